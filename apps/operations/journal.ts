@@ -1,4 +1,4 @@
-import { JournalHome, WrongHome } from '#libs/journal/home/journal-home.js';
+import { JournalBackend, WrongBackend } from '#libs/journal/backend/journal-backend.js';
 import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import { moveJournals } from '#libs/journal/moving/move-journals.js';
 import { SHARDS } from '#libs/auction/protocol/routing.js';
@@ -138,8 +138,8 @@ async function compare({ json }: Call, place: Place, shards: readonly number[]):
   });
   const marks = await marksOf(place.pool, place.family);
   const areKnown = marks.some(({ of }) => of === 'witness');
-  if (hasNoneInKafka(compared, areKnown)) throw new WrongHome(NO_COPY);
-  const home = (await new JournalHome(place.pool, place.family).isSettled()) ? 'kafka' : 'postgres';
+  if (hasNoneInKafka(compared, areKnown)) throw new WrongBackend(NO_COPY);
+  const home = (await new JournalBackend(place.pool, place.family).isSettled()) ? 'kafka' : 'postgres';
   const found = outcomeOf(compared, home);
   const lacks = found === 'alike' ? await lacksOf(marks, readers[home], shards) : [];
   const outcome = lacks.length > 0 ? 'damaged or different' : found;

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Journal, JournalReader } from '#libs/journal/journal.js';
-import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
+import { RecordMacs } from '#libs/journal/seals/record-macs.js';
 import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
 import { keyBytes } from '#libs/platform/settings/setting-types.js';
 import { SHARDS } from '#libs/auction/protocol/routing.js';
@@ -20,7 +20,7 @@ export async function openOwnerJournal(
 ): Promise<OwnerJournal> {
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
   const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;
-  const seals = new JournalSeals('auction', keyBytes(config.ID_KEY));
+  const seals = new RecordMacs('auction', keyBytes(config.ID_KEY));
   const ports = { family: 'auction', databaseUrl, pool, instance, shards, seals } as const;
   const tell = (line: string): void => log.warn(line);
   const store = await openJournalStore(config, { ...ports, clock, tell, stopping: scope.stopping });

@@ -10,7 +10,7 @@ import { KafkajsTopics } from '#libs/journal/kafka/kafkajs/kafkajs-topics.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { EmbeddedKafka } from '#libs/platform/embedded-kafka/embedded-kafka.js';
 import { kafkaJars, missingForKafka, type JarPlaces } from '#libs/platform/embedded-kafka/jars.js';
-import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
+import { RecordMacs } from '#libs/journal/seals/record-macs.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 
 const CACHE = 'node_modules/.cache/sotto-kafka';
@@ -66,7 +66,7 @@ export class BenchKafka {
       clock: this.clock,
       opener: 'bench',
       sealing: {
-        seals: new JournalSeals('auction', [Buffer.alloc(32)]),
+        seals: new RecordMacs('auction', [Buffer.alloc(32)]),
         sealedFrom: () => Promise.resolve(undefined),
       },
     });

@@ -1,6 +1,6 @@
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
-import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
+import { RecordMacs } from '#libs/journal/seals/record-macs.js';
 import { alternating } from '../alternating.js';
 import { BareRows } from '../baselines/bare-rows.js';
 import { EmmettStreams } from '../baselines/emmett-streams.js';
@@ -25,7 +25,7 @@ export const journal: Row = {
     await bare.open();
     const emmett = await EmmettStreams.open(database.url);
     const clock = new SystemClock();
-    const seals = new JournalSeals('auction', [Buffer.alloc(32)]);
+    const seals = new RecordMacs('auction', [Buffer.alloc(32)]);
     const journal = new PostgresJournal({
       family: 'auction',
       url: database.url,

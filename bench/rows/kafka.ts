@@ -1,5 +1,5 @@
 import { encodeRecord } from '#libs/journal/kafka/record-format.js';
-import { beforeFirst, sealEvent } from '#libs/journal/hash-chain.js';
+import { beforeFirst, linkEvent } from '#libs/journal/hash-chain.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { alternating } from '../alternating.js';
 import { BenchKafka } from '../ground/bench-kafka.js';
@@ -144,6 +144,6 @@ async function readingAll(cluster: BenchKafka): Promise<number> {
 
 /** Of an event somewhere in a journal, as its topic has it. */
 function sizeOf(payload: string): number {
-  const entry = sealEvent(SHARD.journal, { ...beforeFirst('auction'), epoch: 1, sequence: 100_000 }, payload);
+  const entry = linkEvent(SHARD.journal, { ...beforeFirst('auction'), epoch: 1, sequence: 100_000 }, payload);
   return encodeRecord(entry, { offset: 100_000, sequence: 100_000 }).length;
 }

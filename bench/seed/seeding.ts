@@ -9,7 +9,7 @@ import { PolicyDesk } from '#libs/auction/shard/policy-desk.js';
 import { holdsByAccount } from '#libs/auction/shard/recovery/recovery.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
-import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
+import { RecordMacs } from '#libs/journal/seals/record-macs.js';
 import { pause, repeat, type Clock } from '#libs/platform/time/clock.js';
 import { refuseUnfitDatabaseAt } from '#libs/platform/database/fit-database.js';
 import { openPool } from '#libs/platform/database/postgres.js';
@@ -45,7 +45,7 @@ export async function seed(call: SeedCall, ports: SeedPorts): Promise<object> {
   await refuseUnfitDatabaseAt(place.cluster.database_url);
   const pool = openPool(place.cluster.database_url, { applicationName: 'seed', max: POOL });
   const policy = new PolicyWatch(pool, clock);
-  const seals = new JournalSeals('auction', place.idKeys);
+  const seals = new RecordMacs('auction', place.idKeys);
   const journal = new PostgresJournal({
     family: 'auction',
     url: place.cluster.database_url,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkNext, type StoredRecord } from './chain-check.js';
-import { beforeFirst, hashOfBytes, sealEpoch } from './hash-chain.js';
+import { beforeFirst, hashOfBytes, linkEpoch } from './hash-chain.js';
 
 const SHARD = 2;
-const first = sealEpoch(SHARD, beforeFirst('auction'), 1, 'ada');
+const first = linkEpoch(SHARD, beforeFirst('auction'), 1, 'ada');
 
 /** A record whose hash is that of its bytes, whatever they are. */
 function recordOf(payload: Buffer): StoredRecord {

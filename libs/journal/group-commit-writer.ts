@@ -1,6 +1,6 @@
 import type { BatchSink } from './batch-sink.js';
 import { GroupQueue, type Call } from './group-queue.js';
-import { headAt, sealEvent } from './hash-chain.js';
+import { headAt, linkEvent } from './hash-chain.js';
 import type { Appended, JournalEntry, JournalHead, JournalHealth, JournalWriter } from './journal.js';
 import {
   JournalAmbiguous,
@@ -75,7 +75,7 @@ export class GroupCommitWriter implements JournalWriter {
 
   private sealAll(payloads: readonly string[]): JournalEntry[] {
     return payloads.map((payload) => {
-      const entry = sealEvent(this.shard, this.tip, payload);
+      const entry = linkEvent(this.shard, this.tip, payload);
       this.tip = entry;
       return entry;
     });

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { beforeFirst, hashOfBytes, recordHash, sealEpoch, sealEvent } from './hash-chain.js';
+import { beforeFirst, hashOfBytes, recordHash, linkEpoch, linkEvent } from './hash-chain.js';
 import { JOURNAL_FAMILIES } from './journal-id.js';
 
 describe('the hash of a record', () => {
   it('is what an auditor without this code would compute', () => {
-    const first = sealEpoch(7, beforeFirst('auction'), 3, 'owner-7');
+    const first = linkEpoch(7, beforeFirst('auction'), 3, 'owner-7');
     const payload = '{"epoch":3,"opener":"owner-7"}';
     const text = `1:7,1:3,1:1,5:epoch,64:${beforeFirst('auction').hash},${payload.length}:${payload},`;
     expect(first.hash).toBe(createHash('sha256').update(text).digest('hex'));
 
-    const second = sealEvent(7, first, '"€"');
+    const second = linkEvent(7, first, '"€"');
     const next = `1:7,1:3,1:2,5:event,64:${first.hash},5:"€",`;
     expect(second.hash).toBe(createHash('sha256').update(next, 'utf8').digest('hex'));
   });
@@ -39,13 +39,13 @@ describe('the hash of a record', () => {
 
   it('is the same of a payload and of its bytes, however many these are', () => {
     for (const payload of ['', '{}', '"é€𝄞"', `"${'é'.repeat(40_000)}"`, '{}']) {
-      const record = sealEvent(7, { epoch: 3, sequence: 1_234, hash: beforeFirst('auction').hash }, payload);
+      const record = linkEvent(7, { epoch: 3, sequence: 1_234, hash: beforeFirst('auction').hash }, payload);
       expect(hashOfBytes(record, Buffer.from(payload))).toBe(record.hash);
     }
   });
 
   it('never changes: journals that are written already depend on it', () => {
-    expect(sealEpoch(0, beforeFirst('auction'), 1, 'owner-0').hash).toBe(
+    expect(linkEpoch(0, beforeFirst('auction'), 1, 'owner-0').hash).toBe(
       '5131c92d79609e33fb370055d05611fef7c9aa8fecbabbeed0105a8dcb65e61a',
     );
   });

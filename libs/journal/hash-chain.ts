@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { EpochLife, EpochPayload, JournalEntry, JournalHead } from './journal.js';
+import type { EpochIncarnation, EpochPayload, JournalEntry, JournalHead } from './journal.js';
 import type { JournalFamily } from './journal-id.js';
 
 const HEADS_BEFORE_FIRST: Readonly<Record<JournalFamily, JournalHead>> = {
@@ -78,17 +78,17 @@ function asciiField(text: string): string {
 }
 
 /** The event that comes next behind `before`. */
-export function sealEvent(shard: number, before: JournalHead, payload: string): JournalEntry {
+export function linkEvent(shard: number, before: JournalHead, payload: string): JournalEntry {
   return seal({ shard, epoch: before.epoch, kind: 'event', payload }, before);
 }
 
 /** The record by which `opener` makes `epoch` its own. */
-export function sealEpoch(
+export function linkEpoch(
   shard: number,
   before: JournalHead,
   epoch: number,
   opener: string,
-  life: EpochLife = {},
+  life: EpochIncarnation = {},
 ): JournalEntry {
   const payload: EpochPayload = { epoch, opener, ...life };
   return seal({ shard, epoch, kind: 'epoch', payload: JSON.stringify(payload) }, before);

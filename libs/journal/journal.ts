@@ -16,17 +16,17 @@ export interface JournalEntry {
   readonly previousHash: string;
   /** Covers all of the above: see `recordHash`. */
   readonly hash: string;
-  /** Of the last record of an append: see `JournalSeals`. Nobody has looked whether it is right. */
+  /** Of the last record of an append: see `RecordMacs`. Nobody has looked whether it is right. */
   readonly seal?: Buffer;
 }
 
-export interface EpochPayload extends EpochLife {
+export interface EpochPayload extends EpochIncarnation {
   readonly epoch: number;
   readonly opener: string;
 }
 
 /** Of which database the writer was. Where journals lie in that database themselves it is not told. */
-export interface EpochLife {
+export interface EpochIncarnation {
   /** `journal.life` of that database. */
   readonly life?: string;
   /** Where it is another than that of the epoch before, which was given up for it: the other one. */

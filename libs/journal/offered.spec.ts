@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
-import { sealEvent } from './hash-chain.js';
+import { linkEvent } from './hash-chain.js';
 import type { JournalEntry, JournalReader, JournalWriter } from './journal.js';
 import { Offered, type OfferedEvents } from './offered.js';
 import { tail, type JournalTail } from './tail.js';
@@ -156,7 +156,7 @@ describe('what an owner offers', () => {
       let { sequence: head, hash } = before!;
       const offered = new Offered();
       for (const payload of payloads) {
-        const entry = sealEvent(SHARD, { ...before!, sequence: head, hash }, payload);
+        const entry = linkEvent(SHARD, { ...before!, sequence: head, hash }, payload);
         ({ sequence: head, hash } = entry);
         offered.put({ head, epoch: entry.epoch, hash, payloads: [payload] });
       }

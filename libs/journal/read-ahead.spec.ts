@@ -1,12 +1,12 @@
 import { expect, it } from '@jest/globals';
 import type { JournalEntry } from './journal.js';
 import { readAhead } from './read-ahead.js';
-import { beforeFirst, sealEvent } from './hash-chain.js';
+import { beforeFirst, linkEvent } from './hash-chain.js';
 
 const SIZE = 3;
 
 function entryAt(sequence: number): JournalEntry {
-  return sealEvent(0, { ...beforeFirst('auction'), sequence: sequence - 1 }, '{}');
+  return linkEvent(0, { ...beforeFirst('auction'), sequence: sequence - 1 }, '{}');
 }
 
 /** A journal of ten records of which `asked` tells in what order its pages were asked for. It asks as a driver does: at the next tick. */

@@ -4,7 +4,7 @@ import type { JournalEntry, JournalWriter } from '#libs/journal/journal.js';
 import { journalMigrations } from '#libs/journal/migrations/list.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
-import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
+import { RecordMacs } from '#libs/journal/seals/record-macs.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { eventually } from '#libs/testing/eventually.js';
@@ -19,7 +19,7 @@ jest.setTimeout(60_000);
 
 const SHARD = 1;
 const clock = new SystemClock();
-const seals = new JournalSeals(tally.family, [Buffer.alloc(32, 1)]);
+const seals = new RecordMacs(tally.family, [Buffer.alloc(32, 1)]);
 let database: TestDatabase;
 let writer: JournalWriter;
 let reader: PostgresJournalReader;

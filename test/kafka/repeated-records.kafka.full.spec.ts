@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { sealEpoch } from '#libs/journal/hash-chain.js';
+import { linkEpoch } from '#libs/journal/hash-chain.js';
 import { decodeRecord, encodeRecord } from '#libs/journal/kafka/record-format.js';
-import type { LogMessage, SealsByPlace } from '#libs/journal/kafka/topic-log.js';
+import type { LogMessage, MacsByIndex } from '#libs/journal/kafka/topic-log.js';
 import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
@@ -29,7 +29,7 @@ describeWithKafka('a cluster in whose topics somebody writes', { anyBrokers: tru
     try {
       const last = (await log.fetch((await log.end()) - 1, FETCH_BYTES)).at(-1)!;
       const { value, seal } = write(last);
-      const seals: SealsByPlace = new Map(seal === undefined ? [] : [[0, seal]]);
+      const seals: MacsByIndex = new Map(seal === undefined ? [] : [[0, seal]]);
       await log.append([value], 5_000, seals);
       return last;
     } finally {
@@ -61,7 +61,7 @@ describeWithKafka('a cluster in whose topics somebody writes', { anyBrokers: tru
     const write = (last: LogMessage): LogMessage => {
       const record = decodeRecord(last.value)!;
       expect(record.epoch).toBeGreaterThan(1);
-      return { ...last, value: encodeRecord(sealEpoch(OUTLIVED, record, 1, 'former'), undefined) };
+      return { ...last, value: encodeRecord(linkEpoch(OUTLIVED, record, 1, 'former'), undefined) };
     };
     await inTopic(OUTLIVED, write);
     await trades(OUTLIVED);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Pool, PoolClient } from 'pg';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import { SHARDS } from '#libs/auction/protocol/routing.js';
-import { beginJournalLife } from '#libs/journal/life/journal-life.js';
+import { beginIncarnation } from '#libs/journal/incarnation/incarnation.js';
 import { migrate } from '#libs/platform/database/migrate.js';
 import { openPool, withTransaction } from '#libs/platform/database/postgres.js';
 import { EXIT, isCodedError, StartFault } from '#libs/platform/process/start-fault.js';
@@ -139,7 +139,7 @@ async function bringToEnd(databaseUrl: string, pool: Pool): Promise<void> {
   await pool.query('analyze');
   await withTransaction(pool, 'read committed', async (client) => {
     await endRestore(client);
-    await beginJournalLife(client);
+    await beginIncarnation(client);
   });
 }
 
@@ -200,5 +200,5 @@ async function fill(
   await noteFilled(client, manifest);
   await RestoredMark.set(client, { journals: AUCTION_JOURNALS, takenAt });
   // With the rows, so that no process ever finds them in their former life.
-  await beginJournalLife(client);
+  await beginIncarnation(client);
 }

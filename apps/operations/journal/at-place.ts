@@ -1,7 +1,7 @@
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
 import type { JournalFamily } from '#libs/journal/journal-id.js';
 import { shardsOfFamily } from '#libs/journal/shards-of-family.js';
-import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
+import { RecordMacs } from '#libs/journal/seals/record-macs.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import { openJournalStore, storeOfKind } from '#libs/journal/stores/open-journal-store.js';
 import type { StorePorts } from '#libs/journal/stores/store-ports.js';
@@ -26,7 +26,7 @@ export async function atPlace<T>(
 ): Promise<T> {
   const settings = loadConfig(kafkaSettings, environment, [kafkaSettingsAgree]);
   const idKeys = await findIdKeys(environment);
-  const seals = idKeys === undefined ? undefined : new JournalSeals(family, idKeys);
+  const seals = idKeys === undefined ? undefined : new RecordMacs(family, idKeys);
   const clock = new SystemClock();
   const { url: databaseUrl, close } = await openDatabase(environment, tell);
   const pool = openPool(databaseUrl, { applicationName: NAME, max: POOL });

@@ -5,7 +5,7 @@ import { evolve } from '#libs/auction/rules/evolve/evolve.js';
 import type { AuctionState } from '#libs/auction/rules/state.js';
 import { SHAPES } from '#libs/auction/rules/event-shapes.js';
 import { decodeEvent, isOfAuction } from '#libs/auction/rules/event-versions.js';
-import { beforeFirst, recordHash, sealEvent } from '#libs/journal/hash-chain.js';
+import { beforeFirst, recordHash, linkEvent } from '#libs/journal/hash-chain.js';
 import { HistoryTable } from '#libs/auction/shard/histories/history-table.js';
 import type { EntryKind, JournalEntry } from '#libs/journal/journal.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
@@ -234,7 +234,7 @@ describe('npm run journal -- verify', () => {
   });
 
   it('names the seal that is missing, too, where a forged record is none that the rules would have written', async () => {
-    const forged = sealEvent(SHARD, entries.at(-1)!, '{"type":"FORGED"}');
+    const forged = linkEvent(SHARD, entries.at(-1)!, '{"type":"FORGED"}');
     await database.pool.query(
       `insert into journal.sealed (family, shard, sequence) values ('auction', $1, $2)`,
       [SHARD, forged.sequence],

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
-import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
+import { RecordMacs } from '#libs/journal/seals/record-macs.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
@@ -19,7 +19,7 @@ beforeAll(async () => {
     url: database.url,
     clock: new SystemClock(),
     opener: 'test',
-    seals: new JournalSeals('auction', [KEY]),
+    seals: new RecordMacs('auction', [KEY]),
   });
   const writer = await journal.open(0);
   await writer.append(['"a"', '"b"']);

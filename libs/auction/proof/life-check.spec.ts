@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { beforeFirst, sealEpoch } from '#libs/journal/hash-chain.js';
-import type { EpochLife, JournalEntry, JournalHead } from '#libs/journal/journal.js';
+import { beforeFirst, linkEpoch } from '#libs/journal/hash-chain.js';
+import type { EpochIncarnation, JournalEntry, JournalHead } from '#libs/journal/journal.js';
 import { LifeCheck, type LifeChecks } from './life-check.js';
 
 const BARE: LifeChecks = { own: undefined, known: 0 };
 
-function faultsOf(lives: readonly EpochLife[], checks = BARE): readonly string[] {
+function faultsOf(lives: readonly EpochIncarnation[], checks = BARE): readonly string[] {
   const check = new LifeCheck(checks);
   let head: JournalHead = beforeFirst('auction');
   const entries = lives.map((life, index): JournalEntry => {
-    const entry = sealEpoch(0, head, index + 1, 'ada', life);
+    const entry = linkEpoch(0, head, index + 1, 'ada', life);
     head = entry;
     return entry;
   });

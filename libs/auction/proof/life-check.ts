@@ -1,5 +1,5 @@
 import type { JournalEntry } from '#libs/journal/journal.js';
-import { epochLife } from '#libs/journal/life/topic-life.js';
+import { incarnationIn } from '#libs/journal/incarnation/topic-incarnation.js';
 
 export interface LifeChecks {
   /** Of the database that is asked; undefined where nothing beside the journal is. */
@@ -27,7 +27,7 @@ export class LifeCheck {
   take(entries: readonly JournalEntry[]): void {
     for (const { kind, sequence, payload } of entries) {
       if (kind !== 'epoch') continue;
-      const { life, follows } = epochLife(payload);
+      const { life, follows } = incarnationIn(payload);
       const { current: before } = this;
       if (life === before) continue;
       this.current = life;

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalFamily } from '#libs/journal/journal-id.js';
-import { findJournalLife } from '#libs/journal/life/journal-life.js';
+import { findIncarnation } from '#libs/journal/incarnation/incarnation.js';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import type { LifeChecks } from './life-check.js';
 
@@ -107,7 +107,7 @@ export async function livesOf(
   marks: readonly Mark[],
 ): Promise<(shard: number) => LifeChecks> {
   const [{ id: own }, { rows }, marked] = await Promise.all([
-    findJournalLife(pool),
+    findIncarnation(pool),
     pool.query<{ shard: number; sequence: number }>(ACCEPTED, [family]),
     new RestoredMark(pool, family).ends(),
   ]);

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { JournalFamily } from '#libs/journal/journal-id.js';
-import type { JournalSeals } from '#libs/journal/seals/journal-seals.js';
+import type { RecordMacs } from '#libs/journal/seals/record-macs.js';
 import type { JournalStore, StoreKind } from '#libs/journal/stores/journal-store.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { SHARDS } from '../protocol/routing.js';
@@ -17,7 +17,7 @@ export interface Place {
   readonly clock: Clock;
   readonly databaseUrl: string;
   /** Undefined where no key is known: then nothing is written, and no seal is checked. */
-  readonly seals: JournalSeals | undefined;
+  readonly seals: RecordMacs | undefined;
   /** That where the journals are kept, or the one that is named. */
   readonly store: (kind?: StoreKind) => Promise<JournalStore>;
 }

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { JournalHome } from '#libs/journal/home/journal-home.js';
+import { JournalBackend } from '#libs/journal/backend/journal-backend.js';
 import type { JournalFamily } from '#libs/journal/journal-id.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 
@@ -10,5 +10,5 @@ export async function refuseAnotherKafka(
   family: JournalFamily,
 ): Promise<void> {
   const home = await store.home();
-  if (home !== undefined) await new JournalHome(pool, family).checkCopy(home);
+  if (home !== undefined) await new JournalBackend(pool, family).checkCopy(home);
 }

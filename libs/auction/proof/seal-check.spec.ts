@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { beforeFirst, sealEpoch, sealEvent } from '#libs/journal/hash-chain.js';
+import { beforeFirst, linkEpoch, linkEvent } from '#libs/journal/hash-chain.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
-import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
+import { RecordMacs } from '#libs/journal/seals/record-macs.js';
 import { SealCheck, type SealsFound } from './seal-check.js';
 
 const SHARD = 0;
@@ -18,11 +18,11 @@ function journalOf(pattern: string): JournalEntry[] {
     const before = entries.at(-1) ?? beforeFirst('auction');
     const isEpoch = /[eON]/.test(letter);
     const entry = isEpoch
-      ? sealEpoch(SHARD, before, before.epoch + 1, 'ada')
-      : sealEvent(SHARD, before, `"${entries.length}"`);
+      ? linkEpoch(SHARD, before, before.epoch + 1, 'ada')
+      : linkEvent(SHARD, before, `"${entries.length}"`);
     const key = /[oO]/.test(letter) ? OLD : /[nN]/.test(letter) ? NEW : undefined;
     entries.push(
-      key === undefined ? entry : { ...entry, seal: new JournalSeals('auction', [key]).sealOf(entry) },
+      key === undefined ? entry : { ...entry, seal: new RecordMacs('auction', [key]).sealOf(entry) },
     );
   }
   return entries;
@@ -30,7 +30,7 @@ function journalOf(pattern: string): JournalEntry[] {
 
 function told(pattern: string, sealedFrom: number | undefined, ...keys: Buffer[]): Told {
   const [first, ...former] = keys;
-  const seals = first === undefined ? undefined : new JournalSeals('auction', [first, ...former]);
+  const seals = first === undefined ? undefined : new RecordMacs('auction', [first, ...former]);
   const check = new SealCheck({ seals, sealedFrom });
   const entries = journalOf(pattern);
   check.take(entries.slice(0, 2));

@@ -1,5 +1,5 @@
 import type { JournalEntry } from '#libs/journal/journal.js';
-import type { JournalSeals } from '#libs/journal/seals/journal-seals.js';
+import type { RecordMacs } from '#libs/journal/seals/record-macs.js';
 
 export interface SealsFound {
   /** From which record on the shard is known to be sealed; null where it is not known to be. */
@@ -13,7 +13,7 @@ export interface SealsFound {
 }
 
 export interface SealChecks {
-  readonly seals: JournalSeals | undefined;
+  readonly seals: RecordMacs | undefined;
   readonly sealedFrom: number | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { decodeEvent, isOfAuction } from '../rules/event-versions.js';
-import { JournalHome, WrongHome } from '#libs/journal/home/journal-home.js';
-import { JournalLock } from '#libs/journal/home/journal-lock.js';
+import { JournalBackend, WrongBackend } from '#libs/journal/backend/journal-backend.js';
+import { JournalLock } from '#libs/journal/backend/journal-lock.js';
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import type { TopicSurvey } from '#libs/journal/kafka/topic-survey.js';
@@ -71,7 +71,7 @@ export async function verify(
   const asks = { isHome: home, isInUse, isOurs, byRules: isRerun };
   const examined = await examineShards({ ...ports, ...asks, store, held, proof });
   if (!home && examined.some(({ records, isRead }) => isRead && records === 0))
-    throw new WrongHome(NO_COPY[store.kind]);
+    throw new WrongBackend(NO_COPY[store.kind]);
   const walks: VerifiedShard[] = [];
   for (const one of examined) walks.push(await surveyed(store, one));
   const isDamaged = walks.some(({ faults, rules }) => faults.length > 0 || (rules?.found ?? 0) > 0);
@@ -163,6 +163,6 @@ async function projectionsOf(
 
 /** By the database's own word, whatever settings the caller happens to have. A Kafka that is not the journals' was refused before. */
 async function isHome({ pool, family }: VerifyPorts, { kind }: JournalStore): Promise<boolean> {
-  const isInKafka = await new JournalHome(pool, family).isSettled();
+  const isInKafka = await new JournalBackend(pool, family).isSettled();
   return isInKafka === (kind === 'kafka');
 }

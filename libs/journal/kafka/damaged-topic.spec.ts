@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { until } from '#libs/testing/contracts/journal-subject.js';
 import { eventsOf, JournalWorld, SHARD } from '#libs/testing/kafka/journal-world.js';
-import { sealEpoch } from '../hash-chain.js';
+import { linkEpoch } from '../hash-chain.js';
 import { JournalAmbiguous, JournalCorrupt } from '../journal-errors.js';
 import { encodeRecord } from './record-format.js';
 import { KafkaJournalReader } from './kafka-reader.js';
@@ -117,7 +117,7 @@ describe('a topic that gives nothing from some offset on, although it goes furth
 
 it('a topic that somebody else has begun an epoch in that none can follow is damaged for whoever opens it', async () => {
   const [head] = await world.reader().read(SHARD, EVENTS + 1, 1);
-  const foreign = encodeRecord(sealEpoch(SHARD, head!, 2 ** 31, 'somebody'), undefined);
+  const foreign = encodeRecord(linkEpoch(SHARD, head!, 2 ** 31, 'somebody'), undefined);
   await world.topic.open().append([foreign], 1_000);
   await expect(world.open()).rejects.toMatchObject({
     exitCode: 65,

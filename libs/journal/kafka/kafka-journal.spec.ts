@@ -3,8 +3,8 @@ import { EXIT } from '#libs/platform/process/start-fault.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
 import { eventsOf, JournalWorld, SHARD } from '#libs/testing/kafka/journal-world.js';
 import type { SendFate } from '#libs/testing/kafka/memory-topic.js';
-import { sealEpoch } from '../hash-chain.js';
-import { inKafka, WrongHome } from '../home/journal-home.js';
+import { linkEpoch } from '../hash-chain.js';
+import { inKafka, WrongBackend } from '../backend/journal-backend.js';
 import type { JournalWriter } from '../journal.js';
 import {
   JournalAmbiguous,
@@ -129,7 +129,7 @@ describe('a writer', () => {
     const busy = await world.open();
     const { head } = busy;
     await busy.append(['"quicker"']);
-    await world.topic.open().append([encodeRecord(sealEpoch(SHARD, head, 2, 'late'), undefined)], 1_000);
+    await world.topic.open().append([encodeRecord(linkEpoch(SHARD, head, 2, 'late'), undefined)], 1_000);
     expect((await busy.append(['"written"'])).firstSequence).toBe(3);
     await expect(busy.append(['"not sent"'])).rejects.toBeInstanceOf(JournalFenced);
     expect(await payloads()).toEqual(['"quicker"', '"written"']);
@@ -204,7 +204,7 @@ describe('an owner whose journals are moved while it opens its shard', () => {
       openLog: () => Promise.resolve(world.topic.open()),
       clock: world.clock,
       opener: 'asleep',
-      stillAtHome: () => {
+      stillHere: () => {
         asked += 1;
         return asked > questions ? Promise.reject(inKafka('there.')) : Promise.resolve();
       },
@@ -220,9 +220,9 @@ describe('an owner whose journals are moved while it opens its shard', () => {
     world.topic.expect('late');
     const opening = openWhileHere(1).catch((error: unknown) => error);
     while (!world.topic.isHolding) await new Promise((resolve) => setImmediate(resolve));
-    await world.topic.open().append([encodeRecord(sealEpoch(SHARD, head, 2, 'mover'), undefined)], 1_000);
+    await world.topic.open().append([encodeRecord(linkEpoch(SHARD, head, 2, 'mover'), undefined)], 1_000);
     world.topic.release();
-    expect(await opening).toBeInstanceOf(WrongHome);
+    expect(await opening).toBeInstanceOf(WrongBackend);
     expect(await epochs()).toBe(2);
   });
 
@@ -236,7 +236,7 @@ describe('an owner whose journals are moved while it opens its shard', () => {
 describe('an epoch that no owner can have begun', () => {
   const take = async (epoch: number): Promise<void> => {
     const { head } = await world.open();
-    const record = encodeRecord(sealEpoch(SHARD, head, epoch, 'eve'), undefined);
+    const record = encodeRecord(linkEpoch(SHARD, head, epoch, 'eve'), undefined);
     await world.topic.open().append([record], 1_000);
   };
 

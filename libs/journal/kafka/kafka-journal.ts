@@ -2,17 +2,17 @@ import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
 import { LAST_EPOCH } from '../chain-check.js';
 import { GroupCommitWriter } from '../group-commit-writer.js';
-import { sealEpoch } from '../hash-chain.js';
-import type { EpochLife, Journal, JournalWriter } from '../journal.js';
+import { linkEpoch } from '../hash-chain.js';
+import type { EpochIncarnation, Journal, JournalWriter } from '../journal.js';
 import { JournalCorrupt, JournalUnavailable, messageOf } from '../journal-errors.js';
 import type { JournalFamily } from '../journal-id.js';
-import { lifeBehind } from '../life/topic-life.js';
-import type { JournalSeals } from '../seals/journal-seals.js';
+import { incarnationAfter } from '../incarnation/topic-incarnation.js';
+import type { RecordMacs } from '../seals/record-macs.js';
 import { checkEnd, withLastSealed } from '../seals/sealed-end.js';
-import type { Witnessed } from '../witness/witness-table.js';
+import type { Checkpoint } from '../checkpoint/checkpoint-table.js';
 import { Countdown } from './countdown.js';
 import { KafkaSink } from './kafka-sink.js';
-import type { LogPlace, PlacedHead } from './log-cursor.js';
+import type { LogPosition, LocatedHead } from './log-cursor.js';
 import { sealedAppend } from './message-seals.js';
 import { isNotAllowed, rightMissing } from './kafkajs/rights.js';
 import { encodeRecord } from './record-format.js';
@@ -35,14 +35,14 @@ export interface KafkaJournalOptions {
    * An owner has one. Rejects where the journals are not known to be kept here: they may be moved while it opens, and what it writes
    * behind the mover's epoch nobody reads.
    */
-  readonly stillAtHome?: () => Promise<void>;
+  readonly stillHere?: () => Promise<void>;
   readonly openWithinMillis?: number;
   readonly appendWithinMillis?: number;
   readonly settleWithinMillis?: number;
 }
 
 export interface KafkaSealing {
-  readonly seals: JournalSeals;
+  readonly seals: RecordMacs;
   /** From which record on the shard is known to be sealed; undefined where nobody has sealed it yet. */
   readonly sealedFrom: (shard: number) => Promise<number | undefined>;
 }
@@ -51,7 +51,7 @@ export interface KafkaLineage {
   /** Of the database that belongs to the journals. */
   readonly life: string;
   /** The last records of the shard up to which that database is known to have everything. */
-  readonly known: (shard: number) => Promise<readonly Witnessed[]>;
+  readonly known: (shard: number) => Promise<readonly Checkpoint[]>;
 }
 
 const OPEN_WITHIN_MILLIS = 30_000;
@@ -59,17 +59,17 @@ const APPEND_WITHIN_MILLIS = 5_000;
 const SETTLE_WITHIN_MILLIS = 30_000;
 const RETRY_MILLIS = 100;
 
-export interface PlacedWriter {
+export interface LocatedWriter {
   readonly writer: JournalWriter;
   /** The last record that is known to be durable. */
-  readonly place: () => PlacedHead;
+  readonly place: () => LocatedHead;
 }
 
 interface Attempt {
   readonly isOurs: boolean;
   /** Whether it was written is known, if only to be too late. */
   readonly isKnown: boolean;
-  readonly place: LogPlace;
+  readonly place: LogPosition;
 }
 
 /** The journal in Kafka: a topic a shard, one partition each. */
@@ -81,14 +81,14 @@ export class KafkaJournal implements Journal {
   }
 
   /** Begins where a record is known to stand, and not with what the end of the topic says of itself. */
-  async openBehind(shard: number, known?: PlacedHead): Promise<PlacedWriter> {
+  async openBehind(shard: number, known?: LocatedHead): Promise<LocatedWriter> {
     let log: TopicLog | undefined;
     try {
       log = await this.options.openLog(shard);
       const reading = new ShardLog({ family: this.options.family, shard }, log);
       const place = await this.takeOver(reading, known);
       // Once more behind its record: who moves the journals sees that, or has moved them before it stood there.
-      await this.options.stillAtHome?.();
+      await this.options.stillHere?.();
       const sink = new KafkaSink(
         {
           shard,
@@ -114,10 +114,10 @@ export class KafkaJournal implements Journal {
    * An epoch record counts where it continues the chain. When the writer before was quicker, or another opener was, ours has
    * come too late; then it is tried anew behind what they have written.
    */
-  private async takeOver(reading: ShardLog, known?: PlacedHead): Promise<LogPlace> {
+  private async takeOver(reading: ShardLog, known?: LocatedHead): Promise<LogPosition> {
     const { clock, openWithinMillis = OPEN_WITHIN_MILLIS } = this.options;
     const remaining = new Countdown(clock, openWithinMillis);
-    let tail: LogPlace | undefined;
+    let tail: LogPosition | undefined;
     let sealed: number | undefined;
     for (;;) {
       let failure: unknown = new Error('others have been quicker every time');
@@ -132,8 +132,8 @@ export class KafkaJournal implements Journal {
           tail = undefined;
           throw new Error('its topic ends before the record from which on it is known to be sealed');
         }
-        const life = await this.lifeBehind(reading, tail);
-        await this.options.stillAtHome?.();
+        const life = await this.incarnationAfter(reading, tail);
+        await this.options.stillHere?.();
         const attempt = await this.attempt(reading, { tail, life }, remaining.millis);
         if (attempt.isOurs) return attempt.place;
         tail = attempt.place;
@@ -152,7 +152,7 @@ export class KafkaJournal implements Journal {
    * Asked anew before each attempt, for what others have written meanwhile is what ours would stand behind. Rejects where the end is no
    * owner's; false where it may be, but somebody else has sealed the shard since it was looked at.
    */
-  private async isSealed(shard: number, { head, seal }: LogPlace): Promise<boolean> {
+  private async isSealed(shard: number, { head, seal }: LogPosition): Promise<boolean> {
     const { sealing } = this.options;
     if (sealing === undefined) return true;
     const from = await sealing.sealedFrom(shard);
@@ -162,24 +162,24 @@ export class KafkaJournal implements Journal {
   }
 
   /** The last record that an owner has left, as far as was read; what the database knows was told by one. */
-  private lastSealed({ entries }: Run, known?: PlacedHead): number | undefined {
+  private lastSealed({ entries }: Run, known?: LocatedHead): number | undefined {
     const { seals } = this.options.sealing ?? {};
     const last = entries.findLast((entry) => entry.seal !== undefined && seals?.isGood(entry, entry.seal));
     return last?.sequence ?? known?.sequence;
   }
 
   /** Asked anew before each attempt as well: a database that was given up may still have an owner, who writes meanwhile. */
-  private async lifeBehind(reading: ShardLog, tail: LogPlace): Promise<EpochLife> {
+  private async incarnationAfter(reading: ShardLog, tail: LogPosition): Promise<EpochIncarnation> {
     const { lineage } = this.options;
     if (lineage === undefined) return {};
     const { shard } = reading;
     const began = await reading.beginningOf(tail);
-    return lifeBehind(shard, lineage.life, { ...tail.head, began }, await lineage.known(shard));
+    return incarnationAfter(shard, lineage.life, { ...tail.head, began }, await lineage.known(shard));
   }
 
   private async attempt(
     reading: ShardLog,
-    { tail, life }: { readonly tail: LogPlace; readonly life: EpochLife },
+    { tail, life }: { readonly tail: LogPosition; readonly life: EpochIncarnation },
     withinMillis: number,
   ): Promise<Attempt> {
     const { appendWithinMillis = APPEND_WITHIN_MILLIS, opener, sealing } = this.options;
@@ -187,7 +187,7 @@ export class KafkaJournal implements Journal {
     if (before >= LAST_EPOCH) {
       throw new JournalCorrupt(reading.shard, sequence, `behind epoch ${before} none can begin`);
     }
-    const record = sealEpoch(reading.shard, tail.head, before + 1, opener, life);
+    const record = linkEpoch(reading.shard, tail.head, before + 1, opener, life);
     const { offset: last } = tail;
     const anchor = last === undefined ? undefined : { offset: last, sequence: tail.head.sequence };
     const offset = await reading

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { MemoryTopic } from '#libs/testing/kafka/memory-topic.js';
-import { beforeFirst, sealEpoch, sealEvent } from '../hash-chain.js';
+import { beforeFirst, linkEpoch, linkEvent } from '../hash-chain.js';
 import { JournalCorrupt, JournalUnreadable } from '../journal-errors.js';
 import { KafkaReceiver } from './kafka-receiver.js';
 import type { TopicLog } from './topic-log.js';
@@ -30,10 +30,10 @@ it('leaves no connection open to a topic that cannot be looked through', async (
 it('says that the beginning of its topic is gone, and not that a broker is away', async () => {
   const topic = new MemoryTopic();
   const receiver = new KafkaReceiver('auction', () => Promise.resolve(topic.open()));
-  const first = sealEpoch(0, beforeFirst('auction'), 1, 'ada');
+  const first = linkEpoch(0, beforeFirst('auction'), 1, 'ada');
   await receiver.receive(0, [first]);
   topic.deleteBefore(1);
-  const failure = await receiver.receive(0, [sealEvent(0, first, '"a"')]).catch((error: unknown) => error);
+  const failure = await receiver.receive(0, [linkEvent(0, first, '"a"')]).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(JournalCorrupt);
   expect(failure).toMatchObject({ reason: expect.stringContaining('its first 1 messages are gone') });
   await receiver.close();

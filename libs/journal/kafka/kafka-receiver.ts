@@ -3,7 +3,7 @@ import { JournalCorrupt, JournalUnavailable, messageOf } from '../journal-errors
 import type { JournalFamily } from '../journal-id.js';
 import { checkFollows, type JournalReceiver } from '../stores/journal-receiver.js';
 import { headAt } from '../hash-chain.js';
-import type { LogPlace } from './log-cursor.js';
+import type { LogPosition } from './log-cursor.js';
 import { sealsOf } from './message-seals.js';
 import { encodeRecord, type Anchor } from './record-format.js';
 import { ShardLog } from './shard-log.js';
@@ -14,7 +14,7 @@ const SEND_WITHIN_MILLIS = 30_000;
 interface Reception {
   readonly topic: ShardLog;
   readonly log: TopicLog;
-  place: LogPlace;
+  place: LogPosition;
 }
 
 /** Records of another journal on their way into topics, with anchors that fit their new places. */
@@ -75,9 +75,9 @@ export class KafkaReceiver implements JournalReceiver {
 
 /** The records as they will stand behind a place, provided that nobody else writes there. */
 function placed(
-  from: LogPlace,
+  from: LogPosition,
   entries: readonly JournalEntry[],
-): { readonly values: readonly Buffer[]; readonly behind: LogPlace } {
+): { readonly values: readonly Buffer[]; readonly behind: LogPosition } {
   let place = from;
   let epochAnchor: Anchor | undefined;
   const values = entries.map((entry) => {

@@ -10,9 +10,9 @@ import {
   JournalUnavailable,
   messageOf,
 } from '../journal-errors.js';
-import type { JournalSeals } from '../seals/journal-seals.js';
+import type { RecordMacs } from '../seals/record-macs.js';
 import { Countdown } from './countdown.js';
-import type { LogPlace, PlacedHead } from './log-cursor.js';
+import type { LogPosition, LocatedHead } from './log-cursor.js';
 import { sealedAppend } from './message-seals.js';
 import { encodeRecord, type Anchor } from './record-format.js';
 import type { ShardLog } from './shard-log.js';
@@ -24,7 +24,7 @@ export interface KafkaSinkPorts {
   readonly log: TopicLog;
   readonly reading: ShardLog;
   readonly clock: Clock;
-  readonly seals: JournalSeals | undefined;
+  readonly seals: RecordMacs | undefined;
   /** How long one send may take. */
   readonly appendWithinMillis: number;
   /** How long a batch may take, however often it is sent: longer than the brokers need to give a topic another leader. */
@@ -61,7 +61,7 @@ export class KafkaSink implements BatchSink {
   constructor(
     private readonly ports: KafkaSinkPorts,
     /** Behind the last record that is known to be durable: the epoch record. */
-    private place: LogPlace,
+    private place: LogPosition,
   ) {
     this.anchor = { offset: place.offset ?? 0, sequence: place.head.sequence };
     this.heardAt = ports.clock.monotonicNanos();
@@ -73,7 +73,7 @@ export class KafkaSink implements BatchSink {
   }
 
   /** The last record that is known to be durable, and where it stands. */
-  get last(): PlacedHead {
+  get last(): LocatedHead {
     const { head, offset = 0 } = this.place;
     return { ...head, offset };
   }
@@ -111,7 +111,7 @@ export class KafkaSink implements BatchSink {
   }
 
   /** Sends until the batch stands in the journal, and says where that leaves the writer. */
-  private async deliver(records: readonly JournalEntry[]): Promise<LogPlace> {
+  private async deliver(records: readonly JournalEntry[]): Promise<LogPosition> {
     const { shard, reading, clock, seals, appendWithinMillis, settleWithinMillis } = this.ports;
     const sealed = sealedAppend(seals, records);
     const values = records.map((record) => encodeRecord(record, this.anchor));
@@ -147,7 +147,7 @@ export class KafkaSink implements BatchSink {
   }
 
   /** The batch has an offset. Anything between it and the last record has to be what nobody counts. */
-  private async placed(records: readonly JournalEntry[], base: number): Promise<LogPlace> {
+  private async placed(records: readonly JournalEntry[], base: number): Promise<LogPosition> {
     const { shard, clock, settleWithinMillis } = this.ports;
     const end = base + records.length;
     const last = records.at(-1);
@@ -168,7 +168,7 @@ export class KafkaSink implements BatchSink {
     records: readonly JournalEntry[],
     lost: SendLost,
     remaining: Countdown,
-  ): Promise<LogPlace | undefined> {
+  ): Promise<LogPosition | undefined> {
     const place = await this.insist(remaining, async () =>
       this.look(records, await this.ports.reading.end()),
     );
@@ -197,7 +197,7 @@ export class KafkaSink implements BatchSink {
   }
 
   /** Where the batch leaves the writer, if it stands in the journal before `end`. */
-  private async look(records: readonly JournalEntry[], end: number): Promise<LogPlace | undefined> {
+  private async look(records: readonly JournalEntry[], end: number): Promise<LogPosition | undefined> {
     const { entries, place } = await this.follow(end);
     const { shard } = this.ports;
     const [first] = entries;
@@ -231,7 +231,7 @@ export class KafkaSink implements BatchSink {
     await this.insist(new Countdown(clock, settleWithinMillis), () => this.check(this.place));
   }
 
-  private async check({ offset = 0, head: { hash, sequence } }: LogPlace): Promise<void> {
+  private async check({ offset = 0, head: { hash, sequence } }: LogPosition): Promise<void> {
     const { shard, reading } = this.ports;
     const standing = await reading.standing({ offset, hash, sequence }).catch((error: unknown) => {
       throw error instanceof JournalCorrupt ? this.damaged(error) : error;
@@ -241,7 +241,7 @@ export class KafkaSink implements BatchSink {
     throw (this.lost = new JournalAmbiguous(shard, 'its topic is not the one that was written to before'));
   }
 
-  private accept(records: readonly JournalEntry[], place: LogPlace): void {
+  private accept(records: readonly JournalEntry[], place: LogPosition): void {
     const [first] = records;
     const base = (place.offset ?? 0) - records.length + 1;
     this.place = place;

@@ -7,7 +7,7 @@ import { decodeRecord, type Anchor, type LogRecord } from './record-format.js';
 import type { LogMessage } from './topic-log.js';
 
 /** How far a journal has been followed in its topic. */
-export interface LogPlace {
+export interface LogPosition {
   /** Offset of the next message to look at. */
   readonly next: number;
   /** The last record of the journal before that. */
@@ -20,17 +20,17 @@ export interface LogPlace {
 }
 
 /** A record and the place in its topic where it stands. */
-export interface PlacedHead extends JournalHead {
+export interface LocatedHead extends JournalHead {
   readonly offset: number;
 }
 
 /** Before the first message of a topic. */
-export function startOf(family: JournalFamily): LogPlace {
+export function startOf(family: JournalFamily): LogPosition {
   return { next: 0, head: beforeFirst(family), offset: undefined, anchor: undefined };
 }
 
 /** Behind a message that is known to hold a record of the journal. */
-export function placeBehind(offset: number, record: LogRecord): LogPlace {
+export function positionAfter(offset: number, record: LogRecord): LogPosition {
   const { epoch, sequence, hash, anchor, seal } = record;
   return { next: offset + 1, head: { epoch, sequence, hash }, offset, anchor, seal };
 }
@@ -49,10 +49,10 @@ export class LogCursor {
 
   constructor(
     private readonly shard: number,
-    private at: LogPlace,
+    private at: LogPosition,
   ) {}
 
-  get place(): LogPlace {
+  get place(): LogPosition {
     return this.at;
   }
 

@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
-import type { LogPlace } from './log-cursor.js';
-import { PlaceFinder } from './place-finder.js';
+import type { LogPosition } from './log-cursor.js';
+import { PositionFinder } from './position-finder.js';
 import type { Places } from './shard-run.js';
 
 /** What is sent twice is a batch, so what is asked for next are the records behind. */
@@ -9,17 +9,17 @@ const PAGE = 2_048;
 
 /** The records that stand before a message which says to be one of them. Nothing is read before there is such a message. */
 export class Originals {
-  private readonly finder: PlaceFinder;
+  private readonly finder: PositionFinder;
   private earlier: readonly JournalEntry[] = [];
 
   constructor(
     shard: number,
     private readonly places: Places,
-    private readonly from: LogPlace,
+    private readonly from: LogPosition,
     /** Those that were read behind `from`. */
     private readonly entries: readonly JournalEntry[],
   ) {
-    this.finder = new PlaceFinder(shard, places);
+    this.finder = new PositionFinder(shard, places);
   }
 
   /** Undefined where there is none. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { everything, until } from '#libs/testing/contracts/journal-subject.js';
 import { eventsOf, JournalWorld, SHARD } from '#libs/testing/kafka/journal-world.js';
-import { sealEpoch, sealEvent } from '../hash-chain.js';
+import { linkEpoch, linkEvent } from '../hash-chain.js';
 import type { JournalEntry, JournalHead, JournalWriter } from '../journal.js';
 import { JournalAmbiguous, JournalCorrupt } from '../journal-errors.js';
 import type { KafkaJournalReader } from './kafka-reader.js';
@@ -143,7 +143,7 @@ describe('behind a record that stands there a second time just as it was', () =>
   });
 
   it('a take-over for the same epoch is only too late where it says something of its own', async () => {
-    await send(sealEpoch(SHARD, record(EPOCH - 1), 2, 'ben'));
+    await send(linkEpoch(SHARD, record(EPOCH - 1), 2, 'ben'));
     await writer.append(['"8"']);
     expect(await surveyTopic({ family: 'auction', shard: SHARD }, world.topic.open())).toMatchObject({
       late: 1,
@@ -155,14 +155,14 @@ describe('behind a record that stands there a second time just as it was', () =>
 describe('what is of an older epoch', () => {
   const asIfNext = (epoch: number): JournalHead => ({ ...record(HEAD), epoch });
   const OLD: readonly (readonly [string, () => JournalEntry])[] = [
-    ['an epoch record that says to be the next', () => sealEpoch(SHARD, record(HEAD), 1, 'ada')],
+    ['an epoch record that says to be the next', () => linkEpoch(SHARD, record(HEAD), 1, 'ada')],
     [
       'one of them that follows nothing',
-      () => ({ ...sealEpoch(SHARD, record(HEAD), 1, 'ada'), hash: 'ab'.repeat(32) }),
+      () => ({ ...linkEpoch(SHARD, record(HEAD), 1, 'ada'), hash: 'ab'.repeat(32) }),
     ],
-    ['an epoch record further on', () => sealEpoch(SHARD, { ...record(HEAD), sequence: HEAD + 9 }, 1, 'ada')],
+    ['an epoch record further on', () => linkEpoch(SHARD, { ...record(HEAD), sequence: HEAD + 9 }, 1, 'ada')],
     ['an epoch record from before', () => record(1)],
-    ['an event that says to be the next', () => sealEvent(SHARD, asIfNext(1), '"late"')],
+    ['an event that says to be the next', () => linkEvent(SHARD, asIfNext(1), '"late"')],
     ['an event from before', () => ({ ...record(2), payload: '"changed"' })],
   ];
 
@@ -184,7 +184,7 @@ describe('what is of an older epoch', () => {
   });
 
   it('is damage where it is of the epoch itself, which nobody begins twice', async () => {
-    await send(sealEpoch(SHARD, record(HEAD), 2, 'eve'));
+    await send(linkEpoch(SHARD, record(HEAD), 2, 'eve'));
     await expect(everything(world.reader(), SHARD)).rejects.toBeInstanceOf(JournalCorrupt);
   });
 });

@@ -3,10 +3,10 @@ import { EXIT } from '#libs/platform/process/start-fault.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
 import { HastyClock } from '#libs/testing/kafka/hasty-clock.js';
 import { MemoryTopic } from '#libs/testing/kafka/memory-topic.js';
-import { sealEpoch, sealEvent } from '../hash-chain.js';
+import { linkEpoch, linkEvent } from '../hash-chain.js';
 import type { JournalEntry, JournalHead, JournalWriter } from '../journal.js';
 import { JournalAmbiguous, JournalFenced, JournalUnavailable } from '../journal-errors.js';
-import { JournalSeals } from '../seals/journal-seals.js';
+import { RecordMacs } from '../seals/record-macs.js';
 import { JournalUnsealed } from '../seals/sealed-end.js';
 import { KafkaJournal } from './kafka-journal.js';
 import { KafkaJournalReader } from './kafka-reader.js';
@@ -31,7 +31,7 @@ class World {
       openLog: () => Promise.resolve(this.topic.open()),
       clock: new HastyClock(),
       opener: 'ada',
-      sealing: { seals: new JournalSeals('auction', keys), sealedFrom: () => this.sealedFrom() },
+      sealing: { seals: new RecordMacs('auction', keys), sealedFrom: () => this.sealedFrom() },
       openWithinMillis: 500,
     });
     const writer = await journal.open(SHARD);
@@ -71,7 +71,7 @@ describe('a writer with a key', () => {
     await world.open(OLD);
     const found = await world.found();
     expect(found.map(({ seal }) => seal !== undefined)).toEqual([true, false, true, true, true]);
-    const seals = new JournalSeals('auction', [OLD]);
+    const seals = new RecordMacs('auction', [OLD]);
     for (const entry of found)
       if (entry.seal !== undefined) expect(seals.isGood(entry, entry.seal)).toBe(true);
   });
@@ -87,14 +87,14 @@ describe('a writer with a key', () => {
 
 describe('a take-over', () => {
   it.each<[string, (head: JournalHead) => [JournalEntry, Buffer?]]>([
-    ['an event without a seal', (head) => [sealEvent(SHARD, head, '"forged"')]],
-    ['a take-over without a seal', (head) => [sealEpoch(SHARD, head, 2, 'eve')]],
-    ['an event with a made-up seal', (head) => [sealEvent(SHARD, head, '"forged"'), Buffer.alloc(32)]],
+    ['an event without a seal', (head) => [linkEvent(SHARD, head, '"forged"')]],
+    ['a take-over without a seal', (head) => [linkEpoch(SHARD, head, 2, 'eve')]],
+    ['an event with a made-up seal', (head) => [linkEvent(SHARD, head, '"forged"'), Buffer.alloc(32)]],
     [
       'an event with the seal of the record before',
       (head) => [
-        sealEvent(SHARD, head, '"forged"'),
-        new JournalSeals('auction', [OLD]).sealOf({ shard: SHARD, ...head }),
+        linkEvent(SHARD, head, '"forged"'),
+        new RecordMacs('auction', [OLD]).sealOf({ shard: SHARD, ...head }),
       ],
     ],
   ])('writes nothing behind %s', async (_, forged) => {
@@ -110,7 +110,7 @@ describe('a take-over', () => {
     await writer.close();
     let isFirst = true;
     world.sealedFrom = async () => {
-      if (isFirst) await world.forge(sealEvent(SHARD, head, '"forged"'));
+      if (isFirst) await world.forge(linkEvent(SHARD, head, '"forged"'));
       isFirst = false;
       return 1;
     };
@@ -123,14 +123,14 @@ describe('a take-over', () => {
     const { world, writer, head } = await begun();
     await world.open(OLD);
     await writer.close();
-    await world.forge(sealEvent(SHARD, head, '"too late"'));
+    await world.forge(linkEvent(SHARD, head, '"too late"'));
     expect((await world.open(OLD)).head.sequence).toBe(5);
   });
 
   it('believes a topic without a row once', async () => {
     const { world, writer, head } = await begun();
     await writer.close();
-    await world.forge(sealEvent(SHARD, head, '"of before"'));
+    await world.forge(linkEvent(SHARD, head, '"of before"'));
     world.sealedFrom = () => Promise.resolve(undefined);
     expect((await world.open(OLD)).head.sequence).toBe(5);
   });
@@ -148,7 +148,7 @@ describe('a take-over', () => {
   it('ends as damage does behind a record with a wrong hash, and says from where on it is no owner’s', async () => {
     const { world, writer, head } = await begun();
     await writer.close();
-    await world.forge({ ...sealEvent(SHARD, head, '"forged"'), hash: 'ab'.repeat(32) });
+    await world.forge({ ...linkEvent(SHARD, head, '"forged"'), hash: 'ab'.repeat(32) });
     const attempt = world.open(OLD);
     await expect(attempt).rejects.toBeInstanceOf(JournalUnsealed);
     await expect(attempt).rejects.toMatchObject({
@@ -169,7 +169,7 @@ describe('a take-over', () => {
 describe('a writer whose place was taken by a forged record', () => {
   it.each([1, 3])('acknowledges nothing of an append of %d, and has no successor', async (records) => {
     const { world, writer, head } = await begun();
-    await world.forge(sealEvent(SHARD, head, '"forged"'));
+    await world.forge(linkEvent(SHARD, head, '"forged"'));
     const payloads = Array.from({ length: records }, () => '"mine"');
     await expect(writer.append(payloads)).rejects.toBeInstanceOf(JournalAmbiguous);
     expect(writer.health()).toMatchObject({ ok: false });
@@ -178,7 +178,7 @@ describe('a writer whose place was taken by a forged record', () => {
 
   it('notices a forged take-over', async () => {
     const { world, writer, head } = await begun();
-    await world.forge(sealEpoch(SHARD, head, 2, 'eve'));
+    await world.forge(linkEpoch(SHARD, head, 2, 'eve'));
     await expect(writer.append(['"mine"'])).rejects.toBeInstanceOf(JournalFenced);
     await expect(world.open(OLD)).rejects.toBeInstanceOf(JournalUnsealed);
   });

@@ -1,8 +1,8 @@
 import type { JournalEntry, UncheckedRecord } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import type { JournalId } from '../journal-id.js';
-import type { LogPlace } from './log-cursor.js';
-import { PlaceFinder } from './place-finder.js';
+import type { LogPosition } from './log-cursor.js';
+import { PositionFinder } from './position-finder.js';
 import { decodeRecord } from './record-format.js';
 import { RecentEntries } from './recent-entries.js';
 import { ShardLog, type KnownRecord, type Standing } from './shard-log.js';
@@ -18,7 +18,7 @@ const AT_ONCE = 16;
 const QUIET_LOOKS = 8;
 
 interface LeftOff {
-  readonly place: LogPlace;
+  readonly place: LogPosition;
   readonly ahead: readonly LogMessage[];
 }
 
@@ -42,13 +42,13 @@ function unchecked({ offset, value, seal }: LogMessage): UncheckedRecord {
 export class ShardFollower {
   private readonly shard: number;
   private readonly reading: ShardLog;
-  private readonly finder: PlaceFinder;
+  private readonly finder: PositionFinder;
   /** Behind the last sound record; undefined while there is no topic. */
-  private tail: LogPlace | undefined;
+  private tail: LogPosition | undefined;
   /** What stands behind it. */
   private damage: JournalCorrupt | undefined;
   /** In front of the damage that a reader has met last. */
-  private met: LogPlace | undefined;
+  private met: LogPosition | undefined;
   private quietLooks = 0;
   private readonly recent = new RecentEntries();
   private readonly leftOff = new Map<number, LeftOff>();
@@ -61,7 +61,7 @@ export class ShardFollower {
   ) {
     this.shard = journal.shard;
     this.reading = new ShardLog(journal, log);
-    this.finder = new PlaceFinder(journal.shard, this.reading);
+    this.finder = new PositionFinder(journal.shard, this.reading);
   }
 
   /** Where there is damage, whoever reads on is to find it: the head lies there. */
@@ -126,7 +126,7 @@ export class ShardFollower {
     throw new JournalCorrupt(this.shard, sequence, 'the record is missing');
   }
 
-  private async readOld(from: number, to: number, tail: LogPlace): Promise<JournalEntry[]> {
+  private async readOld(from: number, to: number, tail: LogPosition): Promise<JournalEntry[]> {
     const known = this.leftOff.get(from - 1);
     this.leftOff.delete(from - 1);
     const place = known?.place ?? (await this.finder.behind(from - 1, tail));
@@ -174,7 +174,7 @@ export class ShardFollower {
   }
 
   /** A topic that was made anew may be just as long. */
-  private async lookAgain(place: LogPlace): Promise<void> {
+  private async lookAgain(place: LogPosition): Promise<void> {
     this.quietLooks += 1;
     if (this.quietLooks < QUIET_LOOKS) return;
     try {

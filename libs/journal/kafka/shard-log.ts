@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import type { JournalId } from '../journal-id.js';
-import { LogCursor, placeBehind, startOf, type LogPlace } from './log-cursor.js';
+import { LogCursor, positionAfter, startOf, type LogPosition } from './log-cursor.js';
 import { Originals } from './originals.js';
 import { decodeRecord } from './record-format.js';
 import type { Found, Places, Run, RunBounds } from './shard-run.js';
@@ -10,7 +10,7 @@ import {
   MessagesDeleted,
   TopicMissing,
   type LogMessage,
-  type SealsByPlace,
+  type MacsByIndex,
   type TopicLog,
 } from './topic-log.js';
 
@@ -37,7 +37,7 @@ const LOOK_FACTOR = 8;
  * An event as far from its anchor as its sequence says. Everything in between is its writer's own then, one message after the other,
  * for a writer sends nothing before the last batch is settled: nobody can have begun an epoch there, so the event counts.
  */
-function isAtHome({ offset, record: { kind, sequence, anchor } }: Found): boolean {
+function isProven({ offset, record: { kind, sequence, anchor } }: Found): boolean {
   return kind === 'event' && anchor !== undefined && offset - anchor.offset === sequence - anchor.sequence;
 }
 
@@ -69,7 +69,7 @@ function unlessCorrupt(error: unknown): undefined {
 /** Reads one shard's journal out of its topic. It remembers nothing. */
 export class ShardLog implements Places {
   readonly shard: number;
-  readonly start: LogPlace;
+  readonly start: LogPosition;
 
   constructor(
     { family, shard }: JournalId,
@@ -84,7 +84,7 @@ export class ShardLog implements Places {
   }
 
   /** A batch that stands behind a beginning that is gone is part of no journal. */
-  async append(values: readonly Buffer[], withinMillis: number, seals: SealsByPlace): Promise<number> {
+  async append(values: readonly Buffer[], withinMillis: number, seals: MacsByIndex): Promise<number> {
     return await this.log.append(values, withinMillis, seals).catch((error: unknown) => {
       if (error instanceof MessagesDeleted) throw new JournalCorrupt(this.shard, 1, error.message);
       throw error;
@@ -148,18 +148,18 @@ export class ShardLog implements Places {
   }
 
   /** A place near the end that needs no proof but itself. */
-  async provenNear(end: number): Promise<LogPlace> {
+  async provenNear(end: number): Promise<LogPosition> {
     for (let span = LOOK_BACK; ; span *= LOOK_FACTOR) {
       const from = Math.max(0, end - span);
-      const place = await this.lastAtHome(from, end);
+      const place = await this.lastProven(from, end);
       if (place !== undefined) return place;
       if (from === 0) return this.start;
     }
   }
 
   /** Behind the record before the last one between two offsets that proves its place; the hash of that one says whether it is sound. */
-  async lastAtHome(from: number, end: number): Promise<LogPlace | undefined> {
-    let place: LogPlace | undefined;
+  async lastProven(from: number, end: number): Promise<LogPosition | undefined> {
+    let place: LogPosition | undefined;
     let before: Found | undefined;
     let next = from;
     while (next < end) {
@@ -171,8 +171,8 @@ export class ShardLog implements Places {
       for (const message of messages) {
         if (message.offset >= end) return place;
         const found = foundIn(message);
-        if (before !== undefined && found !== undefined && isAtHome(found) && follows(before, found)) {
-          place = placeBehind(before.offset, before.record);
+        if (before !== undefined && found !== undefined && isProven(found) && follows(before, found)) {
+          place = positionAfter(before.offset, before.record);
         }
         before = found;
         next = message.offset + 1;
@@ -182,7 +182,7 @@ export class ShardLog implements Places {
   }
 
   /** What the record says by which the epoch of a place's last record began; undefined where there is no record. */
-  async beginningOf(place: LogPlace): Promise<string | undefined> {
+  async beginningOf(place: LogPosition): Promise<string | undefined> {
     const { offset, head } = place;
     if (offset === undefined) return undefined;
     let found = await this.at(offset);
@@ -195,7 +195,7 @@ export class ShardLog implements Places {
   }
 
   /** Anchors are hints: where they lead nowhere, everything is read. */
-  private async searched({ next: end, head: { epoch } }: LogPlace): Promise<JournalEntry | undefined> {
+  private async searched({ next: end, head: { epoch } }: LogPosition): Promise<JournalEntry | undefined> {
     for (let from = this.start; from.next < end;) {
       const { entries, place, damage } = await this.run({ from, end, limit: PAGE });
       if (damage !== undefined) throw damage;
@@ -218,7 +218,7 @@ export class ShardLog implements Places {
   }
 
   /** Whether the topic still has, where it was read, the record that was read there. Somebody may have deleted it and made it anew. */
-  async stillHas({ offset, head: { hash, sequence } }: LogPlace): Promise<boolean> {
+  async stillHas({ offset, head: { hash, sequence } }: LogPosition): Promise<boolean> {
     return offset === undefined || (await this.standing({ offset, hash, sequence })) === 'known';
   }
 
@@ -228,14 +228,14 @@ export class ShardLog implements Places {
   }
 
   /** The place behind it, if it stands there. */
-  async find({ offset, hash, sequence }: KnownRecord): Promise<LogPlace | Exclude<Standing, 'known'>> {
+  async find({ offset, hash, sequence }: KnownRecord): Promise<LogPosition | Exclude<Standing, 'known'>> {
     try {
       const [message] = await this.log.fetch(offset, MIN_FETCH_BYTES);
       if (message === undefined) return 'nothing';
       if (message.offset !== offset) return 'other';
       const found = foundIn(message);
       if (found !== undefined)
-        return found.record.hash === hash ? placeBehind(offset, found.record) : 'other';
+        return found.record.hash === hash ? positionAfter(offset, found.record) : 'other';
       throw new JournalCorrupt(
         this.shard,
         sequence,
@@ -248,7 +248,7 @@ export class ShardLog implements Places {
     }
   }
 
-  private async fromKnown(known: KnownRecord): Promise<LogPlace> {
+  private async fromKnown(known: KnownRecord): Promise<LogPosition> {
     const place = await this.find(known);
     if (typeof place !== 'string') return place;
     throw new Error(`offset ${known.offset} of its topic does not hold the record that was known there`);
@@ -256,14 +256,14 @@ export class ShardLog implements Places {
 
   /** From a place on; at least one, for the topic is known to go on to `end`. */
   private messages(
-    place: LogPlace,
+    place: LogPosition,
     { bytes, end }: { readonly bytes: number; readonly end: number },
   ): Promise<readonly LogMessage[]> {
     return this.given(place, end, this.log.fetch(place.next, bytes));
   }
 
   private async given(
-    { next, head }: LogPlace,
+    { next, head }: LogPosition,
     end: number,
     coming: Promise<readonly LogMessage[]>,
   ): Promise<readonly LogMessage[]> {

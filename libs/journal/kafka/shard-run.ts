@@ -1,13 +1,13 @@
 import type { JournalEntry } from '../journal.js';
 import type { JournalCorrupt } from '../journal-errors.js';
-import type { LogPlace } from './log-cursor.js';
+import type { LogPosition } from './log-cursor.js';
 import type { LogRecord } from './record-format.js';
 import type { LogMessage } from './topic-log.js';
 
 export interface Run {
   readonly entries: readonly JournalEntry[];
   /** Behind the last of them, and behind what does not count after it, as far as that was looked at. */
-  readonly place: LogPlace;
+  readonly place: LogPosition;
   /** What stands at the place instead of the next record. */
   readonly damage: JournalCorrupt | undefined;
   /** Messages from the place on that came along. */
@@ -21,7 +21,7 @@ export interface Run {
 }
 
 export interface RunBounds {
-  readonly from: LogPlace;
+  readonly from: LogPosition;
   /** Offset behind the last message to look at; the topic is known to go so far. */
   readonly end: number;
   /** Of entries. */
@@ -38,10 +38,10 @@ export interface Found {
 /** A shard's topic, for whoever looks for a place in it. */
 export interface Places {
   /** Before the first record. */
-  readonly start: LogPlace;
+  readonly start: LogPosition;
   run(bounds: RunBounds): Promise<Run>;
   /** Undefined where no record can be had there. */
   at(offset: number): Promise<Found | undefined>;
   /** Behind the record before the last one between two offsets that proves its place. */
-  lastAtHome(from: number, end: number): Promise<LogPlace | undefined>;
+  lastProven(from: number, end: number): Promise<LogPosition | undefined>;
 }

@@ -7,7 +7,7 @@ export interface LogMessage {
 }
 
 /** By the place of their message among those that are sent together. */
-export type SealsByPlace = ReadonlyMap<number, Buffer>;
+export type MacsByIndex = ReadonlyMap<number, Buffer>;
 
 /** The answer to a send did not come, or leaves it open whether it arrived. It may yet arrive. */
 export class SendLost extends Error {
@@ -62,7 +62,7 @@ export interface TopicLog {
    * One batch, whole or not at all; resolves with the offset of its first message when all in-sync replicas have it. Rejects with
    * `MessagesDeleted` when they have it behind a beginning that is gone.
    */
-  append(values: readonly Buffer[], withinMillis: number, seals?: SealsByPlace): Promise<number>;
+  append(values: readonly Buffer[], withinMillis: number, seals?: MacsByIndex): Promise<number>;
   /** Behind the last message that is durable. Where leaders change it may for a moment be less than it was. */
   end(): Promise<number>;
   /** Durable messages from `offset` on, without gaps, about `maxBytes` of them and at least one; none only at the end. */

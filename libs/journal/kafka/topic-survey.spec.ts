@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { JournalWorld, SHARD } from '#libs/testing/kafka/journal-world.js';
 import type { SendFate } from '#libs/testing/kafka/memory-topic.js';
-import { sealEvent } from '../hash-chain.js';
+import { linkEvent } from '../hash-chain.js';
 import { JournalAmbiguous, JournalCorrupt } from '../journal-errors.js';
 import { encodeRecord } from './record-format.js';
 import { surveyTopic, type TopicSurvey } from './topic-survey.js';
@@ -35,7 +35,7 @@ it('finds a second copy that is not the same: two have written in one epoch', as
   const writer = await world.open();
   const { head } = writer;
   await writer.append(['"a"']);
-  await world.topic.open().append([encodeRecord(sealEvent(SHARD, head, '"b"'), undefined)], 1_000);
+  await world.topic.open().append([encodeRecord(linkEvent(SHARD, head, '"b"'), undefined)], 1_000);
   const failure = survey();
   await expect(failure).rejects.toBeInstanceOf(JournalCorrupt);
   await expect(failure).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 import type { Clock } from '#libs/platform/time/clock.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
-import { JournalHome, WrongHome } from '../home/journal-home.js';
-import { JournalLock } from '../home/journal-lock.js';
+import { JournalBackend, WrongBackend } from '../backend/journal-backend.js';
+import { JournalLock } from '../backend/journal-lock.js';
 import type { JournalReader } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import type { JournalFamily } from '../journal-id.js';
@@ -49,7 +49,7 @@ export async function moveJournals(move: Move): Promise<MovedShard[]> {
   await lock.takeAlone();
   const receiver = to.receiver();
   try {
-    await lock.whileHeld((client) => checkHome(new JournalHome(client, family), move));
+    await lock.whileHeld((client) => checkHome(new JournalBackend(client, family), move));
     await from.refuseLost();
     await to.checkPlaces();
     await move.check?.(from.bareReader);
@@ -70,7 +70,7 @@ export async function moveJournals(move: Move): Promise<MovedShard[]> {
     }
     const newHome = await to.home();
     await lock.whileHeld((client) =>
-      new JournalHome(client, family).move(newHome, () => checkUnchanged(from, moved)),
+      new JournalBackend(client, family).move(newHome, () => checkUnchanged(from, moved)),
     );
     return moved;
   } finally {
@@ -87,18 +87,18 @@ async function checkFound({ from, to, tell }: Move, shard: number): Promise<void
   });
 }
 
-async function checkHome(home: JournalHome, { from, to }: Move): Promise<void> {
+async function checkHome(home: JournalBackend, { from, to }: Move): Promise<void> {
   try {
     await home.check(await from.home());
   } catch (error) {
-    if (!(error instanceof WrongHome)) throw error;
+    if (!(error instanceof WrongBackend)) throw error;
     // As after a move that had come to its end and could not say so.
     const areThere = await home.check(await to.home()).then(
       () => true,
       () => false,
     );
-    if (areThere) throw new WrongHome(`the journals are in ${to.kind} already: nothing is to be moved`);
-    throw new WrongHome(`that is not where they are: ${error.message}`);
+    if (areThere) throw new WrongBackend(`the journals are in ${to.kind} already: nothing is to be moved`);
+    throw new WrongBackend(`that is not where they are: ${error.message}`);
   }
 }
 

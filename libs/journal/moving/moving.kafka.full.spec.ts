@@ -8,7 +8,7 @@ import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import type { JournalEntry } from '../journal.js';
 import { JournalCorrupt, JournalFenced } from '../journal-errors.js';
-import { WrongHome } from '../home/journal-home.js';
+import { WrongBackend } from '../backend/journal-backend.js';
 import { kafkaSettings } from '../kafka/kafka-settings.js';
 import { MAX_PAYLOAD_BYTES } from '../limits.js';
 import { journalMigrations } from '../migrations/list.js';
@@ -16,8 +16,8 @@ import type { JournalStore, StoreKind } from '../stores/journal-store.js';
 import { openJournalStore, storeOfKind } from '../stores/open-journal-store.js';
 import { compareShard } from './compare-shard.js';
 import { moveJournals, type Move, type MovedShard } from './move-journals.js';
-import { JournalSeals } from '../seals/journal-seals.js';
-import { WitnessTable } from '../witness/witness-table.js';
+import { RecordMacs } from '../seals/record-macs.js';
+import { CheckpointTable } from '../checkpoint/checkpoint-table.js';
 
 jest.setTimeout(60_000);
 
@@ -49,7 +49,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
   const ports = () => ({
     family: 'auction' as const,
     databaseUrl: database.url,
-    seals: new JournalSeals('auction', [Buffer.alloc(32, 7)]),
+    seals: new RecordMacs('auction', [Buffer.alloc(32, 7)]),
     pool: database.pool,
     clock,
     instance: 'test',
@@ -199,7 +199,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
 
   it('are not begun with by an owner that was opening a shard in Kafka, and has lost its lock meanwhile', async () => {
     const owner = await storeOf('kafka');
-    const place = jest.spyOn(WitnessTable.prototype, 'place');
+    const place = jest.spyOn(CheckpointTable.prototype, 'place');
     place.mockImplementationOnce(async () => {
       await database.pool.query(END_LOCKS);
       await eventually(() => move('kafka', 'postgres'));
@@ -210,7 +210,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
       .open(0)
       .catch((error: unknown) => error);
     place.mockRestore();
-    expect(failure).toBeInstanceOf(WrongHome);
+    expect(failure).toBeInstanceOf(WrongBackend);
     expect(await all('kafka', 0)).toEqual(await all('postgres', 0));
   });
 

@@ -4,7 +4,7 @@ import { GroupCommitWriter } from '../group-commit-writer.js';
 import type { Journal, JournalHead, JournalWriter } from '../journal.js';
 import { JournalUnavailable, messageOf } from '../journal-errors.js';
 import type { JournalFamily } from '../journal-id.js';
-import type { JournalSeals } from '../seals/journal-seals.js';
+import type { RecordMacs } from '../seals/record-macs.js';
 import { PostgresSink } from './postgres-sink.js';
 import { Session } from './session.js';
 import { keepShard, takeShard } from './take-shard.js';
@@ -22,7 +22,7 @@ export interface PostgresJournalOptions {
   /** Who opens: stands in the epoch records. */
   readonly opener: string;
   /** An owner has them: without, nothing is sealed, and every end is believed. */
-  readonly seals?: JournalSeals | undefined;
+  readonly seals?: RecordMacs | undefined;
   readonly openWithinMillis?: number;
   /** After this long without an answer the connection is given up and the outcome looked up on another. */
   readonly appendWithinMillis?: number;

@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '#libs/testing/database/te
 import type { JournalEntry } from '../journal.js';
 import { JournalUnreadable } from '../journal-errors.js';
 import { journalMigrations } from '../migrations/list.js';
-import { JournalSeals } from '../seals/journal-seals.js';
+import { RecordMacs } from '../seals/record-macs.js';
 import { PostgresJournal } from './postgres-journal.js';
 import { PostgresJournalReader } from './postgres-reader.js';
 
@@ -16,7 +16,7 @@ const APPENDS = 300;
 const EACH = 3;
 const MOST = 10_000;
 
-const seals = new JournalSeals('auction', [Buffer.alloc(32, 1)]);
+const seals = new RecordMacs('auction', [Buffer.alloc(32, 1)]);
 let database: TestDatabase;
 let proxy: TcpProxy;
 let url: string;

@@ -4,7 +4,7 @@ import type { BatchSink } from '../batch-sink.js';
 import type { JournalEntry } from '../journal.js';
 import { JournalAmbiguous, JournalFenced, JournalUnavailable, messageOf } from '../journal-errors.js';
 import type { JournalId } from '../journal-id.js';
-import type { JournalSeals } from '../seals/journal-seals.js';
+import type { RecordMacs } from '../seals/record-macs.js';
 import type { Session } from './session.js';
 import { settle, type SettlementPorts } from './settlement.js';
 import { appendStatement, confirmStatement, type AppendRooms } from './statements.js';
@@ -21,7 +21,7 @@ export class PostgresSink implements BatchSink {
   constructor(
     private readonly place: JournalId & {
       readonly epoch: number;
-      readonly seals: JournalSeals | undefined;
+      readonly seals: RecordMacs | undefined;
     },
     private session: Session,
     private readonly appendWithinMillis: number,

@@ -3,7 +3,7 @@ import type { ArrayRoom } from '#libs/platform/database/array-room.js';
 import { BYTEA, binaryArray, TEXT } from '#libs/platform/database/binary-array.js';
 import type { JournalEntry } from '../journal.js';
 import type { JournalFamily, JournalId } from '../journal-id.js';
-import type { JournalSeals } from '../seals/journal-seals.js';
+import type { RecordMacs } from '../seals/record-macs.js';
 
 /**
  * The fence and the write in one statement. The share lock on the shard's row makes an opener wait for this write, and makes
@@ -40,7 +40,7 @@ export interface AppendRooms {
 export function appendStatement(
   family: JournalFamily,
   records: readonly JournalEntry[],
-  seals: JournalSeals | undefined,
+  seals: RecordMacs | undefined,
   rooms?: AppendRooms,
 ): QueryConfig {
   const first = records[0];

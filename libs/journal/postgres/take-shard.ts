@@ -1,10 +1,10 @@
 import { checkNext, type StoredRecord } from '../chain-check.js';
-import { beforeFirst, headAt, sealEpoch } from '../hash-chain.js';
-import { inKafka } from '../home/journal-home.js';
+import { beforeFirst, headAt, linkEpoch } from '../hash-chain.js';
+import { inKafka } from '../backend/journal-backend.js';
 import type { JournalEntry, JournalHead } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import { JOURNAL_FAMILIES, type JournalId } from '../journal-id.js';
-import type { JournalSeals } from '../seals/journal-seals.js';
+import type { RecordMacs } from '../seals/record-macs.js';
 import { checkEnd, JournalUnsealed, withLastSealed, type FoundEnd } from '../seals/sealed-end.js';
 import { findSealedFrom, noteSealedFrom, type SealedFromRow } from '../seals/sealed-from.js';
 import type { Session } from './session.js';
@@ -42,7 +42,7 @@ const LAST_SEALED = `
 
 interface TakenShard extends JournalId {
   readonly opener: string;
-  readonly seals: JournalSeals | undefined;
+  readonly seals: RecordMacs | undefined;
 }
 
 /** From now on, and as long as the session lasts, nobody but this session opens the shard. */
@@ -88,7 +88,7 @@ export async function takeShard(
     if (epoch <= before.epoch) {
       throw new JournalCorrupt(shard, before.sequence, `its epoch ${before.epoch} was never given out`);
     }
-    record = sealEpoch(shard, before, epoch, opener);
+    record = linkEpoch(shard, before, epoch, opener);
     if (seals !== undefined)
       await holdSealed(session, seals, { family, shard, end: before, next: record.sequence }, withinMillis);
   } catch (error) {
@@ -110,7 +110,7 @@ function lastOf({ family, shard }: JournalId, [last, beforeLast]: readonly Store
 /** Behind the row's lock, so nobody who plays by the rules writes meanwhile. Whoever does not has taken the place that is written next. */
 async function holdSealed(
   session: Session,
-  seals: JournalSeals,
+  seals: RecordMacs,
   { family, shard, end, next }: JournalId & { readonly end: FoundEnd; readonly next: number },
   withinMillis: number,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { JournalReader } from '../journal.js';
-import { checkWitness } from '../witness/witness-check.js';
+import { checkRecord } from '../checkpoint/checkpoint-check.js';
 import { RestoredDatabase, type RestoredEnd, type RestoredMark } from './restored-mark.js';
 
 /** Brokers that have just changed a topic's leader may for a moment not know of its latest records. */
@@ -27,7 +27,7 @@ export async function surplusOf(
 ): Promise<Surplus[]> {
   for (const known of ends) {
     const { shard } = known;
-    await checkWitness({ shard, topic: topicOf(shard), reader, clock }, known);
+    await checkRecord({ shard, topic: topicOf(shard), reader, clock }, known);
   }
   const heads = await reader.heads();
   return ends.map((known) => ({ ...known, end: heads.get(known.shard) ?? 0 }));

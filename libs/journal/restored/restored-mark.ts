@@ -2,10 +2,10 @@ import type { ClientBase } from 'pg';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import { beforeFirst } from '../hash-chain.js';
 import type { JournalFamily, JournalId } from '../journal-id.js';
-import type { Witnessed } from '../witness/witness-table.js';
+import type { Checkpoint } from '../checkpoint/checkpoint-table.js';
 
 /** The last record of a shard that the backup knew. */
-export interface RestoredEnd extends Witnessed {
+export interface RestoredEnd extends Checkpoint {
   readonly shard: number;
 }
 
@@ -69,14 +69,14 @@ export class RestoredMark {
     if (rowCount !== ends.length) throw new Error('the mark of the restored database has gone');
   }
 
-  /** The topics end where the database was brought to. From there its life may follow another: see `lifeBehind`. */
+  /** The topics end where the database was brought to. From there its life may follow another: see `incarnationAfter`. */
   async remove(): Promise<void> {
     await this.database.query(MOVE, [this.family]);
   }
 
   /** The record up to which the database was brought, or found to be, when it had last been restored. */
-  async accepted(shard: number): Promise<Witnessed | undefined> {
-    return (await this.database.query<Witnessed>(FIND_ACCEPTED, [this.family, shard])).rows[0];
+  async accepted(shard: number): Promise<Checkpoint | undefined> {
+    return (await this.database.query<Checkpoint>(FIND_ACCEPTED, [this.family, shard])).rows[0];
   }
 
   /**

@@ -11,7 +11,7 @@ import { journalMigrations } from '../migrations/list.js';
 import type { JournalStore } from '../stores/journal-store.js';
 import { openJournalStore, openStoreToRead } from '../stores/open-journal-store.js';
 import { RestoredMark } from './restored-mark.js';
-import { JournalSeals } from '../seals/journal-seals.js';
+import { RecordMacs } from '../seals/record-macs.js';
 
 jest.setTimeout(60_000);
 
@@ -39,7 +39,7 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
   const ports = () => ({
     family: 'auction' as const,
     databaseUrl: database.url,
-    seals: new JournalSeals('auction', [Buffer.alloc(32, 7)]),
+    seals: new RecordMacs('auction', [Buffer.alloc(32, 7)]),
     pool: database.pool,
     clock,
     instance: 'test',

@@ -1,7 +1,7 @@
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import type { JournalHead } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
-import type { JournalSeals } from './journal-seals.js';
+import type { RecordMacs } from './record-macs.js';
 
 /** A journal that ends as no owner has left it: somebody who is none may have written there, and what follows would be decided by it. */
 export class JournalUnsealed extends StartFault {
@@ -39,7 +39,7 @@ export interface FoundEnd extends JournalHead {
  * has a journal believed anew; once it is known to be sealed from some record on, its end has to be one that an owner's key has sealed.
  */
 export function checkEnd(
-  seals: JournalSeals,
+  seals: RecordMacs,
   shard: number,
   end: FoundEnd,
   sealedFrom: number | undefined,

@@ -3,13 +3,13 @@ import { EXIT } from '#libs/platform/process/start-fault.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { everything, freshShard } from '#libs/testing/contracts/journal-subject.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
-import { sealEvent } from '../hash-chain.js';
+import { linkEvent } from '../hash-chain.js';
 import type { JournalEntry, JournalHead, JournalWriter } from '../journal.js';
 import { JournalFenced } from '../journal-errors.js';
 import { journalMigrations } from '../migrations/list.js';
 import { PostgresJournal } from '../postgres/postgres-journal.js';
 import { PostgresJournalReader } from '../postgres/postgres-reader.js';
-import { JournalSeals } from './journal-seals.js';
+import { RecordMacs } from './record-macs.js';
 import { JournalUnsealed } from './sealed-end.js';
 
 const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
@@ -30,7 +30,7 @@ afterAll(() => database.drop());
 /** Without keys: what it writes has no seals. */
 async function open(shard: number, ...keys: readonly Buffer[]): Promise<JournalWriter> {
   const [first, ...former] = keys;
-  const seals = first === undefined ? undefined : new JournalSeals('auction', [first, ...former]);
+  const seals = first === undefined ? undefined : new RecordMacs('auction', [first, ...former]);
   const writer = await new PostgresJournal({
     family: 'auction',
     url: database.url,
@@ -48,7 +48,7 @@ async function forge(
   head: JournalHead,
   seal: (entry: JournalEntry) => Buffer | null = () => null,
 ): Promise<void> {
-  const entry = sealEvent(shard, head, '"forged"');
+  const entry = linkEvent(shard, head, '"forged"');
   await database.pool.query(
     `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash, seal)
      values ('auction', $1, $2, $3, 'event', $4, decode($5, 'hex'), $6)`,
@@ -87,7 +87,7 @@ describe('a writer with a key', () => {
       );
     }
     const options = { family: 'execution', url: database.url, clock, opener: 'eve' } as const;
-    const another = new PostgresJournal({ ...options, seals: new JournalSeals('execution', [OLD]) });
+    const another = new PostgresJournal({ ...options, seals: new RecordMacs('execution', [OLD]) });
     await expect(another.open(shard)).rejects.toBeInstanceOf(JournalUnsealed);
   });
 
@@ -99,7 +99,7 @@ describe('a writer with a key', () => {
     await open(shard, OLD);
     const found = await everything(reader, shard);
     expect(found.map(({ seal }) => seal !== undefined)).toEqual([true, false, false, true, true, true]);
-    const seals = new JournalSeals('auction', [OLD]);
+    const seals = new RecordMacs('auction', [OLD]);
     for (const entry of found)
       if (entry.seal !== undefined) expect(seals.isGood(entry, entry.seal)).toBe(true);
     expect(await sealedFrom(shard)).toBe(1);
@@ -133,7 +133,7 @@ describe('a take-over', () => {
     const writer = await open(shard, OLD);
     await writer.append(['"a"', '"b"']);
     await writer.close();
-    for (const entry of [sealEvent(shard, writer.head, '"forged"')]) {
+    for (const entry of [linkEvent(shard, writer.head, '"forged"')]) {
       const { sequence, epoch, payload, hash } = { ...entry, ...wrong(entry) };
       await database.pool.query(
         `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash) values ('auction', $1, $2, $3, 'event', $4, decode($5, 'hex'))`,

@@ -4,11 +4,11 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
 import { KeptJournals } from '#libs/testing/kafka/kept-journals.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
-import { sealEvent } from '../hash-chain.js';
+import { linkEvent } from '../hash-chain.js';
 import type { JournalEntry, JournalHead, JournalWriter } from '../journal.js';
 import { encodeRecord } from '../kafka/record-format.js';
 import { moveJournals } from '../moving/move-journals.js';
-import { JournalSeals } from './journal-seals.js';
+import { RecordMacs } from './record-macs.js';
 import { JournalUnsealed } from './sealed-end.js';
 
 jest.setTimeout(60_000);
@@ -30,7 +30,7 @@ describeWithKafka('a topic that is sealed', { anyBrokers: true }, (kafka) => {
   const forge = async (head: JournalHead, seal?: Buffer): Promise<void> => {
     const log = journals.topics.open(SHARD);
     const seals = seal === undefined ? new Map<number, Buffer>() : new Map([[0, seal]]);
-    await log.append([encodeRecord(sealEvent(SHARD, head, '"forged"'), undefined)], 5_000, seals);
+    await log.append([encodeRecord(linkEvent(SHARD, head, '"forged"'), undefined)], 5_000, seals);
     await log.close();
   };
   const found = async (): Promise<JournalEntry[]> =>
@@ -44,7 +44,7 @@ describeWithKafka('a topic that is sealed', { anyBrokers: true }, (kafka) => {
     await writer.append(['"a"', '"b"']);
     const records = await found();
     expect(records.map(({ seal }) => seal !== undefined)).toEqual([true, false, true]);
-    expect(new JournalSeals('auction', [OLD]).isGood(records[2]!, records[2]!.seal!)).toBe(true);
+    expect(new RecordMacs('auction', [OLD]).isGood(records[2]!, records[2]!.seal!)).toBe(true);
     expect(await sealedFrom()).toBe(1);
   });
 

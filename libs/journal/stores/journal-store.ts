@@ -1,4 +1,4 @@
-import type { KafkaHome } from '../home/journal-home.js';
+import type { KafkaBackend } from '../backend/journal-backend.js';
 import type { BareReader, Journal, JournalHead, JournalReader } from '../journal.js';
 import type { TopicSurvey } from '../kafka/topic-survey.js';
 import type { Surplus } from '../restored/restored-check.js';
@@ -29,7 +29,7 @@ export interface JournalStore {
   /** The shard's journal was found to be here, up to this record. */
   remember(shard: number, head: Pick<JournalHead, 'sequence' | 'hash'>): Promise<void>;
   /** What the database remembers of it; undefined for the database itself. */
-  home(): Promise<KafkaHome | undefined>;
+  home(): Promise<KafkaBackend | undefined>;
   /** For moving journals here. */
   receiver(): JournalReceiver;
   /** How far each shard goes beyond what a restored database knows of it; empty for any other database. Refuses where it lacks that. */

@@ -1,6 +1,6 @@
-import { BoundWriter } from '../home/bound-writer.js';
-import { JournalHome, type KafkaHome } from '../home/journal-home.js';
-import { JournalLock } from '../home/journal-lock.js';
+import { BoundWriter } from '../backend/bound-writer.js';
+import { JournalBackend, type KafkaBackend } from '../backend/journal-backend.js';
+import { JournalLock } from '../backend/journal-lock.js';
 import type { Journal, JournalReader } from '../journal.js';
 import type { JournalFamily } from '../journal-id.js';
 import { KafkaJournalReader, orUnreadable } from '../kafka/kafka-reader.js';
@@ -11,13 +11,13 @@ import { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
 import type { Surplus } from '../restored/restored-check.js';
 import { RestoredMark } from '../restored/restored-mark.js';
 import { surveyTopic, type TopicSurvey } from '../kafka/topic-survey.js';
-import { WitnessTable, type Witnessed } from '../witness/witness-table.js';
-import { WitnessedReader } from '../witness/witnessed-reader.js';
+import { CheckpointTable, type Checkpoint } from '../checkpoint/checkpoint-table.js';
+import { CheckpointedReader } from '../checkpoint/checkpointed-reader.js';
 import type { JournalReceiver } from './journal-receiver.js';
 import type { JournalStore } from './journal-store.js';
 import { sealsOf, type StorePorts } from './store-ports.js';
 import { untilSettled } from './until-settled.js';
-import { WitnessedTopics, type Opener } from './witnessed-topics.js';
+import { CheckpointedTopics, type Opener } from './checkpointed-topics.js';
 
 /** Journals in Kafka, a topic a shard. */
 export class KafkaStore implements JournalStore {
@@ -26,8 +26,8 @@ export class KafkaStore implements JournalStore {
   readonly bareReader: KafkaJournalReader;
   private readonly family: JournalFamily;
   private readonly topics: KafkajsTopics;
-  private readonly witnesses: WitnessTable;
-  private readonly witnessed: WitnessedTopics;
+  private readonly witnesses: CheckpointTable;
+  private readonly witnessed: CheckpointedTopics;
   private readonly lock: JournalLock;
 
   constructor(
@@ -38,13 +38,13 @@ export class KafkaStore implements JournalStore {
     const { family, databaseUrl, pool, clock, shards, tell } = ports;
     this.family = family;
 
-    const cluster = new KafkaCluster({ settled: () => new JournalHome(pool, family).clusterId(), tell });
+    const cluster = new KafkaCluster({ settled: () => new JournalBackend(pool, family).clusterId(), tell });
     const topics = new KafkajsTopics(address, { prefix: topicPrefix, family }, clock, cluster);
     const reader = new KafkaJournalReader({ family, openLog: (shard) => topics.open(shard), shards });
     this.topics = topics;
     this.bareReader = reader;
-    this.witnesses = new WitnessTable(pool, family);
-    this.witnessed = new WitnessedTopics({
+    this.witnesses = new CheckpointTable(pool, family);
+    this.witnessed = new CheckpointedTopics({
       family,
       topics,
       reader,
@@ -52,7 +52,7 @@ export class KafkaStore implements JournalStore {
       clock,
       witnesses: this.witnesses,
     });
-    this.reader = new WitnessedReader(reader, shards, (shard) => this.witnessed.checkToShow(shard));
+    this.reader = new CheckpointedReader(reader, shards, (shard) => this.witnessed.checkToShow(shard));
     this.lock = new JournalLock(databaseUrl, clock);
   }
 
@@ -61,13 +61,13 @@ export class KafkaStore implements JournalStore {
       open: async (shard) => {
         const who = this.as(opener);
         await this.lock.share(async () =>
-          new JournalHome(this.ports.pool, this.family).check(await this.home()),
+          new JournalBackend(this.ports.pool, this.family).check(await this.home()),
         );
         return await untilSettled(this.ports, async () => {
           await this.have([shard]);
           const home = await this.home();
-          const stillAtHome = (): Promise<void> => this.checkHeld(home);
-          const writer = await this.witnessed.open(shard, { ...who, stillAtHome }, onFault);
+          const stillHere = (): Promise<void> => this.checkHeld(home);
+          const writer = await this.witnessed.open(shard, { ...who, stillHere }, onFault);
           return new BoundWriter(writer, this.lock);
         });
       },
@@ -97,11 +97,11 @@ export class KafkaStore implements JournalStore {
     return this.witnessed.refuseLost(this.ports.shards);
   }
 
-  async home(): Promise<KafkaHome> {
+  async home(): Promise<KafkaBackend> {
     return { clusterId: await this.topics.clusterId(), topicPrefix: this.topicPrefix };
   }
 
-  async remember(shard: number, head: Witnessed): Promise<void> {
+  async remember(shard: number, head: Checkpoint): Promise<void> {
     await this.witnesses.advance(shard, head);
   }
 
@@ -110,7 +110,7 @@ export class KafkaStore implements JournalStore {
   }
 
   async surplus(): Promise<readonly Surplus[]> {
-    await new JournalHome(this.ports.pool, this.family).check(await this.home());
+    await new JournalBackend(this.ports.pool, this.family).check(await this.home());
     return await this.witnessed.surplus();
   }
 
@@ -132,18 +132,18 @@ export class KafkaStore implements JournalStore {
   }
 
   /** In this order: with the lock held nobody moves them, so what the home says then holds until the lock is lost. */
-  private async checkHeld(home: KafkaHome): Promise<void> {
+  private async checkHeld(home: KafkaBackend): Promise<void> {
     await this.lock.confirmShared();
-    await new JournalHome(this.ports.pool, this.family).check(home);
+    await new JournalBackend(this.ports.pool, this.family).check(home);
   }
 
   /** Nothing is settled by a start that is refused, nor before there is a place for the journals. */
   private async have(shards: readonly number[]): Promise<void> {
     const { pool } = this.ports;
     const home = await this.home();
-    await new JournalHome(pool, this.family).check(home);
+    await new JournalBackend(pool, this.family).check(home);
     await this.witnessed.checkRestored();
     await this.witnessed.have(shards);
-    await JournalHome.settle(pool, this.family, home);
+    await JournalBackend.settle(pool, this.family, home);
   }
 }

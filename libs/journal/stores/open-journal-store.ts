@@ -1,6 +1,6 @@
 import { isUnanswered } from '#libs/platform/database/postgres.js';
 import { ConfigFault } from '#libs/platform/process/start-fault.js';
-import { JournalHome } from '../home/journal-home.js';
+import { JournalBackend } from '../backend/journal-backend.js';
 import { kafkaAddress } from '../kafka/kafka-access.js';
 import type { KafkaSettings } from '../kafka/kafka-settings.js';
 import { RestoredMark } from '../restored/restored-mark.js';
@@ -15,7 +15,7 @@ import type { StorePorts } from './store-ports.js';
 export async function openJournalStore(settings: KafkaSettings, ports: StorePorts): Promise<JournalStore> {
   const isInKafka = settings.KAFKA_BROKERS !== undefined;
   const { KAFKA_TOPIC_PREFIX: topicPrefix } = settings;
-  await new JournalHome(ports.pool, ports.family)
+  await new JournalBackend(ports.pool, ports.family)
     .check(isInKafka ? { topicPrefix } : undefined)
     .catch(unlessAway);
   return await storeOfKind(isInKafka ? 'kafka' : 'postgres', settings, ports);

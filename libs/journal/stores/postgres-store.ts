@@ -1,6 +1,6 @@
-import { BoundWriter } from '../home/bound-writer.js';
-import { JournalHome } from '../home/journal-home.js';
-import { JournalLock } from '../home/journal-lock.js';
+import { BoundWriter } from '../backend/bound-writer.js';
+import { JournalBackend } from '../backend/journal-backend.js';
+import { JournalLock } from '../backend/journal-lock.js';
 import type { Journal } from '../journal.js';
 import { PostgresJournal } from '../postgres/postgres-journal.js';
 import { PostgresJournalReader } from '../postgres/postgres-reader.js';
@@ -39,7 +39,7 @@ export class PostgresStore implements JournalStore {
   }
 
   prepare(): Promise<void> {
-    return new JournalHome(this.ports.pool, this.ports.family).check(undefined);
+    return new JournalBackend(this.ports.pool, this.ports.family).check(undefined);
   }
 
   /** Whatever is missing of a table is told of by who reads it. */

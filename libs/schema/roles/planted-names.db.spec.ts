@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { PostgresReservationDesk } from '#libs/auction/admission/risk/postgres-desk.js';
-import { JournalLock } from '#libs/journal/home/journal-lock.js';
+import { JournalLock } from '#libs/journal/backend/journal-lock.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { refuseUnfitDatabaseAt } from '#libs/platform/database/fit-database.js';
 import { migrate } from '#libs/platform/database/migrate.js';

@@ -10,7 +10,7 @@ import type {
 } from '#libs/auction/rules/events.js';
 import { plusMillis } from '#libs/base/instant.js';
 import { encodeEvent } from '#libs/auction/rules/event-versions.js';
-import { beforeFirst, sealEpoch, sealEvent } from '#libs/journal/hash-chain.js';
+import { beforeFirst, linkEpoch, linkEvent } from '#libs/journal/hash-chain.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 import { OPENED_AT } from './story.js';
 import { play } from './play.js';
@@ -76,11 +76,11 @@ export class WrittenJournal implements JournalReader {
   readonly records: JournalEntry[];
 
   constructor(readonly shard: number) {
-    this.records = [sealEpoch(shard, beforeFirst('auction'), EPOCH, 'test')];
+    this.records = [linkEpoch(shard, beforeFirst('auction'), EPOCH, 'test')];
   }
 
   write(event: DomainEvent): JournalEntry {
-    const record = sealEvent(this.shard, this.records.at(-1) ?? beforeFirst('auction'), encodeEvent(event));
+    const record = linkEvent(this.shard, this.records.at(-1) ?? beforeFirst('auction'), encodeEvent(event));
     this.records.push(record);
     return record;
   }

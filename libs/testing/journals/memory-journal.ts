@@ -1,7 +1,7 @@
 import type { BatchSink } from '../../journal/batch-sink.js';
 import { checkNext, type StoredRecord } from '../../journal/chain-check.js';
 import { GroupCommitWriter } from '../../journal/group-commit-writer.js';
-import { beforeFirst, headAt, sealEpoch } from '../../journal/hash-chain.js';
+import { beforeFirst, headAt, linkEpoch } from '../../journal/hash-chain.js';
 import type { Journal, JournalEntry, JournalReader, JournalWriter } from '../../journal/journal.js';
 import type { JournalFamily } from '../../journal/journal-id.js';
 import { JournalAmbiguous, JournalCorrupt, JournalFenced } from '../../journal/journal-errors.js';
@@ -93,7 +93,7 @@ export class MemoryJournal implements Journal {
     const last = stored.records.at(-1);
     if (last !== undefined) await this.store.entries(shard, [last.sequence]);
     stored.epoch += 1;
-    const record = sealEpoch(
+    const record = linkEpoch(
       shard,
       stored.records.at(-1) ?? beforeFirst(this.store.family),
       stored.epoch,

@@ -4,7 +4,7 @@ import { KafkajsTopics } from '../../journal/kafka/kafkajs/kafkajs-topics.js';
 import type { LogMessage } from '../../journal/kafka/topic-log.js';
 import type { JournalWriter } from '../../journal/journal.js';
 import { journalMigrations } from '../../journal/migrations/list.js';
-import { JournalSeals } from '../../journal/seals/journal-seals.js';
+import { RecordMacs } from '../../journal/seals/record-macs.js';
 import type { JournalStore, StoreKind } from '../../journal/stores/journal-store.js';
 import { openJournalStore, storeOfKind } from '../../journal/stores/open-journal-store.js';
 import { loadConfig } from '../../platform/settings/config.js';
@@ -83,7 +83,7 @@ export class KeptJournals {
       tell,
       instance: 'test',
       shards: this.shards,
-      ...(first === undefined ? {} : { seals: new JournalSeals('auction', [first, ...former]) }),
+      ...(first === undefined ? {} : { seals: new RecordMacs('auction', [first, ...former]) }),
     };
     const store = await (kind === undefined
       ? openJournalStore(settings, ports)

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import type { ClientBase } from 'pg';
-import { beforeFirst, sealEpoch, sealEvent } from '#libs/journal/hash-chain.js';
+import { beforeFirst, linkEpoch, linkEvent } from '#libs/journal/hash-chain.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import type { MigrationClass } from '#libs/platform/database/migrate.js';
 import type { JournalBatch, Projection, ProjectionWriter, Recall } from '#libs/projecting/projection.js';
@@ -70,10 +70,10 @@ function keyOf(payload: string): string {
 
 /** The first records of a shard, made without a store. Another seed gives another journal. */
 export function tallyRecords(shard: number, events: number, seed = 0): JournalEntry[] {
-  const records = [sealEpoch(shard, beforeFirst(tally.family), 1, `opener ${seed}`)];
+  const records = [linkEpoch(shard, beforeFirst(tally.family), 1, `opener ${seed}`)];
   for (let number = 0; number < events; number += 1) {
     const before = records[number] ?? beforeFirst(tally.family);
-    records.push(sealEvent(shard, before, tallyPayload(`key-${(number * number + seed) % 11}`)));
+    records.push(linkEvent(shard, before, tallyPayload(`key-${(number * number + seed) % 11}`)));
   }
   return records;
 }

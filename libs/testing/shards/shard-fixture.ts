@@ -12,7 +12,7 @@ import { HistoryTable } from '#libs/auction/shard/histories/history-table.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
-import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
+import { RecordMacs } from '#libs/journal/seals/record-macs.js';
 import { SealedSnapshots, type RefusedSnapshot } from '#libs/journal/sealed-snapshots.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import type { OwnerRequest, ReadPreferences } from '#libs/auction/protocol/protocol.js';
@@ -25,7 +25,7 @@ import { SteeredWriter } from '../journals/steered-writer.js';
 
 const ID_KEY = Buffer.alloc(32, 7);
 /** Of whoever stands in for an owner. */
-export const SEALS = new JournalSeals('auction', [ID_KEY]);
+export const SEALS = new RecordMacs('auction', [ID_KEY]);
 
 /** Wide enough that nothing here is met by chance. */
 const SETTINGS: ShardSettings = {

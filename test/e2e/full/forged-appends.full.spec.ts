@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import { sealEvent } from '#libs/journal/hash-chain.js';
+import { linkEvent } from '#libs/journal/hash-chain.js';
 import type { JournalHead } from '#libs/journal/journal.js';
 import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
@@ -169,7 +169,7 @@ async function forgeQuote(id: string, shard: number): Promise<number> {
     .replace(/"(at|submitted_at)":"[^"]+"/g, (_, field: string) => `"${field}":"${now}"`)
     .replace(/"key":"[^"]+"/, '"key":"forged"');
   const head = await headOf(shard);
-  const entry = sealEvent(shard, head, payload);
+  const entry = linkEvent(shard, head, payload);
   const login = new pg.Client({ connectionString: loginOf(`owner-${shard}`) });
   await login.connect();
   await login.query(

@@ -1,13 +1,13 @@
 import { beforeEach, expect, it } from '@jest/globals';
-import { beforeFirst, sealEpoch, sealEvent } from '#libs/journal/hash-chain.js';
+import { beforeFirst, linkEpoch, linkEvent } from '#libs/journal/hash-chain.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import { encodeRecord } from '#libs/journal/kafka/record-format.js';
 import { JournalCopy } from './journal-copy.js';
 
 const SHARD = 1;
-const former = sealEpoch(SHARD, beforeFirst('auction'), 1, 'ada');
-const first = sealEpoch(SHARD, former, 2, 'ben');
-const last = sealEvent(SHARD, first, '{"type":"A"}');
+const former = linkEpoch(SHARD, beforeFirst('auction'), 1, 'ada');
+const first = linkEpoch(SHARD, former, 2, 'ben');
+const last = linkEvent(SHARD, first, '{"type":"A"}');
 
 let copy: JournalCopy;
 let offset: number;
@@ -27,17 +27,17 @@ it('ignores a second copy of a record, and nothing else that has its sequence', 
   expect(take(last)).toBeUndefined();
   expect(copy.ignored).toEqual(new Map([['repeated event', 1]]));
   expect(() => take({ ...last, payload: '{"type":"B"}' })).toThrow('another record 3 of epoch 2');
-  expect(() => take(sealEvent(SHARD, first, '{"type":"B"}'))).toThrow('another record 3 of epoch 2');
+  expect(() => take(linkEvent(SHARD, first, '{"type":"B"}'))).toThrow('another record 3 of epoch 2');
 });
 
 it('ignores whatever is of an older epoch, wherever it says to stand', () => {
   for (const entry of [
     former,
-    sealEpoch(SHARD, last, 1, 'ada'),
-    sealEvent(SHARD, { ...last, epoch: 1 }, '{}'),
+    linkEpoch(SHARD, last, 1, 'ada'),
+    linkEvent(SHARD, { ...last, epoch: 1 }, '{}'),
   ]) {
     expect(take(entry)).toBeUndefined();
   }
   expect([copy.head, copy.epoch]).toEqual([3, 2]);
-  expect(() => take(sealEpoch(SHARD, last, 2, 'eve'))).toThrow('epoch 2 in epoch 2');
+  expect(() => take(linkEpoch(SHARD, last, 2, 'eve'))).toThrow('epoch 2 in epoch 2');
 });

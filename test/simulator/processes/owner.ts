@@ -12,8 +12,8 @@ import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
-import { WitnessTable } from '#libs/journal/witness/witness-table.js';
-import { WitnessedWriter } from '#libs/journal/witness/witnessed-writer.js';
+import { CheckpointTable } from '#libs/journal/checkpoint/checkpoint-table.js';
+import { CheckpointedWriter } from '#libs/journal/checkpoint/checkpointed-writer.js';
 import { readPreferences, type OwnerLink, type OwnerRequest } from '#libs/auction/protocol/protocol.js';
 import { journalNotices, type JournalNotice } from '#libs/link/journal-notices.js';
 import { LinkClient, type LinkClientOptions } from '#libs/link/link-client.js';
@@ -128,7 +128,7 @@ async function openShard(
   });
 }
 
-/** As `WitnessedTopics` does it: the database hears of an epoch before anybody is served by it. */
+/** As `CheckpointedTopics` does it: the database hears of an epoch before anybody is served by it. */
 async function openWriter({ host, clock, world }: Life, pool: Pool, shard: number): Promise<JournalWriter> {
   const journal = new KafkaJournal({
     family: 'auction',
@@ -136,11 +136,11 @@ async function openWriter({ host, clock, world }: Life, pool: Pool, shard: numbe
     clock,
     opener: host.name,
   });
-  const witnesses = new WitnessTable(pool, 'auction');
+  const witnesses = new CheckpointTable(pool, 'auction');
   const { writer, place } = await journal.openBehind(shard, await witnesses.place(shard));
   if (!(await witnesses.advance(shard, place()))) throw new Error('another writer has taken the shard since');
   const onFault = (error: unknown): void => world.onFault(host.name, 'witness', error);
-  return new WitnessedWriter({ writer, place, witnesses, clock, onFault });
+  return new CheckpointedWriter({ writer, place, witnesses, clock, onFault });
 }
 
 function watchJournal({ clock }: Life, writer: JournalWriter, fail: (error: unknown) => void): void {

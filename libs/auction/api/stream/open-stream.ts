@@ -6,7 +6,7 @@ import type { Registry } from 'prom-client';
 import { instantFromNanos } from '#libs/base/instant.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { refuseUnreadable } from '#libs/journal/journal-errors.js';
-import { findJournalLife } from '#libs/journal/life/journal-life.js';
+import { findIncarnation } from '#libs/journal/incarnation/incarnation.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Config } from '#libs/platform/settings/config.js';
@@ -93,7 +93,7 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
     {
       feed,
       histories: new HistoryCatchUps({ feed, store: new PostgresHistoryStore(pool), clock, limits }),
-      tokens: new ResumeTokens(config.STREAM_KEYS, resumePoints, await findJournalLife(pool)),
+      tokens: new ResumeTokens(config.STREAM_KEYS, resumePoints, await findIncarnation(pool)),
       sessions,
       commands,
       archive,

@@ -3,8 +3,8 @@ import { instantFromNanos } from '#libs/base/instant.js';
 import { decodeEvent } from '../../rules/event-versions.js';
 import { seedBalances } from '#libs/ledger/seed.js';
 import { beforeFirst } from '#libs/journal/hash-chain.js';
-import { JournalLock } from '#libs/journal/home/journal-lock.js';
-import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
+import { JournalLock } from '#libs/journal/backend/journal-lock.js';
+import { RecordMacs } from '#libs/journal/seals/record-macs.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
@@ -52,7 +52,7 @@ function accept(records: WrittenJournal, confirmed: boolean): Promise<Acceptance
       clock,
       databaseUrl: database.url,
       store: () => Promise.resolve(store as JournalStore),
-      seals: new JournalSeals('auction', [Buffer.alloc(32, 1)]),
+      seals: new RecordMacs('auction', [Buffer.alloc(32, 1)]),
       tell: () => undefined,
     },
     confirmed,

@@ -7,7 +7,7 @@ import {
   shortfallsOf,
   type Shortfall,
 } from '../../settlement/journaled-settlements.js';
-import { JournalLock } from '#libs/journal/home/journal-lock.js';
+import { JournalLock } from '#libs/journal/backend/journal-lock.js';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';

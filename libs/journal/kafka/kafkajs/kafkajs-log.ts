@@ -6,7 +6,7 @@ import {
   SendRefused,
   TopicMissing,
   type LogMessage,
-  type SealsByPlace,
+  type MacsByIndex,
   type TopicLog,
 } from '../topic-log.js';
 import { typeOf } from './answered-error.js';
@@ -30,7 +30,7 @@ import { isNotAllowed, namingRight, type Right } from './rights.js';
 import { within } from './within.js';
 
 const READ_MILLIS = 5_000;
-const NO_SEALS: SealsByPlace = new Map();
+const NO_SEALS: MacsByIndex = new Map();
 const NANOS_PER_MILLI = 1_000_000n;
 
 /** A broker that answers a send with one of these has not touched its log, and will not the next time either. */
@@ -96,7 +96,7 @@ export class KafkajsLog implements TopicLog {
   async append(
     values: readonly Buffer[],
     withinMillis: number,
-    seals: SealsByPlace = NO_SEALS,
+    seals: MacsByIndex = NO_SEALS,
   ): Promise<number> {
     const leader = await this.leader(withinMillis).catch((error: unknown) => {
       throw new SendRefused(messageOf(error), false, { cause: error });

@@ -2,7 +2,7 @@ import '#libs/platform/kafkajs/idle-queues.js';
 import kafkajs, { Kafka, logLevel, type Admin } from 'kafkajs';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
-import { WrongHome } from '../../home/journal-home.js';
+import { WrongBackend } from '../../backend/journal-backend.js';
 import { messageOf } from '../../journal-errors.js';
 import type { JournalFamily } from '../../journal-id.js';
 import { Countdown } from '../countdown.js';
@@ -319,8 +319,10 @@ export class KafkajsTopics {
   }
 }
 
-function ofAnother({ expected }: StrangeBroker): WrongHome {
-  return new WrongHome(`the journals are in Kafka cluster ${expected}; KAFKA_BROKERS are those of another`);
+function ofAnother({ expected }: StrangeBroker): WrongBackend {
+  return new WrongBackend(
+    `the journals are in Kafka cluster ${expected}; KAFKA_BROKERS are those of another`,
+  );
 }
 
 /** Asked before anything else, for whoever may look at a topic need not be allowed to make one. */

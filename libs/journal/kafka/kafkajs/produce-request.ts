@@ -1,4 +1,4 @@
-import type { SealsByPlace } from '../topic-log.js';
+import type { MacsByIndex } from '../topic-log.js';
 import { writeBatch } from './write-batch.js';
 
 const NO_TRANSACTION = -1;
@@ -12,7 +12,7 @@ const INT32 = 4;
 export interface Produced {
   readonly topic: string;
   readonly values: readonly Buffer[];
-  readonly seals: SealsByPlace;
+  readonly seals: MacsByIndex;
   readonly withinMillis: number;
   /** In milliseconds since 1970: what stands with the messages, and nobody here reads. */
   readonly timestamp: bigint;

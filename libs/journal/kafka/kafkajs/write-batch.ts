@@ -1,4 +1,4 @@
-import type { SealsByPlace } from '../topic-log.js';
+import type { MacsByIndex } from '../topic-log.js';
 import { BATCH, FORMAT, PREFIX, SEAL_HEADER } from './batch-layout.js';
 import { crc32c } from './crc32c.js';
 
@@ -15,7 +15,7 @@ const NO_KEY = 0x01;
  * One record batch, neither compressed nor of any transaction. kafkajs's own encoder makes some objects and copies of each record, and
  * checks a byte at a time: it took five times as long as all the rest of an append.
  */
-export function writeBatch(values: readonly Buffer[], timestamp: bigint, seals: SealsByPlace): Buffer {
+export function writeBatch(values: readonly Buffer[], timestamp: bigint, seals: MacsByIndex): Buffer {
   let size = BATCH.records;
   for (const [index, value] of values.entries()) {
     const length = lengthOf(index, value, seals.get(index));

@@ -8,7 +8,7 @@ export type ShardCheck = (shard: number) => Promise<boolean>;
  * For whoever serves what it reads: nobody is shown anything of a shard before its topic was found to be the right one, and nothing of one
  * in which the database has seen no record yet. From there on a reader holds on to the chain that it has read.
  */
-export class WitnessedReader implements JournalReader {
+export class CheckpointedReader implements JournalReader {
   private readonly known = new Map<number, Promise<boolean>>();
 
   constructor(

@@ -5,8 +5,8 @@ import { eventually } from '#libs/testing/eventually.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { JournalFenced, JournalUnavailable } from '../journal-errors.js';
 import { journalMigrations } from '../migrations/list.js';
-import { WitnessTable } from './witness-table.js';
-import { WitnessedWriter } from './witnessed-writer.js';
+import { CheckpointTable } from './checkpoint-table.js';
+import { CheckpointedWriter } from './checkpointed-writer.js';
 
 let database: TestDatabase;
 
@@ -20,12 +20,12 @@ afterAll(() => database.drop());
 async function openOn(
   store: MemoryJournalStore,
   onFault: (error: unknown) => void = () => undefined,
-): Promise<WitnessedWriter> {
-  const witnesses = new WitnessTable(database.pool, 'auction');
+): Promise<CheckpointedWriter> {
+  const witnesses = new CheckpointTable(database.pool, 'auction');
   const writer = await new MemoryJournal(store, 'test').open(0);
   const place = () => ({ ...writer.head, offset: writer.head.sequence - 1 });
   await witnesses.advance(0, place());
-  return new WitnessedWriter({
+  return new CheckpointedWriter({
     writer,
     place,
     witnesses,
@@ -70,7 +70,10 @@ it('says again what the database could not be told, although nothing more is wri
   await eventually(() => expect(faults).toHaveLength(1));
   await database.pool.query('alter table journal.away rename to witness');
   await writer.close();
-  expect(await new WitnessTable(database.pool, 'auction').place(0)).toMatchObject({ epoch: 1, sequence: 2 });
+  expect(await new CheckpointTable(database.pool, 'auction').place(0)).toMatchObject({
+    epoch: 1,
+    sequence: 2,
+  });
 });
 
 it('tells once that somebody else has written what the database has seen', async () => {

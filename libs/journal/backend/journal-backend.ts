@@ -4,7 +4,7 @@ import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import type { JournalFamily } from '../journal-id.js';
 
 /** A Kafka and the topics in it; undefined stands for `journal.records`. */
-export interface KafkaHome {
+export interface KafkaBackend {
   readonly clusterId: string;
   readonly topicPrefix: string;
 }
@@ -35,7 +35,7 @@ const MOVE_OUT = `
 const MOVE_BACK = 'delete from journal.home where family = $1';
 
 /** A process whose settings would have it write or read journals that are kept elsewhere. */
-export class WrongHome extends StartFault {
+export class WrongBackend extends StartFault {
   constructor(reason: string) {
     super(reason, EXIT.config);
   }
@@ -45,14 +45,14 @@ export class WrongHome extends StartFault {
  * The database remembers where its journals are, so that nobody who starts with other settings begins them anew. Reservations and
  * projections are in the same database, and mean nothing beside another journal.
  */
-export class JournalHome {
+export class JournalBackend {
   constructor(
     private readonly database: Pick<ClientBase, 'query'>,
     private readonly family: JournalFamily,
   ) {}
 
   /** Refuses settings that name another place. Of the Kafka it compares what it is given. */
-  async check(wanted: Partial<KafkaHome> | undefined): Promise<void> {
+  async check(wanted: Partial<KafkaBackend> | undefined): Promise<void> {
     const { rows } = await this.database.query<Row>(FIND, [this.family]);
     const [{ cluster_id: clusterId, topic_prefix: topicPrefix, is_used: isUsed }] = rows as [Row];
     if (wanted === undefined) {
@@ -61,22 +61,22 @@ export class JournalHome {
     }
     if (topicPrefix === null) {
       if (!isUsed) return;
-      throw new WrongHome(
+      throw new WrongBackend(
         'the journals are in PostgreSQL: unset KAFKA_BROKERS, or move them with npm run journal -- copy',
       );
     }
     if (wanted.topicPrefix !== topicPrefix) {
-      throw new WrongHome(`the journals are in topics ${topicPrefix}*: set KAFKA_TOPIC_PREFIX`);
+      throw new WrongBackend(`the journals are in topics ${topicPrefix}*: set KAFKA_TOPIC_PREFIX`);
     }
     if (wanted.clusterId !== undefined && wanted.clusterId !== clusterId) {
-      throw new WrongHome(
+      throw new WrongBackend(
         `the journals are in Kafka cluster ${clusterId}; KAFKA_BROKERS are those of another`,
       );
     }
   }
 
   /** For who looks at a Kafka in which the journals need not be: where they are in one, it is this. */
-  async checkCopy(looked: KafkaHome): Promise<void> {
+  async checkCopy(looked: KafkaBackend): Promise<void> {
     if (await this.isSettled()) await this.check(looked);
   }
 
@@ -87,7 +87,7 @@ export class JournalHome {
 
   /** Of the Kafka that they are known to be in. */
   async clusterId(): Promise<string | undefined> {
-    const { rows } = await this.database.query<Pick<KafkaHome, 'clusterId'>>(CLUSTER, [this.family]);
+    const { rows } = await this.database.query<Pick<KafkaBackend, 'clusterId'>>(CLUSTER, [this.family]);
     return rows[0]?.clusterId;
   }
 
@@ -95,11 +95,11 @@ export class JournalHome {
    * The journals are in this Kafka from now on. For a writer that has found everything there fit to write to, before it does. Of those
    * who would settle different places at once all but one are refused.
    */
-  static async settle(pool: Pool, family: JournalFamily, wanted: KafkaHome): Promise<void> {
+  static async settle(pool: Pool, family: JournalFamily, wanted: KafkaBackend): Promise<void> {
     await withTransaction(pool, 'read committed', async (client) => {
       await client.query(SETTLING);
       await client.query(SETTLE, [family, wanted.clusterId, wanted.topicPrefix]);
-      await new JournalHome(client, family).check(wanted);
+      await new JournalBackend(client, family).check(wanted);
     });
   }
 
@@ -107,7 +107,7 @@ export class JournalHome {
    * The journals are there from now on, unless the last look at the old place finds them changed. Who was opening a shard there in a
    * transaction of before has ended it by then, and who comes behind finds them moved.
    */
-  async move(to: KafkaHome | undefined, lastLook: () => Promise<void>): Promise<void> {
+  async move(to: KafkaBackend | undefined, lastLook: () => Promise<void>): Promise<void> {
     await this.database.query('begin');
     try {
       await this.database.query(SETTLING);
@@ -122,6 +122,6 @@ export class JournalHome {
   }
 }
 
-export function inKafka(topicPrefix: string): WrongHome {
-  return new WrongHome(`the journals are in Kafka (topics ${topicPrefix}*): set KAFKA_BROKERS`);
+export function inKafka(topicPrefix: string): WrongBackend {
+  return new WrongBackend(`the journals are in Kafka (topics ${topicPrefix}*): set KAFKA_BROKERS`);
 }

@@ -2,10 +2,10 @@ import type { ClientBase } from 'pg';
 import { beforeFirst } from '../hash-chain.js';
 import type { JournalHead } from '../journal.js';
 import type { JournalFamily } from '../journal-id.js';
-import type { PlacedHead } from '../kafka/log-cursor.js';
+import type { LocatedHead } from '../kafka/log-cursor.js';
 
 /** A record that stood in a shard's journal when the database was told of it. */
-export type Witnessed = Pick<JournalHead, 'sequence' | 'hash'>;
+export type Checkpoint = Pick<JournalHead, 'sequence' | 'hash'>;
 
 /** A snapshot is taken behind a durable record, so it knows of that record just as well. */
 const NEWEST = `
@@ -32,21 +32,21 @@ const ADVANCE = `
  * What the database has seen of journals that are kept elsewhere. A topic can vanish, be cut off or be another's; reservations and
  * projections stay where they are, and must never stand beside another journal.
  */
-export class WitnessTable {
+export class CheckpointTable {
   constructor(
     private readonly database: Pick<ClientBase, 'query'>,
     private readonly family: JournalFamily,
   ) {}
 
   /** The latest record that is known to have been there; sequence 0 where the topic was seen empty, undefined where nobody has looked. */
-  async newest(shard: number): Promise<Witnessed | undefined> {
-    const { rows } = await this.database.query<Witnessed>(NEWEST, [this.family, shard]);
+  async newest(shard: number): Promise<Checkpoint | undefined> {
+    const { rows } = await this.database.query<Checkpoint>(NEWEST, [this.family, shard]);
     return rows[0];
   }
 
   /** The latest record of which it is known where it stands; undefined where only its hash is. */
-  async place(shard: number): Promise<PlacedHead | undefined> {
-    const { rows } = await this.database.query<PlacedHead>(PLACE, [this.family, shard]);
+  async place(shard: number): Promise<LocatedHead | undefined> {
+    const { rows } = await this.database.query<LocatedHead>(PLACE, [this.family, shard]);
     return rows[0];
   }
 
@@ -56,7 +56,7 @@ export class WitnessTable {
   }
 
   /** The record stands there. False, and nothing changed, where one as late is known already. */
-  async advance(shard: number, known: Witnessed | PlacedHead): Promise<boolean> {
+  async advance(shard: number, known: Checkpoint | LocatedHead): Promise<boolean> {
     const { sequence, hash } = known;
     const place = 'offset' in known ? [known.epoch, known.offset] : [null, null];
     const values = [this.family, shard, sequence, hash, ...place];

@@ -1,5 +1,5 @@
 import { JournalCorrupt } from '../journal-errors.js';
-import { placeBehind, type LogPlace } from './log-cursor.js';
+import { positionAfter, type LogPosition } from './log-cursor.js';
 import type { Places } from './shard-run.js';
 
 const MOST_LANDMARKS = 1_024;
@@ -7,9 +7,9 @@ const MOST_LANDMARKS = 1_024;
 const DISPLACED = 64;
 
 /** Finds places of a journal in its topic by following the anchors that the records have. */
-export class PlaceFinder {
+export class PositionFinder {
   /** Anchors that were passed, in the order of their sequences. */
-  private landmarks: LogPlace[] = [];
+  private landmarks: LogPosition[] = [];
 
   constructor(
     private readonly shard: number,
@@ -17,7 +17,7 @@ export class PlaceFinder {
   ) {}
 
   /** Behind the record of this sequence, which stands at or before a later place. */
-  async behind(sequence: number, later: LogPlace): Promise<LogPlace> {
+  async behind(sequence: number, later: LogPosition): Promise<LogPosition> {
     if (sequence === 0) return this.reading.start;
     let place = this.landmarks.find(({ head }) => head.sequence >= sequence) ?? later;
     for (;;) {
@@ -29,7 +29,7 @@ export class PlaceFinder {
       const base = await this.reading.at(anchor.offset);
       if (base?.record.sequence !== anchor.sequence)
         return await this.scan(this.reading.start, sequence, later);
-      const before = placeBehind(base.offset, base.record);
+      const before = positionAfter(base.offset, base.record);
       this.remember(before);
       if (sequence >= anchor.sequence) return await this.between(before, sequence, later);
       place = before;
@@ -37,20 +37,20 @@ export class PlaceFinder {
   }
 
   /** Behind an anchor places can be counted, unless somebody else has written there before its writer knew. */
-  private async between(anchor: LogPlace, sequence: number, later: LogPlace): Promise<LogPlace> {
+  private async between(anchor: LogPosition, sequence: number, later: LogPosition): Promise<LogPosition> {
     const base = anchor.offset ?? 0;
     const guess = base + sequence - anchor.head.sequence;
     const found = await this.reading.at(guess);
     const isOfEpoch = (epoch: number): boolean => epoch === anchor.head.epoch;
     if (found?.record.sequence === sequence && isOfEpoch(found.record.epoch)) {
-      return placeBehind(guess, found.record);
+      return positionAfter(guess, found.record);
     }
-    const near = await this.reading.lastAtHome(Math.max(base, guess - DISPLACED), guess + 1);
+    const near = await this.reading.lastProven(Math.max(base, guess - DISPLACED), guess + 1);
     const isBefore = near !== undefined && near.head.sequence <= sequence && isOfEpoch(near.head.epoch);
     return await this.scan(isBefore ? near : anchor, sequence, later);
   }
 
-  private async scan(from: LogPlace, sequence: number, later: LogPlace): Promise<LogPlace> {
+  private async scan(from: LogPosition, sequence: number, later: LogPosition): Promise<LogPosition> {
     const limit = sequence - from.head.sequence;
     const { place, damage } = await this.reading.run({ from, end: later.next, limit });
     if (place.head.sequence === sequence) return place;
@@ -58,7 +58,7 @@ export class PlaceFinder {
     throw new JournalCorrupt(this.shard, sequence, `the record ${reason}`);
   }
 
-  private remember(place: LogPlace): void {
+  private remember(place: LogPosition): void {
     const { sequence } = place.head;
     const at = this.landmarks.findIndex(({ head }) => head.sequence >= sequence);
     if (this.landmarks[at]?.head.sequence === sequence) return;

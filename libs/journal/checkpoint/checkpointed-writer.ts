@@ -1,23 +1,23 @@
 import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { Appended, JournalHead, JournalHealth, JournalWriter } from '../journal.js';
 import { JournalFenced, JournalUnavailable, messageOf } from '../journal-errors.js';
-import type { PlacedHead } from '../kafka/log-cursor.js';
-import type { WitnessTable } from './witness-table.js';
+import type { LocatedHead } from '../kafka/log-cursor.js';
+import type { CheckpointTable } from './checkpoint-table.js';
 
 const FOLLOW_MILLIS = 1_000;
 
-export interface WitnessedWriterPorts {
+export interface CheckpointedWriterPorts {
   readonly writer: JournalWriter;
   /** The last record that is durable, and where it stands. */
-  readonly place: () => PlacedHead;
-  readonly witnesses: WitnessTable;
+  readonly place: () => LocatedHead;
+  readonly witnesses: CheckpointTable;
   readonly clock: Clock;
   /** The database was not told how far the journal has come; once until it can be told again. */
   readonly onFault: (error: unknown) => void;
 }
 
 /** A writer whose records the database is told of: not each of them, but never later than a second behind, and at its end. */
-export class WitnessedWriter implements JournalWriter {
+export class CheckpointedWriter implements JournalWriter {
   private told: number;
   private isFailing = false;
   private fenced: JournalFenced | undefined;
@@ -26,7 +26,7 @@ export class WitnessedWriter implements JournalWriter {
   private closing: Promise<void> | undefined;
 
   /** The writer's head is known to the database. */
-  constructor(private readonly ports: WitnessedWriterPorts) {
+  constructor(private readonly ports: CheckpointedWriterPorts) {
     this.told = ports.writer.head.sequence;
     this.cancel = repeat(ports.clock, FOLLOW_MILLIS, () => (this.telling = this.tell()));
   }
@@ -85,7 +85,7 @@ export class WitnessedWriter implements JournalWriter {
   }
 
   /** Nobody else writes in its epoch: what the database has seen there behind it was written by no owner, and the next one will look for it. */
-  private async refuseFalseWitness({ epoch, sequence }: PlacedHead): Promise<void> {
+  private async refuseFalseWitness({ epoch, sequence }: LocatedHead): Promise<void> {
     const known = await this.ports.witnesses.place(this.shard);
     if (known?.epoch !== epoch || known.sequence <= sequence) return;
     throw new Error(

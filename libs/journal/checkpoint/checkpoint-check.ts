@@ -1,9 +1,9 @@
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import type { JournalReader } from '../journal.js';
-import type { PlacedHead } from '../kafka/log-cursor.js';
+import type { LocatedHead } from '../kafka/log-cursor.js';
 import type { Standing } from '../kafka/shard-log.js';
-import type { Witnessed } from './witness-table.js';
+import type { Checkpoint } from './checkpoint-table.js';
 
 /** Brokers that have just changed a topic's leader may for a moment not know of its latest records. */
 const PATIENCE_MILLIS = 3_000;
@@ -25,7 +25,7 @@ export interface CheckedTopic {
 }
 
 /** Passes where the topic still holds the record. */
-export async function checkWitness(checked: CheckedTopic, known: Witnessed): Promise<void> {
+export async function checkRecord(checked: CheckedTopic, known: Checkpoint): Promise<void> {
   if (known.sequence === 0) return;
   const { shard, reader } = checked;
   await look(checked, known, async () => {
@@ -37,15 +37,15 @@ export async function checkWitness(checked: CheckedTopic, known: Witnessed): Pro
 
 /** Passes where the record stands at the offset at which it was seen; its reader begins behind it. */
 export async function checkPlace(
-  checked: CheckedTopic & { readonly begin: (known: PlacedHead) => Promise<Standing> },
-  known: PlacedHead,
+  checked: CheckedTopic & { readonly begin: (known: LocatedHead) => Promise<Standing> },
+  known: LocatedHead,
 ): Promise<void> {
   await look(checked, known, () => checked.begin(known));
 }
 
 async function look(
   { shard, topic, reader, clock }: CheckedTopic,
-  { sequence }: Witnessed,
+  { sequence }: Checkpoint,
   question: () => Promise<Standing>,
 ): Promise<void> {
   for (let waited = 0; ; waited += LOOK_MILLIS) {
@@ -75,7 +75,7 @@ function lost(shard: number, what: string): JournalLost {
   );
 }
 
-export function strangeTopic(shard: number, topic: string): JournalLost {
+export function unknownTopic(shard: number, topic: string): JournalLost {
   return new JournalLost(
     `shard ${shard}: topic ${topic} holds a journal of which this database has never seen a record: bring back the database that belongs to it, or set another KAFKA_TOPIC_PREFIX; where journal.witness has lost a row, docs/operations.md says what to do (A witness in front of its topic)`,
   );

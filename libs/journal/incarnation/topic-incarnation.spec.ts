@@ -3,13 +3,13 @@ import { EXIT } from '#libs/platform/process/start-fault.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
 import { HastyClock } from '#libs/testing/kafka/hasty-clock.js';
 import { MemoryTopic } from '#libs/testing/kafka/memory-topic.js';
-import { beforeFirst, sealEpoch, sealEvent } from '../hash-chain.js';
-import type { EpochLife, JournalHead, JournalWriter } from '../journal.js';
+import { beforeFirst, linkEpoch, linkEvent } from '../hash-chain.js';
+import type { EpochIncarnation, JournalHead, JournalWriter } from '../journal.js';
 import { JournalFenced } from '../journal-errors.js';
 import { KafkaJournal } from '../kafka/kafka-journal.js';
 import { KafkaJournalReader } from '../kafka/kafka-reader.js';
 import { encodeRecord } from '../kafka/record-format.js';
-import { epochLife, lifeBehind, OtherDatabase } from './topic-life.js';
+import { incarnationIn, incarnationAfter, OtherDatabase } from './topic-incarnation.js';
 
 const SHARD = 0;
 const [LOST, FOUND] = ['lost', 'found'];
@@ -42,14 +42,14 @@ class World {
     return writer;
   }
 
-  async lives(): Promise<EpochLife[]> {
+  async lives(): Promise<EpochIncarnation[]> {
     const reader = new KafkaJournalReader({
       family: 'auction',
       openLog: () => this.topic.open(),
       shards: [SHARD],
     });
     const found = await everything(reader, SHARD);
-    return found.filter(({ kind }) => kind === 'epoch').map(({ payload }) => epochLife(payload));
+    return found.filter(({ kind }) => kind === 'epoch').map(({ payload }) => incarnationIn(payload));
   }
 }
 
@@ -126,8 +126,8 @@ describe('the owners of a database', () => {
     }
     await expect(world.open(FOUND)).rejects.toBeInstanceOf(OtherDatabase);
 
-    const first = sealEpoch(SHARD, beforeFirst('auction'), 1, 'ada', { life: LOST });
-    const event = sealEvent(SHARD, first, '"a"');
+    const first = linkEpoch(SHARD, beforeFirst('auction'), 1, 'ada', { life: LOST });
+    const event = linkEvent(SHARD, first, '"a"');
     const bare = new World();
     bare.topic.replace([first, event].map((record) => encodeRecord(record, undefined)));
     await expect(bare.open(FOUND)).rejects.toBeInstanceOf(OtherDatabase);
@@ -138,14 +138,14 @@ describe('what the end of a topic says', () => {
   const end = { epoch: 1, sequence: 5, hash: 'e', began: JSON.stringify({ life: LOST }) };
 
   it('is asked for again where a leader has not heard of all that the database knows', () => {
-    const ask = () => lifeBehind(SHARD, FOUND, end, [{ sequence: 6, hash: 'f' }]);
+    const ask = () => incarnationAfter(SHARD, FOUND, end, [{ sequence: 6, hash: 'f' }]);
     expect(ask).toThrow('ends with record 5, before 6');
     expect(ask).not.toThrow(OtherDatabase);
   });
 
   it('is no life where it is none', () => {
     for (const began of [undefined, '', '"a"', 'null', '{"life":7}']) {
-      expect(lifeBehind(SHARD, FOUND, { ...end, began }, [])).toEqual({ life: FOUND });
+      expect(incarnationAfter(SHARD, FOUND, { ...end, began }, [])).toEqual({ life: FOUND });
     }
   });
 });

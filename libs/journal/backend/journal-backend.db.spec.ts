@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '#libs/testing/database/te
 import type { JournalWriter } from '../journal.js';
 import { journalMigrations } from '../migrations/list.js';
 import { PostgresJournal } from '../postgres/postgres-journal.js';
-import { JournalHome, WrongHome } from './journal-home.js';
+import { JournalBackend, WrongBackend } from './journal-backend.js';
 
 const HOME = { clusterId: 'cluster', topicPrefix: 'here.' };
 const clock = new SystemClock();
@@ -50,7 +50,7 @@ describe('of those who begin a journal at once, each in a place of its own, one 
     await settling.query('commit');
     settling.release();
     await opening.done;
-    expect(opening.outcome).toBeInstanceOf(WrongHome);
+    expect(opening.outcome).toBeInstanceOf(WrongBackend);
     expect((await database.pool.query('select from journal.shards')).rowCount).toBe(0);
   });
 
@@ -58,14 +58,14 @@ describe('of those who begin a journal at once, each in a place of its own, one 
     const opening = await database.pool.connect();
     await opening.query('begin');
     await opening.query(`insert into journal.shards values ('auction', 0, 1)`);
-    const settling = watched(JournalHome.settle(database.pool, 'auction', HOME));
+    const settling = watched(JournalBackend.settle(database.pool, 'auction', HOME));
     await untilOneWaits();
     expect(settling.outcome).toBe('nothing yet');
     await opening.query('commit');
     opening.release();
     await settling.done;
     expect(settling.outcome).toMatchObject({ message: expect.stringContaining('are in PostgreSQL') });
-    expect(await new JournalHome(database.pool, 'auction').isSettled()).toBe(false);
+    expect(await new JournalBackend(database.pool, 'auction').isSettled()).toBe(false);
   });
 
   it('who moves them to Kafka while a shard is being opened in PostgreSQL', async () => {
@@ -77,7 +77,7 @@ describe('of those who begin a journal at once, each in a place of its own, one 
       const { rowCount } = await database.pool.query('select from journal.shards');
       if (rowCount !== 0) throw new Error('it has changed');
     };
-    const moving = watched(new JournalHome(client, 'auction').move(HOME, lastLook));
+    const moving = watched(new JournalBackend(client, 'auction').move(HOME, lastLook));
     await untilOneWaits();
     expect(moving.outcome).toBe('nothing yet');
     await opening.query('commit');
@@ -85,24 +85,24 @@ describe('of those who begin a journal at once, each in a place of its own, one 
     await moving.done;
     client.release();
     expect(moving.outcome).toMatchObject({ message: 'it has changed' });
-    expect(await new JournalHome(database.pool, 'auction').isSettled()).toBe(false);
+    expect(await new JournalBackend(database.pool, 'auction').isSettled()).toBe(false);
   });
 
   it('who settles another Kafka', async () => {
     const places = ['here.', 'there.', 'nowhere.'].map((topicPrefix) => ({ ...HOME, topicPrefix }));
     const settled = await Promise.allSettled(
-      places.map((place) => JournalHome.settle(database.pool, 'auction', place)),
+      places.map((place) => JournalBackend.settle(database.pool, 'auction', place)),
     );
     const refused = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
-    expect(refused).toEqual([expect.any(WrongHome), expect.any(WrongHome)]);
+    expect(refused).toEqual([expect.any(WrongBackend), expect.any(WrongBackend)]);
   });
 });
 
 it('a shard is opened in PostgreSQL, and Kafka settled, by those who are alone', async () => {
   await (await openInPostgres()).close();
-  await expect(JournalHome.settle(database.pool, 'auction', HOME)).rejects.toBeInstanceOf(WrongHome);
+  await expect(JournalBackend.settle(database.pool, 'auction', HOME)).rejects.toBeInstanceOf(WrongBackend);
   await database.pool.query('truncate journal.shards, journal.records');
-  await JournalHome.settle(database.pool, 'auction', HOME);
-  await JournalHome.settle(database.pool, 'auction', HOME);
-  await expect(openInPostgres()).rejects.toBeInstanceOf(WrongHome);
+  await JournalBackend.settle(database.pool, 'auction', HOME);
+  await JournalBackend.settle(database.pool, 'auction', HOME);
+  await expect(openInPostgres()).rejects.toBeInstanceOf(WrongBackend);
 });

@@ -7,13 +7,13 @@ import { isOneOf, sealingKey } from '../sealing-key.js';
 const PURPOSE = 'sotto journal seal';
 
 /** A record's place and its hash, which covers its content and every record before it. */
-export type SealedPlace = Pick<JournalEntry, 'shard' | 'epoch' | 'sequence' | 'hash'>;
+export type CoveredRecord = Pick<JournalEntry, 'shard' | 'epoch' | 'sequence' | 'hash'>;
 
 /**
  * Seals of records, which nobody can make who has not the key. An append is whole or not there at all, so its last record alone has one:
  * with the hash chain it answers for everything before.
  */
-export class JournalSeals {
+export class RecordMacs {
   private readonly first: KeyObject;
   private readonly all: readonly KeyObject[];
 
@@ -26,11 +26,11 @@ export class JournalSeals {
     this.all = [this.first, ...former.map((secret) => sealingKey(secret, PURPOSE))];
   }
 
-  sealOf(place: SealedPlace): Buffer {
+  sealOf(place: CoveredRecord): Buffer {
     return this.sealUnder(this.first, place);
   }
 
-  isGood(place: SealedPlace, seal: Buffer): boolean {
+  isGood(place: CoveredRecord, seal: Buffer): boolean {
     return isOneOf(
       this.all.map((key) => this.sealUnder(key, place)),
       seal,
@@ -38,7 +38,7 @@ export class JournalSeals {
   }
 
   /** No field has a space, so no two places look alike. */
-  private sealUnder(key: KeyObject, { shard, epoch, sequence, hash }: SealedPlace): Buffer {
+  private sealUnder(key: KeyObject, { shard, epoch, sequence, hash }: CoveredRecord): Buffer {
     const covered = [this.family, shard, epoch, sequence, hash].join(' ');
     return createHmac('sha256', key).update(covered).digest();
   }

@@ -1,6 +1,6 @@
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
-import type { EpochLife, JournalHead } from '../journal.js';
-import type { Witnessed } from '../witness/witness-table.js';
+import type { EpochIncarnation, JournalHead } from '../journal.js';
+import type { Checkpoint } from '../checkpoint/checkpoint-table.js';
 
 /** A topic whose last owner had another database. Each of the two would lack what the other has settled and reserved. */
 export class OtherDatabase extends StartFault {
@@ -22,13 +22,13 @@ export interface TopicEnd extends JournalHead {
  * that was given up for a restored one: it goes on only behind the very record up to which it is known to have everything, so that the
  * other has written nothing since. An epoch without a life is of journals that were in PostgreSQL, and believed.
  */
-export function lifeBehind(
+export function incarnationAfter(
   shard: number,
   life: string,
   end: TopicEnd,
-  known: readonly Witnessed[],
-): EpochLife {
-  const { life: before } = epochLife(end.began);
+  known: readonly Checkpoint[],
+): EpochIncarnation {
+  const { life: before } = incarnationIn(end.began);
   if (before === undefined || before === life) return { life };
   if (known.some(({ hash }) => hash === end.hash)) return { life, follows: before };
   const last = Math.max(0, ...known.map(({ sequence }) => sequence));
@@ -41,7 +41,7 @@ export function lifeBehind(
 }
 
 /** Of the payload of an epoch record, as far as it says so. */
-export function epochLife(payload: string | undefined): EpochLife {
+export function incarnationIn(payload: string | undefined): EpochIncarnation {
   const { life, follows } = fieldsOf(payload ?? '');
   return {
     ...(typeof life === 'string' ? { life } : {}),

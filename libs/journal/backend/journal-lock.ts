@@ -3,7 +3,7 @@ import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import { KEPT } from '#libs/platform/database/postgres.js';
 import { SessionClient } from '#libs/platform/database/session-client.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
-import { WrongHome } from './journal-home.js';
+import { WrongBackend } from './journal-backend.js';
 
 /** Any constant will do as long as it never changes: it keeps this lock apart from all others. */
 const KEY = 1_193_046_473;
@@ -44,15 +44,15 @@ export class JournalLock {
    * For a writer, until it lets go. Where the connection breaks another is made; the journals may have been moved meanwhile, and then it is let go
    * for good: whoever slept through that must not keep others from moving them.
    */
-  async share(stillAtHome: () => Promise<void> = () => Promise.resolve()): Promise<void> {
+  async share(stillHere: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     if (this.client !== undefined) return;
     await this.takeShared();
     if (this.isOver) return;
     this.cancel ??= repeat(this.clock, LOOK_MILLIS, async () => {
       if (this.client !== undefined) return;
       await this.takeShared().catch(() => undefined);
-      await stillAtHome().catch(async (error: unknown) => {
-        if (!(error instanceof WrongHome)) return;
+      await stillHere().catch(async (error: unknown) => {
+        if (!(error instanceof WrongBackend)) return;
         this.moved = error;
         await this.letGo();
       });

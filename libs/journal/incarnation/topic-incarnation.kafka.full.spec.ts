@@ -3,12 +3,12 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
 import { KeptJournals } from '#libs/testing/kafka/kept-journals.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
-import type { EpochLife, JournalWriter } from '../journal.js';
+import type { EpochIncarnation, JournalWriter } from '../journal.js';
 import { moveJournals } from '../moving/move-journals.js';
 import { RestoredMark } from '../restored/restored-mark.js';
 import type { JournalStore, StoreKind } from '../stores/journal-store.js';
-import { beginJournalLife, findJournalLife } from './journal-life.js';
-import { epochLife, OtherDatabase } from './topic-life.js';
+import { beginIncarnation, findIncarnation } from './incarnation.js';
+import { incarnationIn, OtherDatabase } from './topic-incarnation.js';
 
 jest.setTimeout(60_000);
 
@@ -54,7 +54,7 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
       journals: SHARDS.map((shard) => ({ family: 'auction', shard })),
       takenAt: '2026-11-23T00:00:00Z',
     });
-    await beginJournalLife(found.database.pool);
+    await beginIncarnation(found.database.pool);
   };
   /** As `journal -- accept-restored` does. */
   const accept = async (): Promise<void> => {
@@ -67,12 +67,12 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
     );
     await new RestoredMark(found.database.pool, 'auction').accept(ends);
   };
-  const lives = async (shard = 0): Promise<EpochLife[]> => {
+  const lives = async (shard = 0): Promise<EpochIncarnation[]> => {
     const records = await everything((await storeOf(found)).bareReader, shard);
-    return records.filter(({ kind }) => kind === 'epoch').map(({ payload }) => epochLife(payload));
+    return records.filter(({ kind }) => kind === 'epoch').map(({ payload }) => incarnationIn(payload));
   };
   const lifeOf = async (journals: KeptJournals): Promise<string> =>
-    (await findJournalLife(journals.database.pool)).id;
+    (await findIncarnation(journals.database.pool)).id;
 
   it('are those of the accepted one from its first start on, and the other is refused', async () => {
     await write(lost, ...SHARDS);
@@ -107,7 +107,7 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
       'select w::text as row from journal.witness w',
     );
     await write(lost, 0);
-    await beginJournalLife(lost.database.pool);
+    await beginIncarnation(lost.database.pool);
     await expect(
       (async () => {
         await lost.database.pool.query('delete from journal.witness');

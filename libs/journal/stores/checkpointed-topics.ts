@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Clock } from '#libs/platform/time/clock.js';
-import { JournalHome } from '../home/journal-home.js';
+import { JournalBackend } from '../backend/journal-backend.js';
 import { JournalUnavailable, JournalUnreadable, messageOf } from '../journal-errors.js';
 import type { JournalWriter } from '../journal.js';
 import type { JournalFamily } from '../journal-id.js';
@@ -9,21 +9,21 @@ import { KafkaJournal } from '../kafka/kafka-journal.js';
 import { KafkaUnsettled } from '../kafka/kafka-unsettled.js';
 import type { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
 import { isNotAllowed, rightMissing } from '../kafka/kafkajs/rights.js';
-import { findJournalLife } from '../life/journal-life.js';
+import { findIncarnation } from '../incarnation/incarnation.js';
 import { checkRestored, surplusOf, type RestoredPorts, type Surplus } from '../restored/restored-check.js';
 import { RestoredMark } from '../restored/restored-mark.js';
-import type { JournalSeals } from '../seals/journal-seals.js';
+import type { RecordMacs } from '../seals/record-macs.js';
 import { findSealedFrom, noteSealedFrom, type SealedFromRow } from '../seals/sealed-from.js';
-import { checkPlace, checkWitness, strangeTopic } from '../witness/witness-check.js';
-import type { WitnessTable, Witnessed } from '../witness/witness-table.js';
-import { WitnessedWriter } from '../witness/witnessed-writer.js';
+import { checkPlace, checkRecord, unknownTopic } from '../checkpoint/checkpoint-check.js';
+import type { CheckpointTable, Checkpoint } from '../checkpoint/checkpoint-table.js';
+import { CheckpointedWriter } from '../checkpoint/checkpointed-writer.js';
 
-export interface WitnessedTopicsPorts {
+export interface CheckpointedTopicsPorts {
   readonly family: JournalFamily;
   readonly topics: KafkajsTopics;
   /** Shows whatever stands there. */
   readonly reader: KafkaJournalReader;
-  readonly witnesses: WitnessTable;
+  readonly witnesses: CheckpointTable;
   readonly pool: Pool;
   readonly clock: Clock;
 }
@@ -32,9 +32,9 @@ export interface WitnessedTopicsPorts {
 export interface Opener {
   /** Stands in the epoch records. */
   readonly opener: string;
-  readonly seals: JournalSeals;
+  readonly seals: RecordMacs;
   /** Of an owner; who moves the journals holds them alone. */
-  readonly stillAtHome?: () => Promise<void>;
+  readonly stillHere?: () => Promise<void>;
 }
 
 interface Found {
@@ -45,8 +45,8 @@ interface Found {
 }
 
 /** What the database has seen in the topics decides which of them are made, which are opened, and which are refused. */
-export class WitnessedTopics {
-  constructor(private readonly ports: WitnessedTopicsPorts) {}
+export class CheckpointedTopics {
+  constructor(private readonly ports: CheckpointedTopicsPorts) {}
 
   /** Whether the database has seen any record of the shard. Rejects where the topic does not hold the one that it has seen last. */
   async check(shard: number): Promise<boolean> {
@@ -58,7 +58,7 @@ export class WitnessedTopics {
     if (place !== undefined) {
       await checkPlace({ ...topic, begin: (known) => reader.begin(shard, known) }, place);
     }
-    if (place?.hash !== last.hash) await checkWitness(topic, last);
+    if (place?.hash !== last.hash) await checkRecord(topic, last);
     return true;
   }
 
@@ -96,11 +96,11 @@ export class WitnessedTopics {
   /** Of a shard that there is a topic for. */
   async open(
     shard: number,
-    { opener, seals, stillAtHome }: Opener,
+    { opener, seals, stillHere }: Opener,
     onFault: (error: unknown) => void,
   ): Promise<JournalWriter> {
     const { family, topics, witnesses, clock, pool } = this.ports;
-    const life = await findJournalLife(pool);
+    const life = await findIncarnation(pool);
     const journal = new KafkaJournal({
       family,
       openLog: (wanted) => topics.openFit(wanted),
@@ -108,7 +108,7 @@ export class WitnessedTopics {
       opener,
       sealing: { seals, sealedFrom: (wanted) => this.sealedFrom(wanted) },
       lineage: { life: life.id, known: (wanted) => this.known(wanted) },
-      ...(stillAtHome === undefined ? {} : { stillAtHome }),
+      ...(stillHere === undefined ? {} : { stillHere }),
     });
     const { writer, place } = await journal.openBehind(shard, await witnesses.place(shard));
     try {
@@ -121,7 +121,7 @@ export class WitnessedTopics {
       await writer.close();
       throw error;
     }
-    return new WitnessedWriter({ writer, place, witnesses, clock, onFault });
+    return new CheckpointedWriter({ writer, place, witnesses, clock, onFault });
   }
 
   private get restored(): RestoredPorts {
@@ -130,7 +130,7 @@ export class WitnessedTopics {
   }
 
   /** What this database has seen of the topic itself, and up to where it was brought when it had been restored. */
-  private async known(shard: number): Promise<Witnessed[]> {
+  private async known(shard: number): Promise<Checkpoint[]> {
     const { family, witnesses, pool } = this.ports;
     const accepted = new RestoredMark(pool, family).accepted(shard);
     const found = await Promise.all([witnesses.newest(shard), accepted]);
@@ -145,7 +145,7 @@ export class WitnessedTopics {
 
   private async lookAtAll(shards: readonly number[]): Promise<Found[]> {
     const { family, pool } = this.ports;
-    const isSettled = await new JournalHome(pool, family).isSettled();
+    const isSettled = await new JournalBackend(pool, family).isSettled();
     const found: Found[] = [];
     for (const shard of shards) found.push(await this.look(shard, isSettled));
     return found;
@@ -162,7 +162,7 @@ export class WitnessedTopics {
     const isNew = (await witnesses.newest(shard)) === undefined;
     // Whoever saw it empty may have died before the database heard of a first record; the place was settled before that was written.
     const isOurs = !isNew && isSettled;
-    if (isThere && !isOurs && !(await this.isEmpty(shard))) throw strangeTopic(shard, topics.nameOf(shard));
+    if (isThere && !isOurs && !(await this.isEmpty(shard))) throw unknownTopic(shard, topics.nameOf(shard));
     return { shard, isNew, isThere };
   }
 

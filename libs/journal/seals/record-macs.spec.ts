@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { EXIT } from '#libs/platform/process/start-fault.js';
-import { JournalSeals } from './journal-seals.js';
+import { RecordMacs } from './record-macs.js';
 import { checkEnd, JournalUnsealed } from './sealed-end.js';
 
 const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 const place = { shard: 1, epoch: 3, sequence: 40, hash: 'ab'.repeat(32) };
-const seals = new JournalSeals('auction', [OLD]);
+const seals = new RecordMacs('auction', [OLD]);
 const seal = seals.sealOf(place);
 
 describe('the seal of a record', () => {
@@ -24,7 +24,7 @@ describe('the seal of a record', () => {
   });
 
   it('is of one family alone', () => {
-    expect(new JournalSeals('execution', [OLD]).isGood(place, seal)).toBe(false);
+    expect(new RecordMacs('execution', [OLD]).isGood(place, seal)).toBe(false);
   });
 
   it('is none when it was changed, cut off or made without the key', () => {
@@ -38,10 +38,10 @@ describe('the seal of a record', () => {
   });
 
   it('is made with the first key, and believed under any', () => {
-    const both = new JournalSeals('auction', [NEW, OLD]);
+    const both = new RecordMacs('auction', [NEW, OLD]);
     expect(both.isGood(place, seal)).toBe(true);
-    expect(both.sealOf(place)).toEqual(new JournalSeals('auction', [NEW]).sealOf(place));
-    expect(new JournalSeals('auction', [NEW]).isGood(place, seal)).toBe(false);
+    expect(both.sealOf(place)).toEqual(new RecordMacs('auction', [NEW]).sealOf(place));
+    expect(new RecordMacs('auction', [NEW]).isGood(place, seal)).toBe(false);
   });
 });
 
