@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { BatchSink } from './batch-sink.js';
+import type { BatchSink } from './group-commit-writer.js';
 import { GroupCommitWriter } from './group-commit-writer.js';
 import { beforeFirst } from './hash-chain.js';
 import type { JournalEntry } from './journal.js';

@@ -1,4 +1,3 @@
-import type { BatchSink } from './batch-sink.js';
 import { GroupQueue, type Call } from './group-queue.js';
 import { headAt, linkEvent } from './hash-chain.js';
 import type { Appended, JournalEntry, JournalHead, JournalHealth, JournalWriter } from './journal.js';
@@ -11,14 +10,28 @@ import {
 } from './journal-errors.js';
 import { checkBatch } from './limits.js';
 
+/** What an adapter adds to the group commit: where linked records go. One call at a time, in the order of the sequences. */
+export interface BatchSink {
+  /**
+   * One write of at least one record, whole or not at all. Resolves when the records are durable and no other writer has taken the shard;
+   * rejects with a JournalFailure otherwise, and is not called again after that.
+   */
+  write(records: readonly JournalEntry[]): Promise<void>;
+  /** At any time, also beside a write. Resolves when no other writer has taken the shard; rejects with a JournalFenced when one has. */
+  confirm(): Promise<void>;
+  /** Why the next write is bound to fail, as far as that is known without asking. */
+  fault(): Error | undefined;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
 /**
- * The writer that all adapters share. One write is in flight; calls that come meanwhile are sealed into the chain at once
- * and go out together with the next. Sealing ahead is sound because a write that fails ends the writer, and with it
- * everything that was sealed behind.
+ * The writer that all adapters share. One write is in flight; calls that come meanwhile are linked into the chain at once and go out
+ * together with the next write. Linking ahead is sound: a write that fails ends the writer, and everything linked after it.
  */
 export class GroupCommitWriter implements JournalWriter {
   private readonly queue = new GroupQueue();
-  /** The last sealed record; `head` is the last durable one. */
+  /** The last linked record; `head` is the last durable one. */
   private tip: JournalHead;
   private durable: JournalHead;
   private draining: Promise<void> | undefined;
@@ -44,12 +57,12 @@ export class GroupCommitWriter implements JournalWriter {
       if (this.closing !== undefined) throw new JournalUnavailable(this.shard, 'the writer is closed');
       const bytes = checkBatch(payloads);
       this.queue.checkRoom(payloads.length, bytes);
-      this.queue.push({ records: this.sealAll(payloads), bytes, resolve, reject });
+      this.queue.push({ records: this.linkAll(payloads), bytes, resolve, reject });
       this.draining ??= this.drain();
     });
   }
 
-  /** Beside whatever is being written: a write that has to wait must not keep anybody from knowing. */
+  /** Runs beside a write: one that has to wait must not delay the answer. */
   async confirm(): Promise<void> {
     if (this.death !== undefined) throw this.death;
     if (this.closing !== undefined) throw new JournalUnavailable(this.shard, 'the writer is closed');
@@ -73,7 +86,7 @@ export class GroupCommitWriter implements JournalWriter {
     return this.closing;
   }
 
-  private sealAll(payloads: readonly string[]): JournalEntry[] {
+  private linkAll(payloads: readonly string[]): JournalEntry[] {
     return payloads.map((payload) => {
       const entry = linkEvent(this.shard, this.tip, payload);
       this.tip = entry;
@@ -82,7 +95,7 @@ export class GroupCommitWriter implements JournalWriter {
   }
 
   private async drain(): Promise<void> {
-    // Callers that were woken by the same write ask again within the same turn: let them join.
+    // Callers woken by the same write append again within the same turn: they join this one.
     await Promise.resolve();
     while (!this.queue.isEmpty) {
       const group = this.queue.takeGroup();
@@ -112,7 +125,7 @@ export class GroupCommitWriter implements JournalWriter {
     void this.close();
   }
 
-  /** For calls that never left: whatever became of the one in flight, these were not written. */
+  /** For queued calls: they were not written, whatever became of the write in flight. */
   private unsent(death: JournalFailure): JournalFailure {
     const Kind = death instanceof JournalFenced ? JournalFenced : JournalUnavailable;
     return new Kind(this.shard, 'the writer is dead, nothing was sent', { cause: death });
@@ -122,7 +135,7 @@ export class GroupCommitWriter implements JournalWriter {
     return new JournalUnavailable(this.shard, messageOf(error), { cause: error });
   }
 
-  /** A sink that fails in an unforeseen way has told nothing of what it did. */
+  /** After an unforeseen failure it is not known what the sink has written. */
   private failureOf(error: unknown): JournalFailure {
     if (error instanceof JournalFailure) return error;
     return new JournalAmbiguous(this.shard, messageOf(error), { cause: error });

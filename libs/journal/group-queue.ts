@@ -2,7 +2,7 @@ import type { Appended, JournalEntry } from './journal.js';
 import { JournalRefused } from './journal-errors.js';
 import { GROUP_BYTES, GROUP_RECORDS, MAX_QUEUED_BYTES, MAX_QUEUED_RECORDS } from './limits.js';
 
-/** One append on its way: its records are sealed already, so its place cannot change any more. */
+/** One append on its way. Its records are linked already, so its position in the queue cannot change. */
 export interface Call {
   readonly records: readonly JournalEntry[];
   readonly bytes: number;
@@ -10,7 +10,7 @@ export interface Call {
   readonly reject: (error: Error) => void;
 }
 
-/** Calls that wait for the write in flight to end, and go together when it has. */
+/** Calls that wait for the write in flight. They go out together in the next. */
 export class GroupQueue {
   private calls: Call[] = [];
   private records = 0;
@@ -31,7 +31,7 @@ export class GroupQueue {
     this.count(call, 1);
   }
 
-  /** The calls of the next write: at least one, and never a part of one. */
+  /** The calls of the next write: at least one, and each of them whole. */
   takeGroup(): Call[] {
     let records = 0;
     let bytes = 0;

@@ -17,11 +17,11 @@ export function beforeFirst(family: JournalFamily): JournalHead {
   return HEADS_BEFORE_FIRST[family];
 }
 
-/** Beyond this a record gets room of its own, so that one large one does not stay in memory for ever. */
-const ROOM_BYTES = 65_536;
+/** A longer record gets a buffer of its own, so that one large record does not occupy memory for ever. */
+const SCRATCH_BYTES = 65_536;
 const COMMA = 0x2c;
-/** Every record is written here to be hashed, one after the other: texts put together for that alone would be most of the garbage. */
-const room = Buffer.allocUnsafeSlow(ROOM_BYTES);
+/** Every record is put together here to be hashed. Strings made for that alone would be most of the garbage. */
+const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 
 type Fields = Omit<JournalEntry, 'hash' | 'payload'>;
 
@@ -33,37 +33,37 @@ export function recordHash(record: Omit<JournalEntry, 'hash'>): string {
   const { payload } = record;
   const bytes = Buffer.byteLength(payload);
   const head = headOf(record, bytes);
-  const place = placeFor(head.length + bytes + 1);
-  place.write(payload, head.length, 'utf8');
-  return hashIn(place, head, bytes);
+  const buffer = bufferFor(head.length + bytes + 1);
+  buffer.write(payload, head.length, 'utf8');
+  return hashIn(buffer, head, bytes);
 }
 
-/** The same for a payload that is still the bytes in which its store gave it: nothing is made a text and encoded again. */
+/** The same for a payload that is still bytes, so that it is not decoded and encoded again. */
 export function hashOfBytes(record: Fields, payload: Uint8Array): string {
   const head = headOf(record, payload.length);
-  const place = placeFor(head.length + payload.length + 1);
-  place.set(payload, head.length);
-  return hashIn(place, head, payload.length);
+  const buffer = bufferFor(head.length + payload.length + 1);
+  buffer.set(payload, head.length);
+  return hashIn(buffer, head, payload.length);
 }
 
-function placeFor(length: number): Buffer {
-  return length > ROOM_BYTES ? Buffer.allocUnsafe(length) : room;
+function bufferFor(length: number): Buffer {
+  return length > SCRATCH_BYTES ? Buffer.allocUnsafe(length) : scratch;
 }
 
-/** Of a payload that stands in its place already. */
-function hashIn(place: Buffer, head: string, payloadBytes: number): string {
+/** The payload is in the buffer already, after the room for the head. */
+function hashIn(buffer: Buffer, head: string, payloadBytes: number): string {
   const end = head.length + payloadBytes;
-  place.write(head, 'latin1');
-  place[end] = COMMA;
-  return hash('sha256', place.subarray(0, end + 1), 'hex');
+  buffer.write(head, 'latin1');
+  buffer[end] = COMMA;
+  return hash('sha256', buffer.subarray(0, end + 1), 'hex');
 }
 
 function headOf({ shard, epoch, sequence, kind, previousHash }: Fields, payloadBytes: number): string {
-  const places = beginningOf(shard, epoch) + asciiField(String(sequence));
-  return `${places}${asciiField(kind)}${asciiField(previousHash)}${payloadBytes}:`;
+  const position = beginningOf(shard, epoch) + asciiField(String(sequence));
+  return `${position}${asciiField(kind)}${asciiField(previousHash)}${payloadBytes}:`;
 }
 
-/** The same for all records of an epoch, which follow one another. */
+/** Kept between records: those of one epoch begin alike, and come one after another. */
 let beginning = { shard: -1, epoch: -1, text: '' };
 
 function beginningOf(shard: number, epoch: number): string {
@@ -77,9 +77,9 @@ function asciiField(text: string): string {
   return `${text.length}:${text},`;
 }
 
-/** The event that comes next behind `before`. */
+/** The next event after `before`. */
 export function linkEvent(shard: number, before: JournalHead, payload: string): JournalEntry {
-  return seal({ shard, epoch: before.epoch, kind: 'event', payload }, before);
+  return link({ shard, epoch: before.epoch, kind: 'event', payload }, before);
 }
 
 /** The record by which `opener` makes `epoch` its own. */
@@ -91,10 +91,10 @@ export function linkEpoch(
   life: EpochIncarnation = {},
 ): JournalEntry {
   const payload: EpochPayload = { epoch, opener, ...life };
-  return seal({ shard, epoch, kind: 'epoch', payload: JSON.stringify(payload) }, before);
+  return link({ shard, epoch, kind: 'epoch', payload: JSON.stringify(payload) }, before);
 }
 
-function seal(
+function link(
   content: Pick<JournalEntry, 'shard' | 'epoch' | 'kind' | 'payload'>,
   before: JournalHead,
 ): JournalEntry {

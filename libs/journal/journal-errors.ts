@@ -1,11 +1,11 @@
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 
-/** A call that breaks a limit. Nothing of it was written; the writer lives on. */
+/** A call that breaks a limit. Nothing of it was written; the writer goes on. */
 export class JournalRefused extends Error {
   override readonly name = 'JournalRefused';
 }
 
-/** The end of a writer. Which one says what is known of the call's payloads. */
+/** The end of a writer. The subclass says what is known of the call's payloads. */
 export abstract class JournalFailure extends Error {
   constructor(
     readonly shard: number,
@@ -13,12 +13,12 @@ export abstract class JournalFailure extends Error {
     options?: ErrorOptions,
   ) {
     const named = `journal of shard ${shard}`;
-    // What damage says of itself names it already.
+    // The message of a JournalCorrupt begins with the journal's name.
     super(reason.startsWith(named) ? reason : `${named}: ${reason}`, options);
   }
 }
 
-/** Somebody else is the writer now. Nothing of this call was written. */
+/** Another writer has taken the shard. Nothing of this call was written. */
 export class JournalFenced extends JournalFailure {
   override readonly name = 'JournalFenced';
 }
@@ -33,17 +33,17 @@ export class JournalAmbiguous extends JournalFailure {
   override readonly name = 'JournalAmbiguous';
 }
 
-/** A reader could not ask; asking again later may help. */
+/** The store did not answer a reader. A later attempt may succeed. */
 export class JournalUnreadable extends Error {
   override readonly name = 'JournalUnreadable';
 }
 
-/** For a start that has to read: it is refused in one line, and the next one may be able to. */
+/** For a start that has to read: it ends with one line, and a later start may succeed. */
 export function refuseUnreadable(error: unknown): never {
   throw error instanceof JournalUnreadable ? new StartFault(error.message) : error;
 }
 
-/** What is stored is not what was written: whoever meets it while it starts does not, and another start changes nothing. */
+/** What is stored is not what was written. A process that meets it does not start, and another attempt changes nothing. */
 export class JournalCorrupt extends StartFault {
   override readonly name = 'JournalCorrupt';
 
@@ -56,7 +56,7 @@ export class JournalCorrupt extends StartFault {
   }
 }
 
-/** Of a shard's journal, or of the topic in which it should be. */
+/** Of a shard's journal or its topic. */
 export function isDamage(error: unknown): error is StartFault {
   return error instanceof StartFault && error.exitCode === EXIT.damaged;
 }

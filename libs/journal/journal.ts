@@ -16,7 +16,7 @@ export interface JournalEntry {
   readonly previousHash: string;
   /** Covers all of the above: see `recordHash`. */
   readonly hash: string;
-  /** Of the last record of an append: see `RecordMacs`. Nobody has looked whether it is right. */
+  /** The MAC on the last record of an append: see `RecordMacs`. Readers do not check it. */
   readonly seal?: Buffer;
 }
 
@@ -25,11 +25,11 @@ export interface EpochPayload extends EpochIncarnation {
   readonly opener: string;
 }
 
-/** Of which database the writer was. Where journals lie in that database themselves it is not told. */
+/** Names the database of the writer. Journals in PostgreSQL do not have it. */
 export interface EpochIncarnation {
   /** `journal.life` of that database. */
   readonly life?: string;
-  /** Where it is another than that of the epoch before, which was given up for it: the other one. */
+  /** That of the epoch before, where it was another: that database was given up for this one. */
   readonly follows?: string;
 }
 
@@ -48,23 +48,23 @@ export interface Appended {
 
 export type JournalHealth = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
-/** The only writer of a shard, until somebody else opens it. */
+/** The only writer of a shard until another opens it. */
 export interface JournalWriter {
   readonly shard: number;
   readonly head: JournalHead;
   /**
    * Resolves when all payloads are durable, one after another in the order given, and no other writer has taken the shard;
-   * then and only then may anybody be told. Calls may overlap; each is written whole or not at all, in the order of the calls.
+   * only then may anything be made known. Calls may overlap; each is written whole or not at all, in the order of the calls.
    * Rejects with a JournalRefused (only this call failed, nothing was written) or with a JournalFailure (this writer is dead
    * and every later call rejects too).
    */
   append(payloads: readonly string[]): Promise<Appended>;
   /**
-   * Resolves when the shard was this writer's at some moment after the call. Rejects with a JournalFailure where it was not, and where
-   * that cannot be told; only the first is the writer's death.
+   * Resolves when the shard was this writer's at some moment after the call. Rejects with a JournalFailure where it was not, which ends
+   * the writer, and where that cannot be known, which does not.
    */
   confirm(): Promise<void>;
-  /** From memory: asks nobody. */
+  /** From memory, without asking the store. */
   health(): JournalHealth;
   /** Writes what is queued, takes nothing more, and lets the connection go. */
   close(): Promise<void>;
@@ -72,13 +72,13 @@ export interface JournalWriter {
 
 export interface Journal {
   /**
-   * Becomes the only writer of the shard: whoever had it before can append nothing from here on. Waits for an append that
-   * is under way; `head` of the writer is the epoch record just written, behind everything that was ever acknowledged.
+   * Becomes the only writer of the shard: the writer before can append nothing from here on. Waits for an append that is under way.
+   * `head` of the new writer is the epoch record just written, after everything that was ever acknowledged.
    */
   open(shard: number): Promise<JournalWriter>;
 }
 
-/** As it stands there: nobody has looked whether it follows anything. What cannot be told apart is missing. */
+/** A record as it stands in the store. Nothing of it is checked; fields that cannot be read are missing. */
 export interface UncheckedRecord extends Partial<
   Pick<JournalEntry, 'sequence' | 'epoch' | 'hash' | 'payload' | 'seal'>
 > {
@@ -87,21 +87,21 @@ export interface UncheckedRecord extends Partial<
   readonly offset?: number;
 }
 
-/** Everything returned has been checked against the hash chain; what does not fit is a JournalCorrupt. */
+/** Checks everything against the hash chain; throws a JournalCorrupt where it does not fit. */
 export interface JournalReader {
   /** Entries from `fromSequence` on, in order: `limit` of them, or fewer because the shard goes no further. */
   read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]>;
   /** One entry for each sequence asked for, in the order asked; all of them must exist. */
   entries(shard: number, sequences: readonly number[]): Promise<JournalEntry[]>;
   /**
-   * The last sequence of every shard that was ever opened; where some are named, of these, whatever is the matter with others. Cheap
-   * enough to be polled.
+   * The last sequence of every shard that was ever opened, or of those that are named, even if others cannot be read. Cheap enough to
+   * be polled.
    */
   heads(shards?: readonly number[]): Promise<Map<number, number>>;
 }
 
-/** For who judges a journal. */
+/** For tools that examine a journal. */
 export interface BareReader extends JournalReader {
-  /** What stands from the damage on that reading has met at `from`: `limit` records at most. Nothing where there is none. */
+  /** At most `limit` records from the damage at `from` on; none where there is no damage. */
   unchecked(shard: number, from: number, limit: number): Promise<UncheckedRecord[]>;
 }

@@ -5,11 +5,11 @@ export const MAX_PAYLOAD_BYTES = 1_048_576;
 export const MAX_BATCH_BYTES = 16_777_216;
 export const MAX_BATCH_RECORDS = 10_000;
 
-/** Past these a group is sent rather than joined by one more call. A single call may be larger. */
+/** A group takes no further call beyond these. A single call may be larger. */
 export const GROUP_BYTES = 4_194_304;
 export const GROUP_RECORDS = 1_024;
 
-/** What may wait behind the group in flight. */
+/** What may wait while a group is in flight. */
 export const MAX_QUEUED_BYTES = 67_108_864;
 export const MAX_QUEUED_RECORDS = 100_000;
 

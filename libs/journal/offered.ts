@@ -1,7 +1,7 @@
 import { recordHash } from './hash-chain.js';
 import type { JournalEntry, JournalHead } from './journal.js';
 
-/** Events that a shard's owner says it has committed, one behind the other, the last of them at `head`. */
+/** Consecutive events that a shard's owner says it has committed, the last of them at `head`. */
 export interface OfferedEvents {
   readonly head: number;
   readonly epoch: number;
@@ -10,13 +10,13 @@ export interface OfferedEvents {
   readonly payloads: readonly string[];
 }
 
-/** Of those that wait for what comes before them. Past either all are forgotten: they stand in the journal. */
+/** Of events that wait for those before them. Beyond either bound all are dropped: the journal has them. */
 const MOST_EVENTS = 4_096;
 const MOST_CHARS = 8_388_608;
 
 /**
- * What one shard's owner has told beside the journal, so that nobody has to read there what has just been written. It is believed only
- * where the chain of hashes leads from what was read, or told, before to the hash at its end.
+ * What one shard's owner has sent beside the journal, so that followers need not read what has just been written. It is believed only
+ * where the hash chain leads from the record before to the hash at its end.
  */
 export class Offered {
   private waiting: OfferedEvents[] = [];
@@ -36,7 +36,7 @@ export class Offered {
     this.chars = 0;
   }
 
-  /** What follows the record, if it is known here whole; what no longer can is forgotten. */
+  /** What follows the record, if all of it is here. Drops what can no longer follow. */
   behind(shard: number, { sequence, hash }: Omit<JournalHead, 'epoch'>): JournalEntry[] | undefined {
     for (let next = this.waiting[0]; next !== undefined; next = this.waiting[0]) {
       const first = next.head - next.payloads.length + 1;
@@ -59,7 +59,7 @@ function charsOf({ payloads }: OfferedEvents): number {
   return payloads.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Undefined where they are not what comes behind the record of that hash: the journal says what does. */
+/** Undefined where they do not follow the record of that hash; then the journal has to be read. */
 function chained(shard: number, before: string, offered: OfferedEvents): JournalEntry[] | undefined {
   const { head, epoch, payloads } = offered;
   let previousHash = before;

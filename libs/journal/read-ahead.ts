@@ -1,7 +1,7 @@
 import { nextTurn } from '#libs/platform/time/clock.js';
 import type { JournalEntry } from './journal.js';
 
-/** Page after page; the next one is on its way while the last is being worked on. */
+/** Page after page. Reads the next while the last is processed. */
 export async function* readAhead(
   read: (fromSequence: number) => Promise<JournalEntry[]>,
   range: { readonly from: number; readonly to: number },
@@ -13,9 +13,9 @@ export async function* readAhead(
     from += page.length;
     if (from <= range.to) {
       next = read(from);
-      // It is waited for later than it may fail.
+      // It may fail before it is awaited.
       next.catch(() => undefined);
-      // A driver sends its question when the event loop comes round, and who is given the page may keep that from it for long.
+      // A driver sends its query when the event loop comes round, which processing of the page would delay.
       await nextTurn();
     }
     yield page;

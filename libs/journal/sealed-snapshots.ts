@@ -6,12 +6,12 @@ import { isOneOf, sealingKey } from './sealing-key.js';
 import { recordBehind, type Snapshot, type SnapshotStore } from './snapshots.js';
 
 const SEAL_BYTES = 32;
-/** Nothing else is ever derived with this word, so that no other use of the key can be made to give a seal. */
+/** No other key is derived with this purpose, so no other use of the secret yields such a MAC. */
 const PURPOSE = 'sotto snapshot seal';
-/** Hashed in one go, a large snapshot would hold up the commands beside it. */
+/** Hashed in one go, a large snapshot would delay commands. */
 const SLICE_BYTES = 1_048_576;
 
-/** `format`: written by another version. `journal`: taken behind no record of this journal. `seal`: not ours, or altered. */
+/** `format`: of another version. `journal`: its record is not in this journal. `seal`: its MAC is of no key of ours. */
 export const REFUSALS = ['format', 'journal', 'seal'] as const;
 
 export interface RefusedSnapshot {
@@ -23,12 +23,12 @@ export interface RefusedSnapshot {
 export interface SealedSnapshotsOptions {
   readonly family: JournalFamily;
   readonly store: SnapshotStore;
-  /** The first seals what is new; what any of them has sealed is believed. */
+  /** The first authenticates new snapshots; those of any key are believed. */
   readonly keys: readonly [Buffer, ...Buffer[]];
   readonly onRefused: (refused: RefusedSnapshot) => void;
 }
 
-/** What a snapshot says, and the record behind which it was said. */
+/** The content of a snapshot, and the record after which it was taken. */
 export interface TrustedSnapshot {
   readonly sequence: number;
   readonly hash: string;
@@ -41,8 +41,8 @@ interface Standing extends JournalHead {
 }
 
 /**
- * Snapshots that nobody can write who has not the key. Owners recover from them without asking the journal what led there, and
- * whoever can write their table must not be able to say who wins.
+ * Snapshots with a MAC. Owners recover from them without reading what led there, so write access to their table must not be enough to
+ * decide who wins.
  */
 export class SealedSnapshots {
   private readonly keys: readonly KeyObject[];
@@ -58,7 +58,7 @@ export class SealedSnapshots {
     await this.options.store.save(shard, { sequence, hash, formatVersion, body });
   }
 
-  /** The newest in this format that is ours, belongs to this journal and goes no further than asked for; without one, recovery reads the journal from its start. */
+  /** The newest of this format, of our keys and of this journal, up to `upTo`. Without one, recovery reads the journal from its start. */
   async trusted(
     reader: JournalReader,
     shard: number,
@@ -112,7 +112,7 @@ export class SealedSnapshots {
   }
 }
 
-/** What a stored snapshot says, whoever wrote it: for those who have no key, and decide nothing by it. */
+/** The content of a stored snapshot, unchecked: for readers that have no key and decide nothing by it. */
 export function sealedContent({ body }: Snapshot): Buffer {
   return body.subarray(SEAL_BYTES);
 }

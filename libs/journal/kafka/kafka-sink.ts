@@ -1,5 +1,5 @@
 import { pause, repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
-import type { BatchSink } from '../batch-sink.js';
+import type { BatchSink } from '../group-commit-writer.js';
 import { headAt } from '../hash-chain.js';
 import type { JournalEntry } from '../journal.js';
 import {

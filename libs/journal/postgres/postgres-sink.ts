@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { ArrayRoom } from '#libs/platform/database/array-room.js';
-import type { BatchSink } from '../batch-sink.js';
+import type { BatchSink } from '../group-commit-writer.js';
 import type { JournalEntry } from '../journal.js';
 import { JournalAmbiguous, JournalFenced, JournalUnavailable, messageOf } from '../journal-errors.js';
 import type { JournalId } from '../journal-id.js';

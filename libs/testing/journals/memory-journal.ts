@@ -1,4 +1,4 @@
-import type { BatchSink } from '../../journal/batch-sink.js';
+import type { BatchSink } from '../../journal/group-commit-writer.js';
 import { checkNext, type StoredRecord } from '../../journal/chain-check.js';
 import { GroupCommitWriter } from '../../journal/group-commit-writer.js';
 import { beforeFirst, headAt, linkEpoch } from '../../journal/hash-chain.js';

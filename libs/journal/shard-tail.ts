@@ -3,10 +3,10 @@ import type { JournalEntry, JournalReader } from './journal.js';
 import { JournalCorrupt } from './journal-errors.js';
 import { Offered, type OfferedEvents } from './offered.js';
 
-/** How soon damage is looked at again: somebody may have taken away what stood there. */
+/** How soon damage is read again: it may have been repaired. */
 const LOOK_AGAIN_NANOS = 1_000_000_000n;
 
-export interface LanePorts {
+export interface ShardTailPorts {
   readonly reader: JournalReader;
   readonly clock: Clock;
   readonly batch: number;
@@ -14,31 +14,31 @@ export interface LanePorts {
   readonly onFailure: (error: unknown, shard: number) => void;
 }
 
-/** One shard of a tail: reads towards the newest known head, one batch at a time, as fast as its taker takes. */
-export class TailLane {
+/** Follows one shard: reads up to the newest known head, one batch at a time, as fast as its consumer takes them. */
+export class ShardTail {
   private known: number;
-  /** Of the entry at `delivered`, as it was when it was delivered. */
+  /** Hash of the entry at `delivered`, when it was delivered. */
   private hash: string | undefined;
   private running: Promise<void> | undefined;
   private halted = false;
   private readonly offered = new Offered();
-  /** When damage was last met behind what was delivered; until it is gone nothing is. */
+  /** When damage was last met after what was delivered. Nothing is delivered until it is gone. */
   private damagedAt: bigint | undefined;
 
   constructor(
     readonly shard: number,
     private delivered: number,
-    private readonly ports: LanePorts,
+    private readonly ports: ShardTailPorts,
   ) {
     this.known = delivered;
   }
 
-  /** The last sequence that the taker has taken. */
+  /** The last sequence that the consumer has taken. */
   get position(): number {
     return this.delivered;
   }
 
-  /** Somebody says that the shard has come to `head`. True when that was news. */
+  /** A hint that the shard's head is `head`. True when that was news. */
   aim(head: number): boolean {
     const isNews = head > this.known && this.damagedAt === undefined;
     if (head > this.known) this.known = head;
@@ -46,13 +46,13 @@ export class TailLane {
     return isNews;
   }
 
-  /** What stands there is known, too, if it follows what was delivered. At damage the journal alone is believed. */
+  /** The same with the events, which are used if they follow what was delivered. After damage the journal alone is believed. */
   offer(events: OfferedEvents): void {
     if (this.damagedAt === undefined && !this.halted) this.offered.put(events);
     this.aim(events.head);
   }
 
-  /** Resolves when the taker is left alone for good. */
+  /** Resolves when nothing more will be delivered. */
   async halt(): Promise<void> {
     this.halted = true;
     await this.running;
@@ -78,7 +78,7 @@ export class TailLane {
         if (!(await this.deliverNext())) return;
       }
     } catch (error) {
-      // Nothing is forgotten: whoever next says how far the shard has come starts this lane again.
+      // The next hint starts this tail again.
       this.known = this.delivered;
       this.offered.clear();
       this.damagedAt = error instanceof JournalCorrupt ? this.ports.clock.monotonicNanos() : undefined;
@@ -92,7 +92,7 @@ export class TailLane {
     const last = entries.at(-1);
     if (this.halted) return false;
     if (last === undefined) {
-      // The hint was ahead of what this reader can see yet.
+      // The reader does not see as far as the hint yet.
       this.known = this.delivered;
       return false;
     }
@@ -112,12 +112,12 @@ export class TailLane {
   private async offeredNext(): Promise<JournalEntry[] | undefined> {
     if (this.hash === undefined) return undefined;
     const entries = this.offered.behind(this.shard, { sequence: this.delivered, hash: this.hash });
-    // Whoever has caused them is answered first: the answer came by the same message.
+    // The caller that caused them is answered first: its reply came in the same message.
     if (entries !== undefined) await nextTurn();
     return entries;
   }
 
-  /** Each page is sound in itself; this finds a history that was written anew, chain and all, between two pages. */
+  /** Each page is sound in itself. This finds a history that was rewritten between two pages, hashes included. */
   private checkContinuity([first]: readonly JournalEntry[]): void {
     if (first === undefined || this.hash === undefined || first.previousHash === this.hash) return;
     throw new JournalCorrupt(this.shard, this.delivered, 'it is not the record that was read here before');
