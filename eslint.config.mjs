@@ -61,12 +61,12 @@ export default defineConfig(
   {
     files: ['{apps,libs}/**/*.ts'],
     // The adapters of time and configuration, and the composition roots that hand the environment to them.
-    ignores: ['libs/platform/**', 'apps/*/main.ts', 'apps/operations/*.ts', ...TESTS],
+    ignores: ['libs/platform/**', 'apps/*/main.ts', 'apps/cli/*.ts', ...TESTS],
     rules: noAmbientInputs,
   },
   {
     // A console says nothing of output that could not be written: standard-output.ts does.
-    files: ['apps/operations/**/*.ts', 'libs/auction/proof/**/*.ts'],
+    files: ['apps/cli/**/*.ts', 'libs/auction/proof/**/*.ts'],
     rules: { 'no-console': ['error', { allow: ['error'] }] },
   },
   {

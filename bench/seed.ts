@@ -5,7 +5,7 @@ import { findPlace } from './seed/place.js';
 import { seed } from './seed/seeding.js';
 import { mention } from '#libs/platform/terminal/standard-error.js';
 import { print } from '#libs/platform/terminal/standard-output.js';
-import { asToolFault } from '#apps/operations/tool-fault.js';
+import { asToolFault } from '#apps/cli/tool-fault.js';
 
 const EXIT_USAGE = 64;
 

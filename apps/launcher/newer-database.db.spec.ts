@@ -85,7 +85,7 @@ async function run(
   /** Told to stop as soon as it says this. */
   until?: RegExp,
 ): Promise<Ended> {
-  const child = spawn(process.execPath, [path.resolve('dist/apps', script), ...args], {
+  const child = spawn(process.execPath, [...path.resolve('dist/apps', script).split(' '), ...args], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -157,7 +157,7 @@ describe.each([
   });
 
   it.each(tools)('is left alone by %s %j', async (tool, args) => {
-    const { code, told } = await run(`operations/${tool}.js`, {
+    const { code, told } = await run(`cli/main.js ${tool}`, {
       args: args.map((arg) => arg.replace('BACKUP', path.join(folder, 'backup'))),
       env: {
         DATABASE_URL: database.url,
@@ -189,7 +189,7 @@ describe('a database with migrations of a later release, which this one may stil
     const right = `select has_table_privilege('${roleName(name, 'settler')}', 'custody.openings', 'select') as given`;
     await database.pool.query(`grant select on custody.openings to ${roleName(name, 'settler')}`);
     const env = { DATABASE_URL: database.url, DATABASE_PASSWORD_OWNER: 'anotherpasswordof20' };
-    const { code, told } = await run('operations/migrate.js', { env });
+    const { code, told } = await run('cli/main.js migrate', { env });
     expect([code, told]).toEqual([0, expect.stringContaining('OfLater1800000000000')]);
     expect((await database.pool.query(right)).rows).toEqual([{ given: true }]);
     const owner = await run(

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defineConfig, loadConfig, type Environment } from '#libs/platform/settings/config.js';
 import { nonEmpty } from '#libs/platform/settings/setting-types.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
-import { idKeysIn } from '#apps/operations/id-keys.js';
+import { idKeysIn } from '#apps/cli/id-keys.js';
 
 export const seedSettings = defineConfig({
   DATA_DIR: { schema: nonEmpty(), describe: 'Data folder of the running cluster', default: '.data' },

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
-import { passwordSetting } from '#apps/operations/config.js';
+import { passwordSetting } from '#apps/cli/config.js';
 import type { Program } from '#apps/launcher/programs.js';
 import { databaseRoles, processNames } from '#libs/platform/processes/catalogue.js';
 import { POD_MONITOR, SCRAPES } from './monitoring.js';

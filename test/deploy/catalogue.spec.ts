@@ -5,7 +5,7 @@ import { sharedLogin } from '#apps/launcher/database-logins.js';
 import { planProcesses } from '#apps/launcher/processes.js';
 import { loadPrograms } from '#apps/launcher/programs.js';
 import { makeSecrets } from '#apps/launcher/secrets.js';
-import { passwordSettings } from '#apps/operations/config.js';
+import { passwordSettings } from '#apps/cli/config.js';
 import { databaseRoles, kindNamed, PROCESSES, type ProcessKind } from '#libs/platform/processes/catalogue.js';
 import { composeGaps, kubernetesGaps, scrapeGaps } from './catalogue-gaps.js';
 

@@ -212,7 +212,7 @@ describe('docker-compose.yml', () => {
   it('enters accounts when it is asked to, and never by itself', () => {
     const { entrypoint, command, profiles, restart } = services.accounts ?? {};
     expect({ entrypoint, command, profiles, restart }).toEqual({
-      entrypoint: ['node', 'dist/apps/operations/accounts.js'],
+      entrypoint: ['node', 'dist/apps/cli/main.js', 'accounts'],
       command: ['list'],
       profiles: ['accounts'],
       restart: 'no',
@@ -223,7 +223,7 @@ describe('docker-compose.yml', () => {
   it('opens the books when it is asked to, and never by itself', () => {
     const { entrypoint, command, profiles, restart } = services.ledger ?? {};
     expect({ entrypoint, command, profiles, restart }).toEqual({
-      entrypoint: ['node', 'dist/apps/operations/ledger.js'],
+      entrypoint: ['node', 'dist/apps/cli/main.js', 'ledger'],
       command: ['show'],
       profiles: ['ledger'],
       restart: 'no',
@@ -234,7 +234,7 @@ describe('docker-compose.yml', () => {
   it('has the operators’ terminal, which speaks to a gateway and starts nothing', () => {
     const { entrypoint, command, profiles, restart, depends_on: needs } = services.ops ?? {};
     expect({ entrypoint, command, profiles, restart, needs }).toEqual({
-      entrypoint: ['node', 'dist/apps/operations/ops.js'],
+      entrypoint: ['node', 'dist/apps/cli/main.js', 'ops'],
       command: ['shards'],
       profiles: ['operator'],
       restart: 'no',

@@ -256,10 +256,10 @@ describe('the Kubernetes manifests', () => {
     expect(pod.securityContext).toMatchObject({ runAsGroup: 1000, fsGroup: 1000 });
     expect(pod.volumes).toEqual([{ name: 'backups', persistentVolumeClaim: { claimName: claim } }]);
     expect(container.volumeMounts).toEqual([{ name: 'backups', mountPath: '/backups' }]);
-    for (const tool of ['backup.js create', 'projection.js rebuild', 'journal.js accept-restored']) {
-      expect(OPERATIONS).toContain(`kubectl exec -n sotto operator -- node dist/apps/operations/${tool}`);
-      expect(runs(['node', `dist/apps/operations/${tool.split(' ')[0] ?? ''}`])).toBe(true);
+    for (const call of ['backup create', 'projection rebuild', 'journal accept-restored']) {
+      expect(OPERATIONS).toContain(`kubectl exec -n sotto operator -- node dist/apps/cli/main.js ${call}`);
     }
+    expect(runs(['node', 'dist/apps/cli/main.js'])).toBe(true);
   });
 
   it('have a pod from which operators ask a gateway, and no secret in it', () => {
@@ -270,8 +270,8 @@ describe('the Kubernetes manifests', () => {
     expect(pod.volumes).toBeUndefined();
     expect((container.env ?? []).filter(({ valueFrom }) => valueFrom !== undefined)).toEqual([]);
     expect(container.envFrom).toBeUndefined();
-    expect(runs(['node', 'dist/apps/operations/ops.js'])).toBe(true);
-    expect(OPERATIONS).toContain('kubectl exec -n sotto -it ops -- node dist/apps/operations/ops.js shards');
+    expect(runs(['node', 'dist/apps/cli/main.js', 'ops'])).toBe(true);
+    expect(OPERATIONS).toContain('kubectl exec -n sotto -it ops -- node dist/apps/cli/main.js ops shards');
   });
 
   it('are told of with commands that name their namespace', () => {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { format, resolveConfig } from 'prettier';
-import { settingsTable } from '#apps/operations/settings-table.js';
+import { settingsTable } from '#apps/cli/settings-table.js';
 import { ROOT, tablesOf, textOf } from './markdown.js';
 
 const DOCUMENT = join(ROOT, 'docs/settings.md');
@@ -18,29 +18,29 @@ describe('docs/settings.md', () => {
     const apps = readdirSync(join(ROOT, 'apps'), { recursive: true, encoding: 'utf8' })
       .filter((path) => /^[^/]+\/config\.ts$/.test(path))
       .map((path) => path.replace('/config.ts', ''))
-      .filter((app) => app !== 'operations');
+      .filter((app) => app !== 'cli');
     const tables = tablesOf(textOf('docs/settings.md')).map(({ heading }) => heading);
-    const ofApps = tables.filter((heading) => !heading.startsWith('operations: '));
+    const ofApps = tables.filter((heading) => !heading.startsWith('cli: '));
     expect(ofApps).toEqual(apps.sort());
     expect(tables).toEqual(expect.arrayContaining(['settler', 'gateway', 'launcher', 'owner', 'projector']));
   });
 
-  it('has a table for every program of operations that reads settings', () => {
-    const folder = join(ROOT, 'apps/operations');
+  it('has a table for every area of the command line that reads settings', () => {
+    const folder = join(ROOT, 'apps/cli');
     const programs = readdirSync(folder)
       .filter(
-        (file) => file.endsWith('.ts') && readFileSync(join(folder, file), 'utf8').includes('process.env'),
+        (file) => file.endsWith('.ts') && readFileSync(join(folder, file), 'utf8').includes(' = program('),
       )
       .map((file) => file.replace('.ts', ''))
-      // Of its environment it asks who started it, and nothing else.
+      // It reads no settings.
       .filter((program) => program !== 'kafka');
     const tables = tablesOf(textOf('docs/settings.md')).map(({ heading }) => heading);
-    expect(programs.length).toBeGreaterThan(7);
-    expect(programs.filter((program) => !tables.includes(`operations: ${program}`))).toEqual([]);
+    expect(programs.length).toBeGreaterThan(6);
+    expect(programs.filter((program) => !tables.includes(`cli: ${program}`))).toEqual([]);
   });
 
-  it('knows every setting that is defined anywhere in operations', () => {
-    const folder = join(ROOT, 'apps/operations');
+  it('knows every setting that is defined anywhere in the command line', () => {
+    const folder = join(ROOT, 'apps/cli');
     const defined = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .map((file) => readFileSync(join(folder, file), 'utf8'))
@@ -48,7 +48,7 @@ describe('docs/settings.md', () => {
       .flatMap((text) => [...text.matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map(([, name = '']) => name));
     expect(defined.length).toBeGreaterThan(10);
     const told = tablesOf(textOf('docs/settings.md'))
-      .filter(({ heading }) => heading.startsWith('operations: '))
+      .filter(({ heading }) => heading.startsWith('cli: '))
       .flatMap(({ rows }) => rows.map(({ Variable = '' }) => Variable.replaceAll('`', '')));
     expect(defined.filter((name) => !told.includes(name))).toEqual([]);
   });

@@ -32,7 +32,7 @@ export class ForgersCluster {
   }
 
   tool(name: string, ...args: readonly string[]): Promise<ToolRun> {
-    return runTool(`apps/operations/${name}.js`, args, { DATA_DIR: this.cluster.dataDir });
+    return runTool(`apps/cli/main.js ${name}`, args, { DATA_DIR: this.cluster.dataDir });
   }
 
   logOf(name: string): string {

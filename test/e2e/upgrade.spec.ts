@@ -2,8 +2,8 @@ import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { readManifest } from '#apps/operations/backup/manifest.js';
-import { backupToRestore, restoreBackup } from '#apps/operations/backup/restore-backup.js';
+import { readManifest } from '#apps/cli/backup/manifest.js';
+import { backupToRestore, restoreBackup } from '#apps/cli/backup/restore-backup.js';
 import { SHAPES } from '#libs/auction/rules/event-shapes.js';
 import { decodeEvent } from '#libs/auction/rules/event-versions.js';
 import { beforeFirst, recordHash } from '#libs/journal/hash-chain.js';
@@ -122,7 +122,7 @@ function isOpened({ backup, secrets, schema, play }: Release): void {
 
   it('has journals by the rules, a ledger that follows from them, and seals of its keys', async () => {
     const env = { DATABASE_URL: database.url, DATA_DIR: folder };
-    const { code, output } = await runTool('apps/operations/journal.js', ['verify'], env);
+    const { code, output } = await runTool('apps/cli/main.js journal', ['verify'], env);
     expect([code, output]).toEqual([0, expect.stringContaining('SOUND')]);
   });
 

@@ -65,7 +65,7 @@ describe('the bans on ambient time, chance and settings', () => {
   });
 
   it('finds what a tool of operators says by a console, which is silent about a full disk', () => {
-    expect(messagesOf('apps/operations/says.ts').map(({ ruleId, line }) => [ruleId, line])).toEqual([
+    expect(messagesOf('apps/cli/says.ts').map(({ ruleId, line }) => [ruleId, line])).toEqual([
       ['no-console', 2],
     ]);
   });

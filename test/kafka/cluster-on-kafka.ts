@@ -22,7 +22,7 @@ export class ClusterOnKafka {
 
   /** `npm run journal` with the cluster's settings. */
   journal(...args: string[]): Promise<ToolRun> {
-    return runTool('apps/operations/journal.js', args, { DATA_DIR: this.dataDir, ...this.settings });
+    return runTool('apps/cli/main.js journal', args, { DATA_DIR: this.dataDir, ...this.settings });
   }
 
   logOf(name: string): string {

@@ -49,7 +49,7 @@ const DIFFERENCES: readonly [string, number, Buffer | undefined, string, string]
 describeWithKafka('npm run journal on two copies of the journals', { anyBrokers: true }, (kafka) => {
   let journals: KeptJournals;
   const journal = (args: string): Promise<ToolRun> =>
-    runTool('apps/operations/journal.js', args.split(' '), {
+    runTool('apps/cli/main.js journal', args.split(' '), {
       DATABASE_URL: journals.database.url,
       ID_KEY: KEY.toString('hex'),
       KAFKA_BROKERS: kafka().addresses.join(','),

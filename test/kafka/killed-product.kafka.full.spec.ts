@@ -88,7 +88,7 @@ describeWithKafka('the product under kills', { anyBrokers: true }, (kafka) => {
   });
 
   const run = (program: string, ...args: string[]): Promise<ToolRun> =>
-    runTool(`apps/operations/${program}.js`, args, { DATA_DIR: dataDir, ...settings() });
+    runTool(`apps/cli/main.js ${program}`, args, { DATA_DIR: dataDir, ...settings() });
 
   it.each([
     ['projection', 'compare'],
@@ -122,7 +122,7 @@ describeWithKafka('the product under kills', { anyBrokers: true }, (kafka) => {
     await cluster.stop();
     const there = await run('journal', 'copy', '--from', 'kafka', '--to', 'postgres', '--output', 'json');
     expect([there.code, there.errors]).toEqual([0, there.errors]);
-    const verdict = await runTool('apps/operations/journal.js', ['verify', '--output', 'json'], {
+    const verdict = await runTool('apps/cli/main.js journal', ['verify', '--output', 'json'], {
       DATA_DIR: dataDir,
     });
     expect([verdict.code, JSON.parse(verdict.output)]).toMatchObject([

@@ -53,7 +53,7 @@ export class LostDatabase {
   }
 
   run(program: string, dataDir: string, ...args: readonly string[]): Promise<ToolRun> {
-    return runTool(`apps/operations/${program}.js`, args, { DATA_DIR: dataDir, ...this.settings });
+    return runTool(`apps/cli/main.js ${program}`, args, { DATA_DIR: dataDir, ...this.settings });
   }
 
   async restore(): Promise<void> {

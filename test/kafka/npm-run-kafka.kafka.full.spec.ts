@@ -43,8 +43,10 @@ class Run {
   }
 
   static inWorldOf(env: NodeJS.ProcessEnv, ...args: readonly string[]): Run {
-    const program = path.resolve('dist/apps/operations/kafka.js');
-    return new Run(spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env }));
+    const program = path.resolve('dist/apps/cli/main.js');
+    return new Run(
+      spawn(process.execPath, [program, 'kafka', ...args], { stdio: ['ignore', 'pipe', 'pipe'], env }),
+    );
   }
 
   static byNpm(...args: readonly string[]): Run {
@@ -53,7 +55,7 @@ class Run {
 
   /** As npm starts it, with nobody left of those who did; says its number. */
   static orphan(...args: readonly string[]): Run {
-    const line = 'npm_lifecycle_event=kafka setsid "$0" dist/apps/operations/kafka.js "$@" & echo $!';
+    const line = 'npm_lifecycle_event=kafka setsid "$0" dist/apps/cli/main.js kafka "$@" & echo $!';
     return new Run(
       spawn('sh', ['-c', line, process.execPath, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }),
     );

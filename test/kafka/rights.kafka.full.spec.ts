@@ -171,7 +171,7 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
     });
     const cluster = await startCluster({ env: as('owner') });
     const tool = (program: string, command: string) =>
-      runTool(`apps/operations/${program}.js`, [command], { DATA_DIR: cluster.dataDir, ...as('reader') });
+      runTool(`apps/cli/main.js ${program}`, [command], { DATA_DIR: cluster.dataDir, ...as('reader') });
     for (const [program, command] of [
       ['journal', 'verify'],
       ['journal', 'dump'],
@@ -181,7 +181,7 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
       const { code, errors } = await tool(program, command);
       expect([program, command, code, errors]).toEqual([program, command, 0, errors]);
     }
-    const blind = runTool('apps/operations/projection.js', ['lag'], {
+    const blind = runTool('apps/cli/main.js projection', ['lag'], {
       DATA_DIR: cluster.dataDir,
       ...as('nobody'),
     });

@@ -19,7 +19,7 @@ describeWithKafka('tools that are led to where the journals are not', { anyBroke
   afterAll(() => journals.dispose());
 
   const run = (tool: string, args: string, env: Readonly<Record<string, string>> = {}): Promise<ToolRun> =>
-    runTool(`apps/operations/${tool}.js`, args.split(' '), {
+    runTool(`apps/cli/main.js ${tool}`, args.split(' '), {
       DATABASE_URL: journals.database.url,
       KAFKA_BROKERS: kafka().addresses.join(','),
       KAFKA_TOPIC_PREFIX: journals.prefix,

@@ -11,7 +11,7 @@ describe.each([
   ['backup', 'create --folder /nowhere/backup'],
   ['journal', 'verify'],
 ])('a fault of %s', (tool, call) => {
-  const program = `apps/operations/${tool}.js`;
+  const program = `apps/cli/main.js ${tool}`;
 
   it('is a document for who wants one', async () => {
     const args = `${call} --output=json`.split(' ');
@@ -30,8 +30,8 @@ describe.each([
 });
 
 it.each([
-  ['apps/operations/ops.js', 'shards --url http://127.0.0.1:1 --url http://127.0.0.1:2', 'url'],
-  ['apps/operations/ledger.js', 'limit --account a@b --amount-atoms 1 --amount-atoms 2', 'amount-atoms'],
+  ['apps/cli/main.js ops', 'shards --url http://127.0.0.1:1 --url http://127.0.0.1:2', 'url'],
+  ['apps/cli/main.js ledger', 'limit --account a@b --amount-atoms 1 --amount-atoms 2', 'amount-atoms'],
   ['apps/replay/main.js', 'bundle.json --key a.pem --key b.pem', 'key'],
 ])('an option that is given twice is refused by %s: %s', async (program, args, option) => {
   const { code, output, errors } = await runTool(program, args.split(' '), { DATA_DIR: '/nowhere' });

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -9,14 +9,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 /** Blocks of 512 bytes that a file may have: not all of what the tool says. */
 const BLOCKS = 1;
 const folder = mkdtempSync(path.join(tmpdir(), 'sotto-output-'));
-/** Those that print what they found out: all but the one that only ends with a code, and what makes a document. */
-const TOOLS = readdirSync('apps/operations')
-  .filter((name) => name.endsWith('.ts'))
-  .filter((file) => readFileSync(path.join('apps/operations', file), 'utf8').includes('print('))
-  .map((file) => path.basename(file, '.ts'));
+const TOOLS = ['accounts', 'backup', 'journal', 'kafka', 'ledger', 'ops', 'projection'];
 /** By name: the program, and the code of its help. */
 const PROGRAMS: readonly (readonly [string, string, number])[] = [
-  ...TOOLS.map((name) => [name, `apps/operations/${name}.js`, 0] as const),
+  ...TOOLS.map((name) => [name, `apps/cli/main.js ${name}`, 0] as const),
   ['replay', 'apps/replay/main.js', 0],
   ['simulate', 'test/simulator/main.js', 64],
   ['faults', 'test/faults/main.js', 64],
@@ -39,7 +35,7 @@ async function ending(
   { output, errors = 'pipe' as const }: { output: number | 'pipe'; errors?: number | 'pipe' },
   environment: Readonly<Record<string, string>> = {},
 ) {
-  const child = spawn(process.execPath, [`dist/${program}`, ...args], {
+  const child = spawn(process.execPath, [...`dist/${program}`.split(' '), ...args], {
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['ignore', output, errors],
   });
@@ -53,7 +49,7 @@ async function ending(
 
 /** Somebody who leaves before he has read anything. */
 async function unread(program: string, args: readonly string[]) {
-  const child = spawn(process.execPath, [`dist/${program}`, ...args], {
+  const child = spawn(process.execPath, [...`dist/${program}`.split(' '), ...args], {
     env: { PATH: process.env.PATH },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -66,12 +62,6 @@ async function unread(program: string, args: readonly string[]) {
 }
 
 const full = (): number => openSync('/dev/full', 'w');
-
-it('there are tools', () => {
-  expect(TOOLS.sort()).toEqual([
-    ...['accounts', 'backup', 'journal', 'kafka', 'ledger', 'ops', 'projection'],
-  ]);
-});
 
 describe.each(PROGRAMS)('what %s says', (name, program, codeOfHelp) => {
   it('is told to be lost, in one line, where the disk is full', async () => {
@@ -103,11 +93,7 @@ it('is told to be lost where the file takes the first part of it only', async ()
   const file = path.join(folder, 'limited');
   const child = spawn(
     '/bin/sh',
-    [
-      '-c',
-      `ulimit -f ${BLOCKS}; exec "$0" dist/apps/operations/journal.js --help > ${file}`,
-      process.execPath,
-    ],
+    ['-c', `ulimit -f ${BLOCKS}; exec "$0" dist/apps/cli/main.js journal --help > ${file}`, process.execPath],
     { env: { PATH: process.env.PATH }, stdio: ['ignore', 'ignore', 'pipe'] },
   );
   const [errors, [code]] = await Promise.all([
@@ -119,7 +105,7 @@ it('is told to be lost where the file takes the first part of it only', async ()
 });
 
 it('is a document where one is asked for', async () => {
-  const { code, told } = await ending('apps/operations/ledger.js', ['--help', '--output', 'json'], {
+  const { code, told } = await ending('apps/cli/main.js ledger', ['--help', '--output', 'json'], {
     output: full(),
   });
   expect([code, JSON.parse(told)]).toEqual([69, { message: expect.stringContaining('no space left') }]);
@@ -127,12 +113,12 @@ it('is a document where one is asked for', async () => {
 
 describe('where nobody takes what is told beside it', () => {
   const called: readonly (readonly [string, string, readonly string[], number])[] = [
-    ...TOOLS.map((name) => [name, `apps/operations/${name}.js`, ['--no-such-option'], 64] as const),
+    ...TOOLS.map((name) => [name, `apps/cli/main.js ${name}`, ['--no-such-option'], 64] as const),
     ['replay', 'apps/replay/main.js', ['--no-such-option'], 64],
     ['replay of no file', 'apps/replay/main.js', [path.join(folder, 'none.json')], 66],
     ['bench', 'bench/bench.js', ['--no-such-option'], 64],
     ['demo without a cluster', 'apps/demo/main.js', [], 69],
-    ['backup check of nothing', 'apps/operations/backup.js', ['check', '--folder', folder], 1],
+    ['backup check of nothing', 'apps/cli/main.js backup', ['check', '--folder', folder], 1],
   ];
 
   it.each(called)('the code of %s is the true one', async (_name, program, args, code) => {
@@ -148,6 +134,6 @@ describe('where nobody takes what is told beside it', () => {
 
   it('also where a result cannot be said either', async () => {
     const both = { output: full(), errors: full() };
-    expect((await ending('apps/operations/ledger.js', ['--help'], both)).code).toBe(69);
+    expect((await ending('apps/cli/main.js ledger', ['--help'], both)).code).toBe(69);
   });
 });

@@ -1,12 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { PassThrough } from 'node:stream';
-import { credentialsFrom } from '#apps/operations/ops/credentials.js';
-import { CommandFault, UsageFault } from '#apps/operations/ops/faults.js';
-import { askHidden } from '#apps/operations/ops/hidden-prompt.js';
-import { parseCall } from '#apps/operations/ops/parse-call.js';
-import { Report } from '#apps/operations/ops/report.js';
-import { table } from '#apps/operations/ops/table.js';
-import type { OpsSettings } from '#apps/operations/ops/place.js';
+import { credentialsFrom } from '#apps/cli/ops/credentials.js';
+import { CommandFault } from '#apps/cli/ops/faults.js';
+import { UsageFault } from '#libs/platform/terminal/commands.js';
+import { askHidden } from '#apps/cli/ops/hidden-prompt.js';
+import { OPS } from '#apps/cli/ops/ops-area.js';
+import { parseCall } from '#libs/platform/terminal/parse-call.js';
+import { Report } from '#apps/cli/ops/report.js';
+import { table } from '#apps/cli/ops/table.js';
+import type { OpsSettings } from '#apps/cli/ops/place.js';
 
 function settings(given: Partial<Record<'OPS_TOKEN' | 'OPS_EMAIL' | 'OPS_PASSWORD', string>>): OpsSettings {
   return {
@@ -21,7 +23,10 @@ function settings(given: Partial<Record<'OPS_TOKEN' | 'OPS_EMAIL' | 'OPS_PASSWOR
 
 function complaint(args: string): string {
   try {
-    parseCall(args.split(' ').filter((word) => word !== ''));
+    parseCall(
+      OPS,
+      args.split(' ').filter((word) => word !== ''),
+    );
     return 'understood';
   } catch (error) {
     if (!(error instanceof UsageFault)) throw error;
@@ -44,14 +49,14 @@ describe('what is typed', () => {
 
   it('asks for help with everything, with a family, and with one command', () => {
     const help = (args: string): string => {
-      const parsed = parseCall([...args.split(' ').filter((word) => word !== ''), '--help']);
+      const parsed = parseCall(OPS, [...args.split(' ').filter((word) => word !== ''), '--help']);
       return 'help' in parsed ? parsed.help : '';
     };
     expect(help('')).toContain('halt impose');
     expect(help('halt')).toContain('halt lift');
     expect(help('halt')).not.toContain('shard drain');
     expect(help('halt impose')).toContain('--scope scope');
-    expect(help('halt impose')).toMatch(/Examples:\n {2}npm run --silent ops -- halt impose/);
+    expect(help('halt impose')).toMatch(/Examples:\n {2}npm run --silent sotto -- ops halt impose/);
     expect(help('halt impose')).not.toContain('--wait');
   });
 });

@@ -43,7 +43,7 @@ describe('a start without its database', () => {
   it.each([
     ['apps/owner/main.js', 70],
     ['apps/gateway/main.js', 70],
-    ['apps/operations/migrate.js', 69],
+    ['apps/cli/main.js migrate', 69],
   ])('ends with a sentence: %s, %d', async (process, code) => {
     const { code: ended, fatal, text } = await ending(process);
     expect([ended, fatal]).toEqual([
@@ -60,7 +60,7 @@ describe('a start without its database', () => {
     ['journal', 'verify'],
     ['backup', `create --folder ${path.join(folder, 'of/backups')}`],
   ])('ends with a line: npm run %s', async (tool, args) => {
-    const run = await runTool(`apps/operations/${tool}.js`, args.split(' '), { DATABASE_URL: NOWHERE });
+    const run = await runTool(`apps/cli/main.js ${tool}`, args.split(' '), { DATABASE_URL: NOWHERE });
     expect(run).toEqual({
       code: 69,
       output: '',

@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 async function told(tool: string, args: string, url: string): Promise<[number | null, string[]]> {
-  const run = await runTool(`apps/operations/${tool}.js`, args.split(' '), { DATABASE_URL: url });
+  const run = await runTool(`apps/cli/main.js ${tool}`, args.split(' '), { DATABASE_URL: url });
   return [run.code, run.errors.trimEnd().split('\n')];
 }
 
@@ -62,14 +62,14 @@ describe.each(COMMANDS)('npm run %s -- %s', (tool, args) => {
 });
 
 it.each([
-  ['apps/operations/accounts', 'list'],
-  ['apps/operations/ledger', 'show'],
-  ['apps/operations/projection', 'lag'],
-  ['apps/operations/backup', `create --folder ${path.join(folder, 'none')}`],
-  ['bench/seed', '--completed 1'],
-  ['apps/operations/ops', 'shards'],
+  ['apps/cli/main.js accounts', 'list'],
+  ['apps/cli/main.js ledger', 'show'],
+  ['apps/cli/main.js projection', 'lag'],
+  ['apps/cli/main.js backup', `create --folder ${path.join(folder, 'none')}`],
+  ['bench/seed.js', '--completed 1'],
+  ['apps/cli/main.js ops', 'shards'],
 ])('a data folder that is none is named by %s -- %s', async (program, args) => {
-  const run = await runTool(`${program}.js`, args.split(' '), { DATA_DIR: '/proc/data' });
+  const run = await runTool(program, args.split(' '), { DATA_DIR: '/proc/data' });
   expect([69, 78]).toContain(run.code);
   expect(run.errors.trimEnd().split('\n')).toHaveLength(1);
 });

@@ -47,7 +47,7 @@ interface Ending {
 }
 
 async function ending(tool: string, args: string, env: Readonly<Record<string, string>>): Promise<Ending> {
-  const { code, errors } = await runTool(`apps/operations/${tool}.js`, args.split(' '), env);
+  const { code, errors } = await runTool(`apps/cli/main.js ${tool}`, args.split(' '), env);
   const lines = errors.trimEnd().split('\n');
   const isDocument = args.endsWith('json');
   return {
@@ -131,7 +131,7 @@ describe('a journal whose end was cut off', () => {
 describe('where standard error takes nothing', () => {
   /** The exit code, and whether anything was said on standard output. */
   async function silenced(tool: string, args: string, url: string): Promise<[number | null, boolean]> {
-    const child = spawn(process.execPath, [`dist/apps/operations/${tool}.js`, ...args.split(' ')], {
+    const child = spawn(process.execPath, ['dist/apps/cli/main.js', tool, ...args.split(' ')], {
       env: { PATH: process.env.PATH, DATABASE_URL: url },
       stdio: ['ignore', 'pipe', openSync('/dev/full', 'w')],
     });

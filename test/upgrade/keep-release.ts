@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createBackup } from '#apps/operations/backup/create-backup.js';
+import { createBackup } from '#apps/cli/backup/create-backup.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { startCluster } from '#libs/testing/cluster/cluster.js';
 import { auctionBody, mustBe, TradingFloor, type Trader } from '../e2e/trading-floor.js';

@@ -53,7 +53,7 @@ export const PARTS = {
   },
   operations: {
     includes: (path) =>
-      /^(apps\/operations|apps\/launcher|libs\/auction\/proof|test\/(operations|launcher|deploy))\/|^test\/e2e\/.*(operat|backup|alert|launch)/.test(
+      /^(apps\/cli|apps\/launcher|libs\/auction\/proof|test\/(operations|launcher|deploy))\/|^test\/e2e\/.*(operat|backup|alert|launch)/.test(
         path,
       ),
     after: 'a command of the terminal, backup and restore, manifests, alerts',

@@ -1,49 +1,113 @@
 import { SHAPES } from '../rules/event-shapes.js';
-import { parseCommandLine } from '#libs/platform/terminal/command-line.js';
+import {
+  OUTPUT_OPTION,
+  UsageFault,
+  type CommandArea,
+  type GivenOptions,
+  type OptionTable,
+  type ParsedCall,
+} from '#libs/platform/terminal/commands.js';
 import type { EntryKind } from '#libs/journal/journal.js';
 import { JOURNAL_FAMILIES, type JournalFamily } from '#libs/journal/journal-id.js';
 import type { StoreKind } from '#libs/journal/stores/journal-store.js';
 
-export const USAGE = `Usage: npm run --silent journal -- <command> [options]
+const FAMILY_OPTION = {
+  family: { type: 'string', value: JOURNAL_FAMILIES.join('|'), default: 'auction', text: 'whose journals' },
+} as const satisfies OptionTable;
+const SHARD_OPTION = {
+  shard: { type: 'string', value: 'n', text: 'only this shard' },
+} as const satisfies OptionTable;
+const STORE_OPTION = {
+  store: {
+    type: 'string',
+    value: 'postgres|kafka',
+    text: 'this store, also when the journals are kept in the other one',
+  },
+} as const satisfies OptionTable;
 
-  verify    reads all journals and says whether they are whole and as they were written: hash chain, sequences, epochs, seals; runs every
-            auction again and names records that the rules would not have written; whether projections and snapshots belong to
-            them, row by row; whether each award stands in the ledger as they say, to the atom, and each transaction of it belongs to one
-            award or one reference; and, where no owner runs, whether what is reserved is what they say
-  dump      writes records to standard output, one JSON document a line; of a damaged journal those before the damage, then what
-            stands from there on, marked
-  copy      moves the journals of a stopped cluster from PostgreSQL to Kafka or back, record by record; what breaks off goes on
-            where it was when it is called again, provided that what stands there is the same, seals included
-  accept-restored
-            brings a database that was restored from a backup up to its topics in Kafka: settles in its ledger what was settled since, each
-            award by the route that its record names, all or nothing. Without --confirm it only says what that comes to
-  compare   holds the journals in PostgreSQL and in Kafka against each other, record by record and seal by seal
+export const JOURNAL = {
+  name: 'journal',
+  commands: [
+    {
+      name: 'verify',
+      operands: [],
+      options: {
+        ...FAMILY_OPTION,
+        ...SHARD_OPTION,
+        ...STORE_OPTION,
+        'chain-only': {
+          type: 'boolean',
+          text: 'nothing but the journals themselves: whether they go as far, and are sealed, as the database was told',
+        },
+        ...OUTPUT_OPTION,
+      },
+      summary: 'says whether all journals are whole and as they were written, and what follows from them',
+      explanation: [
+        'Reads hash chain, sequences, epochs and seals; runs every auction again and names records that the rules would not have written;',
+        'compares projections and snapshots row by row, and each award with the ledger to the atom, and each transaction of it with one award or',
+        'one reference; and, where no owner runs, what is reserved. Of other families than auctions it reads nothing but the journals themselves.',
+      ],
+    },
+    {
+      name: 'dump',
+      operands: [],
+      options: {
+        ...FAMILY_OPTION,
+        ...SHARD_OPTION,
+        ...STORE_OPTION,
+        from: { type: 'string', value: 'n', text: 'from this sequence on' },
+        to: { type: 'string', value: 'n', text: 'up to this sequence' },
+        kind: { type: 'string', value: 'event|epoch', text: 'only such records' },
+        type: { type: 'string', value: 'TYPE', text: 'only events of this type, such as QUOTE_SUBMITTED' },
+        auction: { type: 'string', value: 'id', text: 'only events of this auction' },
+        raw: { type: 'boolean', text: 'payloads as text, just as their hashes cover them' },
+      },
+      summary: 'writes records to standard output, one JSON document a line',
+      explanation: [
+        'Of a damaged journal it writes the records before the damage, then what stands from there on, marked.',
+      ],
+    },
+    {
+      name: 'copy',
+      operands: [],
+      options: {
+        ...FAMILY_OPTION,
+        from: { type: 'string', value: 'postgres|kafka', text: 'where the journals are' },
+        to: { type: 'string', value: 'kafka|postgres', text: 'where they are to be' },
+        ...OUTPUT_OPTION,
+      },
+      summary: 'moves the journals of a stopped cluster from PostgreSQL to Kafka or back, record by record',
+      explanation: [
+        'A copy that breaks off goes on where it was when it is called again, provided that what stands there is the same, seals included.',
+      ],
+    },
+    {
+      name: 'compare',
+      operands: [],
+      options: { ...FAMILY_OPTION, ...SHARD_OPTION, ...OUTPUT_OPTION },
+      summary: 'compares the journals in PostgreSQL and in Kafka, record by record and seal by seal',
+    },
+    {
+      name: 'accept-restored',
+      operands: [],
+      options: { confirm: { type: 'boolean', text: 'do it' }, ...OUTPUT_OPTION },
+      summary: 'brings a database that was restored from a backup up to its topics in Kafka',
+      explanation: [
+        'Settles in its ledger what was settled since, each award by the route that its record names, all or nothing. Without --confirm it',
+        'only says what that comes to.',
+      ],
+    },
+  ],
+  notes: [
+    'The database is that of DATABASE_URL, else that of the cluster on DATA_DIR (.data), which is started for the time where no cluster runs.',
+    "Kafka is found by the same KAFKA_* settings as the cluster's. The keys of seals are those of ID_KEY, else, without DATABASE_URL, those in",
+    'DATA_DIR; copy and accept-restored want them, and verify checks no seals without. Exit codes: 0 all is well; 1 something is damaged or',
+    'differs; 64 called wrongly; 65 a topic has lost its journal, or is another, or a journal ends with what no owner has sealed; 69 something',
+    'does not answer, or owners run; 78 a wrong setting.',
+  ],
+} as const satisfies CommandArea;
 
-  --family auction|execution|data
-                       verify, dump, copy, compare: whose journals, else auction; of others than auctions verify looks at nothing but the journals
-                       themselves
-  --shard n            only this shard (not with copy)
-  --store postgres|kafka
-                       verify and dump: this store, also when the journals are kept in the other one
-  --chain-only         verify: nothing but the journals themselves and whether they go as far, and are sealed, as the database was told, and not
-                       whether the rules would have written them
-  --from n, --to n     dump: from this sequence on, and up to this one
-  --kind event|epoch   dump: only such records
-  --type TYPE          dump: only events of this type, such as QUOTE_SUBMITTED
-  --auction id         dump: only events of this auction
-  --raw                dump: payloads as text, just as their hashes cover them
-  --from postgres --to kafka, or the other way round
-                       copy: where the journals are, and where they are to be
-  --confirm            accept-restored: do it
-  --output json        one JSON document instead of text; so is a fault, as the last line on standard error
-  --help               this text
-
-The database is that of DATABASE_URL, else that of the cluster on DATA_DIR (.data), which is started for the time where no cluster runs.
-Kafka is found by the same KAFKA_* settings as the cluster's. The keys of seals are those of ID_KEY, else, without DATABASE_URL, those in
-DATA_DIR; copy and accept-restored want them, and verify checks no seals without. Exit codes: 0 all is well; 1 something is damaged or differs;
-64 called wrongly; 65 a topic has lost its journal, or is another, or a journal ends with what no owner has sealed; 69 something does not answer, or owners run; 78 a wrong setting.`;
-
-export const COMMANDS = ['verify', 'dump', 'copy', 'compare', 'accept-restored'] as const;
+type JournalCommand = (typeof JOURNAL)['commands'][number];
 
 export interface DumpFilter {
   readonly from: number;
@@ -54,8 +118,8 @@ export interface DumpFilter {
   readonly raw: boolean;
 }
 
-export interface Call {
-  readonly command: (typeof COMMANDS)[number];
+export interface JournalCall {
+  readonly command: JournalCommand['name'];
   readonly family: JournalFamily;
   readonly shard?: number;
   readonly json: boolean;
@@ -66,84 +130,33 @@ export interface Call {
   readonly copy: { readonly from: StoreKind; readonly to: StoreKind };
 }
 
-/** Called in a way that means nothing. */
-export class UsageFault extends Error {
-  override readonly name = 'UsageFault';
-}
-
-const OPTIONS = {
-  family: { type: 'string' },
-  shard: { type: 'string' },
-  store: { type: 'string' },
-  'chain-only': { type: 'boolean' },
-  from: { type: 'string' },
-  to: { type: 'string' },
-  kind: { type: 'string' },
-  type: { type: 'string' },
-  auction: { type: 'string' },
-  raw: { type: 'boolean' },
-  confirm: { type: 'boolean' },
-  output: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
-
-type Typed = { readonly [K in keyof typeof OPTIONS]?: string | boolean };
-
-/** What each command takes; anything else would be ignored silently. */
-const TAKES: Readonly<Record<Call['command'], readonly (keyof typeof OPTIONS)[]>> = {
-  verify: ['family', 'shard', 'store', 'chain-only', 'output'],
-  dump: ['family', 'shard', 'store', 'from', 'to', 'kind', 'type', 'auction', 'raw'],
-  copy: ['family', 'from', 'to', 'output'],
-  compare: ['family', 'shard', 'output'],
-  'accept-restored': ['confirm', 'output'],
-};
 const UUID = /^\d[0-9a-f]{7}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const STORES: readonly StoreKind[] = ['postgres', 'kafka'];
 const KINDS: readonly EntryKind[] = ['event', 'epoch'];
 
-/** What is asked for; undefined for help. */
-export function callOf(args: readonly string[], shards: number): Call | undefined {
-  const { values, positionals } = typed(args);
-  if (values.help === true) return undefined;
-  const command = COMMANDS.find((name) => name === positionals[0]);
-  if (command === undefined || positionals.length > 1) {
-    throw new UsageFault(`expected one of ${COMMANDS.join(', ')}`);
-  }
-  const strange = Object.keys(values).find((name) => !TAKES[command].some((taken) => taken === name));
-  if (strange !== undefined) throw new UsageFault(`${command} has no --${strange}`);
-  if (values.output !== undefined && values.output !== 'json') {
-    throw new UsageFault('the only other output is json');
-  }
-  const family = oneOf(values.family, JOURNAL_FAMILIES, '--family') ?? 'auction';
-  if (family !== 'auction' && (values.auction ?? values.type) !== undefined) {
+export function callOf({ command, options, json }: ParsedCall<JournalCommand>, shards: number): JournalCall {
+  const family = oneOf(options.text('family'), JOURNAL_FAMILIES, '--family') ?? 'auction';
+  if (family !== 'auction' && (options.text('auction') ?? options.text('type')) !== undefined) {
     throw new UsageFault('--auction and --type are for journals of auctions');
   }
-  const auction = textOf(values.auction, UUID, 'an auction is the id of one');
-  const shard = shardOf(values.shard, auction, family === 'auction' ? shards : Infinity);
-  const store = oneOf(values.store, STORES, '--store');
+  const auction = textOf(options.text('auction'), UUID, 'an auction is the id of one');
+  const shard = shardOf(options.text('shard'), auction, family === 'auction' ? shards : Infinity);
+  const store = oneOf(options.text('store'), STORES, '--store');
   return {
-    command,
+    command: command.name,
     family,
-    json: values.output === 'json',
-    chainOnly: values['chain-only'] === true,
-    confirmed: values.confirm === true,
+    json,
+    chainOnly: options.isSet('chain-only'),
+    confirmed: options.isSet('confirm'),
     ...(shard === undefined ? {} : { shard }),
     ...(store === undefined ? {} : { store }),
-    dump: command === 'dump' ? filterOf(values, auction) : { from: 1, to: Infinity, raw: false },
-    copy: command === 'copy' ? directionOf(values) : { from: 'postgres', to: 'kafka' },
+    dump: command.name === 'dump' ? filterOf(options, auction) : { from: 1, to: Infinity, raw: false },
+    copy: command.name === 'copy' ? directionOf(options) : { from: 'postgres', to: 'kafka' },
   };
 }
 
-function typed(args: readonly string[]): { readonly values: Typed; readonly positionals: readonly string[] } {
-  try {
-    return parseCommandLine({ args: [...args], allowPositionals: true, options: OPTIONS });
-  } catch (error) {
-    throw new UsageFault(error instanceof Error ? error.message : String(error));
-  }
-}
-
 function shardOf(
-  typedShard: Typed['shard'],
+  typedShard: string | undefined,
   auction: string | undefined,
   shards: number,
 ): number | undefined {
@@ -157,45 +170,41 @@ function shardOf(
   return asked ?? ofAuction;
 }
 
-function filterOf(values: Typed, auction: string | undefined): DumpFilter {
-  const kind = oneOf(values.kind, KINDS, '--kind');
+function filterOf(options: GivenOptions, auction: string | undefined): DumpFilter {
+  const kind = oneOf(options.text('kind'), KINDS, '--kind');
   // What there is none of would look like a journal in which it never happened.
-  const type = oneOf(values.type, Object.keys(SHAPES), '--type');
+  const type = oneOf(options.text('type'), Object.keys(SHAPES), '--type');
   return {
-    from: sequenceOf(values.from) ?? 1,
-    to: sequenceOf(values.to) ?? Infinity,
-    raw: values.raw === true,
+    from: sequenceOf(options.text('from')) ?? 1,
+    to: sequenceOf(options.text('to')) ?? Infinity,
+    raw: options.isSet('raw'),
     ...(kind === undefined ? {} : { kind }),
     ...(type === undefined ? {} : { type }),
     ...(auction === undefined ? {} : { auction }),
   };
 }
 
-function directionOf({ from: typedFrom, to: typedTo }: Typed): Call['copy'] {
-  const from = oneOf(typedFrom, STORES, '--from');
-  const to = oneOf(typedTo, STORES, '--to');
+function directionOf(options: GivenOptions): JournalCall['copy'] {
+  const from = oneOf(options.text('from'), STORES, '--from');
+  const to = oneOf(options.text('to'), STORES, '--to');
   if (from === undefined || to === undefined || from === to) {
     throw new UsageFault('copy wants --from postgres --to kafka, or the other way round');
   }
   return { from, to };
 }
 
-function sequenceOf(value: Typed['from']): number | undefined {
+function sequenceOf(value: string | undefined): number | undefined {
   const text = textOf(value, /^[1-9]\d{0,14}$/, 'sequences are numbers from 1 on');
   return text === undefined ? undefined : Number(text);
 }
 
-function textOf(value: string | boolean | undefined, pattern: RegExp, otherwise: string): string | undefined {
-  if (typeof value !== 'string') return undefined;
+function textOf(value: string | undefined, pattern: RegExp, otherwise: string): string | undefined {
+  if (value === undefined) return undefined;
   if (!pattern.test(value)) throw new UsageFault(otherwise);
   return value;
 }
 
-function oneOf<T extends string>(
-  value: string | boolean | undefined,
-  all: readonly T[],
-  name: string,
-): T | undefined {
+function oneOf<T extends string>(value: string | undefined, all: readonly T[], name: string): T | undefined {
   if (value === undefined) return undefined;
   const found = all.find((one) => one === value);
   if (found === undefined) throw new UsageFault(`${name} is one of ${all.join(', ')}`);

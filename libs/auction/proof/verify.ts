@@ -7,7 +7,7 @@ import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import type { TopicSurvey } from '#libs/journal/kafka/topic-survey.js';
 import { compareProjection, type TableComparison } from '#libs/projecting/rebuild/compare.js';
 import { auctionProjection } from '../projections/projection.js';
-import type { Call } from './call.js';
+import type { JournalCall } from './call.js';
 import { isRight } from './histories.js';
 import { examineShards, type ExaminedShard } from './examine-shards.js';
 import { checkLedger, type LedgerCheck } from './ledger/check-ledger.js';
@@ -50,7 +50,7 @@ const NO_COPY: Readonly<Record<JournalStore['kind'], string>> = {
 export async function verify(
   ports: VerifyPorts,
   shards: readonly number[],
-  { store: kind, chainOnly }: Pick<Call, 'store' | 'chainOnly'>,
+  { store: kind, chainOnly }: Pick<JournalCall, 'store' | 'chainOnly'>,
 ): Promise<Verdict> {
   const { pool, family } = ports;
   const store = await ports.store(kind);

@@ -105,7 +105,7 @@ it('tells in one line what the database refuses, and by the code what that is', 
     exitCode: 78,
     message: expect.stringMatching(/^the schema cannot be brought up to date: permission denied/),
   });
-  const tool = ['dist/apps/operations/migrate.js'];
+  const tool = ['dist/apps/cli/main.js', 'migrate'];
   const env = { PATH: process.env.PATH, DATABASE_URL: url.href };
   const { status, stdout, stderr } = spawnSync(process.execPath, tool, { env, encoding: 'utf8' });
   expect([status, stderr]).toEqual([78, '']);
@@ -117,7 +117,7 @@ it('tells in one line what the database refuses, and by the code what that is', 
 
 it('loses its log on a full disk, not its work, and says so', async () => {
   const env = { PATH: process.env.PATH, DATABASE_URL: database.url };
-  const { status, stderr } = spawnSync(process.execPath, ['dist/apps/operations/migrate.js'], {
+  const { status, stderr } = spawnSync(process.execPath, ['dist/apps/cli/main.js', 'migrate'], {
     env,
     encoding: 'utf8',
     stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],

@@ -1,5 +1,5 @@
 /** sysexits(3) codes: supervisors and operators tell causes apart by them. */
-export const EXIT = { damaged: 65, unavailable: 69, bug: 70, config: 78 } as const;
+export const EXIT = { usage: 64, damaged: 65, unavailable: 69, bug: 70, config: 78 } as const;
 
 /** A reason not to start that the operator can mend: shown as one line, never with a stack trace. */
 export class StartFault extends Error {

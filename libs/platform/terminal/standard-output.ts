@@ -6,6 +6,8 @@ import { writeWhole } from './write-whole.js';
 
 const DESCRIPTOR = 1;
 const NAME = 'standard output';
+const [, script = ''] = process.argv;
+const program = { name: path.basename(script, path.extname(script)) };
 /** What `| head` does. */
 const READER_LEFT: ReadonlySet<string> = new Set(['EPIPE', 'ECONNRESET']);
 
@@ -49,6 +51,11 @@ export class PrintedLog {
   }
 }
 
+/** Of a program with several tools, which of them cannot say what it has to. */
+export function speakAs(name: string): void {
+  program.name = name;
+}
+
 function writeOut(text: string): void {
   try {
     writeWhole(DESCRIPTOR, text);
@@ -64,8 +71,7 @@ function asLost(error: unknown): StartFault {
 
 process.stdout.on('error', (error) => {
   if (isCodedError(error) && READER_LEFT.has(error.code)) return;
-  const [, script = ''] = process.argv;
   const fault = asLost(error);
-  tellFault(path.basename(script, path.extname(script)), process.argv, fault);
+  tellFault(program.name, process.argv, fault);
   process.exit(fault.exitCode);
 });

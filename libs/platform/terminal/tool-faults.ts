@@ -11,19 +11,20 @@ export interface ToolFault {
   readonly message: string;
   /** Where there are several, each in a line of its own. */
   readonly faults?: readonly string[];
-  /** For people who have called the tool wrongly. */
-  readonly help?: string;
+  /** Where people find out more. */
+  readonly hint?: string;
+  /** What programs are told beside the message. */
+  readonly told?: object;
 }
 
 /** On standard error, where also lines about the work under way stand: the fault is the last, for programs a document as results are. */
 export function tellFault(
   tool: string,
   args: readonly string[],
-  { message, faults = [message], help }: ToolFault,
+  { message, faults = [message], hint = '', told }: ToolFault,
 ): void {
-  const told = faults.map(visible).join('\n');
-  if (wantsJson(args)) mention(visibleJson({ message }));
-  else mention(`${tool}: ${told}${help === undefined ? '' : `\n\n${help}`}`);
+  if (wantsJson(args)) mention(visibleJson({ ...told, message }));
+  else mention(`${tool}: ${faults.map(visible).join('\n')}${hint}`);
 }
 
 /** For programs in which little can go wrong that the operator can mend. Resolves with the exit code. */

@@ -8,14 +8,14 @@ export interface ToolRun {
   readonly errors: string;
 }
 
-/** A program below `dist`, as npm runs it from a shell, until it ends. */
+/** A program below `dist`, with the first of its arguments behind it, as npm runs it from a shell, until it ends. */
 export async function runTool(
   program: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   input = '',
 ): Promise<ToolRun> {
-  const child = spawn(process.execPath, ['tools/run.mjs', program, ...args], {
+  const child = spawn(process.execPath, ['tools/run.mjs', ...program.split(' '), ...args], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

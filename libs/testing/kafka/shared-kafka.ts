@@ -22,8 +22,8 @@ export async function sharedKafka(): Promise<string[]> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sotto-kafka-'));
   const said = path.join(folder, 'said.log');
   const log = openSync(said, 'a');
-  const program = path.resolve('dist/apps/operations/kafka.js');
-  const kafka = spawn(process.execPath, [program, '--folder', path.join(folder, 'data')], {
+  const program = path.resolve('dist/apps/cli/main.js');
+  const kafka = spawn(process.execPath, [program, 'kafka', '--folder', path.join(folder, 'data')], {
     stdio: ['ignore', log, log],
   });
   closeSync(log);

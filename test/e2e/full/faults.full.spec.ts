@@ -245,7 +245,7 @@ describe('after kill -9 of every process under load', () => {
   });
 
   it('the projections say what the journals say', async () => {
-    const compared = await runTool('apps/operations/projection.js', ['compare'], {
+    const compared = await runTool('apps/cli/main.js projection', ['compare'], {
       DATA_DIR: dataDir,
       DATABASE_URL: cluster.file.database_url,
     });

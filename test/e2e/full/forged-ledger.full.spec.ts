@@ -57,7 +57,7 @@ async function opens(durationMs: number): Promise<{ readonly auction_id: string 
 }
 
 function verify(): Promise<ToolRun> {
-  return runTool('apps/operations/journal.js', ['verify'], { DATA_DIR: cluster.dataDir });
+  return runTool('apps/cli/main.js journal', ['verify'], { DATA_DIR: cluster.dataDir });
 }
 
 /** Of the auction's only award, as soon as there is one. */

@@ -93,7 +93,7 @@ describe('npm run journal -- verify', () => {
     const sequence = await forgedEnd();
     const shard = Number(settled[0]);
     const { database_url: url } = cluster.file;
-    const withoutKey = await runTool('apps/operations/journal.js', ['verify', '--chain-only'], {
+    const withoutKey = await runTool('apps/cli/main.js journal', ['verify', '--chain-only'], {
       DATABASE_URL: url,
     });
     expect(withoutKey).toMatchObject({ code: 0 });

@@ -59,7 +59,7 @@ afterAll(async () => {
 });
 
 function ledger(args: string): Promise<ToolRun> {
-  return runTool('apps/operations/ledger.js', args.split(' '), { DATA_DIR: cluster.dataDir });
+  return runTool('apps/cli/main.js ledger', args.split(' '), { DATA_DIR: cluster.dataDir });
 }
 
 async function done(args: string): Promise<string> {
@@ -72,7 +72,7 @@ async function enter(email: string, role: string, more: readonly string[] = []):
   const terms = ['--name', email, '--role', role, '--venue', VENUE, '--max-quantity-atoms', '1000000000'];
   const args = ['add', email, ...terms, ...more, '--output', 'json'];
   const env = { DATA_DIR: cluster.dataDir };
-  const { code, output, errors } = await runTool('apps/operations/accounts.js', args, env, `${PASSWORD}\n`);
+  const { code, output, errors } = await runTool('apps/cli/main.js accounts', args, env, `${PASSWORD}\n`);
   expect([code, errors]).toEqual([0, '']);
   return (JSON.parse(output) as { account: { account_id: string } }).account.account_id;
 }
@@ -90,7 +90,7 @@ describe('a cluster in which nothing was seeded', () => {
     ids.push(await enter(DESK, 'MARKET_MAKER', ['--account-id', DESK_ID]));
     expect(ids[1]).toBe(DESK_ID);
     const other = ['add', 'else@books.example', '--name', 'x', '--role', 'VIEWER', '--account-id', DESK_ID];
-    const { code, errors } = await runTool('apps/operations/accounts.js', other, {
+    const { code, errors } = await runTool('apps/cli/main.js accounts', other, {
       DATA_DIR: cluster.dataDir,
     });
     expect([code, errors]).toEqual([1, `accounts: ${DESK_ID} is the account of ${DESK}\n`]);
@@ -229,7 +229,7 @@ describe('a cluster in which nothing was seeded', () => {
     await books.rows(`alter role ${role} login password 'books-books-books-1'`);
     url.username = role;
     url.password = 'books-books-books-1';
-    const run = await runTool('apps/operations/ledger.js', ['show'], { DATABASE_URL: url.href });
+    const run = await runTool('apps/cli/main.js ledger', ['show'], { DATABASE_URL: url.href });
     expect([run.code, run.errors]).toEqual([69, expect.stringContaining('does not own the tables')]);
   });
 });

@@ -38,7 +38,7 @@ class Terminal {
   private readonly closed: Promise<unknown[]>;
 
   constructor(args: readonly string[], env: Env) {
-    this.process = spawn(process.execPath, ['tools/run.mjs', 'apps/operations/ops.js', ...args], {
+    this.process = spawn(process.execPath, ['tools/run.mjs', 'apps/cli/main.js', 'ops', ...args], {
       env: { PATH: process.env.PATH, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -58,8 +58,8 @@ describe('a cluster that was filled for measuring', () => {
   });
 
   it('has journals, projections and reservations that agree', async () => {
-    expect(await tool('apps/operations/journal.js', 'verify')).toMatchObject({ code: 0 });
-    expect(await tool('apps/operations/projection.js', 'compare')).toMatchObject({ code: 0 });
+    expect(await tool('apps/cli/main.js journal', 'verify')).toMatchObject({ code: 0 });
+    expect(await tool('apps/cli/main.js projection', 'compare')).toMatchObject({ code: 0 });
   });
 
   it('serves again: what was seeded is read, and what is new is opened and quoted', async () => {

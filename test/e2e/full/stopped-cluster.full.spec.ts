@@ -12,7 +12,7 @@ let dataDir: string;
 let auctionId: string;
 
 function tool(name: string, ...args: string[]): Promise<ToolRun> {
-  return runTool(`apps/operations/${name}.js`, args, { DATA_DIR: dataDir });
+  return runTool(`apps/cli/main.js ${name}`, args, { DATA_DIR: dataDir });
 }
 
 /** One that was traded on, and then stopped in order. */

@@ -1,0 +1,163 @@
+import {
+  OUTPUT_OPTION,
+  UsageFault,
+  type CommandArea,
+  type GivenOptions,
+  type OptionTable,
+  type ParsedCall,
+} from '#libs/platform/terminal/commands.js';
+import { MAX_EMAIL_LENGTH } from '#libs/identity/accounts/email.js';
+import { CAPABILITIES, ROLES, type Capability, type Role } from '#libs/auction/protocol/enrolment.js';
+
+const EMAIL_OPERAND = [{ name: 'email' }] as const;
+const ADD_OPTIONS = {
+  name: { type: 'string', value: 'name', text: 'what others see where they may see it' },
+  role: { type: 'string', multiple: true, value: 'role', text: ROLES.join(', ') },
+  venue: { type: 'string', multiple: true, value: 'venue', text: 'where it may trade' },
+  'max-quantity-atoms': {
+    type: 'string',
+    value: 'n',
+    default: '0',
+    text: 'the most it may trade at a time, in millionths of a contract',
+  },
+  'control-group': {
+    type: 'string',
+    value: 'name',
+    text: 'accounts of one group never meet in an auction',
+  },
+  capability: {
+    type: 'string',
+    multiple: true,
+    value: 'capability',
+    text: `${CAPABILITIES.join(', ')} or none; both unless given`,
+  },
+  'account-id': {
+    type: 'string',
+    value: 'id',
+    text: 'the id that a new account gets, for one that the journals know already; else a new one',
+  },
+  ...OUTPUT_OPTION,
+} as const satisfies OptionTable;
+
+export const ACCOUNTS = {
+  name: 'accounts',
+  commands: [
+    {
+      name: 'add',
+      operands: EMAIL_OPERAND,
+      options: ADD_OPTIONS,
+      summary: 'enters an account, or makes one that is there what the options say',
+    },
+    { name: 'list', operands: [], options: OUTPUT_OPTION, summary: 'all accounts' },
+    {
+      name: 'disable',
+      operands: EMAIL_OPERAND,
+      options: OUTPUT_OPTION,
+      summary: 'ends its sessions, lets it log in no more and invites it no more; its quotes stand',
+    },
+    {
+      name: 'enable',
+      operands: EMAIL_OPERAND,
+      options: OUTPUT_OPTION,
+      summary: 'undoes that; the sessions stay ended',
+    },
+    {
+      name: 'password',
+      operands: EMAIL_OPERAND,
+      options: OUTPUT_OPTION,
+      summary: 'gives it another password and ends its sessions',
+    },
+  ],
+  notes: [
+    'Anyone who trades (ORIGINATOR, MARKET_MAKER) needs a venue and a quantity. A new password is asked for twice, or is the first line of',
+    'standard input where that is no terminal; it has 15 characters at least. add asks for one only if the account is new.',
+    'The database is that of DATABASE_URL, else that of the cluster on DATA_DIR (.data), which is started for the time where no cluster runs.',
+  ],
+} as const satisfies CommandArea;
+
+type AccountCommand = (typeof ACCOUNTS)['commands'][number];
+
+export interface Terms {
+  readonly name: string;
+  readonly roles: readonly Role[];
+  readonly capabilities: readonly Capability[];
+  readonly venues: readonly string[];
+  readonly maxQuantityAtoms: number;
+  readonly controlGroup?: string;
+  /** Of an account that is entered again: the one that its awards name. */
+  readonly accountId?: string;
+}
+
+export type AccountCall = { readonly json: boolean } & (
+  | { readonly command: 'list' }
+  | { readonly command: 'disable' | 'enable' | 'password'; readonly email: string }
+  | { readonly command: 'add'; readonly email: string; readonly terms: Terms }
+);
+
+const EMAIL = /^[^\s@]+@[^\s@]+$/;
+const NAME = /^(?=.*\S)[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const VENUE = /^[a-z0-9_]{1,64}$/;
+const TRADING: ReadonlySet<Role> = new Set<Role>(['ORIGINATOR', 'MARKET_MAKER']);
+
+export function callOf({ command, operands, options, json }: ParsedCall<AccountCommand>): AccountCall {
+  const [email] = operands;
+  switch (command.name) {
+    case 'list':
+      return { command: 'list', json };
+    case 'add':
+      return { command: 'add', json, email: addressIn(email), terms: termsIn(options) };
+    default:
+      return { command: command.name, json, email: addressIn(email) };
+  }
+}
+
+function termsIn(given: GivenOptions): Terms {
+  const roles = wordsIn(given.texts('role') ?? [], ROLES, 'role');
+  if (roles.length === 0) throw new UsageFault('--role is missing');
+  const venues = [...new Set(given.texts('venue') ?? [])];
+  const maxQuantityAtoms = atomsIn(given.text('max-quantity-atoms') ?? '');
+  const name = given.text('name');
+  if (name === undefined || !NAME.test(name)) {
+    throw new UsageFault('--name wants 1 to 64 characters that can be seen');
+  }
+  if (!venues.every((venue) => VENUE.test(venue))) throw new UsageFault('a venue is a word such as venue_a');
+  if (roles.some((role) => TRADING.has(role)) && (venues.length === 0 || maxQuantityAtoms === 0)) {
+    throw new UsageFault('whoever trades needs --venue and --max-quantity-atoms');
+  }
+  const chosen = given.texts('capability') ?? CAPABILITIES;
+  const capabilities = chosen.join() === 'none' ? [] : wordsIn(chosen, CAPABILITIES, 'capability');
+  const group = given.text('control-group');
+  const accountId = given.text('account-id');
+  if (accountId !== undefined && !UUID.test(accountId)) {
+    throw new UsageFault('--account-id wants an id, which is a lower-case UUID');
+  }
+  return {
+    name,
+    roles,
+    capabilities,
+    venues,
+    maxQuantityAtoms,
+    ...(group === undefined || group === '' ? {} : { controlGroup: group }),
+    ...(accountId === undefined ? {} : { accountId }),
+  };
+}
+
+function wordsIn<W extends string>(given: readonly string[], words: readonly W[], option: string): W[] {
+  const strange = given.find((word) => !words.some((known) => known === word));
+  if (strange !== undefined) throw new UsageFault(`--${option} ${strange}: expected ${words.join(', ')}`);
+  return words.filter((word) => given.includes(word));
+}
+
+function atomsIn(text: string): number {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(value)) throw new UsageFault('--max-quantity-atoms wants a whole number');
+  return value;
+}
+
+function addressIn(text: string | undefined): string {
+  if (text === undefined) throw new UsageFault('whose? Give the e-mail address');
+  if (!EMAIL.test(text) || text.length > MAX_EMAIL_LENGTH)
+    throw new UsageFault(`${text} is no e-mail address`);
+  return text;
+}

@@ -1,0 +1,82 @@
+import { openPool } from '#libs/platform/database/postgres.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { visible, visibleJson } from '#libs/platform/terminal/visible-text.js';
+import { table, type Column } from '../ops/table.js';
+import { AccountDesk, type AccountEntry } from './account-desk.js';
+import type { AccountCall } from './call.js';
+import { newPassword, type Keyboard } from './new-password.js';
+
+export interface AccountPorts {
+  readonly databaseUrl: string;
+  readonly clock: Clock;
+  readonly keyboard: Keyboard;
+  readonly say: (line: string) => void;
+}
+
+const COLUMNS: readonly Column<AccountEntry>[] = [
+  { head: 'EMAIL', cell: ({ email }) => email },
+  { head: 'ACCOUNT', cell: ({ account_id: id }) => id },
+  { head: 'NAME', cell: ({ display_name: name }) => name },
+  { head: 'ROLES', cell: ({ roles }) => roles.join(' ') || '-' },
+  { head: 'VENUES', cell: ({ venues }) => venues.join(' ') || '-' },
+  { head: 'GROUP', cell: ({ control_group: group }) => group },
+  { head: 'STATE', cell: stateOf },
+];
+
+/** Carries out what was asked for. What cannot be done is a CommandFault. */
+export async function runAccounts(
+  call: AccountCall,
+  { databaseUrl, clock, keyboard, say }: AccountPorts,
+): Promise<void> {
+  const pool = openPool(databaseUrl, { applicationName: 'accounts', max: 1 });
+  const show = (document: object, lines: readonly string[]): void => {
+    for (const line of call.json ? [visibleJson(document)] : lines.map(visible)) say(line);
+  };
+  try {
+    const desk = new AccountDesk(pool, clock);
+    if (call.command === 'list') {
+      const accounts = await desk.list();
+      show({ accounts }, table(COLUMNS, accounts));
+      return;
+    }
+    const { document, told } = await changeOf(desk, call, keyboard);
+    show(document, [`${document.account.email} (${document.account.account_id}): ${told}`]);
+  } finally {
+    await pool.end();
+  }
+}
+
+interface Change {
+  readonly document: { readonly account: AccountEntry };
+  readonly told: string;
+}
+
+async function changeOf(
+  desk: AccountDesk,
+  call: Exclude<AccountCall, { readonly command: 'list' }>,
+  keyboard: Keyboard,
+): Promise<Change> {
+  const { email } = call;
+  const password = (): Promise<string> => newPassword(email, keyboard);
+  switch (call.command) {
+    case 'add': {
+      const document = await desk.add(email, call.terms, password);
+      return { document, told: document.created ? 'added' : 'is as asked for; its password was left alone' };
+    }
+    case 'disable':
+      return { document: { account: await desk.disable(email) }, told: 'disabled, its sessions are ended' };
+    case 'enable':
+      return { document: { account: await desk.enable(email) }, told: 'enabled' };
+    case 'password':
+      return {
+        document: { account: await desk.setPassword(email, password) },
+        told: 'has the new password, its sessions are ended',
+      };
+  }
+}
+
+function stateOf({ disabled, enrolled, suspended }: AccountEntry): string {
+  if (disabled) return 'disabled';
+  if (!enrolled) return 'not enrolled';
+  return suspended ? 'suspended' : 'enrolled';
+}

@@ -1,0 +1,127 @@
+import { openPool } from '#libs/platform/database/postgres.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { visible, visibleJson } from '#libs/platform/terminal/visible-text.js';
+import { AccountDesk } from '../accounts/account-desk.js';
+import { CommandFault, EXIT_REFUSED } from '../ops/faults.js';
+import { table, type Column } from '../ops/table.js';
+import { readBooks, type AccountBooks, type Books } from './books.js';
+import type { LedgerCall } from './call.js';
+import { LedgerDesk, nameOf } from './ledger-desk.js';
+import { refuseWhoOwnsNoTables } from './owner-of-tables.js';
+
+export interface LedgerPorts {
+  readonly databaseUrl: string;
+  readonly clock: Clock;
+  readonly say: (line: string) => void;
+}
+
+/** As a document, and as lines for people. */
+interface Told {
+  readonly document: object;
+  readonly lines: readonly string[];
+}
+
+const CONTRACTS: readonly Column<Books['contracts'][number]>[] = [
+  { head: 'VENUE', cell: ({ venue }) => venue },
+  { head: 'CONTRACT', cell: ({ contract_id: id }) => id },
+  { head: 'OUTCOME', cell: ({ outcome }) => outcome },
+  { head: 'STATUS', cell: ({ status }) => status },
+  { head: 'CLOSES', cell: ({ closes_at: at }) => `${at.slice(0, 19)}Z` },
+  { head: 'TITLE', cell: ({ title }) => title },
+];
+
+/** Carries out what was asked for. What cannot be done is a fault, and nothing of it has been done. */
+export async function runLedger(call: LedgerCall, { databaseUrl, clock, say }: LedgerPorts): Promise<void> {
+  const pool = openPool(databaseUrl, { applicationName: 'ledger', max: 1 });
+  try {
+    const desk = new LedgerDesk(pool, clock);
+    await refuseWhoOwnsNoTables(pool);
+    const accountOf = async (said: string): Promise<string> => {
+      const known = (await new AccountDesk(pool, clock).list()).find(
+        ({ account_id: id, email }) => id === said || email.toLowerCase() === said.toLowerCase(),
+      );
+      if (known === undefined) throw new CommandFault(`there is no account ${said}`, EXIT_REFUSED);
+      return known.account_id;
+    };
+    const { document, lines } =
+      call.command === 'show'
+        ? shown(await readBooks(pool, clock), call.account)
+        : await changed(call, desk, accountOf);
+    for (const line of call.json ? [visibleJson(document)] : lines.map(visible)) say(line);
+  } finally {
+    await pool.end();
+  }
+}
+
+async function changed(
+  call: Exclude<LedgerCall, { readonly command: 'show' }>,
+  desk: LedgerDesk,
+  accountOf: (said: string) => Promise<string>,
+): Promise<Told> {
+  switch (call.command) {
+    case 'contract': {
+      const isNew = await desk.register(call.contract);
+      const told = isNew ? 'is registered, and trades' : 'was registered before, with these terms';
+      const document = { contract: call.contract, created: isNew };
+      return { document, lines: [`${nameOf(call.contract)} ${told}`] };
+    }
+    case 'market': {
+      const contract = await desk.setStatus(call.contract, call.status);
+      return { document: { contract }, lines: [`${nameOf(contract)} is ${contract.status}`] };
+    }
+    case 'open': {
+      const { opening, isNew } = await desk.open(await accountOf(call.account), call);
+      const { account, venue, asset, amount, reference } = opening;
+      const what = `${amount} atoms of ${asset === '' ? 'collateral' : asset} on ${venue}`;
+      return {
+        document: { account_id: account, venue, asset, amount_atoms: amount, reference, created: isNew },
+        lines: [`${reference}: ${what} for ${account}, entered ${isNew ? 'now' : 'before'}`],
+      };
+    }
+    case 'limit': {
+      const { account, venue, resource, amount } = await desk.limit(await accountOf(call.account), call);
+      return {
+        document: { account_id: account, venue, resource, amount_atoms: amount },
+        lines: [`${account}: at most ${amount} atoms ${venue === '' ? 'over all venues' : `on ${venue}`}`],
+      };
+    }
+  }
+}
+
+function shown(books: Books, asked: string | undefined): Told {
+  const accounts = books.accounts.filter(
+    ({ account_id: id, email }) =>
+      asked === undefined || id === asked || email?.toLowerCase() === asked.toLowerCase(),
+  );
+  if (asked !== undefined && accounts.length === 0) {
+    throw new CommandFault(`there is no account ${asked}`, EXIT_REFUSED);
+  }
+  if (asked !== undefined) return { document: { accounts }, lines: accounts.flatMap(linesOf) };
+  const { contracts } = books;
+  return {
+    document: { contracts, accounts },
+    lines: [...table(CONTRACTS, contracts), ...accounts.flatMap((account) => ['', ...linesOf(account)])],
+  };
+}
+
+function linesOf({ account_id: id, email, balances, limits, openings, lacks }: AccountBooks): string[] {
+  return [
+    `${email ?? 'an account that is not entered'} (${id})`,
+    ...balances.map(
+      ({ venue, asset, amount_atoms: amount }) => `  has ${amount} of ${assetName(asset)} on ${venue}`,
+    ),
+    ...limits.map(
+      ({ venue, amount_atoms: amount }) =>
+        `  at most ${amount} ${venue === '' ? 'over all venues' : `on ${venue}`}`,
+    ),
+    ...openings.map(
+      ({ reference, venue, asset, amount_atoms: amount }) =>
+        `  opened by ${reference}: ${amount} of ${assetName(asset)} on ${venue}`,
+    ),
+    ...lacks.map((lack) => `  LACKS: ${lack}`),
+  ];
+}
+
+function assetName(asset: string): string {
+  return asset === '' ? 'collateral' : asset;
+}

@@ -1,0 +1,46 @@
+import { EXIT } from '#libs/platform/process/start-fault.js';
+import { CommandFault } from './faults.js';
+import type { Credentials, GatewayClient } from './gateway-client.js';
+import { ask, askHidden, type Terminal } from './hidden-prompt.js';
+import type { OpsSettings, Place } from './place.js';
+
+export interface CredentialParts {
+  readonly settings: OpsSettings;
+  readonly place: Place;
+  /** Undefined where nobody can be asked. */
+  readonly terminal: Terminal | undefined;
+}
+
+interface Login {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** From the environment or from the keyboard, and never from the command line, where every process of the machine could read it. */
+export function credentialsFrom(
+  parts: CredentialParts,
+): (client: Pick<GatewayClient, 'logIn'>) => Promise<Credentials> {
+  // Nobody is asked twice: he may have left the keyboard to a command that waits.
+  let known: Promise<Login> | undefined;
+  return async (client) => {
+    const { OPS_TOKEN: token } = parts.settings;
+    if (token !== undefined) return { token, mine: false };
+    known ??= login(parts);
+    const { email, password } = await known;
+    return { token: await client.logIn(email, password), mine: true };
+  };
+}
+
+async function login({ settings, place, terminal }: CredentialParts): Promise<Login> {
+  const { OPS_EMAIL: email, OPS_PASSWORD: password } = settings;
+  if (email !== undefined && password !== undefined) return { email, password };
+  if (terminal === undefined) throw new CommandFault(whoAreYou(place), EXIT.usage);
+  const who = email ?? (await ask('Operator (e-mail): ', terminal)).trim();
+  return { email: who, password: password ?? (await askHidden(`Password of ${who}: `, terminal)) };
+}
+
+function whoAreYou({ demo }: Place): string {
+  const line = 'who are you? Set OPS_EMAIL and OPS_PASSWORD, or OPS_TOKEN';
+  if (demo === undefined) return line;
+  return `${line}. On this demo cluster: OPS_EMAIL=${demo.email} OPS_PASSWORD=${demo.password}`;
+}

@@ -1,0 +1,104 @@
+import { idOf, requiredText, textOf, wordIn } from './arguments.js';
+import type { OpsCommand, OpsPorts } from './command.js';
+import { optionsOf } from './options.js';
+import type { ParsedCall } from '#libs/platform/terminal/commands.js';
+import { UsageFault } from '#libs/platform/terminal/commands.js';
+import { shortTime, table } from './table.js';
+import type { Halt, ListedHalt, Who } from '#libs/client/operator-wire.js';
+
+const SCOPES = ['GLOBAL', 'VENUE', 'MARKET', 'PRINCIPAL'] as const;
+const HALTABLE = ['CREATE', 'QUOTE'] as const;
+
+export const halts: OpsCommand = {
+  name: 'halts',
+  operands: [],
+  options: optionsOf(),
+  summary: 'halts that stand',
+  explanation: ['Oldest first. Lifted ones are told of by `actions`.'],
+  examples: ['halts', 'halts --output json'],
+  async run(_call, { gateway, report }) {
+    const page = await gateway.get<{ halts: readonly ListedHalt[] }>('/v1/ops/halts');
+    report.result(page, () => (page.halts.length === 0 ? ['nothing is halted'] : haltTable(page.halts)));
+    return 0;
+  },
+};
+
+export const haltImpose: OpsCommand = {
+  name: 'halt impose',
+  operands: [],
+  options: optionsOf('scope', 'target', 'what', 'reason'),
+  summary: 'refuse creates or quotes',
+  explanation: [
+    'By the time the command comes back every owner that can be reached heeds the halt. It voids nothing: standing quotes stand, and',
+    'withdrawing and cancelling go on. Callers are told SERVICE_HALTED (global), VENUE_HALTED, MARKET_NOT_TRADABLE or PRINCIPAL_SUSPENDED.',
+    'A market is a contract id, at whatever venue it is listed. The same halt for the same reason is imposed once, however often you say it.',
+  ],
+  examples: [
+    'halt impose --scope venue --target venue_a --reason "no prices since 12:00"',
+    'halt impose --scope principal --target 00000000-0000-8000-a000-000000000000 --what quote --reason "risk desk"',
+    'halt impose --scope global --reason "drill"',
+  ],
+  run: impose,
+};
+
+export const haltLift: OpsCommand = {
+  name: 'halt lift',
+  operands: [{ name: 'halt-id' }],
+  options: optionsOf(),
+  summary: 'lift a halt',
+  explanation: ['`halts` has the ids. What two halts refuse is refused until both are lifted.'],
+  examples: ['halt lift 7f6d3c52-5e0a-4b57-9d5e-0a4d2c0b9a11'],
+  async run(call, { gateway, report }) {
+    const id = idOf(call, 'a halt');
+    await gateway.call('DELETE', `/v1/ops/halts/${id}`);
+    report.result({ halt_id: id, lifted: true }, () => [`halt ${id} is lifted`]);
+    return 0;
+  },
+};
+
+async function impose(call: ParsedCall, { gateway, report }: OpsPorts): Promise<number> {
+  const scope = wordIn(requiredText(call, 'scope'), SCOPES, 'scope');
+  const target = textOf(call, 'target');
+  if ((scope === 'GLOBAL') !== (target === undefined)) {
+    throw new UsageFault(scope === 'GLOBAL' ? '--scope global has no --target' : '--target is missing');
+  }
+  const words = (textOf(call, 'what') ?? HALTABLE.join(',')).split(',');
+  const what = [...new Set(words.map((word) => wordIn(word, HALTABLE, 'what')))];
+  const body = {
+    scope,
+    what,
+    reason: requiredText(call, 'reason'),
+    ...(target === undefined ? {} : { target }),
+  };
+  const halt = await gateway.call<Halt>('POST', '/v1/ops/halts', body);
+  report.result(halt, () => [`halt ${halt.halt_id} stands: no ${whatOf(halt)} for ${whomOf(halt)}`]);
+  return 0;
+}
+
+function haltTable(rows: readonly ListedHalt[]): string[] {
+  return table(
+    [
+      { head: 'HALT', cell: ({ halt_id: id }) => id },
+      { head: 'SCOPE', cell: ({ scope }) => scope },
+      { head: 'TARGET', cell: ({ target }) => target },
+      { head: 'WHAT', cell: ({ what }) => what.join(',') },
+      { head: 'SINCE', cell: ({ created_at: since }) => shortTime(since) },
+      { head: 'WHO', cell: nameOf },
+      { head: 'REASON', cell: ({ reason }) => reason },
+    ],
+    rows,
+  );
+}
+
+function whatOf({ what }: Halt): string {
+  return what.map((word) => `${word.toLowerCase()}s`).join(' and ');
+}
+
+/** People know each other by their names; the account is in `--output json`. */
+export function nameOf({ by, display_name: name }: Who): string {
+  return name === undefined || name === '' ? by : name;
+}
+
+export function whomOf({ scope, target }: Pick<Halt, 'scope' | 'target'>): string {
+  return target === undefined ? 'everybody' : `${scope.toLowerCase()} ${target}`;
+}

@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { EXIT, ConfigFault } from '#libs/platform/process/start-fault.js';
+import { defineConfig, type Config } from '#libs/platform/settings/config.js';
+import { httpUrl, nonEmpty } from '#libs/platform/settings/setting-types.js';
+import { CommandFault } from './faults.js';
+import { UsageFault } from '#libs/platform/terminal/commands.js';
+
+/** It goes into a header, where nothing else may stand. */
+const oneWord = z.string().regex(/^[!-~]+$/, 'it must be one word of visible ASCII characters');
+
+export const opsSettings = defineConfig({
+  OPS_URL: { schema: nonEmpty().optional(), describe: 'The gateway' },
+  OPS_TOKEN: { schema: oneWord.optional(), describe: 'Session token of an operator', secret: true },
+  OPS_EMAIL: { schema: nonEmpty().optional(), describe: 'E-mail of an operator' },
+  OPS_PASSWORD: { schema: nonEmpty().optional(), describe: "The operator's password", secret: true },
+  DATA_DIR: { schema: nonEmpty(), describe: 'Data folder of a local cluster', default: '.data' },
+});
+
+export type OpsSettings = Config<typeof opsSettings>;
+
+/** Where the gateway is, and on a local demo cluster who may be asked to do the work. */
+export interface Place {
+  readonly url: string;
+  readonly demo?: { readonly email: string; readonly password: string };
+}
+
+const clusterFile = z.object({
+  ready: z.boolean(),
+  gateway_url: z.string(),
+  demo: z.object({
+    password: z.string(),
+    users: z.array(z.object({ email: z.string(), roles: z.array(z.string()) })),
+  }),
+});
+
+export async function findPlace(given: string | undefined, settings: OpsSettings): Promise<Place> {
+  if (given !== undefined) return { url: plainUrl(given, (what) => new UsageFault(`--url ${what}`)) };
+  const { OPS_URL: url } = settings;
+  if (url !== undefined)
+    return { url: plainUrl(url, (what) => new ConfigFault([`OPS_URL is wrong: it ${what}`])) };
+  const folder = path.resolve(settings.DATA_DIR);
+  const text = await readFile(path.join(folder, 'cluster.json'), 'utf8').catch(() => undefined);
+  const cluster = clusterFile.safeParse(text === undefined ? undefined : parsed(text));
+  if (!cluster.success || !cluster.data.ready) {
+    throw new CommandFault(
+      `no cluster is running in ${folder}: give --url, or set OPS_URL or DATA_DIR`,
+      EXIT.unavailable,
+    );
+  }
+  const { gateway_url, demo } = cluster.data;
+  const operator = demo.users.find(({ roles }) => roles.includes('OPERATOR'));
+  if (operator === undefined) return { url: gateway_url };
+  return { url: gateway_url, demo: { email: operator.email, password: demo.password } };
+}
+
+/** A gateway knows nobody by his URL, and nothing that asks would send it. It is never repeated, for a password may be in it. */
+function plainUrl(url: string, fault: (what: string) => Error): string {
+  if (!httpUrl().safeParse(url).success) throw fault('must be an http or https URL');
+  const { username, password, origin, href } = new URL(url);
+  if (username !== '' || password !== '')
+    throw fault('must name no user: set OPS_EMAIL and OPS_PASSWORD, or OPS_TOKEN');
+  if (href !== `${origin}/`) throw fault('must name nothing but a scheme, a host and a port');
+  return url;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

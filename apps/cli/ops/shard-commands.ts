@@ -1,0 +1,200 @@
+import { EXIT } from '#libs/platform/process/start-fault.js';
+import { millisOf, reasonOf, requiredShard, shardOf } from './arguments.js';
+import type { OpsCommand, OpsPorts } from './command.js';
+import { optionsOf } from './options.js';
+import type { ParsedCall } from '#libs/platform/terminal/commands.js';
+import { CommandFault, EXIT_REFUSED } from './faults.js';
+import { UsageFault } from '#libs/platform/terminal/commands.js';
+import { ofSomebodyElse } from './gateway-client.js';
+import { table, type Column } from './table.js';
+import type { ShardRow } from '#libs/client/operator-wire.js';
+
+const SHARDS = '/v1/ops/shards';
+const TOO_MANY_REQUESTS = 429;
+const USUAL_EVERY_MILLIS = 2_000;
+const LOOK_EVERY_MILLIS = 500;
+/** Enough for a gateway that answers at all to tell how it has ended. */
+const LEAST_PATIENCE_MILLIS = 500;
+const NANOS_PER_MILLI = 1_000_000n;
+
+const COLUMNS: readonly Column<ShardRow>[] = [
+  { head: 'SHARD', cell: ({ shard }) => shard },
+  { head: 'STATE', cell: ({ state }) => state },
+  { head: 'EPOCH', cell: ({ epoch }) => epoch },
+  { head: 'HEAD', cell: ({ journal_head: head }) => head },
+  { head: 'LAG', cell: ({ projection_lag_events: lag }) => lag },
+  { head: 'AUCTIONS', cell: ({ active_auctions: live }) => live },
+  { head: 'CLOCK MS', cell: ({ clock_offset_ms: offset }) => offset },
+  {
+    head: 'RECOVERED',
+    cell: ({ recovery }) => recovery && `${recovery.events} events in ${recovery.ms} ms`,
+  },
+];
+
+const ABOUT_ROWS = [
+  'STATE is ACTIVE; DRAINING (takes no creates, and everything else); RECOVERING (its owner lives and does not serve yet); or',
+  'UNREACHABLE (its owner does not answer; EPOCH, HEAD and LAG then come from the database). HEAD is the last record of the',
+  'journal, LAG how many of its records the projections do not have, AUCTIONS the live ones, CLOCK how far the database is ahead.',
+];
+
+export const shards: OpsCommand = {
+  name: 'shards',
+  operands: [{ name: 'shard', optional: true }],
+  options: optionsOf('watch', 'every'),
+  summary: 'how the shards are, or one of them',
+  explanation: ABOUT_ROWS,
+  examples: ['shards', 'shards 1', 'shards --watch --every 5', 'shards --output json'],
+  run: showShards,
+};
+
+export const shardDrain: OpsCommand = {
+  name: 'shard drain',
+  operands: [{ name: 'shard' }],
+  options: optionsOf('reason', 'wait', 'timeout'),
+  summary: 'let a shard take no creates',
+  explanation: [
+    'Creates are refused with 503 auction_owner_unavailable; quotes, withdrawals, cancels, closes and settlement go on, and the process',
+    'stays. `shard resume` undoes it. With --wait the command comes back when the shard carries no live auction any more; it ends',
+    'with 1 when somebody resumes the shard meanwhile or the --timeout has passed.',
+  ],
+  examples: ['shard drain 1 --reason "new disk"', 'shard drain 1 --wait --timeout 3600'],
+  run: drain,
+};
+
+export const shardResume: OpsCommand = {
+  name: 'shard resume',
+  operands: [{ name: 'shard' }],
+  options: optionsOf('reason'),
+  summary: 'let a drained shard take creates again',
+  explanation: [
+    'A shard that does not drain goes on as it is. A process that was told to stop is not held up.',
+  ],
+  examples: ['shard resume 1'],
+  async run(call, { gateway, report }) {
+    const row = await gateway.call<ShardRow>('POST', pathOf(requiredShard(call), 'resume'), reasonOf(call));
+    report.result(row, () => [oneLine(row)]);
+    return 0;
+  },
+};
+
+async function showShards(call: ParsedCall, ports: OpsPorts): Promise<number> {
+  const { clock, gateway, report, stop } = ports;
+  const shard = shardOf(call);
+  const every = millisOf(call, 'every');
+  if (!call.options.isSet('watch')) {
+    if (every !== undefined) throw new UsageFault('--every goes with --watch');
+    const rows = await rowsOf(ports, shard);
+    report.result({ shards: rows }, () => table(COLUMNS, rows));
+    return 0;
+  }
+  // The first look tells what is wrong with the call; later ones may fail and the watch goes on.
+  let look = await rowsOf({ gateway }, shard);
+  while (!stop.aborted) {
+    const rows = look;
+    report.picture({ shards: rows }, () => table(COLUMNS, rows));
+    await untilNext(clock, stop, every ?? USUAL_EVERY_MILLIS);
+    look = await rowsOf({ gateway }, shard).catch((error: unknown) => passing(error, ports, look));
+  }
+  return 0;
+}
+
+/** Trouble that may pass is told, and the last picture kept. */
+function passing<T>(error: unknown, { report, stop }: OpsPorts, last: T): T {
+  if (!(error instanceof CommandFault)) throw error;
+  if (stop.aborted) return last;
+  if (error.exitCode !== EXIT.unavailable && error.told.status !== TOO_MANY_REQUESTS) throw error;
+  report.fault(error);
+  return last;
+}
+
+async function rowsOf(
+  { gateway }: Pick<OpsPorts, 'gateway'>,
+  shard?: number,
+  within?: number,
+): Promise<readonly ShardRow[]> {
+  const { shards: rows } = await gateway.get<{ shards?: readonly ShardRow[] }>(SHARDS, within);
+  if (rows === undefined) throw ofSomebodyElse(SHARDS);
+  const wanted = rows.filter((row) => shard === undefined || row.shard === shard);
+  if (wanted.length === 0) throw new CommandFault(`there is no shard ${String(shard)}`, EXIT_REFUSED);
+  return wanted;
+}
+
+async function drain(call: ParsedCall, ports: OpsPorts): Promise<number> {
+  const shard = requiredShard(call);
+  const timeout = millisOf(call, 'timeout');
+  if (timeout !== undefined && !call.options.isSet('wait'))
+    throw new UsageFault('--timeout goes with --wait');
+  const { gateway, report } = ports;
+  let row = await gateway.call<ShardRow>('POST', pathOf(shard, 'drain'), reasonOf(call));
+  if (call.options.isSet('wait')) {
+    report.progress(oneLine(row));
+    row = await untilEmpty(row, timeout, ports);
+  }
+  report.result(row, () => [oneLine(row)]);
+  return 0;
+}
+
+async function untilEmpty(
+  drained: ShardRow,
+  timeout: number | undefined,
+  ports: OpsPorts,
+): Promise<ShardRow> {
+  const { clock, report, stop } = ports;
+  const began = clock.monotonicNanos();
+  let row = drained;
+  while (row.state !== 'DRAINING' || row.active_auctions !== 0) {
+    if (row.state === 'ACTIVE') {
+      throw new CommandFault(
+        `shard ${row.shard} does not drain any more: it was resumed or restarted`,
+        EXIT_REFUSED,
+      );
+    }
+    const left = timeout === undefined ? undefined : timeout - waitedSince(began, clock);
+    if (timeout !== undefined && left !== undefined && left <= 0) {
+      throw new CommandFault(`${oneLine(row)}, after ${timeout / 1_000} s; it drains on`, EXIT_REFUSED);
+    }
+    if (stop.aborted) throw new CommandFault(`${oneLine(row)}; it drains on`, EXIT_REFUSED);
+    await untilNext(clock, stop, LOOK_EVERY_MILLIS);
+    const last = row;
+    row = await lookAgain(last, ports, left);
+    if (oneLine(row) !== oneLine(last)) report.progress(oneLine(row));
+  }
+  return row;
+}
+
+/** A gateway that does not answer keeps nobody beyond his time. */
+async function lookAgain(last: ShardRow, ports: OpsPorts, left: number | undefined): Promise<ShardRow> {
+  const within = left === undefined ? undefined : Math.max(left - LOOK_EVERY_MILLIS, LEAST_PATIENCE_MILLIS);
+  const looked = rowsOf(ports, last.shard, within);
+  const [next] = await looked.catch((error: unknown) => passing(error, ports, [last]));
+  return next ?? last;
+}
+
+function waitedSince(began: bigint, clock: OpsPorts['clock']): number {
+  return Number((clock.monotonicNanos() - began) / NANOS_PER_MILLI);
+}
+
+/** Until the time has come or nobody wants to see more. */
+function untilNext(clock: OpsPorts['clock'], stop: AbortSignal, millis: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(millis, () => {
+      stop.removeEventListener('abort', enough);
+      resolve();
+    });
+    const enough = (): void => {
+      cancel();
+      resolve();
+    };
+    if (stop.aborted) enough();
+    else stop.addEventListener('abort', enough, { once: true });
+  });
+}
+
+function pathOf(shard: number, verb: string): string {
+  return `/v1/ops/shards/${shard}/${verb}`;
+}
+
+function oneLine({ shard, state, active_auctions: live }: ShardRow): string {
+  if (live === undefined) return `shard ${shard} is ${state}`;
+  return `shard ${shard} is ${state} with ${live} live auction${live === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,88 @@
+import { EXIT, StartFault } from '../process/start-fault.js';
+
+export interface OptionDeclaration {
+  readonly type: 'string' | 'boolean';
+  /** It may stand several times. */
+  readonly multiple?: true;
+  /** What stands for its value in help. */
+  readonly value?: string;
+  /** Its value where it is not given. */
+  readonly default?: string;
+  readonly text: string;
+}
+
+export type OptionTable = Readonly<Record<string, OptionDeclaration>>;
+
+export interface Operand {
+  readonly name: string;
+  readonly optional?: true;
+}
+
+export interface CommandDeclaration {
+  /** One word or several, such as `shard drain`. Empty for an area that is one command. */
+  readonly name: string;
+  readonly operands: readonly Operand[];
+  readonly options: OptionTable;
+  readonly summary: string;
+  /** Paragraphs for the help of this command. */
+  readonly explanation?: readonly string[];
+  readonly examples?: readonly string[];
+}
+
+/** Commands on one subject, with what their help has in common. */
+export interface CommandArea<C extends CommandDeclaration = CommandDeclaration> {
+  readonly name: string;
+  readonly commands: readonly C[];
+  readonly notes: readonly string[];
+}
+
+/** What was typed, taken apart. */
+export interface ParsedCall<C extends CommandDeclaration = CommandDeclaration> {
+  readonly command: C;
+  readonly operands: readonly string[];
+  readonly options: GivenOptions;
+  readonly json: boolean;
+}
+
+export const OUTPUT_OPTION = {
+  output: {
+    type: 'string',
+    value: 'json',
+    text: 'one JSON document instead of text; so is a fault, as the last line on standard error',
+  },
+} as const satisfies OptionTable;
+
+export type OptionValue = string | boolean | readonly (string | boolean)[];
+
+/** Options by name. What is not given has its default, if it has one. */
+export class GivenOptions {
+  constructor(
+    private readonly values: ReadonlyMap<string, OptionValue>,
+    private readonly declared: OptionTable,
+  ) {}
+
+  text(name: string): string | undefined {
+    const value = this.values.get(name);
+    return typeof value === 'string' ? value : this.declared[name]?.default;
+  }
+
+  /** Undefined where it does not stand once. */
+  texts(name: string): readonly string[] | undefined {
+    const value = this.values.get(name);
+    return Array.isArray(value) ? value.map(String) : undefined;
+  }
+
+  isSet(name: string): boolean {
+    return this.values.get(name) === true;
+  }
+}
+
+/** What was typed is no call. `about` is what `--help` is to be asked about; empty where no command is known. */
+export class UsageFault extends StartFault {
+  constructor(
+    message: string,
+    readonly about?: string,
+  ) {
+    super(message, EXIT.usage);
+  }
+}

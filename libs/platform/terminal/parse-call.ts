@@ -1,0 +1,109 @@
+import { isCodedError } from '../process/start-fault.js';
+import { parseCommandLine } from './command-line.js';
+import {
+  GivenOptions,
+  UsageFault,
+  type CommandArea,
+  type CommandDeclaration,
+  type OptionValue,
+  type ParsedCall,
+} from './commands.js';
+import { helpWith, overview } from './help.js';
+
+const HELP = { type: 'boolean', short: 'h' } as const;
+
+/** Options may stand anywhere. What is typed and means nothing is a fault, never ignored. */
+export function parseCall<C extends CommandDeclaration>(
+  area: CommandArea<C>,
+  args: readonly string[],
+  call = `npm run --silent sotto -- ${area.name}`,
+): ParsedCall<C> | { readonly help: string } {
+  const { values, positionals } = typed(area, args);
+  const command = area.commands.find((each) => wordsOf(each).every((word, at) => positionals[at] === word));
+  if (values.get('help') === true) {
+    return {
+      help:
+        command === undefined
+          ? overview({ ...area, commands: familyOf(area, positionals) }, call)
+          : helpWith(command, area, call),
+    };
+  }
+  if (command === undefined) throw new UsageFault(unknown(area, positionals));
+  const operands = positionals.slice(wordsOf(command).length);
+  checkOperands(command, operands, area.name);
+  for (const name of values.keys()) {
+    if (!Object.hasOwn(command.options, name))
+      throw new UsageFault(`${command.name || area.name} has no --${name}`, command.name);
+  }
+  const output = values.get('output');
+  if (output !== undefined && output !== 'json')
+    throw new UsageFault('the only other output is json', command.name);
+  return {
+    command,
+    operands,
+    options: new GivenOptions(values, command.options),
+    json: output === 'json',
+  };
+}
+
+function wordsOf({ name }: CommandDeclaration): readonly string[] {
+  return name === '' ? [] : name.split(' ');
+}
+
+interface Typed {
+  readonly values: ReadonlyMap<string, OptionValue>;
+  readonly positionals: readonly string[];
+}
+
+function typed({ commands }: CommandArea, args: readonly string[]): Typed {
+  const declared = commands.flatMap(({ options }) => Object.entries(options));
+  const known = declared.map(([name, { type, multiple = false }]) => [name, { type, multiple }] as const);
+  try {
+    const { values, positionals } = parseCommandLine({
+      args: [...args],
+      allowPositionals: true,
+      options: { ...Object.fromEntries(known), help: HELP },
+    });
+    return { values: new Map(Object.entries(values)), positionals };
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    // After the first sentence Node gives advice on positional arguments, which helps no caller here.
+    throw new UsageFault(error.message.split('. ', 1).join());
+  }
+}
+
+/** Names what there is instead, such as `halts` to anyone who types `halt list`. */
+function unknown(area: CommandArea, positionals: readonly string[]): string {
+  const names = area.commands.map(({ name }) => name);
+  if (names.every((name) => !name.includes(' '))) return `expected one of ${names.join(', ')}`;
+  if (positionals.length === 0) return 'no command';
+  const said = `there is no command ${positionals.map(repeatable).join(' ')}`;
+  const family = familyOf(area, positionals);
+  if (family === area.commands) return said;
+  return `${said}, but ${family.map(({ name }) => name).join(', ')}`;
+}
+
+/** Commands that begin with the same word, in the singular or the plural, or all of them. */
+function familyOf<C extends CommandDeclaration>(
+  { commands }: CommandArea<C>,
+  [word = '']: readonly string[],
+): readonly C[] {
+  const family = commands.filter(({ name }) => [word, `${word}s`].includes(name.split(' ')[0] ?? ''));
+  return family.length === 0 ? commands : family;
+}
+
+function checkOperands(command: CommandDeclaration, operands: readonly string[], area: string): void {
+  const name = command.name || area;
+  const missing = command.operands.find(
+    ({ optional }, at) => optional !== true && operands[at] === undefined,
+  );
+  if (missing !== undefined) throw new UsageFault(`${name}: the ${missing.name} is missing`, command.name);
+  const extra = operands[command.operands.length];
+  if (extra !== undefined)
+    throw new UsageFault(`${name}: what is ${JSON.stringify(repeatable(extra))}?`, command.name);
+}
+
+/** A URL may have a password in it, and stands after --url alone. */
+export function repeatable(word: string): string {
+  return word.includes('://') ? 'URL without --url' : word;
+}
