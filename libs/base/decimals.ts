@@ -1,20 +1,20 @@
-/** An exact decimal number: `units / 10^scale`. Money and sizes of every service that takes decimals are these, never floats. */
+/** The exact decimal number `units / 10^scale`. Where a service takes decimals, money and sizes are these, never floats. */
 export interface Decimal {
   readonly units: bigint;
   readonly scale: number;
 }
 
-/** Toward zero, away from it, toward the lower or the higher number, or to the nearest with halves away from zero. */
+/** Toward zero, away from zero, to the lower or higher neighbour, or to the nearest, where a half goes away from zero. */
 export type Rounding = 'down' | 'up' | 'floor' | 'ceiling' | 'half-up';
 
 /** The grammar of JSON numbers: no plus sign, no leading zeros, no bare point. */
 const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-/** Digits that a number may have when it is written out: bounds the work that a short token like `1e999999` can cause. */
+/** Most digits of a number that is written out. It bounds the work that a short token like `1e999999` can cause. */
 const MOST_DIGITS = 60;
 
 /**
- * Reads a number token exactly. The value counts, not the spelling: `1e1`, `10.0` and `10` are equal. Undefined for anything else,
- * and for a value that has more than `places` decimals.
+ * Reads the token of a JSON number, or a string of the same grammar, exactly. The value counts, not the spelling: `1e1`, `10.0`
+ * and `10` are equal. Undefined for any other text, and for a value with more than `places` decimals.
  */
 export function parseDecimal(token: string, places: number): Decimal | undefined {
   const [, sign = '', whole = '', fraction = '', exponentText = '0'] = NUMBER.exec(token) ?? [];
@@ -27,7 +27,7 @@ export function parseDecimal(token: string, places: number): Decimal | undefined
   return { units: sign === '-' ? -units : units, scale: places };
 }
 
-/** Without zeros at either end; `dropped` counts those at the end. */
+/** The digits without zeros at either end. `dropped` counts those at the end. */
 function trimmed(digits: string): { readonly text: string; readonly dropped: number } {
   let end = digits.length;
   while (end > 0 && digits[end - 1] === '0') end -= 1;
@@ -36,7 +36,7 @@ function trimmed(digits: string): { readonly text: string; readonly dropped: num
   return { text: digits.slice(start, end), dropped: digits.length - end };
 }
 
-/** Without exponent, trailing zeros or `-0`; with at least `minPlaces` decimals. */
+/** Has no exponent, no `-0`, and no trailing zeros beyond `minPlaces` decimals. */
 export function printDecimal({ units, scale }: Decimal, minPlaces = 0): string {
   const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, '0');
   const whole = digits.slice(0, digits.length - scale);
@@ -65,19 +65,19 @@ export function times(left: Decimal, right: Decimal): Decimal {
   return { units: left.units * right.units, scale: left.scale + right.scale };
 }
 
-/** Division by zero throws, as it does for bigint. */
+/** Throws a RangeError for a division by zero. */
 export function quotient(left: Decimal, right: Decimal, scale: number, rounding: Rounding): Decimal {
   const numerator = left.units * 10n ** BigInt(scale + right.scale);
   return { units: divided(numerator, right.units * 10n ** BigInt(left.scale), rounding), scale };
 }
 
-/** Negative, zero or positive, as a comparator is. */
+/** Negative, zero or positive, as `sort` expects. */
 export function compareDecimals(left: Decimal, right: Decimal): number {
   const { units } = minus(left, right);
   return units < 0n ? -1 : Number(units > 0n);
 }
 
-/** bigint division cuts toward zero; the remainder has the sign of the numerator. */
+/** Division of bigints cuts toward zero, and the remainder has the sign of the numerator. */
 function divided(numerator: bigint, denominator: bigint, rounding: Rounding): bigint {
   const cut = numerator / denominator;
   const rest = numerator % denominator;

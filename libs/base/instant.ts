@@ -22,7 +22,7 @@ export function plusMillis(instant: Instant, millis: number): Instant {
   return instantFromNanos(nanosFromInstant(instant) + BigInt(millis) * NANOS_PER_MILLI);
 }
 
-/** Whole milliseconds from `from` to `to`, rounded towards the past; negative when `to` is earlier. */
+/** Whole milliseconds from `from` to `to`, rounded down; negative when `to` is earlier. */
 export function millisBetween(from: Instant, to: Instant): number {
   const nanos = nanosFromInstant(to) - nanosFromInstant(from);
   const millis = nanos / NANOS_PER_MILLI;

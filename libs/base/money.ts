@@ -8,12 +8,12 @@ export const HIGHEST_PRICE_ATOMS = PAYOUT_ATOMS - 1;
 
 const PER_CONTRACT = BigInt(ATOMS_PER_CONTRACT);
 
-/** What a payer owes for `quantity` at `price`: rounded up, for rounding goes against whoever pays. */
+/** What a payer owes for `quantity` at `price`. Rounding goes against the payer. */
 export function owed(price: Atoms, quantity: Atoms): Atoms {
   return Number((BigInt(price) * BigInt(quantity) + PER_CONTRACT - 1n) / PER_CONTRACT);
 }
 
-/** Collateral that a seller without outcome tokens puts up to have them issued: what the buyer's price leaves of the payout. */
+/** What a seller without outcome tokens pays to have them issued: the payout less the buyer's price. */
 export function issueCost(price: Atoms, quantity: Atoms): Atoms {
   return owed(PAYOUT_ATOMS - price, quantity);
 }

@@ -1,5 +1,5 @@
-/** Refusals of the engine: 422, or 409 where the caller's picture of the auction is out of date. */
-export type EngineCode =
+/** Refusals with 422. */
+export type RejectionCode =
   | 'ACTIVE_AUCTION_LIMIT'
   | 'AUCTION_NOT_OPEN'
   | 'AUDIENCE_EMPTY'
@@ -34,17 +34,18 @@ export type EngineCode =
   | 'VENUE_LIMIT_EXCEEDED'
   | 'auction_rejected';
 
+/** Refusals with 409: the caller's picture of the auction is out of date. */
 export type ConflictCode = 'quote_already_active' | 'quote_revision_conflict';
 
-/** A refusal is an ordinary value. 422s are durable and answer a repeat; 409s are not. */
+/** A refusal is an ordinary value. A 422 is durable and answers a repeated command; a 409 is not. */
 export interface Rejection {
   readonly ok: false;
   readonly status: 409 | 422;
-  readonly error: EngineCode | ConflictCode;
+  readonly error: RejectionCode | ConflictCode;
   readonly message: string;
 }
 
-export function rejected(error: EngineCode, message: string): Rejection {
+export function rejected(error: RejectionCode, message: string): Rejection {
   return { ok: false, status: 422, error, message };
 }
 

@@ -60,7 +60,7 @@ const ofTheEdge = FAULT_KINDS.filter((kind) => !NEVER_WRITTEN.has(kind)).map((ki
 
 const inSource = new Set([
   ...sources().flatMap((path) => writtenAnswers(textOf(path))),
-  ...union('libs/base/rejection.ts', 'EngineCode').map((code) => `422 ${code}`),
+  ...union('libs/base/rejection.ts', 'RejectionCode').map((code) => `422 ${code}`),
   ...union('libs/base/rejection.ts', 'ConflictCode').map((code) => `409 ${code}`),
   ...ofTheEdge,
   ...endpoints.flatMap(declaredBy),

@@ -3,7 +3,7 @@ import type { Decided, Decision } from '#libs/auction/rules/decided.js';
 import type { AuctionEvent, EventType, Placed } from '#libs/auction/rules/events.js';
 import { evolve } from '#libs/auction/rules/evolve/evolve.js';
 import type { Instant } from '#libs/base/instant.js';
-import type { ConflictCode, EngineCode } from '#libs/base/rejection.js';
+import type { ConflictCode, RejectionCode } from '#libs/base/rejection.js';
 import type { AuctionState } from '#libs/auction/rules/state.js';
 import { versionOf } from '#libs/auction/rules/event-versions.js';
 import type { Step } from './builders.js';
@@ -70,7 +70,7 @@ export class Outcome {
   }
 
   /** The message is for a trader: a sentence that names nobody and gives away nothing that only one side knows. */
-  thenRefused(error: EngineCode | ConflictCode): void {
+  thenRefused(error: RejectionCode | ConflictCode): void {
     const status = error === error.toLowerCase() && error !== 'auction_rejected' ? 409 : 422;
     expect(this.answer).toEqual({
       ok: false,

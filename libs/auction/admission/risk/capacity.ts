@@ -2,7 +2,7 @@ import { holdFor, riskPrice, type Need } from '../../rules/holds.js';
 import type { Reservation } from '../../rules/commands.js';
 import type { Instant } from '#libs/base/instant.js';
 import { affordable, type Atoms } from '#libs/base/money.js';
-import { rejected, type EngineCode, type Rejection } from '#libs/base/rejection.js';
+import { rejected, type RejectionCode, type Rejection } from '#libs/base/rejection.js';
 import type { Hold, ResourceType, Side } from '../../rules/terms.js';
 import { judgeFreshness, type Evidence, type EvidenceOf } from './evidence.js';
 import {
@@ -147,7 +147,7 @@ function shortage(need: Need, capacity: Capacity): Rejection {
   return rejected(code, `At this price at most ${capacity.maximum} quantity atoms can be carried.`);
 }
 
-function shortageCode(side: Side, binding: ResourceType): EngineCode {
+function shortageCode(side: Side, binding: ResourceType): RejectionCode {
   if (binding === 'VENUE_POSITION_LIMIT') return 'VENUE_LIMIT_EXCEEDED';
   if (binding === 'SERVICE_EXPOSURE_LIMIT') return 'SERVICE_CAPACITY_EXCEEDED';
   return side === 'BUY' ? 'INSUFFICIENT_COLLATERAL' : 'INSUFFICIENT_INVENTORY';

@@ -12,7 +12,7 @@ import { creates } from '#libs/testing/auctions/commands.js';
 import { outcomeOf } from '#libs/testing/auctions/given.js';
 import type { CreateBody, CreateFacts } from '../commands.js';
 import { planCreate, type PlannedAuction } from './plan-create.js';
-import { rejected, type EngineCode } from '#libs/base/rejection.js';
+import { rejected, type RejectionCode } from '#libs/base/rejection.js';
 
 const ROUTE = { venue: 'venue_a', contract_id: 'rain', outcome: 'YES' };
 const OTHER = { venue: 'venue_b', contract_id: 'wet', outcome: 'YES' };
@@ -28,7 +28,7 @@ function refusal(body: Partial<CreateBody>, facts: Partial<CreateFacts> = {}) {
   return outcomeOf(creates(body, facts));
 }
 
-type Row = [fault: string, body: Partial<CreateBody>, code: EngineCode];
+type Row = [fault: string, body: Partial<CreateBody>, code: RejectionCode];
 
 describe('a create is accepted', () => {
   it('with everything that was left out filled in', () => {
@@ -203,7 +203,7 @@ describe('a create is refused', () => {
 /** Every row breaks one thing; with all rows from any one on broken at once, that one's code is the answer. */
 describe('of several faults the first is told', () => {
   const audience = rejected('AUDIENCE_EMPTY', 'Nobody is left to be invited.');
-  const rows: [EngineCode, Partial<CreateBody>, Partial<CreateFacts>][] = [
+  const rows: [RejectionCode, Partial<CreateBody>, Partial<CreateFacts>][] = [
     ['INVALID_TERMS', { routes: [ROUTE, ROUTE] }, {}],
     ['ROUTE_UNAVAILABLE', {}, { contracts: [undefined] }],
     ['SERVICE_HALTED', {}, { policy: rejected('SERVICE_HALTED', 'The service is halted.') }],

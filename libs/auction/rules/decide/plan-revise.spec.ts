@@ -6,7 +6,7 @@ import { CLOSES_AT } from '#libs/testing/auctions/story.js';
 import { holdOf } from '../held.js';
 import type { ReviseBody } from '../commands.js';
 import { planRevise } from './plan-revise.js';
-import { rejected, type ConflictCode, type EngineCode } from '#libs/base/rejection.js';
+import { rejected, type ConflictCode, type RejectionCode } from '#libs/base/rejection.js';
 import { findQuote } from '../state.js';
 import type { QuoteRevisionPolicy, Side } from '../terms.js';
 
@@ -148,7 +148,7 @@ describe('a quote that cannot be revised', () => {
 
 /** Every row breaks one thing; with all rows from any one on broken at once, that one's code is the answer. */
 describe('of several faults the first is told', () => {
-  const rows: [EngineCode | ConflictCode, Partial<ReviseBody>][] = [
+  const rows: [RejectionCode | ConflictCode, Partial<ReviseBody>][] = [
     ['AUCTION_NOT_OPEN', {}],
     ['QUOTE_NOT_REVISABLE', {}],
     ['quote_revision_conflict', { expected_revision: 2 }],

@@ -5,7 +5,7 @@ import { given } from '#libs/testing/auctions/given.js';
 import { CLOSES_AT, storyTerms } from '#libs/testing/auctions/story.js';
 import type { SubmitBody } from '../commands.js';
 import { planSubmit, submitted } from './plan-submit.js';
-import { rejected, type ConflictCode, type EngineCode } from '#libs/base/rejection.js';
+import { rejected, type ConflictCode, type RejectionCode } from '#libs/base/rejection.js';
 
 const HALT = rejected('VENUE_HALTED', 'A venue of the auction is halted.');
 
@@ -129,7 +129,7 @@ describe('a quote is refused', () => {
 
 /** Every row breaks one thing; with all rows from any one on broken at once, that one's code is the answer. */
 describe('of several faults the first is told', () => {
-  const rows: [EngineCode | ConflictCode, Partial<SubmitBody>][] = [
+  const rows: [RejectionCode | ConflictCode, Partial<SubmitBody>][] = [
     ['AUCTION_NOT_OPEN', {}],
     ['VENUE_HALTED', {}],
     ['PRICE_OUT_OF_RANGE', { price_atoms: 0 }],

@@ -1,19 +1,19 @@
 import type { AuctionEvent, QuoteOperation } from '../events.js';
 import { checkOpen, standingQuote, standingQuoteOf } from '../decide/open-check.js';
-import type { EngineCode } from '#libs/base/rejection.js';
+import type { RejectionCode } from '#libs/base/rejection.js';
 import { findQuote, type AuctionState } from '../state.js';
 import { isOverFor } from '../told/viewer.js';
 
 type Of<Type extends AuctionEvent['type']> = Extract<AuctionEvent, { type: Type }>;
 type Refused = Of<'QUOTE_REJECTED'>;
 
-const CAPACITY: readonly EngineCode[] = [
+const CAPACITY: readonly RejectionCode[] = [
   'INSUFFICIENT_COLLATERAL',
   'INSUFFICIENT_INVENTORY',
   'VENUE_LIMIT_EXCEEDED',
   'SERVICE_CAPACITY_EXCEEDED',
 ];
-const QUOTING: readonly EngineCode[] = [
+const QUOTING: readonly RejectionCode[] = [
   ...CAPACITY,
   'AUCTION_NOT_OPEN',
   'AUTHORITY_EVIDENCE_STALE',
