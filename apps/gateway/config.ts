@@ -11,6 +11,7 @@ import { limitsHoldUnlessLoopback } from '#libs/platform/settings/limits-factor.
 import { processSettings } from '#libs/platform/settings/process-settings.js';
 import { integer, nonEmpty, port } from '#libs/platform/settings/setting-types.js';
 import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
+import { SERVICE_NAMES, servedServices } from './served.js';
 
 export const gatewayConfig = defineConfig({
   ...processSettings,
@@ -19,6 +20,11 @@ export const gatewayConfig = defineConfig({
   ...tracingSettings,
   ...kafkaSettings,
   ...sessionSettings,
+  SERVES: {
+    schema: servedServices,
+    describe: `Services that this process carries, comma separated; this release has ${SERVICE_NAMES.join(', ')}`,
+    default: 'auction',
+  },
   PORT: { schema: port(), describe: 'Port of the public listener' },
   LISTEN_HOST: { schema: nonEmpty(), describe: 'Address of the public listener', default: '127.0.0.1' },
   ...ownerSettings,

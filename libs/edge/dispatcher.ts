@@ -3,8 +3,7 @@ import { nextTurn, type Clock } from '#libs/platform/time/clock.js';
 import { networkOf } from '#libs/platform/network-of.js';
 import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import { CheckSequence } from './checks/check-sequence.js';
-import { GONE, Inspection, type CheckOutcome } from './checks/check.js';
-import type { Authenticator } from './checks/credentials.js';
+import { GONE, Inspection, type Authenticator, type CheckOutcome } from './checks/check.js';
 import type { Dialect } from './dialect/dialect.js';
 import { CLOSING_FAULTS, type Fault } from './dialect/fault.js';
 import { templateOf, type BoundEndpoint, type Call, type EndpointSpec } from './endpoint.js';
@@ -73,7 +72,7 @@ export class Dispatcher {
     const paths = new PathTree();
     for (const bound of endpoints) paths.add(bound);
     this.dialect = dialect;
-    this.checks = new CheckSequence({ dialect, paths, authenticator, limits, connections });
+    this.checks = new CheckSequence(dialect.checks, { dialect, paths, authenticator, limits, connections });
     this.sender = new ReplySender(limits, connections, clock, dialect);
     this.reads = new FairQueue(limits, clock);
     this.largeReplies = new FairQueue({ ...limits, readsPerAccount: 1 }, clock);

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { CONTROLLERS } from '#apps/gateway/gateway.module.js';
+import { CONTROLLERS } from '#apps/gateway/auction/auction.module.js';
 import { AUCTION_DIALECT } from '#libs/auction/api/dialect.js';
 import { FAULT_KINDS, type FaultKind } from '#libs/edge/dialect/fault.js';
 import type { EndpointSpec } from '#libs/edge/endpoint.js';

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
-import { httpDocument } from '#apps/gateway/documents/http-document.js';
-import { streamDocument } from '#apps/gateway/documents/stream-document.js';
-import { CONTROLLERS } from '#apps/gateway/gateway.module.js';
+import { httpDocument } from '#libs/auction/api/documents/http-document.js';
+import { streamDocument } from '#libs/auction/api/documents/stream-document.js';
+import { CONTROLLERS } from '#apps/gateway/auction/auction.module.js';
 import { endpointSpecsOf } from '#libs/edge/endpoint-decorator.js';
 
 /** The documents as a gateway serves them. */

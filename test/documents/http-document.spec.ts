@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type { JsonSchema } from '#libs/edge/decoding/decode.js';
 import { SchemaSet } from '#libs/testing/interface/schema-set.js';
-import { CODE_MEANINGS } from '#apps/gateway/documents/code-meanings.js';
+import { CODE_MEANINGS } from '#libs/auction/api/documents/code-meanings.js';
 import { http, specs } from './described-interface.js';
 import { codeIn, ROOT, rowsWith } from '../docs/markdown.js';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { markup } from '#apps/gateway/documents/page/markup.js';
-import { markdown } from '#apps/gateway/documents/page/markdown.js';
-import { documentPage } from '#apps/gateway/documents/page/page.js';
+import { markup } from '#libs/auction/api/documents/page/markup.js';
+import { markdown } from '#libs/auction/api/documents/page/markdown.js';
+import { documentPage } from '#libs/auction/api/documents/page/page.js';
 import { http, stream } from './described-interface.js';
 
 const { html, policy } = documentPage(http, stream);

@@ -109,7 +109,7 @@ export const FUZZ_BUGS: readonly BugOnProcesses[] = [
     name: 'logout-ends-nothing',
     mistake: 'What was logged out goes on.',
     file: 'libs/identity/revocation/identity-watch.ts',
-    symbol: 'IdentityWatch.standingOf',
+    symbol: 'IdentityWatch.stateOf',
     replace: ["if (tokenRevoked || sessionRevoked) return 'refused';", ''],
     promise: /^a stranger is let in/,
   },

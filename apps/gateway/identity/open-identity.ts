@@ -1,15 +1,15 @@
 import type { Provider } from '@nestjs/common';
 import type { Pool } from 'pg';
-import type { Authenticator, AuthOutcome } from '#libs/edge/checks/credentials.js';
+import type { Authenticator, AuthOutcome } from '#libs/edge/checks/check.js';
 import { openIdentity } from '#libs/identity/identity.js';
 import { SigningKeys } from '#libs/identity/keys/signing-keys.js';
 import type { Principal as Caller } from '#libs/edge/endpoint.js';
-import type { Principal, Verification } from '#libs/identity/principal.js';
+import type { Principal, ServiceCatalogue, Verification } from '#libs/identity/principal.js';
+import type { TokenVerifier } from '#libs/identity/tokens/token-verifier.js';
 import { QUICK_MS } from '#libs/identity/quick-query.js';
 import { LoginService } from '#libs/identity/sessions/login-service.js';
 import { lifetimesOf } from '#libs/identity/sessions/session-lifetimes.js';
 import { SessionService } from '#libs/identity/sessions/session-service.js';
-import { AUCTION_CATALOGUE } from '#libs/auction/protocol/enrolment.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Config } from '#libs/platform/settings/config.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
@@ -25,11 +25,18 @@ export interface IdentityParts {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly scope: ProcessScope;
+  readonly catalogues: readonly ServiceCatalogue[];
+}
+
+/** Who is calling one service. */
+export interface ServiceIdentity {
+  readonly sessions: Sessions<Caller>;
+  readonly authenticator: Authenticator;
 }
 
 export interface GatewayIdentity {
-  readonly sessions: Sessions<Caller>;
-  readonly authenticator: Authenticator;
+  of(service: string): ServiceIdentity;
+  /** Of the endpoints of sessions. */
   readonly providers: readonly Provider[];
 }
 
@@ -39,6 +46,7 @@ export async function openGatewayIdentity({
   pool,
   clock,
   scope,
+  catalogues,
 }: IdentityParts): Promise<GatewayIdentity> {
   const watchPool = openPool(config.DATABASE_URL, {
     applicationName: `${config.INSTANCE}-identity`,
@@ -49,7 +57,7 @@ export async function openGatewayIdentity({
   const identity = openIdentity(
     { pool, watchPool, clock },
     {
-      catalogues: [AUCTION_CATALOGUE],
+      catalogues,
       keyEncryptionKeys: config.SESSION_KEK,
       lifetimes: lifetimesOf(config),
     },
@@ -58,7 +66,17 @@ export async function openGatewayIdentity({
   scope.onStop('identity', () => {
     identity.stop();
   });
-  const verifier = identity.verifierOf(AUCTION_CATALOGUE.service);
+  return {
+    of: (service) => serviceIdentity(identity.verifierOf(service)),
+    providers: [
+      { provide: LoginService, useValue: identity.logins },
+      { provide: SessionService, useValue: identity.sessions },
+      { provide: SigningKeys, useValue: identity.keys },
+    ],
+  };
+}
+
+function serviceIdentity(verifier: TokenVerifier): ServiceIdentity {
   const sessionOf = sessionForms();
   const callerOf = (verification: Verification): AuthOutcome => {
     const session = sessionOf(verification);
@@ -72,11 +90,6 @@ export async function openGatewayIdentity({
       },
     },
     authenticator: { authenticate: (token) => as(callerOf, verifier.verify(token)) },
-    providers: [
-      { provide: LoginService, useValue: identity.logins },
-      { provide: SessionService, useValue: identity.sessions },
-      { provide: SigningKeys, useValue: identity.keys },
-    ],
   };
 }
 

@@ -5,8 +5,11 @@ export class CheckSequence {
   private readonly all: readonly Check[];
   private readonly ofHandshake: readonly Check[];
 
-  constructor(private readonly tools: CheckTools) {
-    this.all = orderOf(tools.dialect.checks);
+  constructor(
+    checks: readonly Check[],
+    private readonly tools: CheckTools,
+  ) {
+    this.all = orderOf(checks);
     this.ofHandshake = this.all.filter(({ readsBody }) => readsBody !== true);
   }
 

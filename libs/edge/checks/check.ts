@@ -1,20 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Dialect, RateWindow } from '../dialect/dialect.js';
+import type { DialectRules, RateWindow } from '../dialect/dialect-rules.js';
 import type { Fault } from '../dialect/fault.js';
 import type { BoundEndpoint, EndpointSpec, Principal } from '../endpoint.js';
 import { splitTarget } from '../exchange/target.js';
 import type { PathMatch, PathTree } from '../path-tree.js';
 import type { Connections } from '../server/connections.js';
 import type { ServerLimits } from '../server/server-limits.js';
-import type { Authenticator } from './credentials.js';
 
 /** The client has gone, so nobody is left to answer. */
 export const GONE = 'gone';
 export type CheckOutcome = Fault | typeof GONE | undefined;
 
+export type AuthOutcome = Principal | 'unauthorized' | 'unavailable';
+
+/** Says who a token stands for. It may answer at once: most tokens have been seen before. */
+export interface Authenticator {
+  authenticate(token: string): AuthOutcome | Promise<AuthOutcome>;
+}
+
 /** What checks may use. */
 export interface CheckTools {
-  readonly dialect: Dialect;
+  readonly dialect: DialectRules;
   readonly paths: PathTree;
   readonly authenticator: Authenticator;
   readonly limits: ServerLimits;

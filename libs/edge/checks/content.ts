@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Dialect } from '../dialect/dialect.js';
+import type { DialectRules } from '../dialect/dialect-rules.js';
 import type { EndpointSpec } from '../endpoint.js';
 import { announcedBytes, announcesBody, readBody, type BodyOutcome } from '../exchange/request-body.js';
 import { awaitsContinue, carriesHeader, isEncoded, isJsonContent } from '../exchange/request-headers.js';
@@ -33,7 +33,7 @@ export const size: Check = {
   },
 };
 
-function maxBytesOf({ maxBodyBytes }: EndpointSpec, { body }: Dialect): number {
+function maxBytesOf({ maxBodyBytes }: EndpointSpec, { body }: DialectRules): number {
   return maxBodyBytes ?? body.maxBytes;
 }
 

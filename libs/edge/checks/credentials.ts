@@ -1,12 +1,5 @@
-import type { EndpointSpec, Principal } from '../endpoint.js';
-import type { Check, CheckOutcome, Inspection } from './check.js';
-
-export type AuthOutcome = Principal | 'unauthorized' | 'unavailable';
-
-/** Says who a token stands for. It may answer at once: most tokens have been seen before. */
-export interface Authenticator {
-  authenticate(token: string): AuthOutcome | Promise<AuthOutcome>;
-}
+import type { EndpointSpec } from '../endpoint.js';
+import type { AuthOutcome, Check, CheckOutcome, Inspection } from './check.js';
 
 /** `isGuarded` says which paths want a token although no endpoint is known there. */
 export function credentials(isGuarded: (path: string) => boolean): Check {

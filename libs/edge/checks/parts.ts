@@ -1,7 +1,7 @@
 import { Reading } from '../decoding/reading.js';
 import { MISMATCH } from '../decoding/decode.js';
 import { parseJson } from '../decoding/strict-json.js';
-import type { Dialect } from '../dialect/dialect.js';
+import type { DialectRules } from '../dialect/dialect-rules.js';
 import type { EndpointSpec } from '../endpoint.js';
 import { idempotencyKey as readKey } from '../exchange/idempotency-key.js';
 import { queryFault, readQuery } from '../exchange/query-rule.js';
@@ -25,7 +25,7 @@ export const ids: Check = {
       if (kind === undefined || segment === undefined)
         throw new Error(`${spec.operationId} has no id ${name}`);
       if (!kind.accepts(segment)) {
-        return { kind: 'invalid-id', spec, code: kind.fault, place: { path: [name], reason: 'mismatch' } };
+        return { kind: 'invalid-id', spec, code: kind.fault, location: { path: [name], reason: 'mismatch' } };
       }
       values[name] = segment;
     }
@@ -42,7 +42,7 @@ export const query: Check = {
     const reading = new Reading({ unknown: dialect.unknownParameters, nulls: 'refused' });
     const read = readQuery(spec, inspection.rawQuery, reading);
     if (read === MISMATCH) {
-      return { kind: 'invalid-query', spec, code: queryFault(spec), place: reading.place };
+      return { kind: 'invalid-query', spec, code: queryFault(spec), location: reading.location };
     }
     inspection.query = read;
     return undefined;
@@ -78,20 +78,20 @@ export const idempotencyKey: Check = {
 /** Clients send `{}` where there is nothing to say. More than that was meant to count, and would not. */
 function readNothing(
   { bytes = NO_BYTES, found: { spec } }: Inspection,
-  { body: rules }: Dialect,
+  { body: rules }: DialectRules,
 ): CheckOutcome {
   if (bytes.length === 0) return undefined;
   const parsed = parseJson(bytes, rules);
   if (!parsed.ok) return { kind: parsed.fault, spec };
   const [first] = Object.keys(parsed.value);
   if (first === undefined || rules.unknownFields === 'ignored') return undefined;
-  return { kind: 'invalid-json', spec, place: { path: [first], reason: 'unknown' } };
+  return { kind: 'invalid-json', spec, location: { path: [first], reason: 'unknown' } };
 }
 
 function readContent(
   inspection: Inspection,
   { spec, kind }: { readonly spec: EndpointSpec; readonly kind: NonNullable<EndpointSpec['body']> },
-  { body: rules }: Dialect,
+  { body: rules }: DialectRules,
 ): CheckOutcome {
   const { bytes = NO_BYTES } = inspection;
   const isAbsent = bytes.length === 0 && rules.absent === 'empty-object';
@@ -100,11 +100,12 @@ function readContent(
   const { fields, keys } =
     spec.idempotency === undefined ? { fields: parsed.value, keys: [] } : split(parsed.value);
   if (keys === undefined) {
-    return { kind: 'invalid-json', spec, place: { path: [KEY_FIELD], reason: 'mismatch' } };
+    return { kind: 'invalid-json', spec, location: { path: [KEY_FIELD], reason: 'mismatch' } };
   }
   const reading = new Reading({ unknown: rules.unknownFields, nulls: rules.nulls });
   const read = kind.decode(fields, reading);
-  if (read === MISMATCH) return { kind: 'invalid-body', spec, code: spec.bodyFault, place: reading.place };
+  if (read === MISMATCH)
+    return { kind: 'invalid-body', spec, code: spec.bodyFault, location: reading.location };
   inspection.body = read;
   inspection.bodyKeys = keys;
   return undefined;

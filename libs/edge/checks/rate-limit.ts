@@ -1,4 +1,4 @@
-import type { RateWindow } from '../dialect/dialect.js';
+import type { RateWindow } from '../dialect/dialect-rules.js';
 import type { Check, Inspection } from './check.js';
 
 /** Counts a call. Undefined for one that no limit applies to; a refused one says when to come back. */

@@ -1,4 +1,11 @@
-import type { FaultPlace, ValueFault } from '../dialect/fault.js';
+export type ValueFault = 'missing' | 'unknown' | 'mismatch';
+
+/** Where a query or a body is not what the endpoint takes. */
+export interface FaultLocation {
+  /** Names and indices from the outside inwards, as in `['orders', 0, 'price']`. */
+  readonly path: readonly (string | number)[];
+  readonly reason: ValueFault;
+}
 
 /** What decoders do with what they do not know, and with null. */
 export interface ReadingRules {
@@ -17,7 +24,7 @@ export class Reading {
   constructor(readonly rules: ReadingRules = STRICT) {}
 
   /** Undefined where nothing was refused, or no decoder said where. */
-  get place(): FaultPlace | undefined {
+  get location(): FaultLocation | undefined {
     return this.reason === undefined ? undefined : { path: [...this.inwards].reverse(), reason: this.reason };
   }
 

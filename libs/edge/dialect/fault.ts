@@ -1,3 +1,4 @@
+import type { FaultLocation } from '../decoding/reading.js';
 import type { EndpointSpec } from '../endpoint.js';
 
 /** Everything that the edge itself refuses. What a handler refuses is a reply of its own. */
@@ -35,17 +36,6 @@ export const CLOSING_FAULTS: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'headers-too-large',
 ]);
 
-/** Names and indices from the outermost part of the request inwards, as in `['orders', 0, 'price']`. */
-export type FaultPath = readonly (string | number)[];
-
-export type ValueFault = 'missing' | 'unknown' | 'mismatch';
-
-/** Where a query or a body is not what the endpoint takes. */
-export interface FaultPlace {
-  readonly path: FaultPath;
-  readonly reason: ValueFault;
-}
-
 /** Why the edge refuses a request. The dialect of the service writes it in its own envelope. */
 export interface Fault {
   readonly kind: FaultKind;
@@ -53,7 +43,7 @@ export interface Fault {
   readonly spec?: EndpointSpec | undefined;
   /** The code that the declaration names for this id, query or body. */
   readonly code?: string | undefined;
-  readonly place?: FaultPlace | undefined;
+  readonly location?: FaultLocation | undefined;
   /** Those that the path has; only of `method-not-allowed`. */
   readonly methods?: readonly string[];
 }

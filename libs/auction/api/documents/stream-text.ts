@@ -1,6 +1,6 @@
-import type { CommandName, ControlName } from '#libs/auction/stream/client-messages.js';
-import { STREAM_LIMITS as LIMITS } from '#libs/auction/stream/stream-limits.js';
-import type { ServerMessage } from '#libs/auction/stream/server-messages.js';
+import type { CommandName, ControlName } from '../../stream/client-messages.js';
+import { STREAM_LIMITS as LIMITS } from '../../stream/stream-limits.js';
+import type { ServerMessage } from '../../stream/server-messages.js';
 import { CLOSE } from '#libs/socket/socket.js';
 
 const seconds = (millis: number): string => `${millis / 1_000} s`;

@@ -3,7 +3,7 @@ import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { EndpointSpec } from '#libs/edge/endpoint.js';
 import { entityTag } from '#libs/edge/exchange/entity-tag.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
-import { INTERFACE } from '#libs/auction/api/tokens.js';
+import { INTERFACE } from '../tokens.js';
 import { asyncApi, CACHE_CONTROL, docs, openApi } from './document-endpoints.js';
 import { httpDocument } from './http-document.js';
 import { documentPage } from './page/page.js';

@@ -6,7 +6,7 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import type { Config } from '#libs/platform/settings/config.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
 import type { Logger } from '#libs/platform/process/log.js';
-import type { gatewayConfig } from './config.js';
+import type { gatewayConfig } from '../config.js';
 
 interface Parts {
   readonly config: Config<typeof gatewayConfig>;

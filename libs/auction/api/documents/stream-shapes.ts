@@ -23,19 +23,19 @@ import {
   isControl,
   type CLIENT_MESSAGES,
   type CommandName,
-} from '#libs/auction/stream/client-messages.js';
-import type { ResumeError, ResyncReason, ServerMessage } from '#libs/auction/stream/server-messages.js';
-import { cancelAuction, getAuction, getEvents } from '#libs/auction/api/auctions/auction-endpoints.js';
-import { auction, ownAuction } from '#libs/auction/api/auctions/auction-shapes.js';
-import { eventOfEachKind, pascal } from '#libs/auction/api/auctions/timeline-shapes.js';
+} from '../../stream/client-messages.js';
+import type { ResumeError, ResyncReason, ServerMessage } from '../../stream/server-messages.js';
+import { cancelAuction, getAuction, getEvents } from '../auctions/auction-endpoints.js';
+import { auction, ownAuction } from '../auctions/auction-shapes.js';
+import { eventOfEachKind, pascal } from '../auctions/timeline-shapes.js';
 import {
   preflightQuote,
   reviseQuote,
   submitQuote,
   withdrawAllQuotes,
   withdrawQuote,
-} from '#libs/auction/api/quotes/quote-endpoints.js';
-import { quote, verdict, withdrawnAll } from '#libs/auction/api/quotes/quote-shapes.js';
+} from '../quotes/quote-endpoints.js';
+import { quote, verdict, withdrawnAll } from '../quotes/quote-shapes.js';
 
 type ClientMessageName = (typeof CLIENT_MESSAGES)[number];
 

@@ -12,9 +12,9 @@ import { CompletedReads } from '#libs/auction/api/auctions/completed-reads.js';
 import { TimelineStream } from '#libs/auction/api/auctions/timeline-stream.js';
 import { AuditController } from '#libs/auction/api/audit/audit.controller.js';
 import { DATABASE, INTERFACE, PROJECTIONS } from '#libs/auction/api/tokens.js';
-import { DocumentsController } from './documents/documents.controller.js';
+import { DocumentsController } from '#libs/auction/api/documents/documents.controller.js';
 import { HealthController } from './health.controller.js';
-import { AuthController } from './identity/auth.controller.js';
+import { AuthController } from '../identity/auth.controller.js';
 import { OPERATOR_CONTROLLERS } from '#libs/auction/api/operators/operator-controllers.js';
 import { QuotePages } from '#libs/auction/api/quotes/quote-pages.js';
 import { QuotesController } from '#libs/auction/api/quotes/quotes.controller.js';
@@ -40,10 +40,10 @@ export const CONTROLLERS = [
 
 /** What the process has opened comes in as providers; everything else is put together here. */
 @Module({})
-export class GatewayModule {
+export class AuctionModule {
   static with(opened: readonly Provider[]): DynamicModule {
     return {
-      module: GatewayModule,
+      module: AuctionModule,
       providers: [
         ...opened,
         {

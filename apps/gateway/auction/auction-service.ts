@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import type { INestApplication } from '@nestjs/common';
+import type { Pool } from 'pg';
+import { auditProviders } from '#libs/auction/api/audit/audit-providers.js';
+import { CompletedReads } from '#libs/auction/api/auctions/completed-reads.js';
+import { TimelineStream } from '#libs/auction/api/auctions/timeline-stream.js';
+import { AUCTION_DIALECT } from '#libs/auction/api/dialect.js';
+import { openOwners } from '#libs/auction/api/open-owners.js';
+import { operatorProviders } from '#libs/auction/api/operators/operator-providers.js';
+import { OwnerRouter } from '#libs/auction/api/owner-router.js';
+import { nowOf, openStream } from '#libs/auction/api/stream/open-stream.js';
+import { StreamArchive } from '#libs/auction/api/stream/stream-archive.js';
+import { StreamCommands } from '#libs/auction/api/stream/stream-commands.js';
+import { streamEndpoint } from '#libs/auction/api/stream/stream-endpoint.js';
+import { StreamSocketAdapter } from '#libs/auction/api/stream/stream-socket-adapter.js';
+import { ACCOUNT_SETTINGS, DATABASE, NEW_ID, PROJECTIONS } from '#libs/auction/api/tokens.js';
+import { AUCTION_CATALOGUE } from '#libs/auction/protocol/enrolment.js';
+import type { Authenticator } from '#libs/edge/checks/check.js';
+import { EdgeListener } from '#libs/edge/server/edge-listener.js';
+import type { JournalReader } from '#libs/journal/journal.js';
+import { DatabasePulse, SCHEMA_ANSWERS } from '#libs/platform/database/database-pulse.js';
+import { projectionSessions } from '#libs/platform/database/database-sessions.js';
+import { isUnanswered, openPool } from '#libs/platform/database/postgres.js';
+import { DATABASE_ANSWER_MS } from '../database-answer.js';
+import type { OpenService, ServiceDefinition, ServiceParts } from '../service.js';
+import { AuctionModule, CONTROLLERS } from './auction.module.js';
+import { openJournalReader } from './open-journal.js';
+import { Readiness } from './readiness.js';
+
+export const auctionService: ServiceDefinition = {
+  catalogue: AUCTION_CATALOGUE,
+  /** Quotes come by the thousand and are found in the journal by their request id. */
+  loggedOperations: new Set([
+    ...['createAuction', 'cancelAuction', 'withdrawAllQuotes', 'login', 'logout', 'logoutAll'],
+    ...['drainShard', 'resumeShard', 'imposeHalt', 'liftHalt', 'voidAuction'],
+  ]),
+  addressIn: ({ PORT: port, LISTEN_HOST: host }) => ({ port, host }),
+  open,
+};
+
+interface AuctionParts extends ServiceParts {
+  readonly projections: Pool;
+  readonly journal: JournalReader;
+  readonly owners: OwnerRouter;
+}
+
+/** Opens what the auctions need, in the order in which it must be closed again. */
+async function open(given: ServiceParts): Promise<OpenService> {
+  const { config, log, scope, clock, pool, tracing } = given;
+  const projections = openProjections(given);
+  const journal = await openJournalReader({ config, log, pool, clock, scope });
+  const owners = openOwners({ config, log, clock, scope, tracing });
+  const parts: AuctionParts = { ...given, projections, journal, owners };
+  const { sessions, authenticator } = given.identity.of(AUCTION_CATALOGUE.service);
+  const readiness = new Readiness(new DatabasePulse(pool, clock, SCHEMA_ANSWERS), owners, scope.stopping);
+  const listener = openListener(parts, authenticator);
+  return {
+    module: AuctionModule.with(providersOf(parts, readiness)),
+    listener,
+    async mount(app) {
+      const controllers = CONTROLLERS.map((controller): object => app.get(controller));
+      const streams = await openStream({
+        ...parts,
+        pool: projections,
+        sessions,
+        commands: new StreamCommands(controllers, { newRequestId: randomUUID, now: nowOf(clock), tracing }),
+        archive: archiveOf(app, owners),
+      });
+      app.useWebSocketAdapter(new StreamSocketAdapter(streams));
+      listener.mount(controllers, [streamEndpoint.path], streams.accept);
+    },
+    readiness: () => readiness.check(),
+  };
+}
+
+function providersOf(
+  { config, pool, projections, journal, owners, clock, log, identity }: AuctionParts,
+  readiness: Readiness,
+): Parameters<typeof AuctionModule.with>[0] {
+  const { OWNER_URLS: ownerUrls } = config;
+  return [
+    { provide: DATABASE, useValue: pool },
+    { provide: PROJECTIONS, useValue: projections },
+    { provide: OwnerRouter, useValue: owners },
+    { provide: Readiness, useValue: readiness },
+    { provide: ACCOUNT_SETTINGS, useValue: { limitsFactor: config.LIMITS_FACTOR } },
+    { provide: NEW_ID, useValue: randomUUID },
+    ...identity.providers,
+    ...auditProviders({ config, pool, projections, journal }),
+    ...operatorProviders({ pool, projections, journal, owners, clock, log, ownerUrls, newId: randomUUID }),
+  ];
+}
+
+function archiveOf(app: INestApplication, owners: OwnerRouter): StreamArchive {
+  return new StreamArchive(owners, app.get(CompletedReads), app.get(TimelineStream), randomUUID);
+}
+
+/** On sessions of their own, so that a lock on a projection keeps no caller from logging in. */
+function openProjections({ config, scope }: ServiceParts): Pool {
+  const projections = openPool(config.DATABASE_URL, {
+    applicationName: `${config.INSTANCE}-projections`,
+    max: projectionSessions(config.DATABASE_POOL),
+    answerTimeoutMs: DATABASE_ANSWER_MS,
+    looksUp: true,
+  });
+  scope.onStop('pool of projections', () => projections.end());
+  return projections;
+}
+
+function openListener(
+  { clock, log, tracing, onAnswer }: ServiceParts,
+  authenticator: Authenticator,
+): EdgeListener {
+  return new EdgeListener({
+    dialect: AUCTION_DIALECT,
+    authenticator,
+    clock,
+    newRequestId: randomUUID,
+    isOutage: isUnanswered,
+    onFault: (error, requestId, operationId) => {
+      log.error({ err: error, request_id: requestId, operation: operationId }, 'a request failed');
+    },
+    onAnswer,
+    tracing,
+  });
+}

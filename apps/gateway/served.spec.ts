@@ -1,0 +1,24 @@
+import { expect, it } from '@jest/globals';
+import { servedServices } from './served.js';
+
+function messageOf(text: string): string | undefined {
+  return servedServices
+    .safeParse(text)
+    .error?.issues.map(({ message }) => message)
+    .join('; ');
+}
+
+it('reads the services that the process carries', () => {
+  expect(servedServices.parse('auction')).toEqual(['auction']);
+  expect(servedServices.parse(' auction ')).toEqual(['auction']);
+});
+
+it('says which services there are where another one is named', () => {
+  expect(messageOf('auction,execution')).toBe('this release has no service execution; it has: auction');
+  expect(messageOf('auctions')).toBe('this release has no service auctions; it has: auction');
+  expect(messageOf('auction,')).toBe('this release has no service ; it has: auction');
+});
+
+it('takes each service once', () => {
+  expect(messageOf('auction,auction')).toBe('it must name each service once');
+});
