@@ -6,8 +6,8 @@ import type { LinkPeer, LinkReply } from '#libs/link/link-protocol.js';
 import { ACTIVE_ONLY_HEADER, READ_FALLBACK_HEADER } from '#libs/platform/internal-server/internal-headers.js';
 import type { RecallLeases, TakeTokens } from '#libs/shard/tokens/token-messages.js';
 
-/** Who asks, as the gateway has verified it. It travels as a claim of the gateway's, never as a field of a body. */
-export interface Claim {
+/** Who asks, as the gateway has verified it. It travels beside the body, never as one of its fields. */
+export interface CallerIdentity {
   readonly account: string;
   readonly request_id: string;
 }
@@ -50,28 +50,29 @@ export type ExecutionStepName = 'SUBMITTED' | 'RETRYING' | 'CONFIRMED' | 'FAILED
 
 /** All that may be asked of an owner. */
 export type OwnerRequest =
-  | ({ readonly op: 'create'; readonly body: CreateBody } & Claim & CommandName)
-  | ({ readonly op: 'cancel'; readonly auction_id: string; readonly reason?: string } & Claim & CommandName)
+  | ({ readonly op: 'create'; readonly body: CreateBody } & CallerIdentity & CommandName)
+  | ({ readonly op: 'cancel'; readonly auction_id: string; readonly reason?: string } & CallerIdentity &
+      CommandName)
   | ({
       readonly op: 'submit';
       readonly auction_id: string;
       readonly body: SubmitBody;
       readonly connection_id?: string;
-    } & Claim &
+    } & CallerIdentity &
       CommandName)
   | ({
       readonly op: 'revise';
       readonly auction_id: string;
       readonly quote_id: string;
       readonly body: ReviseBody;
-    } & Claim &
+    } & CallerIdentity &
       CommandName)
   | ({
       readonly op: 'withdraw';
       readonly auction_id: string;
       readonly quote_id: string;
       readonly expected_revision?: number;
-    } & Claim &
+    } & CallerIdentity &
       CommandName)
   | ({
       readonly op: 'withdraw_all';
@@ -79,30 +80,30 @@ export type OwnerRequest =
       readonly metered: boolean;
       readonly auction_ids?: readonly string[];
       readonly venue?: string;
-    } & Claim &
+    } & CallerIdentity &
       CommandName)
-  | ({ readonly op: 'auction'; readonly auction_id: string } & Claim)
+  | ({ readonly op: 'auction'; readonly auction_id: string } & CallerIdentity)
   | ({
       readonly op: 'events';
       readonly auction_id: string;
       readonly after_seq: number;
       readonly limit: number;
-    } & Claim)
-  | ({ readonly op: 'auction_quotes'; readonly auction_id: string } & Claim)
+    } & CallerIdentity)
+  | ({ readonly op: 'auction_quotes'; readonly auction_id: string } & CallerIdentity)
   | ({
       readonly op: 'auctions';
       readonly limit: number;
       readonly before?: { readonly opened_at: string; readonly auction_id: string };
-    } & Claim)
-  | ({ readonly op: 'my_quotes' } & Claim)
-  | ({ readonly op: 'originator_preflight'; readonly body: CreateBody } & Claim)
+    } & CallerIdentity)
+  | ({ readonly op: 'my_quotes' } & CallerIdentity)
+  | ({ readonly op: 'originator_preflight'; readonly body: CreateBody } & CallerIdentity)
   | ({
       readonly op: 'quote_preflight';
       readonly auction_id: string;
       readonly price_atoms: Atoms;
       readonly quantity_atoms: Atoms;
-    } & Claim)
-  | ({ readonly op: 'limits' } & Claim)
+    } & CallerIdentity)
+  | ({ readonly op: 'limits' } & CallerIdentity)
   | ({ readonly op: 'take_tokens' } & TakeTokens<BucketName>)
   | ({ readonly op: 'call_in' } & RecallLeases)
   | {

@@ -5,7 +5,7 @@ import { wantsNdjson } from '#libs/edge/reply/ndjson.js';
 import { errorReply } from '#libs/edge/reply/flat-errors.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
 import { homeShard, shardOfCreate, shardOfId } from '../../protocol/routing.js';
-import { claimOf, commandOf } from '../claims.js';
+import { callerOf, commandOf } from '../caller-identity.js';
 import { OwnerRouter, passOn } from '../owner-router.js';
 import {
   cancelAuction,
@@ -47,7 +47,7 @@ export class AuctionsController {
     const account = call.principal.account_id;
     const reply = await this.owners.ask(homeShard(account), {
       op: 'originator_preflight',
-      ...claimOf(call),
+      ...callerOf(call),
       body: call.body,
     });
     // This path knows no 503: an owner that cannot be asked cannot verify authority either.
@@ -64,7 +64,7 @@ export class AuctionsController {
     const account = call.principal.account_id;
     const reply = await this.owners.ask(shardOfId(call.ids.auctionID), {
       op: 'auction',
-      ...claimOf(call),
+      ...callerOf(call),
       auction_id: call.ids.auctionID,
     });
     return reply.status === 404 ? this.completed.auction(call.ids.auctionID, account) : passOn(reply);

@@ -4,7 +4,7 @@ import type { CallOf } from '#libs/edge/endpoint.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
 import { shardOfId } from '../../protocol/routing.js';
 import { CompletedReads } from '../auctions/completed-reads.js';
-import { claimOf, commandOf } from '../claims.js';
+import { callerOf, commandOf } from '../caller-identity.js';
 import { OwnerRouter, passOn } from '../owner-router.js';
 import {
   listAuctionQuotes,
@@ -69,7 +69,7 @@ export class QuotesController {
   async preflight(call: CallOf<typeof preflightQuote>): Promise<Reply> {
     const reply = await this.owners.ask(shardOfId(call.ids.auctionID), {
       op: 'quote_preflight',
-      ...claimOf(call),
+      ...callerOf(call),
       auction_id: call.ids.auctionID,
       price_atoms: call.body.price_atoms,
       quantity_atoms: call.body.max_executable_quantity_atoms,
@@ -82,7 +82,7 @@ export class QuotesController {
     const account = call.principal.account_id;
     const reply = await this.owners.ask(shardOfId(call.ids.auctionID), {
       op: 'auction_quotes',
-      ...claimOf(call),
+      ...callerOf(call),
       auction_id: call.ids.auctionID,
     });
     return reply.status === 404 ? this.completed.quotes(call.ids.auctionID, account) : passOn(reply);

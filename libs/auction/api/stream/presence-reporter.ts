@@ -50,7 +50,7 @@ export class PresenceReporter implements Presence {
   }
 
   here(standing: ConnectionStanding): void {
-    const claim = claimOf(standing);
+    const claim = callerOf(standing);
     this.claims.set(claim.connection_id, claim);
     for (const [shard, lane] of this.lanes) {
       lane.here.set(claim.connection_id, claim);
@@ -99,7 +99,7 @@ export class PresenceReporter implements Presence {
   }
 }
 
-function claimOf({ connectionId, account, attachment, graceMillis }: ConnectionStanding): ConnectionClaim {
+function callerOf({ connectionId, account, attachment, graceMillis }: ConnectionStanding): ConnectionClaim {
   return {
     connection_id: connectionId,
     account,

@@ -1,5 +1,5 @@
 import type { OverStream } from '#libs/edge/endpoint.js';
-import type { Claim, CommandName } from '../protocol/protocol.js';
+import type { CallerIdentity, CommandName } from '../protocol/protocol.js';
 import { contentHash } from './content-hash.js';
 
 interface Calling {
@@ -9,7 +9,7 @@ interface Calling {
 }
 
 /** Who asks, as its token says. */
-export function claimOf({ principal, requestId }: Calling): Claim {
+export function callerOf({ principal, requestId }: Calling): CallerIdentity {
   return { account: principal.account_id, request_id: requestId };
 }
 
@@ -17,10 +17,10 @@ export function claimOf({ principal, requestId }: Calling): Claim {
 export function commandOf(
   call: Calling & { readonly idempotencyKey: string },
   content: unknown,
-): Claim & CommandName {
+): CallerIdentity & CommandName {
   const notAfter = call.overStream?.notAfter;
   return {
-    ...claimOf(call),
+    ...callerOf(call),
     key: call.idempotencyKey,
     content: contentHash(content),
     ...(notAfter === undefined ? {} : { not_after: notAfter }),
