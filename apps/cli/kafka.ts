@@ -8,7 +8,7 @@ import {
 import type { Environment } from '#libs/platform/settings/config.js';
 import { EmbeddedKafka } from '#libs/platform/embedded-kafka/embedded-kafka.js';
 import { missingForKafka } from '#libs/platform/embedded-kafka/jars.js';
-import { heedNpm } from '#libs/platform/supervision/npm-parent.js';
+import { handleNpmEnd } from '#libs/platform/supervision/npm-parent.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { watchBrokers } from './kafka/broker-watch.js';
@@ -93,7 +93,7 @@ async function run(started: EmbeddedKafka, stopping: AbortSignal, say: Say): Pro
 function handleEnds(environment: Environment, stop: () => void): void {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, stop);
   const script = environment.npm_lifecycle_event === 'sotto' ? 'sotto' : 'kafka';
-  heedNpm(script, environment, clock, stop);
+  handleNpmEnd(script, environment, clock, stop);
 }
 
 function callOf(options: GivenOptions): { readonly brokers: number; readonly folder: string } {

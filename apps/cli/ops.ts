@@ -8,8 +8,8 @@ import { credentialsFrom } from './ops/credentials.js';
 import { EXIT_INTERRUPTED } from './ops/faults.js';
 import { GatewayClient } from './ops/gateway-client.js';
 import { OPS } from './ops/ops-area.js';
-import { findPlace, opsSettings } from './ops/place.js';
-import { Report } from './ops/report.js';
+import { findPlace, opsSettings } from './ops/gateway-place.js';
+import { OpsReport } from './ops/report.js';
 import { program } from './program.js';
 
 const LEAVE_WITHIN_MS = 3_000;
@@ -48,7 +48,7 @@ async function carryOut(
   const terminal = process.stdin.isTTY ? { input: process.stdin, output: process.stderr } : undefined;
   const credentials = credentialsFrom({ settings, place, terminal });
   const gateway = new GatewayClient({ url: place.url, stop, credentials });
-  const report = new Report(print, mention, call.json, process.stdout.isTTY);
+  const report = new OpsReport(print, mention, call.json, process.stdout.isTTY);
   try {
     return await call.command.run(call, { gateway, report, clock: new SystemClock(), stop });
   } finally {

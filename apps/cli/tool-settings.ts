@@ -5,7 +5,7 @@ import { restoreSettings } from './backup/restore-place.js';
 import { migrationConfig } from './config.js';
 import { databasePlaceSettings } from './database-url.js';
 import { idKeySettings } from './id-keys.js';
-import { opsSettings } from './ops/place.js';
+import { opsSettings } from './ops/gateway-place.js';
 
 /** What each program here reads from its environment, by its name; `kafka` reads nothing. */
 export const toolSettings: Readonly<Record<string, ConfigDefinition>> = {

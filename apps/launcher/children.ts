@@ -7,7 +7,7 @@ import { markerEnvironment, type ClusterMarker } from '#libs/platform/supervisio
 import { childEnvironment } from './child-environment.js';
 import { hopelessCode, type Ending } from './endings.js';
 import type { ProcessPlan } from './processes.js';
-import type { Terminal } from './terminal.js';
+import type { LauncherTerminal } from './terminal.js';
 
 /** How a log begins the line with which its process gives up. */
 const LAST_WORDS = 'fatal ';
@@ -19,19 +19,19 @@ export interface ChildrenSettings {
   readonly env: Environment;
   readonly marker: ClusterMarker;
   readonly clock: Clock;
-  readonly terminal: Terminal;
+  readonly terminal: LauncherTerminal;
 }
 
-export interface Place {
+export interface PlacedProcess {
   readonly plan: ProcessPlan;
   readonly internalPort: number;
 }
 
-export function internalUrl({ internalPort }: Place): string {
+export function internalUrl({ internalPort }: PlacedProcess): string {
   return `http://127.0.0.1:${internalPort}`;
 }
 
-interface Member extends Place {
+interface Member extends PlacedProcess {
   readonly child: SupervisedChild;
   readonly log: LogFile;
 }
@@ -46,8 +46,8 @@ export class Children {
 
   constructor(
     private readonly settings: ChildrenSettings,
-    places: readonly Place[],
-    private readonly onStart: (place: Place, pid: number) => void,
+    places: readonly PlacedProcess[],
+    private readonly onStart: (place: PlacedProcess, pid: number) => void,
   ) {
     this.members = places.map((place) => this.member(place));
   }
@@ -80,7 +80,7 @@ export class Children {
     for (const { child } of this.members) child.kill();
   }
 
-  private member(place: Place): Member {
+  private member(place: PlacedProcess): Member {
     const { plan } = place;
     const { terminal, clock, appsFolder } = this.settings;
     const log = new LogFile(this.logPath(plan.name), (line) => this.hear(plan.name, line));

@@ -1,10 +1,10 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
-import { internalUrl, type Place } from './children.js';
+import { internalUrl, type PlacedProcess } from './children.js';
 import type { SeedResult } from './seed-result.js';
 
-export interface ClusterProcess {
+export interface ClusterFileEntry {
   readonly name: string;
   /** Of the process catalogue, or `postgres`. */
   readonly kind: string;
@@ -15,7 +15,7 @@ export interface ClusterProcess {
 }
 
 /** How tools find a process. */
-export function clusterProcess(place: Place, pid: number): ClusterProcess {
+export function clusterProcess(place: PlacedProcess, pid: number): ClusterFileEntry {
   const { name, kind, url } = place.plan;
   return {
     name,
@@ -39,9 +39,9 @@ export interface ClusterHead {
 }
 
 /** DATA_DIR/cluster.json: how tools and tests find a running cluster. Readers never see half of it. */
-export class ClusterFile {
+export class ClusterFileWriter {
   private ready = false;
-  private readonly processes = new Map<string, ClusterProcess>();
+  private readonly processes = new Map<string, ClusterFileEntry>();
   private readonly file: string;
   private cancelRetry: Cancel = () => undefined;
 
@@ -54,7 +54,7 @@ export class ClusterFile {
     this.file = clusterFilePath(dataFolder);
   }
 
-  put(process: ClusterProcess): void {
+  put(process: ClusterFileEntry): void {
     this.processes.set(process.name, process);
     this.write();
   }

@@ -11,18 +11,18 @@ import { migrate, type MigrationClass } from '#libs/platform/database/migrate.js
 import { pickPorts } from '#libs/platform/supervision/ports.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import type { ClusterMarker } from '#libs/platform/supervision/marker.js';
-import { refuseSecretsAlone, secretsBeside } from './belongings.js';
-import { Children, type Place } from './children.js';
-import { ClusterFile, clusterProcess, type ClusterHead } from './cluster-file.js';
+import { refuseSecretsWithoutDatabase, checkedSecrets } from './secrets-check.js';
+import { Children, type PlacedProcess } from './children.js';
+import { ClusterFileWriter, clusterProcess, type ClusterHead } from './cluster-file.js';
 import { OWNERS, publicPortsOf, type LauncherConfig } from './config.js';
 import { sharedLogin, type DatabaseLogins, type PrepareLogins } from './database-logins.js';
 import { DatabaseLock } from './database-lock.js';
-import { embedDatabase, useDatabase, type Database } from './database.js';
+import { embedDatabase, useDatabase, type LauncherDatabase } from './database.js';
 import type { PlanProcesses } from './processes.js';
 import { allReady } from './readiness.js';
 import type { ClusterSecrets } from './secrets.js';
 import type { Seed, SeedResult } from './seed-result.js';
-import type { Terminal } from './terminal.js';
+import type { LauncherTerminal } from './terminal.js';
 
 /** What a cluster is made of; tests bring smaller parts. */
 export interface ClusterParts {
@@ -42,23 +42,23 @@ export interface ClusterPlace {
   readonly env: Environment;
   readonly marker: ClusterMarker;
   readonly clock: Clock;
-  readonly terminal: Terminal;
+  readonly terminal: LauncherTerminal;
 }
 
-export interface RunningCluster {
+export interface StartedCluster {
   readonly gatewayUrls: readonly string[];
   readonly databaseUrl: string;
   readonly seed: SeedResult;
 }
 
 /** Starts the parts in their order and stops them in the reverse one, however far the start had come. */
-export class Cluster {
-  private database: Database | undefined;
+export class LaunchedCluster {
+  private database: LauncherDatabase | undefined;
   private lock: DatabaseLock | undefined;
   private databaseHealth: InternalServer | undefined;
   private healthPool: Pool | undefined;
   private children: Children | undefined;
-  private file: ClusterFile | undefined;
+  private file: ClusterFileWriter | undefined;
   private settled: Promise<void> = Promise.resolve();
   private readonly stopping = new AbortController();
   private readonly displacement = Promise.withResolvers<never>();
@@ -75,7 +75,7 @@ export class Cluster {
     return this.displacement.promise;
   }
 
-  start(): Promise<RunningCluster> {
+  start(): Promise<StartedCluster> {
     const started = this.run();
     this.settled = started.then(
       () => undefined,
@@ -103,7 +103,7 @@ export class Cluster {
     this.database?.kill();
   }
 
-  private async run(): Promise<RunningCluster> {
+  private async run(): Promise<StartedCluster> {
     const { config, dataFolder, env, terminal, clock } = this.place;
     const { signal } = this.stopping;
     await makeFolder(path.join(dataFolder, 'logs'), 0o700);
@@ -111,7 +111,7 @@ export class Cluster {
     this.database = database;
     await this.holdDatabase(database.url);
     await refuseUnfitDatabaseAt(database.url);
-    const secrets = await secretsBeside(dataFolder, database, (what) => {
+    const secrets = await checkedSecrets(dataFolder, database, (what) => {
       terminal.problem(what);
     });
     terminal.step('database ready');
@@ -132,7 +132,7 @@ export class Cluster {
 
     const places = await this.placeProcesses(logins, secrets);
     const gatewayUrls = places.flatMap(({ plan }) => (plan.url === undefined ? [] : [plan.url]));
-    this.file = new ClusterFile(dataFolder, this.head(database.url, gatewayUrls), seed, clock);
+    this.file = new ClusterFileWriter(dataFolder, this.head(database.url, gatewayUrls), seed, clock);
     await this.publishDatabase(this.file, database);
     this.children = this.makeChildren(this.file, places);
     await this.children.start();
@@ -161,7 +161,7 @@ export class Cluster {
   }
 
   /** Every process keeps its port for the life of the cluster: the others know it by that. */
-  private async placeProcesses(databases: DatabaseLogins, secrets: ClusterSecrets): Promise<Place[]> {
+  private async placeProcesses(databases: DatabaseLogins, secrets: ClusterSecrets): Promise<PlacedProcess[]> {
     const { config } = this.place;
     const publicPorts = publicPortsOf(config);
     const taken = Object.values(publicPorts).flat();
@@ -192,14 +192,14 @@ export class Cluster {
     };
   }
 
-  private async openDatabase(): Promise<Database> {
+  private async openDatabase(): Promise<LauncherDatabase> {
     const { config, dataFolder } = this.place;
     if (config.DATABASE_URL !== undefined) return await useDatabase(config.DATABASE_URL);
-    await refuseSecretsAlone(dataFolder);
+    await refuseSecretsWithoutDatabase(dataFolder);
     return await embedDatabase(this.place);
   }
 
-  private makeChildren(file: ClusterFile, places: readonly Place[]): Children {
+  private makeChildren(file: ClusterFileWriter, places: readonly PlacedProcess[]): Children {
     const settings = { ...this.place, ...this.parts, logFolder: path.join(this.place.dataFolder, 'logs') };
     return new Children(settings, places, (place, pid) => {
       file.put(clusterProcess(place, pid));
@@ -207,7 +207,7 @@ export class Cluster {
   }
 
   /** Postgres speaks no HTTP, so the launcher answers for it. */
-  private async publishDatabase(file: ClusterFile, database: Database): Promise<void> {
+  private async publishDatabase(file: ClusterFileWriter, database: LauncherDatabase): Promise<void> {
     const pool = openPool(database.url, {
       applicationName: 'sotto-launcher',
       max: 1,

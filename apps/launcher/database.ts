@@ -10,11 +10,11 @@ import { StartFault } from '#libs/platform/process/start-fault.js';
 import { BackOff } from '#libs/platform/supervision/back-off.js';
 import { LogFile } from '#libs/platform/supervision/log-file.js';
 import type { ClusterMarker } from '#libs/platform/supervision/marker.js';
-import type { Terminal } from './terminal.js';
+import type { LauncherTerminal } from './terminal.js';
 
 const OLDEST_VERSION = 150_000;
 
-export interface Database {
+export interface LauncherDatabase {
   readonly url: string;
   /** Called with the pid of every server that is started, the running one included; never for a foreign server. */
   watch(onStart: (pid: number) => void): void;
@@ -24,7 +24,7 @@ export interface Database {
 }
 
 /** A server that somebody else runs: it only has to fit. */
-export async function useDatabase(url: string): Promise<Database> {
+export async function useDatabase(url: string): Promise<LauncherDatabase> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, options: KEPT });
   client.on('error', () => undefined);
   try {
@@ -51,11 +51,11 @@ export interface EmbeddedSettings {
   readonly dataFolder: string;
   readonly marker: ClusterMarker;
   readonly clock: Clock;
-  readonly terminal: Terminal;
+  readonly terminal: LauncherTerminal;
 }
 
 /** Our own server, started again whenever it ends. */
-export async function embedDatabase(settings: EmbeddedSettings): Promise<Database> {
+export async function embedDatabase(settings: EmbeddedSettings): Promise<LauncherDatabase> {
   const log = new LogFile(path.join(settings.dataFolder, 'logs', 'postgres.log'), () => undefined);
   await log.start();
   const database = new EmbeddedDatabase(settings, log);
@@ -68,7 +68,7 @@ export async function embedDatabase(settings: EmbeddedSettings): Promise<Databas
   return database;
 }
 
-class EmbeddedDatabase implements Database {
+class EmbeddedDatabase implements LauncherDatabase {
   url = '';
   private server: EmbeddedPostgres | undefined;
   private port: number | undefined;

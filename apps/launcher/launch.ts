@@ -12,15 +12,15 @@ import {
   StartFault,
 } from '#libs/platform/process/start-fault.js';
 import { endLeftovers } from '#libs/platform/supervision/leftovers.js';
-import { hireUndertaker } from '#libs/platform/supervision/undertaker.js';
-import { Cluster, type ClusterParts, type ClusterPlace } from './cluster.js';
+import { startOrphanReaper } from '#libs/platform/supervision/orphan-reaper.js';
+import { LaunchedCluster, type ClusterParts, type ClusterPlace } from './cluster.js';
 import { clusterFilePath, forgetCluster } from './cluster-file.js';
 import { publicPortsOf, type LauncherConfig } from './config.js';
 import { openDataFolder, type DataFolder } from './data-folder.js';
 import { readSettings } from './settings-check.js';
 import { readJournalFiles } from './journals.js';
 import { StopRequest } from './stop-request.js';
-import { Terminal } from './terminal.js';
+import { LauncherTerminal } from './terminal.js';
 import { welcome } from './welcome.js';
 
 /** After this a stop stops being polite, and after the second it does not even wait; the whole is promised in ten seconds. */
@@ -30,18 +30,18 @@ const LEFTOVER_PATIENCE_MS = 3_000;
 
 /** Runs a whole cluster until it is told to stop; resolves with the exit code. */
 export async function launch(env: Environment, parts: ClusterParts, clock: Clock): Promise<number> {
-  const terminal = new Terminal(clock);
+  const terminal = new LauncherTerminal(clock);
   const request = new StopRequest(clock);
-  request.heedNpm(env);
+  request.handleNpmEnd(env);
   try {
     const config = readSettings(env, parts.plan);
     await readJournalFiles(env);
     const ready = await Promise.race([prepare(config, terminal, clock), request.first]);
     if (ready === undefined) return 0;
     const { path: dataFolder, marker, lock } = ready;
-    const undertaker = hireUndertaker(marker, clusterFilePath(dataFolder));
+    const orphanReaper = startOrphanReaper(marker, clusterFilePath(dataFolder));
     const code = await runCluster({ config, dataFolder, env, marker, clock, terminal }, parts, request);
-    undertaker.dismiss();
+    orphanReaper.dismiss();
     await lock.release();
     return code;
   } catch (error) {
@@ -50,7 +50,11 @@ export async function launch(env: Environment, parts: ClusterParts, clock: Clock
 }
 
 /** Everything that can forbid a start is looked at before the first process is started. */
-async function prepare(config: LauncherConfig, terminal: Terminal, clock: Clock): Promise<DataFolder> {
+async function prepare(
+  config: LauncherConfig,
+  terminal: LauncherTerminal,
+  clock: Clock,
+): Promise<DataFolder> {
   const holder = `process ${process.pid}, port ${config.PORT}`;
   const folder = await openDataFolder(path.resolve(config.DATA_DIR), holder, clock);
   forgetCluster(folder.path);
@@ -77,7 +81,7 @@ async function refuseUnlessFree(config: LauncherConfig): Promise<void> {
 
 async function runCluster(place: ClusterPlace, parts: ClusterParts, request: StopRequest): Promise<number> {
   const { terminal, dataFolder } = place;
-  const cluster = new Cluster(place, parts);
+  const cluster = new LaunchedCluster(place, parts);
   let code = 0;
   try {
     const running = await Promise.race([cluster.start(), request.first, cluster.displaced]);
@@ -98,7 +102,7 @@ async function runCluster(place: ClusterPlace, parts: ClusterParts, request: Sto
 }
 
 async function stopInTime(
-  cluster: Cluster,
+  cluster: LaunchedCluster,
   { clock, terminal }: ClusterPlace,
   request: StopRequest,
 ): Promise<void> {
@@ -114,7 +118,7 @@ async function stopInTime(
   cancelLeave();
 }
 
-function explain(error: unknown, terminal: Terminal): number {
+function explain(error: unknown, terminal: LauncherTerminal): number {
   const fault = asStartFault(error) ?? asDatabaseFault(error);
   if (fault !== undefined) {
     for (const line of fault.message.split('\n')) terminal.problem(line);

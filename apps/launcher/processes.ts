@@ -2,7 +2,7 @@ import { PROCESSES, processNames, type ProcessKind } from '#libs/platform/proces
 import type { Environment } from '#libs/platform/settings/config.js';
 import { settings as launcherSettings } from './config.js';
 import type { DatabaseLogins } from './database-logins.js';
-import { loadPrograms, type Program } from './programs.js';
+import { loadPrograms, type StartableProgram } from './programs.js';
 import type { ClusterSecrets } from './secrets.js';
 
 /** What is known before the first process starts, and stays so for the life of the cluster. */
@@ -40,7 +40,7 @@ const PROGRAMS = await loadPrograms(PROCESSES);
 
 export function planProcesses(
   facts: ClusterFacts,
-  programs: readonly Program[] = PROGRAMS,
+  programs: readonly StartableProgram[] = PROGRAMS,
 ): readonly ProcessPlan[] {
   const known = new Set(
     [launcherSettings, ...programs.map(({ settings }) => settings)].flatMap((each) => Object.keys(each)),
@@ -65,7 +65,7 @@ export function planProcesses(
 
 /** Of what the launcher knows, what the process reads: no secret reaches one that has no use for it. */
 function environmentOf(
-  { kind, settings }: Program,
+  { kind, settings }: StartableProgram,
   facts: ClusterFacts,
   index: number,
   port: number | undefined,

@@ -8,7 +8,7 @@ import {
 } from '#libs/platform/settings/config.js';
 
 /** A kind of process with what its app says of its settings. */
-export interface Program {
+export interface StartableProgram {
   readonly kind: ProcessKind;
   readonly settings: ConfigDefinition;
   /** What a process would find wrong with this environment, in one line each. */
@@ -21,12 +21,12 @@ const definition = z.custom<ConfigDefinition>(
 );
 const rules = z.array(z.custom<SettingsRule<ConfigDefinition>>((found) => typeof found === 'function'));
 
-export function loadPrograms(kinds: readonly ProcessKind[]): Promise<Program[]> {
+export function loadPrograms(kinds: readonly ProcessKind[]): Promise<StartableProgram[]> {
   return Promise.all(kinds.map(loadProgram));
 }
 
 /** An app's settings are found by its name, so that a new kind of process is not named here. */
-async function loadProgram(kind: ProcessKind): Promise<Program> {
+async function loadProgram(kind: ProcessKind): Promise<StartableProgram> {
   const { app } = kind;
   const found: unknown = await import(`#apps/${app}/config.js`);
   const exported = z.record(z.string(), z.unknown()).parse(found);

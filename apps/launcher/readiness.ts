@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
-import { internalUrl, type Children, type Place } from './children.js';
+import { internalUrl, type Children, type PlacedProcess } from './children.js';
 import { hopelessCode } from './endings.js';
 
 const POLL_MS = 50;
@@ -13,7 +13,7 @@ const MANY = 5;
 /** Resolves when every process says that it is ready; rejects when one of them plainly never will be. */
 export async function allReady(
   children: Children,
-  places: readonly Place[],
+  places: readonly PlacedProcess[],
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {

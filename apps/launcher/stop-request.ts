@@ -1,6 +1,6 @@
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Environment } from '#libs/platform/settings/config.js';
-import { heedNpm } from '#libs/platform/supervision/npm-parent.js';
+import { handleNpmEnd } from '#libs/platform/supervision/npm-parent.js';
 
 /** npm passes on the Ctrl-C that the terminal has already sent to everybody: that is not a second one. */
 const SAME_PRESS_NANOS = 700_000_000n;
@@ -19,8 +19,8 @@ export class StopRequest {
   }
 
   /** Its end is the first signal where there was none. */
-  heedNpm(env: Environment): void {
-    heedNpm('start', env, this.clock, () => {
+  handleNpmEnd(env: Environment): void {
+    handleNpmEnd('start', env, this.clock, () => {
       if (this.lastNanos === 0n) this.take();
     });
   }

@@ -3,7 +3,7 @@ import type { Clock } from '#libs/platform/time/clock.js';
 const NANOS_PER_TENTH = 100_000_000n;
 
 /** What the operator sees; everything else is in the log files. */
-export class Terminal {
+export class LauncherTerminal {
   private readonly startNanos: bigint;
 
   constructor(private readonly clock: Clock) {

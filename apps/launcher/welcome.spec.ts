@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { expect, it } from '@jest/globals';
-import type { RunningCluster } from './cluster.js';
+import type { StartedCluster } from './cluster.js';
 import { demoNames, welcome } from './welcome.js';
 
-const CLUSTER: RunningCluster = {
+const CLUSTER: StartedCluster = {
   gatewayUrls: ['http://127.0.0.1:8085'],
   databaseUrl: 'postgres://postgres:secret@127.0.0.1:5432/sotto',
   seed: { password: 'sotto-demo', users: [], contracts: [] },

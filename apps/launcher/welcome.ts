@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { shellWord } from '#libs/platform/terminal/shell-word.js';
-import type { RunningCluster } from './cluster.js';
+import type { StartedCluster } from './cluster.js';
 import { settings } from './config.js';
 
 /** What a stranger needs to go on from here. Each command works as it is printed, from the folder of the project. */
-export function welcome(cluster: RunningCluster, dataFolder: string): string {
+export function welcome(cluster: StartedCluster, dataFolder: string): string {
   const [gateway = ''] = cluster.gatewayUrls;
   const { users, password } = cluster.seed;
   const first = users[0]?.email ?? 'originator-1@demo.sotto';

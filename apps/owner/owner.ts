@@ -7,7 +7,7 @@ import { NoticeBoard } from '#libs/link/notices.js';
 import { watchServiceTokens } from '#libs/link/service-tokens.js';
 import { projectionSessions } from '#libs/platform/database/database-sessions.js';
 import { DatabasePulse, SCHEMA_ANSWERS } from '#libs/platform/database/database-pulse.js';
-import type { Health } from '#libs/platform/internal-server/heard-readiness.js';
+import type { Health } from '#libs/platform/internal-server/polled-readiness.js';
 import { internalHandler, listen } from '#libs/platform/internal-server/internal-server.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import type { Pool } from 'pg';

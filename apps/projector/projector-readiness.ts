@@ -1,4 +1,4 @@
-import type { Health } from '#libs/platform/internal-server/heard-readiness.js';
+import type { Health } from '#libs/platform/internal-server/polled-readiness.js';
 import type { Follower } from '#libs/projecting/following/follower.js';
 import type { LagMonitor } from '#libs/projecting/following/lag.js';
 

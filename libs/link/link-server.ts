@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { nextTurn, type Clock } from '#libs/platform/time/clock.js';
-import { isGoodToken } from '#libs/platform/internal-server/good-token.js';
+import { isGoodToken } from '#libs/platform/internal-server/valid-token.js';
 import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-headers.js';
 import { inSpan, noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import { FrameBatch } from './frame-batch.js';

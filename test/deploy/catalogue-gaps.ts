@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { passwordSetting } from '#apps/cli/config.js';
-import type { Program } from '#apps/launcher/programs.js';
+import type { StartableProgram } from '#apps/launcher/programs.js';
 import { databaseRoles, processNames } from '#libs/platform/processes/catalogue.js';
 import { POD_MONITOR, SCRAPES } from './monitoring.js';
 import { ROOT } from './processes.js';
@@ -27,7 +27,7 @@ const COMPOSE = parse(readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8'
 const NEEDS = { schema: 'migrate', journals: 'kafka' } as const;
 
 /** What docker-compose.yml lacks of the processes of the catalogue. */
-export function composeGaps(programs: readonly Program[]): string[] {
+export function composeGaps(programs: readonly StartableProgram[]): string[] {
   const migrate = COMPOSE.services.migrate?.environment ?? {};
   const kinds = programs.map(({ kind }) => kind);
   return gapsIn([
@@ -105,7 +105,7 @@ const POLICIES: readonly (readonly [policy: string, setting: string])[] = [
 ];
 
 /** What the Kubernetes manifests lack. */
-export function kubernetesGaps(programs: readonly Program[]): string[] {
+export function kubernetesGaps(programs: readonly StartableProgram[]): string[] {
   const migrate = secretsOf('migrate');
   return gapsIn([
     ...databaseRoles(programs.map(({ kind }) => kind)).map((role): Claim => {
@@ -115,7 +115,9 @@ export function kubernetesGaps(programs: readonly Program[]): string[] {
   ]);
 }
 
-function workloadClaims({ kind: { name, app, replicas, paths, databaseRole: role } }: Program): Claim[] {
+function workloadClaims({
+  kind: { name, app, replicas, paths, databaseRole: role },
+}: StartableProgram): Claim[] {
   const spec = workloadOf(name)?.spec;
   const [container] = spec?.template?.spec.containers ?? [];
   const listed = MANIFESTS.flatMap(({ resources = [] }) => resources);
@@ -133,7 +135,7 @@ function workloadClaims({ kind: { name, app, replicas, paths, databaseRole: role
   ];
 }
 
-function policyClaims({ kind: { name }, settings }: Program): Claim[] {
+function policyClaims({ kind: { name }, settings }: StartableProgram): Claim[] {
   const wanted = POLICIES.filter(([, setting]) => setting in settings).map(([policy]) => policy);
   const lets = (policy: string): boolean => {
     const found = MANIFESTS.find(
@@ -159,7 +161,7 @@ function secretsOf(name: string): string[] {
 }
 
 /** What the figures of processes are not read from. */
-export function scrapeGaps(programs: readonly Program[]): string[] {
+export function scrapeGaps(programs: readonly StartableProgram[]): string[] {
   const [pods] = POD_MONITOR.spec.selector.matchExpressions;
   const [endpoint] = POD_MONITOR.spec.podMetricsEndpoints;
   return gapsIn(

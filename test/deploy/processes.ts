@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { loadPrograms } from '#apps/launcher/programs.js';
 import { migrationConfig } from '#apps/cli/config.js';
-import { opsSettings } from '#apps/cli/ops/place.js';
+import { opsSettings } from '#apps/cli/ops/gateway-place.js';
 import { toolSettings } from '#apps/cli/tool-settings.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
 import { PROCESSES } from '#libs/platform/processes/catalogue.js';

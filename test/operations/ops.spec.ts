@@ -6,9 +6,9 @@ import { UsageFault } from '#libs/platform/terminal/commands.js';
 import { askHidden } from '#apps/cli/ops/hidden-prompt.js';
 import { OPS } from '#apps/cli/ops/ops-area.js';
 import { parseCall } from '#libs/platform/terminal/parse-call.js';
-import { Report } from '#apps/cli/ops/report.js';
+import { OpsReport } from '#apps/cli/ops/report.js';
 import { table } from '#apps/cli/ops/table.js';
-import type { OpsSettings } from '#apps/cli/ops/place.js';
+import type { OpsSettings } from '#apps/cli/ops/gateway-place.js';
 
 function settings(given: Partial<Record<'OPS_TOKEN' | 'OPS_EMAIL' | 'OPS_PASSWORD', string>>): OpsSettings {
   return {
@@ -137,8 +137,8 @@ describe('a fault', () => {
     const silent = (): void => undefined;
     const err = (text: string): void => void told.push(text);
     const fault = new CommandFault('404 not_found', 1, { status: 404, error: 'not_found' });
-    new Report(silent, err, false, false).fault(fault);
-    new Report(silent, err, true, false).fault(fault);
+    new OpsReport(silent, err, false, false).fault(fault);
+    new OpsReport(silent, err, true, false).fault(fault);
     expect(told).toEqual([
       'ops: 404 not_found',
       '{"status":404,"error":"not_found","message":"404 not_found"}',

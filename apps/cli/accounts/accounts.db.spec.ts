@@ -9,7 +9,7 @@ import { openPool } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
-import type { AccountEntry } from './account-desk.js';
+import type { AccountEntry } from './account-service.js';
 import { UsageFault } from '#libs/platform/terminal/commands.js';
 import { parseCall } from '#libs/platform/terminal/parse-call.js';
 import { ACCOUNTS, callOf, type AccountCall } from './call.js';

@@ -77,7 +77,7 @@ export const ACCOUNTS = {
 
 type AccountCommand = (typeof ACCOUNTS)['commands'][number];
 
-export interface Terms {
+export interface AccountTerms {
   readonly name: string;
   readonly roles: readonly Role[];
   readonly capabilities: readonly Capability[];
@@ -91,7 +91,7 @@ export interface Terms {
 export type AccountCall = { readonly json: boolean } & (
   | { readonly command: 'list' }
   | { readonly command: 'disable' | 'enable' | 'password'; readonly email: string }
-  | { readonly command: 'add'; readonly email: string; readonly terms: Terms }
+  | { readonly command: 'add'; readonly email: string; readonly terms: AccountTerms }
 );
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
@@ -112,7 +112,7 @@ export function callOf({ command, operands, options, json }: ParsedCall<AccountC
   }
 }
 
-function termsIn(given: GivenOptions): Terms {
+function termsIn(given: GivenOptions): AccountTerms {
   const roles = wordsIn(given.texts('role') ?? [], ROLES, 'role');
   if (roles.length === 0) throw new UsageFault('--role is missing');
   const venues = [...new Set(given.texts('venue') ?? [])];

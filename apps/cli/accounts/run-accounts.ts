@@ -2,7 +2,7 @@ import { openPool } from '#libs/platform/database/postgres.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { visible, visibleJson } from '#libs/platform/terminal/visible-text.js';
 import { table, type Column } from '../ops/table.js';
-import { AccountDesk, type AccountEntry } from './account-desk.js';
+import { AccountService, type AccountEntry } from './account-service.js';
 import type { AccountCall } from './call.js';
 import { newPassword, type Keyboard } from './new-password.js';
 
@@ -33,7 +33,7 @@ export async function runAccounts(
     for (const line of call.json ? [visibleJson(document)] : lines.map(visible)) say(line);
   };
   try {
-    const desk = new AccountDesk(pool, clock);
+    const desk = new AccountService(pool, clock);
     if (call.command === 'list') {
       const accounts = await desk.list();
       show({ accounts }, table(COLUMNS, accounts));
@@ -52,7 +52,7 @@ interface Change {
 }
 
 async function changeOf(
-  desk: AccountDesk,
+  desk: AccountService,
   call: Exclude<AccountCall, { readonly command: 'list' }>,
   keyboard: Keyboard,
 ): Promise<Change> {

@@ -1,4 +1,4 @@
-import type { AccountEntry } from '../accounts/account-desk.js';
+import type { AccountEntry } from '../accounts/account-service.js';
 import type { BalanceLine, EvidenceLine, LimitLine } from './lines.js';
 
 export interface OwnLines {

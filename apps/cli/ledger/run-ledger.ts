@@ -1,12 +1,12 @@
 import { openPool } from '#libs/platform/database/postgres.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { visible, visibleJson } from '#libs/platform/terminal/visible-text.js';
-import { AccountDesk } from '../accounts/account-desk.js';
+import { AccountService } from '../accounts/account-service.js';
 import { CommandFault, EXIT_REFUSED } from '../ops/faults.js';
 import { table, type Column } from '../ops/table.js';
-import { readBooks, type AccountBooks, type Books } from './books.js';
+import { readLedgerState, type AccountState, type LedgerState } from './ledger-state.js';
 import type { LedgerCall } from './call.js';
-import { LedgerDesk, nameOf } from './ledger-desk.js';
+import { LedgerService, nameOf } from './ledger-service.js';
 import { refuseWhoOwnsNoTables } from './owner-of-tables.js';
 
 export interface LedgerPorts {
@@ -21,7 +21,7 @@ interface Told {
   readonly lines: readonly string[];
 }
 
-const CONTRACTS: readonly Column<Books['contracts'][number]>[] = [
+const CONTRACTS: readonly Column<LedgerState['contracts'][number]>[] = [
   { head: 'VENUE', cell: ({ venue }) => venue },
   { head: 'CONTRACT', cell: ({ contract_id: id }) => id },
   { head: 'OUTCOME', cell: ({ outcome }) => outcome },
@@ -34,10 +34,10 @@ const CONTRACTS: readonly Column<Books['contracts'][number]>[] = [
 export async function runLedger(call: LedgerCall, { databaseUrl, clock, say }: LedgerPorts): Promise<void> {
   const pool = openPool(databaseUrl, { applicationName: 'ledger', max: 1 });
   try {
-    const desk = new LedgerDesk(pool, clock);
+    const desk = new LedgerService(pool, clock);
     await refuseWhoOwnsNoTables(pool);
     const accountOf = async (said: string): Promise<string> => {
-      const known = (await new AccountDesk(pool, clock).list()).find(
+      const known = (await new AccountService(pool, clock).list()).find(
         ({ account_id: id, email }) => id === said || email.toLowerCase() === said.toLowerCase(),
       );
       if (known === undefined) throw new CommandFault(`there is no account ${said}`, EXIT_REFUSED);
@@ -45,7 +45,7 @@ export async function runLedger(call: LedgerCall, { databaseUrl, clock, say }: L
     };
     const { document, lines } =
       call.command === 'show'
-        ? shown(await readBooks(pool, clock), call.account)
+        ? shown(await readLedgerState(pool, clock), call.account)
         : await changed(call, desk, accountOf);
     for (const line of call.json ? [visibleJson(document)] : lines.map(visible)) say(line);
   } finally {
@@ -55,7 +55,7 @@ export async function runLedger(call: LedgerCall, { databaseUrl, clock, say }: L
 
 async function changed(
   call: Exclude<LedgerCall, { readonly command: 'show' }>,
-  desk: LedgerDesk,
+  desk: LedgerService,
   accountOf: (said: string) => Promise<string>,
 ): Promise<Told> {
   switch (call.command) {
@@ -88,7 +88,7 @@ async function changed(
   }
 }
 
-function shown(books: Books, asked: string | undefined): Told {
+function shown(books: LedgerState, asked: string | undefined): Told {
   const accounts = books.accounts.filter(
     ({ account_id: id, email }) =>
       asked === undefined || id === asked || email?.toLowerCase() === asked.toLowerCase(),
@@ -104,7 +104,7 @@ function shown(books: Books, asked: string | undefined): Told {
   };
 }
 
-function linesOf({ account_id: id, email, balances, limits, openings, lacks }: AccountBooks): string[] {
+function linesOf({ account_id: id, email, balances, limits, openings, lacks }: AccountState): string[] {
   return [
     `${email ?? 'an account that is not entered'} (${id})`,
     ...balances.map(

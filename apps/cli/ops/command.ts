@@ -1,11 +1,11 @@
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { GatewayClient } from './gateway-client.js';
 import type { CommandDeclaration, ParsedCall } from '#libs/platform/terminal/commands.js';
-import type { Report } from './report.js';
+import type { OpsReport } from './report.js';
 
 export interface OpsPorts {
   readonly gateway: GatewayClient;
-  readonly report: Report;
+  readonly report: OpsReport;
   readonly clock: Clock;
   /** Aborted when whoever watches has seen enough. */
   readonly stop: AbortSignal;

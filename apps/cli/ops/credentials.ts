@@ -1,14 +1,14 @@
 import { EXIT } from '#libs/platform/process/start-fault.js';
 import { CommandFault } from './faults.js';
-import type { Credentials, GatewayClient } from './gateway-client.js';
-import { ask, askHidden, type Terminal } from './hidden-prompt.js';
-import type { OpsSettings, Place } from './place.js';
+import type { GatewayCredentials, GatewayClient } from './gateway-client.js';
+import { ask, askHidden, type PromptTerminal } from './hidden-prompt.js';
+import type { OpsSettings, GatewayPlace } from './gateway-place.js';
 
 export interface CredentialParts {
   readonly settings: OpsSettings;
-  readonly place: Place;
+  readonly place: GatewayPlace;
   /** Undefined where nobody can be asked. */
-  readonly terminal: Terminal | undefined;
+  readonly terminal: PromptTerminal | undefined;
 }
 
 interface Login {
@@ -19,7 +19,7 @@ interface Login {
 /** From the environment or from the keyboard, and never from the command line, where every process of the machine could read it. */
 export function credentialsFrom(
   parts: CredentialParts,
-): (client: Pick<GatewayClient, 'logIn'>) => Promise<Credentials> {
+): (client: Pick<GatewayClient, 'logIn'>) => Promise<GatewayCredentials> {
   // Nobody is asked twice: he may have left the keyboard to a command that waits.
   let known: Promise<Login> | undefined;
   return async (client) => {
@@ -39,7 +39,7 @@ async function login({ settings, place, terminal }: CredentialParts): Promise<Lo
   return { email: who, password: password ?? (await askHidden(`Password of ${who}: `, terminal)) };
 }
 
-function whoAreYou({ demo }: Place): string {
+function whoAreYou({ demo }: GatewayPlace): string {
   const line = 'who are you? Set OPS_EMAIL and OPS_PASSWORD, or OPS_TOKEN';
   if (demo === undefined) return line;
   return `${line}. On this demo cluster: OPS_EMAIL=${demo.email} OPS_PASSWORD=${demo.password}`;

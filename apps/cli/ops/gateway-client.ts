@@ -6,7 +6,7 @@ import { CommandFault, EXIT_INTERRUPTED, EXIT_REFUSED } from './faults.js';
 export type Method = 'GET' | 'POST' | 'DELETE';
 
 /** Who asks: a token that was there, or one that a login brought and that is ended with this command. */
-export interface Credentials {
+export interface GatewayCredentials {
   readonly token: string;
   readonly mine: boolean;
 }
@@ -15,7 +15,7 @@ export interface ClientPorts {
   readonly url: string;
   readonly stop: AbortSignal;
   /** Asked before the first call, and again when the session of a login is over; given a way to log in. */
-  readonly credentials: (client: GatewayClient) => Promise<Credentials>;
+  readonly credentials: (client: GatewayClient) => Promise<GatewayCredentials>;
 }
 
 interface Answer {
@@ -40,7 +40,7 @@ const LASTING = new AbortController().signal;
 
 /** Speaks to a gateway like any other client, and turns what it refuses into one line. */
 export class GatewayClient {
-  private session: Promise<Credentials> | undefined;
+  private session: Promise<GatewayCredentials> | undefined;
   private readonly api: ApiClient;
 
   constructor(private readonly ports: ClientPorts) {
@@ -66,7 +66,7 @@ export class GatewayClient {
   }
 
   /** What cannot be had now may be had the next time that something is asked: whoever waits goes on waiting. */
-  private async begun(): Promise<Credentials> {
+  private async begun(): Promise<GatewayCredentials> {
     const session = (this.session ??= this.ports.credentials(this));
     try {
       return await session;

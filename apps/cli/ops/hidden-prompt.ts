@@ -2,18 +2,18 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { CommandFault, EXIT_INTERRUPTED } from './faults.js';
 
-export interface Terminal {
+export interface PromptTerminal {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
 }
 
 /** Asks on the terminal; what is typed shows. */
-export function ask(question: string, { input, output }: Terminal): Promise<string> {
+export function ask(question: string, { input, output }: PromptTerminal): Promise<string> {
   return answered(question, input, output, output);
 }
 
 /** The same, and what is typed does not show. */
-export async function askHidden(question: string, { input, output }: Terminal): Promise<string> {
+export async function askHidden(question: string, { input, output }: PromptTerminal): Promise<string> {
   const silence = new Writable({
     write: (_chunk, _encoding, done) => {
       done();

@@ -1,5 +1,5 @@
 import type { CommandArea } from '#libs/platform/terminal/commands.js';
-import { actions, auctionVoid, limits } from './book-commands.js';
+import { actions, auctionVoid, limits } from './record-commands.js';
 import type { OpsCommand } from './command.js';
 import { haltImpose, haltLift, halts } from './halt-commands.js';
 import { shardDrain, shardResume, shards } from './shard-commands.js';

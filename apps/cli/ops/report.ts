@@ -5,7 +5,7 @@ import type { CommandFault } from './faults.js';
 type Write = (text: string) => void;
 
 /** Where results go: as text for people or as JSON for programs, never both. */
-export class Report {
+export class OpsReport {
   constructor(
     private readonly out: Write,
     private readonly err: Write,

@@ -6,7 +6,7 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import type { OpsPorts } from './command.js';
 import { GatewayClient } from './gateway-client.js';
 import { OPS } from './ops-area.js';
-import { Report } from './report.js';
+import { OpsReport } from './report.js';
 import { shardDrain } from './shard-commands.js';
 
 const DRAINING = { shard: 1, state: 'DRAINING', active_auctions: 3 };
@@ -33,7 +33,7 @@ function ports(): OpsPorts {
   const stop = new AbortController().signal;
   const credentials = (): Promise<{ token: string; mine: boolean }> =>
     Promise.resolve({ token: 'given', mine: false });
-  const report = new Report(
+  const report = new OpsReport(
     () => undefined,
     () => undefined,
     false,

@@ -15,7 +15,7 @@ export interface CommandOptions {
   readonly json: boolean;
 }
 
-export interface CommandPorts {
+export interface ProjectionPorts {
   readonly pool: Pool;
   readonly reader: JournalReader;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export type Say = (line: string) => void;
 export function runProjectionCommand(
   command: ProjectionCommand,
   options: CommandOptions,
-  ports: CommandPorts,
+  ports: ProjectionPorts,
   say: Say,
 ): Promise<number> {
   switch (command) {
@@ -42,7 +42,7 @@ export function runProjectionCommand(
 
 async function lag(
   { shard, json }: CommandOptions,
-  { pool, reader }: CommandPorts,
+  { pool, reader }: ProjectionPorts,
   say: Say,
 ): Promise<number> {
   const all = await projectionLag({ pool, reader, projection: auctionProjection });
@@ -61,7 +61,7 @@ function lagLine(row: ShardLag): string {
   return isBeyondEnd(row) ? `${place}, BEYOND the end of its journal` : `${place}, ${row.lag} behind`;
 }
 
-async function compare({ shard, json }: CommandOptions, ports: CommandPorts, say: Say): Promise<number> {
+async function compare({ shard, json }: CommandOptions, ports: ProjectionPorts, say: Say): Promise<number> {
   const tables = await compareProjection(auctionProjection, ports, shard);
   const equal = tables.every(({ differing }) => differing === 0);
   if (json) say(visibleJson({ equal, tables }));
@@ -78,7 +78,7 @@ function comparisonLines({ table, rows, differing, differences }: TableCompariso
   return [`${table}: ${rows} rows, ${differing} not as the journal says`, ...shown, ...rest];
 }
 
-async function rebuild({ shard, json }: CommandOptions, ports: CommandPorts, say: Say): Promise<number> {
+async function rebuild({ shard, json }: CommandOptions, ports: ProjectionPorts, say: Say): Promise<number> {
   const tell: Say = json ? () => undefined : say;
   await new Rebuild(auctionProjection, { ...ports, say: tell }).run(shard);
   if (json) say(JSON.stringify({ rebuilt: shard === undefined ? 'all' : [shard] }));

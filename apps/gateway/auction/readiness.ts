@@ -1,5 +1,5 @@
 import type { DatabasePulse } from '#libs/platform/database/database-pulse.js';
-import type { Health } from '#libs/platform/internal-server/heard-readiness.js';
+import type { Health } from '#libs/platform/internal-server/polled-readiness.js';
 import type { OwnerRouter } from '#libs/auction/api/owner-router.js';
 
 /** Ready: not draining, the control schema answers, and at least one owner can be asked. */

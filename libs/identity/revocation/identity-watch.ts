@@ -1,5 +1,5 @@
 import type { Clock } from '#libs/platform/time/clock.js';
-import { PacedLook } from '#libs/platform/time/paced-look.js';
+import { PacedPoll } from '#libs/platform/time/paced-poll.js';
 import { epochSeconds, MINUTE_S } from '../epoch.js';
 import type { KeyRing } from '../keys/key-ring.js';
 import type { KeyStore } from '../keys/key-store.js';
@@ -42,7 +42,7 @@ export class IdentityWatch {
   private lookedAt = 0;
   private tidyAt = 0;
   private turn: Promise<void> = Promise.resolve();
-  private readonly looks: PacedLook;
+  private readonly looks: PacedPoll;
   private readonly maxAgeNanos: bigint;
 
   constructor(
@@ -55,7 +55,7 @@ export class IdentityWatch {
     this.maxAgeNanos = BigInt(settings.maxAgeMillis) * NANOS_PER_MILLI;
     const { pollMillis: busyMillis, idlePollMillis: idleMillis } = settings;
     // A look that fails is told by its age.
-    this.looks = new PacedLook(clock, { busyMillis, idleMillis }, () =>
+    this.looks = new PacedPoll(clock, { busyMillis, idleMillis }, () =>
       this.refresh().catch(() => undefined),
     );
   }

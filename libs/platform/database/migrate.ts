@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { MigrationInterface } from 'typeorm';
 import { refuseUnfitDatabase } from './fit-database.js';
 import { refuseNewerDatabase } from './generation.js';
-import { amidOthers, awaitTurn, migrationOptions, type Patience } from './migration-turn.js';
+import { amidOthers, awaitTurn, migrationOptions, type MigrationPatience } from './migration-turn.js';
 import { asSchemaFault } from './schema-fault.js';
 import { EXIT, StartFault } from '../process/start-fault.js';
 
@@ -16,7 +16,7 @@ export interface MigrationLog {
 
 interface Circumstances {
   readonly isRestore?: boolean;
-  readonly patience?: Patience;
+  readonly patience?: MigrationPatience;
 }
 
 const NAME = 'sotto-migrate';

@@ -6,17 +6,17 @@ import { EXIT, isCodedError, StartFault } from '../process/start-fault.js';
 export type Tell = (line: string) => void;
 type Asked = Pick<ClientBase, 'query'>;
 
-export interface Patience {
+export interface MigrationPatience {
   /** For the turn: the longest migration takes much less. */
   readonly turnMs: number;
   /** For a lock of the server's own. Nothing of the product holds so long what a migration needs. */
   readonly lockMs: number;
 }
 
-const USUAL_PATIENCE: Patience = { turnMs: 600_000, lockMs: 10_000 };
+const USUAL_PATIENCE: MigrationPatience = { turnMs: 600_000, lockMs: 10_000 };
 
 /** What a session of a migration begins with. */
-export function migrationOptions({ lockMs }: Patience = USUAL_PATIENCE): string {
+export function migrationOptions({ lockMs }: MigrationPatience = USUAL_PATIENCE): string {
   return `${KEPT} -c lock_timeout=${lockMs}`;
 }
 
@@ -33,7 +33,7 @@ export async function awaitTurn(
   client: Asked,
   lock: number,
   tell: Tell,
-  { turnMs }: Patience = USUAL_PATIENCE,
+  { turnMs }: MigrationPatience = USUAL_PATIENCE,
 ): Promise<void> {
   const began = performance.now();
   for (let isTold = false; ; isTold = true) {

@@ -2,20 +2,20 @@ import pg from 'pg';
 
 /** Why a session that was asked for was not had. */
 export const REFUSALS = ['too_many', 'denied', 'unreachable'] as const;
-export type Refusal = (typeof REFUSALS)[number];
+export type SessionRefusal = (typeof REFUSALS)[number];
 
 const TOO_MANY_CONNECTIONS = '53300';
 /** No such password, a login that may not log in, no right to connect, a database that takes nobody or is not there. */
 const DENIED = /^(?:28\w{3}|42501|55000|3D000)$/;
 
-const refusals = new Map<Refusal, number>();
+const refusals = new Map<SessionRefusal, number>();
 
 /** Of this process, since its start. */
-export function sessionsRefused(reason: Refusal): number {
+export function sessionsRefused(reason: SessionRefusal): number {
   return refusals.get(reason) ?? 0;
 }
 
-function refusalOf(error: unknown): Refusal {
+function refusalOf(error: unknown): SessionRefusal {
   if (!(error instanceof pg.DatabaseError) || error.code === undefined) return 'unreachable';
   if (error.code === TOO_MANY_CONNECTIONS) return 'too_many';
   return DENIED.test(error.code) ? 'denied' : 'unreachable';

@@ -1,4 +1,4 @@
-import { hireWatcher } from '../supervision/watcher.js';
+import { startWatcher } from '../supervision/watcher.js';
 
 /** The broker is asked to stop, and killed if it does not in time. */
 const SCRIPT = `
@@ -12,5 +12,5 @@ kill -KILL "$1"
 
 /** No broker outlives the process that started it, however that ends. Returns what to call once the broker is gone. */
 export function keepBroker(pid: number): () => void {
-  return hireWatcher('sotto-kafka-keeper', SCRIPT, [String(pid)]);
+  return startWatcher('sotto-kafka-keeper', SCRIPT, [String(pid)]);
 }

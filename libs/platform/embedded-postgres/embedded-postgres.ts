@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { findBinaries, type Binaries } from './binaries.js';
-import { checkDataFiles, openDataPlace, type DataPlace } from './data-place.js';
+import { checkDataFiles, openDataPlace, type DataPlace } from './data-folder.js';
 import { KEEPER_SCRIPT } from './keeper.js';
 import { endLeftoverServer, readPostmasterPid, signal } from './leftover.js';
 import { whyItRefuses } from './refusal.js';

@@ -7,13 +7,13 @@ const OF_THE_DISK = /No space left on device|Disk quota exceeded|Input\/output e
 /** A piece of the write-ahead log: without room for one it cannot begin. Its own log may be on the same disk, and hold no reason then. */
 const LEAST_ROOM = 16 * 2 ** 20;
 
-export interface Refusal {
+export interface PostgresRefusal {
   readonly reason: string;
   readonly exitCode: number;
 }
 
 /** From what the server has logged since it was started, and how many bytes its disk still takes. */
-export function whyItRefuses(log: string, room: number): Refusal {
+export function whyItRefuses(log: string, room: number): PostgresRefusal {
   const reasons = [...log.matchAll(REASONS)].map(([, reason = '']) => reason);
   const ofTheDisk = reasons.find((reason) => OF_THE_DISK.test(reason));
   if (ofTheDisk !== undefined) return { reason: ofTheDisk, exitCode: EXIT.unavailable };

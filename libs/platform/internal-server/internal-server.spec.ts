@@ -6,7 +6,7 @@ import { addressOf, internalHost } from './internal-host.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { nextTurn } from '../time/clock.js';
-import { HeardReadiness, type Health } from './heard-readiness.js';
+import { HeardReadiness, type Health } from './polled-readiness.js';
 import {
   createInternalServer,
   internalHandler,

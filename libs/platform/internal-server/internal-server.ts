@@ -7,8 +7,8 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Gauge, type Registry } from 'prom-client';
-import { isGoodToken } from './good-token.js';
-import { HeardReadiness, withinBound, type Health, type HealthCheck } from './heard-readiness.js';
+import { isGoodToken } from './valid-token.js';
+import { HeardReadiness, withinBound, type Health, type HealthCheck } from './polled-readiness.js';
 import { addressOf, isEverywhere } from './internal-host.js';
 import { EXIT, isCodedError, NO_ADDRESS_OF_OURS, StartFault } from '../process/start-fault.js';
 import { SystemClock } from '../time/system-clock.js';

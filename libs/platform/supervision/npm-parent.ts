@@ -10,7 +10,7 @@ const RUNNER = /\b(?:npm|pnpm|yarn|bun|node)\b/;
  * npm that is killed outright passes nothing on, but leaves what it has started with another parent. That may happen before this
  * process has looked for the first time: then its parent is not one that runs scripts.
  */
-export function heedNpm(script: string, env: Environment, clock: Clock, whenGone: () => void): void {
+export function handleNpmEnd(script: string, env: Environment, clock: Clock, whenGone: () => void): void {
   if (env.npm_lifecycle_event !== script) return;
   const parent = process.ppid;
   const wasTooLate = !runsScripts(parent);

@@ -7,7 +7,7 @@ const WAIT = 'read -r line && exit 0\n';
  * A shell that waits on a pipe from us and does what `script` says when we were killed. It is no child that dies with us: it leads
  * its own group and holds no folder. Returns what to call when it is not needed any more.
  */
-export function hireWatcher(name: string, script: string, args: readonly string[]): () => void {
+export function startWatcher(name: string, script: string, args: readonly string[]): () => void {
   const shell = spawn('/bin/sh', ['-c', WAIT + script, name, ...args], {
     cwd: '/',
     env: { PATH: '/usr/local/bin:/usr/bin:/bin' },

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-import { KeptAnswer } from '#libs/platform/kept-answer.js';
+import { PolledAnswer } from '#libs/platform/time/polled-answer.js';
 import { quietly, type OnFault } from '#libs/platform/process/quiet-faults.js';
 import { OffsetsTable } from '../offsets.js';
 import type { ProjectionTables } from '../projection.js';
@@ -54,8 +54,8 @@ interface Advance {
 
 /** Polls how far journals and projection are and keeps the last values, so that no caller waits. */
 export class LagMonitor {
-  private readonly positions: KeptAnswer<ReadonlyMap<number, number>>;
-  private readonly heads: ReadonlyMap<number, KeptAnswer<number>>;
+  private readonly positions: PolledAnswer<ReadonlyMap<number, number>>;
+  private readonly heads: ReadonlyMap<number, PolledAnswer<number>>;
   private readonly advances = new Map<number, Advance>();
 
   constructor(private readonly ports: LagMonitorPorts) {
@@ -63,15 +63,15 @@ export class LagMonitor {
     const onFault = quietly(ports.onFault, clock);
     const table = new OffsetsTable(ports.projection);
     const pace = { clock, everyMillis: EVERY_MILLIS, withinMillis: WITHIN_MILLIS };
-    this.positions = new KeptAnswer({
+    this.positions = new PolledAnswer({
       ...pace,
       question: () => this.pollPositions(table),
       onFault: (error) => {
         onFault('positions', error);
       },
     });
-    const headOf = (shard: number): KeptAnswer<number> =>
-      new KeptAnswer({
+    const headOf = (shard: number): PolledAnswer<number> =>
+      new PolledAnswer({
         ...pace,
         question: async () => (await reader.heads([shard])).get(shard) ?? 0,
         onFault: (error) => {

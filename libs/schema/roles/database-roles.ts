@@ -3,7 +3,7 @@ import {
   amidOthers,
   awaitTurn,
   migrationOptions,
-  type Patience,
+  type MigrationPatience,
   type Tell,
 } from '#libs/platform/database/migration-turn.js';
 import { asSchemaFault } from '#libs/platform/database/schema-fault.js';
@@ -16,7 +16,7 @@ export type RolePasswords = Readonly<Partial<Record<DatabaseRole, string>>>;
 
 interface RoleCircumstances {
   readonly tell?: Tell;
-  readonly patience?: Patience;
+  readonly patience?: MigrationPatience;
 }
 
 /** Any constant that nobody else uses: roles and grants are changed by one at a time. */

@@ -52,7 +52,7 @@ export class Launches {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
       await code;
     }
-    // What hears nothing would be ended by the undertaker, much later.
+    // What hears nothing would be ended by the orphan reaper, much later.
     for (const pid of this.pids()) killed(pid);
     await until(() => this.pids().length === 0);
     rmSync(this.folder, { recursive: true, force: true });

@@ -3,8 +3,8 @@ import { chmod, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Children, type Place } from '#apps/launcher/children.js';
-import { embedDatabase, type Database } from '#apps/launcher/database.js';
+import { Children, type PlacedProcess } from '#apps/launcher/children.js';
+import { embedDatabase, type LauncherDatabase } from '#apps/launcher/database.js';
 import { prepareLogins, sharedLogin } from '#apps/launcher/database-logins.js';
 import { prepareJournals } from '#apps/launcher/journals.js';
 import { allReady } from '#apps/launcher/readiness.js';
@@ -15,7 +15,7 @@ import { makeFolder } from '#libs/platform/files/make-folder.js';
 import { migrate } from '#libs/platform/database/migrate.js';
 import { pickPorts } from '#libs/platform/supervision/ports.js';
 import { markerEnvironment, markerOf } from '#libs/platform/supervision/marker.js';
-import { hireUndertaker, type Undertaker } from '#libs/platform/supervision/undertaker.js';
+import { startOrphanReaper, type OrphanReaper } from '#libs/platform/supervision/orphan-reaper.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import type { Machine } from '../machine.js';
@@ -67,10 +67,10 @@ export class Installation {
   databaseUrl = '';
   /** By which the processes of this installation are known, also to who clears up after it. */
   markerEnv: Readonly<Record<string, string>> = {};
-  private database: Database | undefined;
+  private database: LauncherDatabase | undefined;
   private children: Children | undefined;
-  private places: readonly Place[] = [];
-  private undertaker: Undertaker | undefined;
+  private places: readonly PlacedProcess[] = [];
+  private orphanReaper: OrphanReaper | undefined;
   private readonly over = new AbortController();
   private building: Promise<void> = Promise.resolve();
   private stopping: Promise<void> | undefined;
@@ -120,7 +120,7 @@ export class Installation {
     return `http://127.0.0.1:${this.placeOf(name).internalPort}`;
   }
 
-  placeOf(name: string): Place {
+  placeOf(name: string): PlacedProcess {
     const place = this.places.find(({ plan }) => plan.name === name);
     if (place === undefined) throw new Error(`there is no ${name}`);
     return place;
@@ -132,7 +132,7 @@ export class Installation {
     return this.stopping;
   }
 
-  /** At once, without waiting for anybody: processes are ended by the undertaker. */
+  /** At once, without waiting for anybody: processes are ended by the orphan reaper. */
   unmount(): void {
     for (const disk of this.disks.splice(0)) if (!disk.unmount()) this.mounted.push(disk.folder);
   }
@@ -166,7 +166,7 @@ export class Installation {
     await this.database?.stop().catch(() => undefined);
     await this.wires.close();
     this.unmount();
-    this.undertaker?.dismiss();
+    this.orphanReaper?.dismiss();
   }
 
   private note(name: string, pid: number): void {
@@ -182,7 +182,7 @@ export class Installation {
     this.markerEnv = markerEnvironment(marker);
     // Whatever this process starts inherits it: brokers and tracers must not outlive a campaign that is killed either.
     Object.assign(process.env, this.markerEnv);
-    this.undertaker = hireUndertaker(marker, path.join(folder, 'cluster.json'));
+    this.orphanReaper = startOrphanReaper(marker, path.join(folder, 'cluster.json'));
     if (options.machine.mayMount) {
       this.disks.push(SmallDisk.mount('postgres', path.join(folder, 'postgres'), DISK_MB));
     }

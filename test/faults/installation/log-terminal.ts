@@ -1,9 +1,9 @@
 import { appendFileSync } from 'node:fs';
-import { Terminal } from '#apps/launcher/terminal.js';
+import { LauncherTerminal } from '#apps/launcher/terminal.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 
 /** What an operator would have seen, in a file. */
-export class LogTerminal extends Terminal {
+export class LogTerminal extends LauncherTerminal {
   constructor(
     clock: Clock,
     private readonly file: string,

@@ -21,7 +21,7 @@ import { NoticeBoard } from '#libs/link/notices.js';
 import { SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-headers.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import { LinkServer } from '#libs/link/link-server.js';
-import { isGoodToken } from '#libs/platform/internal-server/good-token.js';
+import { isGoodToken } from '#libs/platform/internal-server/valid-token.js';
 import { repeat } from '#libs/platform/time/clock.js';
 import { CompletedReader } from '#libs/auction/projections/completed-reader.js';
 import { openReservations } from '../storage/reservation-session.js';

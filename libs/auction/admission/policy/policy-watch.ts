@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import { rejected, type Rejection } from '#libs/base/rejection.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-import { PacedLook, type Pace } from '#libs/platform/time/paced-look.js';
+import { PacedPoll, type PollPace } from '#libs/platform/time/paced-poll.js';
 import { loadPolicy, readableVersion } from './load-policy.js';
 import type { PolicySnapshot } from './policy-snapshot.js';
 
-export interface PolicyWatchSettings extends Pace {
+export interface PolicyWatchSettings extends PollPace {
   /** Past this age without a successful look the policy counts as unknown, and unknown refuses. */
   readonly maxStalenessMillis: number;
 }
@@ -20,7 +20,7 @@ export class PolicyWatch {
   private snapshot: PolicySnapshot | undefined;
   /** When the last successful look began: what it saw cannot be older than that. */
   private seenAt = 0n;
-  private readonly looks: PacedLook;
+  private readonly looks: PacedPoll;
   /** The look that is being taken; its end, however it ends. */
   private looking: Promise<void> = Promise.resolve();
   /** The look behind it, which has not begun. */
@@ -36,7 +36,7 @@ export class PolicyWatch {
     private readonly isNeeded: () => boolean = () => true,
     private readonly settings: PolicyWatchSettings = DEFAULTS,
   ) {
-    this.looks = new PacedLook(clock, settings, () => this.look());
+    this.looks = new PacedPoll(clock, settings, () => this.look());
   }
 
   /** Looks once and goes on looking. A first look that fails is not fatal: until one succeeds everything is refused. */

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { replyFor } from '../../rules/told/command-reply.js';
 import type { Operation } from '../../rules/events.js';
-import { Gathered } from '#libs/platform/gathered.js';
+import { Batcher } from '#libs/platform/database/batcher.js';
 import { placed, readHistory, type EventRow } from './history-reader.js';
 
 /** A command by its caller's name for it. */
@@ -64,7 +64,7 @@ type CreateRow = { readonly place: number } & (EventRow | (StoredRow & { readonl
 
 /** First answers: those on an auction are told anew from its history, the others are kept as they were given. */
 export class AnswerReader {
-  private readonly creates = new Gathered(
+  private readonly creates = new Batcher(
     (asked: readonly AnswerScope[]) => this.ofCreates(asked),
     MOST_CREATES,
   );

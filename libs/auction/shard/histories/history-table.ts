@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { Gathered } from '#libs/platform/gathered.js';
+import { Batcher } from '#libs/platform/database/batcher.js';
 
 /** An auction that is over, by the places of all its events in the journal of its shard, in order. */
 export interface AuctionHistory {
@@ -24,7 +24,7 @@ interface HistoryRow {
 
 /** The histories of the auctions that one shard has forgotten: its owner's word, which no projection can take back. */
 export class HistoryTable {
-  private readonly asked = new Gathered((auctionIds: readonly string[]) => this.look(auctionIds), MOST);
+  private readonly asked = new Batcher((auctionIds: readonly string[]) => this.look(auctionIds), MOST);
 
   constructor(
     private readonly pool: Pick<Pool, 'query'>,

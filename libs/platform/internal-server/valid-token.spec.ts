@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { isGoodToken } from './good-token.js';
+import { isGoodToken } from './valid-token.js';
 
 it.each([
   ['secret', ['secret'], true],

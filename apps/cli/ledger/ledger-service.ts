@@ -20,7 +20,7 @@ import { UsageFault } from '#libs/platform/terminal/commands.js';
 import type { LimitCall, OpenCall } from './call.js';
 
 /** Enters what is there before anybody trades, as the role that owns the tables: no process has the right to. */
-export class LedgerDesk {
+export class LedgerService {
   constructor(
     private readonly pool: Pool,
     private readonly clock: Clock,

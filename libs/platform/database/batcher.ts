@@ -8,7 +8,7 @@ interface Waiting<Q, A> {
  * Questions of one kind that go to the database together: while some are being answered the next ones gather. What a statement costs
  * whatever it asks weighs more than the asking, and nobody waits longer than one answer for another.
  */
-export class Gathered<Q, A> {
+export class Batcher<Q, A> {
   private waiting: Waiting<Q, A>[] = [];
   private isAsking = false;
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { eventually } from '#libs/testing/eventually.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
-import { nextTurn } from './time/clock.js';
-import { KeptAnswer } from './kept-answer.js';
+import { nextTurn } from './clock.js';
+import { PolledAnswer } from './polled-answer.js';
 
 const EVERY_MS = 2_000;
 const WITHIN_MS = 10_000;
@@ -11,14 +11,14 @@ let clock: MovableClock;
 let asked: number;
 let answer: () => Promise<string>;
 let faults: string[];
-let kept: KeptAnswer<string>;
+let kept: PolledAnswer<string>;
 
 beforeEach(() => {
   clock = new MovableClock();
   asked = 0;
   faults = [];
   answer = () => Promise.resolve('first');
-  kept = new KeptAnswer({
+  kept = new PolledAnswer({
     clock,
     question: () => {
       asked += 1;

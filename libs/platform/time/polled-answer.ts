@@ -1,4 +1,4 @@
-import { untilNext, type Cancel, type Clock } from './time/clock.js';
+import { untilNext, type Cancel, type Clock } from './clock.js';
 
 export interface Asking<T> {
   readonly clock: Clock;
@@ -16,7 +16,7 @@ const MILLIS_PER_SECOND = 1_000;
  * The last answer to a question that is asked again and again, for whoever must not wait for the next. It is kept whatever becomes
  * of the questions behind it: its age says what it is worth.
  */
-export class KeptAnswer<T> {
+export class PolledAnswer<T> {
   private answer: { readonly value: T } | undefined;
   /** Since when the answer is what is known; before the first, since when there is none. */
   private since: bigint;

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { Gathered } from './gathered.js';
+import { Batcher } from './batcher.js';
 
 function held(): {
   asked: number[][];
   answerNext: (failure?: Error) => void;
-  gathered: Gathered<number, string>;
+  batcher: Batcher<number, string>;
 } {
   const asked: number[][] = [];
   const ends: ((failure?: Error) => void)[] = [];
-  const gathered = new Gathered<number, string>((questions) => {
+  const batcher = new Batcher<number, string>((questions) => {
     asked.push([...questions]);
     return new Promise((resolve, reject) => {
       ends.push((failure) => {
@@ -17,17 +17,17 @@ function held(): {
       });
     });
   }, 3);
-  return { asked, gathered, answerNext: (failure) => ends.shift()?.(failure) };
+  return { asked, batcher, answerNext: (failure) => ends.shift()?.(failure) };
 }
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('questions that are gathered', () => {
+describe('questions that are batcher', () => {
   it('of one moment go together; those that come meanwhile wait for the answer, and go so many at a time', async () => {
-    const { asked, gathered, answerNext } = held();
-    const answers = [1, 2].map((question) => gathered.answer(question));
+    const { asked, batcher, answerNext } = held();
+    const answers = [1, 2].map((question) => batcher.answer(question));
     await settle();
-    answers.push(...[3, 4, 5, 6].map((question) => gathered.answer(question)));
+    answers.push(...[3, 4, 5, 6].map((question) => batcher.answer(question)));
     await settle();
     expect(asked).toEqual([[1, 2]]);
     for (const batch of [[3, 4, 5], [6]]) {
@@ -37,17 +37,17 @@ describe('questions that are gathered', () => {
     }
     answerNext();
     expect(await Promise.all(answers)).toEqual(['of 1', 'of 2', 'of 3', 'of 4', 'of 5', 'of 6']);
-    const later = gathered.answer(7);
+    const later = batcher.answer(7);
     await settle();
     answerNext();
     expect(await later).toBe('of 7');
   });
 
   it('fail together, and alone', async () => {
-    const { gathered, answerNext } = held();
-    const first = gathered.answer(1).catch((error: unknown) => error);
+    const { batcher, answerNext } = held();
+    const first = batcher.answer(1).catch((error: unknown) => error);
     await settle();
-    const second = gathered.answer(2);
+    const second = batcher.answer(2);
     answerNext(new Error('gone'));
     expect(await first).toEqual(new Error('gone'));
     await settle();

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { actions } from './book-commands.js';
+import { actions } from './record-commands.js';
 import { GivenOptions } from '#libs/platform/terminal/commands.js';
 import type { OpsCommand } from './command.js';
 import { GatewayClient } from './gateway-client.js';
 import { halts } from './halt-commands.js';
-import { Report } from './report.js';
+import { OpsReport } from './report.js';
 import type { ActionEntry, ListedHalt } from '#libs/client/operator-wire.js';
 
 const ENTRY: ActionEntry = {
@@ -38,7 +38,7 @@ function listOf(entries: readonly unknown[]): Promise<string[]> {
 
 async function linesOf(command: OpsCommand, answer: object): Promise<string[]> {
   const out: string[] = [];
-  const report = new Report(
+  const report = new OpsReport(
     (text) => out.push(text),
     () => undefined,
     false,

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import type { Cancel, Clock } from './clock.js';
-import { PacedLook } from './paced-look.js';
+import { PacedPoll } from './paced-poll.js';
 
 const PACE = { busyMillis: 10, idleMillis: 100 };
 
@@ -40,12 +40,12 @@ class OneTimer implements Clock {
 
 let clock: OneTimer;
 let looked: number;
-let looks: PacedLook;
+let looks: PacedPoll;
 
 beforeEach(() => {
   clock = new OneTimer();
   looked = 0;
-  looks = new PacedLook(clock, PACE, () => {
+  looks = new PacedPoll(clock, PACE, () => {
     looked += 1;
     return Promise.resolve();
   });

@@ -9,7 +9,7 @@ import { chooseServerUser, mayEnter, type ServerUser } from './server-user.js';
 /** Where root keeps what a server user cannot reach below the data folder that was asked for. */
 const REACHABLE_BASE = '/var/lib/sotto';
 
-export interface Credentials {
+export interface ServerCredentials {
   readonly superuser: string;
   readonly application: string;
 }
@@ -19,7 +19,7 @@ export interface DataPlace {
   readonly folder: string;
   readonly data: string;
   readonly user: ServerUser | undefined;
-  readonly credentials: Credentials;
+  readonly credentials: ServerCredentials;
   readonly isNew: boolean;
 }
 
@@ -75,12 +75,12 @@ async function describePlace(folder: string, user: ServerUser | undefined): Prom
   return { folder, data, user, isNew, credentials: await readCredentials(folder, isNew) };
 }
 
-async function readCredentials(folder: string, mayCreate: boolean): Promise<Credentials> {
+async function readCredentials(folder: string, mayCreate: boolean): Promise<ServerCredentials> {
   const file = path.join(folder, 'credentials.json');
   const text = await readIfThere(file);
   if (text !== undefined) {
     try {
-      const { superuser, application } = JSON.parse(text) as Partial<Credentials>;
+      const { superuser, application } = JSON.parse(text) as Partial<ServerCredentials>;
       if (typeof superuser === 'string' && typeof application === 'string') return { superuser, application };
     } catch {
       // Falls through to the fault below, or to new ones while there is nothing yet that they would have to open.

@@ -1,5 +1,5 @@
 import { markerText, type ClusterMarker } from './marker.js';
-import { hireWatcher } from './watcher.js';
+import { startWatcher } from './watcher.js';
 
 const PATIENCE_S = 8;
 
@@ -23,11 +23,11 @@ for file in $(left); do
 done
 `;
 
-export interface Undertaker {
+export interface OrphanReaper {
   dismiss(): void;
 }
 
 /** Only Linux shows environments; elsewhere the processes' own watch on their launcher has to do. */
-export function hireUndertaker(marker: ClusterMarker, clusterFile: string): Undertaker {
-  return { dismiss: hireWatcher('sotto-undertaker', SCRIPT, [markerText(marker), clusterFile]) };
+export function startOrphanReaper(marker: ClusterMarker, clusterFile: string): OrphanReaper {
+  return { dismiss: startWatcher('sotto-orphan-reaper', SCRIPT, [markerText(marker), clusterFile]) };
 }

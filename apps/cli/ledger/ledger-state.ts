@@ -3,11 +3,11 @@ import { listContracts } from '#libs/auction/admission/policy/contract-registry.
 import type { ContractFacts } from '#libs/auction/rules/commands.js';
 import { inVault } from '#libs/ledger/ledger.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-import { AccountDesk, type AccountEntry } from '../accounts/account-desk.js';
+import { AccountService, type AccountEntry } from '../accounts/account-service.js';
 import { lacksOf } from './lacks.js';
 import type { BalanceLine, EvidenceLine, LimitLine, OpeningLine } from './lines.js';
 
-export interface AccountBooks {
+export interface AccountState {
   readonly account_id: string;
   /** Absent where the ledger knows an account that has not been entered, as after a restore. */
   readonly email?: string;
@@ -18,9 +18,9 @@ export interface AccountBooks {
   readonly lacks: readonly string[];
 }
 
-export interface Books {
+export interface LedgerState {
   readonly contracts: readonly ContractFacts[];
-  readonly accounts: readonly AccountBooks[];
+  readonly accounts: readonly AccountState[];
 }
 
 const BALANCES = `
@@ -43,9 +43,9 @@ const EVIDENCE = `
 const ALL = 1_000_000;
 
 /** What stands in the ledger, as far as it is no secret of an auction. */
-export async function readBooks(pool: Pool, clock: Clock): Promise<Books> {
+export async function readLedgerState(pool: Pool, clock: Clock): Promise<LedgerState> {
   const contracts = await listContracts(pool, { limit: ALL });
-  const entered = await new AccountDesk(pool, clock).list();
+  const entered = await new AccountService(pool, clock).list();
   const balances = (await pool.query<BalanceLine>(BALANCES)).rows;
   const limits = (await pool.query<LimitLine>(LIMITS)).rows;
   const openings = (await pool.query<OpeningLine>(OPENINGS)).rows;
@@ -59,7 +59,7 @@ export async function readBooks(pool: Pool, clock: Clock): Promise<Books> {
     evidence: byAccount(evidence),
   };
   const trading = new Set(contracts.filter(({ status }) => status === 'TRADING').map(({ venue }) => venue));
-  const accounts = [...known].map(([id, entry]): AccountBooks => {
+  const accounts = [...known].map(([id, entry]): AccountState => {
     const of = <Line>(all: ReadonlyMap<string, Line[]>): Line[] => all.get(id) ?? [];
     const own = { balances: of(lines.balances), limits: of(lines.limits) };
     return {

@@ -21,7 +21,7 @@ export const opsSettings = defineConfig({
 export type OpsSettings = Config<typeof opsSettings>;
 
 /** Where the gateway is, and on a local demo cluster who may be asked to do the work. */
-export interface Place {
+export interface GatewayPlace {
   readonly url: string;
   readonly demo?: { readonly email: string; readonly password: string };
 }
@@ -35,7 +35,7 @@ const clusterFile = z.object({
   }),
 });
 
-export async function findPlace(given: string | undefined, settings: OpsSettings): Promise<Place> {
+export async function findPlace(given: string | undefined, settings: OpsSettings): Promise<GatewayPlace> {
   if (given !== undefined) return { url: plainUrl(given, (what) => new UsageFault(`--url ${what}`)) };
   const { OPS_URL: url } = settings;
   if (url !== undefined)

@@ -9,7 +9,7 @@ import { hashPassword } from '#libs/identity/passwords/password-hash.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import { CommandFault, EXIT_REFUSED } from '../ops/faults.js';
-import type { Terms } from './call.js';
+import type { AccountTerms } from './call.js';
 
 /** Any constant will do as long as it never changes. */
 const TURN = 7_210_554_319;
@@ -28,7 +28,7 @@ interface Registers {
 }
 
 /** Identity says who may come in, the policy what it may do there; an account is changed in both or in neither. */
-export class AccountDesk {
+export class AccountService {
   constructor(
     private readonly pool: Pool,
     private readonly clock: Clock,
@@ -41,7 +41,7 @@ export class AccountDesk {
   /** `password` is asked for only if the account is new. */
   async add(
     email: string,
-    terms: Terms,
+    terms: AccountTerms,
     password: () => Promise<string>,
   ): Promise<{ readonly account: AccountEntry; readonly created: boolean }> {
     // Nobody waits for a keyboard within a transaction.
@@ -110,7 +110,7 @@ export class AccountDesk {
 async function knownAs(
   { users }: Registers,
   email: string,
-  { accountId }: Terms,
+  { accountId }: AccountTerms,
 ): Promise<KnownUser | undefined> {
   const known = await users.find(email);
   if (accountId === undefined || known?.account_id === accountId) return known;
@@ -126,7 +126,7 @@ async function enter(
   { client }: Registers,
   accountId: string,
   email: string,
-  terms: Terms,
+  terms: AccountTerms,
   passwordHash: string | undefined,
 ): Promise<void> {
   if (passwordHash === undefined) throw new CommandFault(`${email} was removed meanwhile`, EXIT_REFUSED);

@@ -9,7 +9,7 @@ import { findSecrets, keepNewSecrets, keepRenewed, secretsPath, type ClusterSecr
  * The secrets and the database of a cluster are of no use without each other: auction ids no longer follow from their keys, nor
  * can the signing keys be opened. Where one of them is gone, going on with a new one would do harm that shows much later.
  */
-export async function secretsBeside(
+export async function checkedSecrets(
   dataFolder: string,
   database: { readonly url: string },
   tell: (what: string) => void,
@@ -36,7 +36,7 @@ export async function secretsBeside(
 }
 
 /** Asked before an embedded database would be made: afterwards the new one would look like the old. */
-export async function refuseSecretsAlone(dataFolder: string): Promise<void> {
+export async function refuseSecretsWithoutDatabase(dataFolder: string): Promise<void> {
   const data = path.join(dataFolder, 'postgres', 'data');
   if ((await findSecrets(dataFolder)) === undefined || (await isThere(data))) return;
   throw new StartFault(
