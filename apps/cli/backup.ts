@@ -57,7 +57,7 @@ async function run(call: BackupCall, environment: Environment): Promise<Manifest
   }
 }
 
-/** It is given free for everybody when the work has come to its end, and not before. */
+/** The database is opened to others only when the work is complete. */
 async function within(
   { url, done, close }: PlaceToRestore,
   work: (url: string) => Promise<Manifest>,
@@ -71,7 +71,7 @@ async function within(
   }
 }
 
-/** For who has nothing to connect to otherwise: the server of a data folder runs as long as this call. Its password stands in that folder, and is not shown. */
+/** Lets the operator connect: the server of a data folder runs as long as this call. Its password is in that folder, and is not shown. */
 async function untilEnter(databaseUrl: string): Promise<void> {
   const shown = new URL(databaseUrl);
   shown.password = '';

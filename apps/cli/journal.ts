@@ -87,7 +87,7 @@ async function run(call: JournalCall, place: Place, args: readonly string[]): Pr
   }
 }
 
-/** Money is entered by who owns the tables alone, and a call that may not must not get half way. */
+/** Only the role that owns the tables enters money, and a call without that right must not stop half way. */
 async function accept({ confirmed, json }: JournalCall, place: Place): Promise<number> {
   await refuseWhoOwnsNoTables(place.pool);
   if (place.seals === undefined) throw new ConfigFault([NO_SEALS]);

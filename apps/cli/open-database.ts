@@ -27,7 +27,7 @@ export interface OpenDatabase {
 
 /**
  * The database to work on. Journals are moved while their cluster is stopped, and the embedded database stops with its cluster: then it is
- * started for as long as this takes, and the data folder kept from anybody who would start on it.
+ * started for as long as this takes, and the data folder kept from any other start.
  */
 export async function openDatabase(
   environment: Environment,

@@ -15,7 +15,7 @@ const LAST_WORDS = 'fatal ';
 export interface ChildrenSettings {
   readonly appsFolder: string;
   readonly logFolder: string;
-  /** The operator's environment: what the launcher does not set itself passes through to whoever reads it. */
+  /** The operator's environment: what the launcher does not set itself passes through to processes that read it. */
   readonly env: Environment;
   readonly marker: ClusterMarker;
   readonly clock: Clock;

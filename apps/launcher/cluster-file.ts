@@ -27,7 +27,7 @@ export function clusterProcess(place: PlacedProcess, pid: number): ClusterFileEn
   };
 }
 
-/** How soon room on the disk is looked for again. */
+/** How soon a write is tried again on a full disk. */
 const RETRY_MS = 1_000;
 
 /** What stays the same for the life of a cluster. */

@@ -97,7 +97,7 @@ export class LaunchedCluster {
     await this.database?.stop();
   }
 
-  /** For who cannot wait any longer. */
+  /** Without waiting for an orderly stop. */
   kill(): void {
     this.children?.kill();
     this.database?.kill();
@@ -144,7 +144,7 @@ export class LaunchedCluster {
     return { gatewayUrls, databaseUrl: database.url, seed };
   }
 
-  /** Before anything is looked for in the database, or changed. */
+  /** Before anything in the database is read or changed. */
   private async holdDatabase(url: string): Promise<void> {
     const holder = `process ${process.pid}, port ${this.place.config.PORT}`;
     this.lock = new DatabaseLock(url, holder, this.place.clock);

@@ -3,7 +3,7 @@ import { pause, repeat, type Cancel, type Clock } from '#libs/platform/time/cloc
 import { KEPT } from '#libs/platform/database/postgres.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
 
-/** Any constant that nobody else uses. */
+/** Any constant that has no other use. */
 const KEY = 7_210_554_321;
 const NAME = 'sotto-cluster';
 /** The connection of a launcher that was killed is closed by its kernel at once, but the server may be slow to notice. */
@@ -32,7 +32,7 @@ export class DatabaseLock {
 
   constructor(
     private readonly url: string,
-    /** Told to whoever comes second. */
+    /** Shown to a second launcher. */
     private readonly holder: string,
     private readonly clock: Clock,
   ) {}

@@ -23,7 +23,7 @@ export interface LauncherDatabase {
   kill(): void;
 }
 
-/** A server that somebody else runs: it only has to fit. */
+/** A server that the operator runs: it only has to fit. */
 export async function useDatabase(url: string): Promise<LauncherDatabase> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, options: KEPT });
   client.on('error', () => undefined);
@@ -79,7 +79,7 @@ class EmbeddedDatabase implements LauncherDatabase {
 
   constructor(
     private readonly settings: EmbeddedSettings,
-    /** The server writes what anybody makes it write, and turns nothing over by itself. */
+    /** Any client can make the server write lines, and the server rotates nothing by itself. */
     private readonly log: LogFile,
   ) {}
 

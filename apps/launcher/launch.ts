@@ -49,7 +49,7 @@ export async function launch(env: Environment, parts: ClusterParts, clock: Clock
   }
 }
 
-/** Everything that can forbid a start is looked at before the first process is started. */
+/** Everything that can forbid a start is checked before the first process is started. */
 async function prepare(
   config: LauncherConfig,
   terminal: LauncherTerminal,

@@ -35,7 +35,7 @@ export async function checkedSecrets(
   return await keepNewSecrets(dataFolder);
 }
 
-/** Asked before an embedded database would be made: afterwards the new one would look like the old. */
+/** Called before an embedded database is made: afterwards the new one could not be told from the old. */
 export async function refuseSecretsWithoutDatabase(dataFolder: string): Promise<void> {
   const data = path.join(dataFolder, 'postgres', 'data');
   if ((await findSecrets(dataFolder)) === undefined || (await isThere(data))) return;

@@ -2,7 +2,7 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import type { Environment } from '#libs/platform/settings/config.js';
 import { handleNpmEnd } from '#libs/platform/supervision/npm-parent.js';
 
-/** npm passes on the Ctrl-C that the terminal has already sent to everybody: that is not a second one. */
+/** npm passes on the Ctrl-C that the terminal has already sent to all processes: that is not a second one. */
 const SAME_PRESS_NANOS = 700_000_000n;
 
 /** The first signal asks to stop in order, the second one to be quick about it. */
@@ -18,7 +18,7 @@ export class StopRequest {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => this.take());
   }
 
-  /** Its end is the first signal where there was none. */
+  /** The end of npm counts as the first signal if there was none. */
   handleNpmEnd(env: Environment): void {
     handleNpmEnd('start', env, this.clock, () => {
       if (this.lastNanos === 0n) this.take();

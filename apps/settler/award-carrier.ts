@@ -128,7 +128,7 @@ export class AwardCarrier {
     }
   }
 
-  /** Its owner has ended it meanwhile, which nobody else tells of in a log. */
+  /** The owner has ended the award meanwhile, and no other log says so. */
   private async tellEnd(award: AwardToSettle): Promise<void> {
     const stands = await this.ports.desk.outcomeOf(award.award_id);
     if (stands?.outcome === 'FAILED') this.ports.blocked.failed(award, stands.reason);

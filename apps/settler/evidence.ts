@@ -5,7 +5,7 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import type { Logger } from '#libs/platform/process/log.js';
 import { quietly } from '#libs/platform/process/quiet-faults.js';
 
-/** So that one round may fail without anybody noticing. */
+/** So that one round may fail without an effect. */
 const RENEWALS_IN_TTL = 3;
 
 export interface EvidenceParts {

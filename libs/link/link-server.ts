@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { nextTurn, type Clock } from '#libs/platform/time/clock.js';
-import { isGoodToken } from '#libs/platform/internal-server/valid-token.js';
+import { isValidToken } from '#libs/platform/internal-server/valid-token.js';
 import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-headers.js';
 import { inSpan, noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import { FrameBatch } from './frame-batch.js';
@@ -93,7 +93,7 @@ export class LinkServer<Request extends LinkRequest> {
     const { clock, serviceTokens } = this.options;
     const good = serviceTokens();
     for (const [ws, token] of this.served) {
-      if (isGoodToken(token, good)) continue;
+      if (isValidToken(token, good)) continue;
       ws.close(POLICY_VIOLATION);
       clock.after(GOODBYE_MILLIS, () => {
         ws.terminate();
@@ -111,7 +111,7 @@ export class LinkServer<Request extends LinkRequest> {
 
   private refusal(request: IncomingMessage): string | undefined {
     if (request.url !== LINK_PATH) return '404 Not Found';
-    if (!isGoodToken(request.headers[SERVICE_TOKEN_HEADER], this.options.serviceTokens()))
+    if (!isValidToken(request.headers[SERVICE_TOKEN_HEADER], this.options.serviceTokens()))
       return '403 Forbidden';
     if (typeof request.headers[PEER_HEADER] !== 'string') return '400 Bad Request';
     if (this.served.size >= (this.options.maxConnections ?? 256)) return '503 Service Unavailable';

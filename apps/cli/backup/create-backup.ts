@@ -38,7 +38,7 @@ export async function createBackup({ pool, tell }: BackupPorts, folder: string):
   });
 }
 
-/** While no rebuild exchanges tables. It does so within a moment, so somebody who does not let go is no rebuild. */
+/** While no rebuild exchanges tables. A rebuild takes a moment, so a longer lock is another session's. */
 async function unexchanged<T>(pool: Pool, tell: (line: string) => void, work: () => Promise<T>): Promise<T> {
   const guard = await pool.connect();
   try {

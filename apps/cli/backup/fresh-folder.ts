@@ -61,7 +61,7 @@ function existsAlready(place: string): StartFault {
   return new StartFault(`${place} exists already: a backup is never written over another`);
 }
 
-/** Of calls that were killed, or that are at work: nobody can tell which, where several machines share a disk. */
+/** Of calls that were killed, or that are at work: the two cannot be told apart where several machines share a disk. */
 async function tellLeftovers(place: string, tell: (line: string) => void): Promise<void> {
   const begins = `${path.basename(place)}.partial`;
   for (const name of await readdir(path.dirname(place))) {

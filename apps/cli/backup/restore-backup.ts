@@ -59,7 +59,7 @@ export async function backupToRestore(folder: string): Promise<BackupToRestore> 
   return { folder, manifest, former };
 }
 
-/** Somebody has taken it out of the manifest, put it there, or files of two backups lie together: nobody can say which is right. */
+/** The manifest was changed, or files of two backups lie together: which is right cannot be known. */
 async function refuseUnnamed(folder: string, manifest: Manifest): Promise<void> {
   const [stray] = unnamedAmong(await readdir(folder), manifest);
   if (stray === undefined) return;

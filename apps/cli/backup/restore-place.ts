@@ -28,7 +28,7 @@ export const restoreSettings = defineConfig({
 
 export interface PlaceToRestore {
   readonly url: string;
-  /** To be called when everything is in it: before that nobody else opens it. */
+  /** To be called when everything is in it: before that no other program opens it. */
   readonly done: () => Promise<void>;
   readonly close: () => Promise<void>;
 }

@@ -17,7 +17,7 @@ import { refuseAnotherKafka } from '#libs/auction/proof/refuse-another-kafka.js'
 const POOL = 6;
 const NAME = 'journal-tool';
 
-/** Opens what the commands of the journal work on, and closes it behind them. */
+/** Opens what the commands of the journal work on, and closes it after them. */
 export async function atPlace<T>(
   environment: Environment,
   family: JournalFamily,
@@ -57,7 +57,7 @@ export async function atPlace<T>(
   }
 }
 
-/** A Kafka that does not answer is told by who reads there, shard by shard. */
+/** A Kafka that does not answer is reported by its readers, shard by shard. */
 function unlessSilent(error: unknown): void {
   if (!(error instanceof StartFault) || error.exitCode === EXIT.config) throw error;
 }

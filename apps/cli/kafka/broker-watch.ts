@@ -13,7 +13,7 @@ export interface BrokerWatchPorts {
 }
 
 /**
- * Starts a broker again that has ended, by itself or by somebody's hand; the others go on meanwhile. Resolves when asked to stop, with
+ * Starts a broker again that has ended, by itself or killed; the others go on meanwhile. Resolves when asked to stop, with
  * no start under way, or when the last broker has ended too often.
  */
 export async function watchBrokers(brokers: readonly Broker[], ports: BrokerWatchPorts): Promise<void> {
@@ -48,7 +48,7 @@ async function watch(
   }
 }
 
-/** Somebody who kills it knows why; of one that gave up its own words say more. */
+/** The operator knows why a broker was killed; of one that gave up its last words say more. */
 async function howEnded(broker: Broker): Promise<string> {
   const { killedBy } = broker;
   return killedBy ?? `${broker.ending}: ${await broker.lastWords()}`;

@@ -7,7 +7,7 @@ export interface OwnLines {
   readonly evidence: readonly EvidenceLine[];
 }
 
-/** What admission would refuse the account for, in the order in which somebody would mend it. Nothing of an account that does not trade. */
+/** What admission would refuse the account for, in the order in which an operator would mend it. Empty for an account that does not trade. */
 export function lacksOf(
   account: AccountEntry | undefined,
   own: OwnLines,
@@ -47,7 +47,7 @@ function hasLimit({ limits }: OwnLines, venue: string): boolean {
   return limits.some((line) => line.venue === venue && line.amount_atoms > 0);
 }
 
-/** The ledger's word on what is there is renewed again and again by settlers, and by nobody else. */
+/** Only settlers renew the evidence of the ledger, again and again. */
 function outdatedOf({ venues }: AccountEntry, { balances, limits, evidence }: OwnLines): string[] {
   const holds = (venue: string, resource: string): boolean =>
     evidence.some((line) => line.venue === venue && line.resource === resource && line.holds);

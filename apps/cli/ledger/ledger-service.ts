@@ -19,7 +19,7 @@ import { CommandFault, EXIT_REFUSED } from '../ops/faults.js';
 import { UsageFault } from '#libs/platform/terminal/commands.js';
 import type { LimitCall, OpenCall } from './call.js';
 
-/** Enters what is there before anybody trades, as the role that owns the tables: no process has the right to. */
+/** Enters contracts, money and limits as the role that owns the tables: no process has the right to. */
 export class LedgerService {
   constructor(
     private readonly pool: Pool,

@@ -14,7 +14,7 @@ export interface AccountState {
   readonly balances: readonly BalanceLine[];
   readonly limits: readonly LimitLine[];
   readonly openings: readonly OpeningLine[];
-  /** What keeps it from trading, in words; of whoever does not trade, nothing. */
+  /** What keeps it from trading, in words; empty for accounts that do not trade. */
   readonly lacks: readonly string[];
 }
 

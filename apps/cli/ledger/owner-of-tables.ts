@@ -5,7 +5,7 @@ const OWNER = `
   select pg_has_role(current_user, relowner, 'usage') as mine, current_user as name
   from pg_class where oid = to_regclass('custody.openings')`;
 
-/** For who enters what there is: no process has the right to. Asked first, so that nothing is half done by somebody who may do only half of it. */
+/** Only the role that owns the tables enters money. Checked first, so that no call stops half way for want of a right. */
 export async function refuseWhoOwnsNoTables(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ mine: boolean; name: string }>(OWNER);
   const [owner] = rows;

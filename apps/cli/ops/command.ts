@@ -7,7 +7,7 @@ export interface OpsPorts {
   readonly gateway: GatewayClient;
   readonly report: OpsReport;
   readonly clock: Clock;
-  /** Aborted when whoever watches has seen enough. */
+  /** Aborted when the operator has seen enough. */
   readonly stop: AbortSignal;
 }
 

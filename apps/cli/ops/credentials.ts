@@ -7,7 +7,7 @@ import type { OpsSettings, GatewayPlace } from './gateway-place.js';
 export interface CredentialParts {
   readonly settings: OpsSettings;
   readonly place: GatewayPlace;
-  /** Undefined where nobody can be asked. */
+  /** Undefined where there is no terminal. */
   readonly terminal: PromptTerminal | undefined;
 }
 
@@ -20,7 +20,7 @@ interface Login {
 export function credentialsFrom(
   parts: CredentialParts,
 ): (client: Pick<GatewayClient, 'logIn'>) => Promise<GatewayCredentials> {
-  // Nobody is asked twice: he may have left the keyboard to a command that waits.
+  // Asked once only: the operator may have left a command that waits.
   let known: Promise<Login> | undefined;
   return async (client) => {
     const { OPS_TOKEN: token } = parts.settings;

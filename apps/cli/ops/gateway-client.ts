@@ -5,7 +5,7 @@ import { CommandFault, EXIT_INTERRUPTED, EXIT_REFUSED } from './faults.js';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
-/** Who asks: a token that was there, or one that a login brought and that is ended with this command. */
+/** A token that was given, or one from a login, which is ended with this command. */
 export interface GatewayCredentials {
   readonly token: string;
   readonly mine: boolean;
@@ -51,7 +51,7 @@ export class GatewayClient {
     return this.call<T>('GET', path, undefined, within);
   }
 
-  /** Who has less time than a gateway may take says so. */
+  /** For callers with less time than a gateway may take. */
   async call<T>(method: Method, path: string, body?: object, within = PATIENCE_MILLIS): Promise<T> {
     const question = { method, path, body, patience: Math.min(within, PATIENCE_MILLIS) };
     const { token, mine } = await this.begun();
@@ -100,14 +100,14 @@ export class GatewayClient {
     return token;
   }
 
-  /** A session that this command began ends with it, however it ends; whether that works is nobody's trouble. */
+  /** A session that this command began ends with it, however it ends. A failure of that is ignored. */
   async close(): Promise<void> {
     const credentials = await this.session?.catch(() => undefined);
     if (credentials?.mine === true) await this.end(credentials.token);
     this.api.close();
   }
 
-  /** One whose time is over could still be refreshed by whoever has it. */
+  /** An expired session could still be refreshed by anyone who has its token. */
   private async end(token: string): Promise<void> {
     const question = { method: 'POST', path: '/auth/logout', token, patience: LOGOUT_MILLIS } as const;
     await this.request(question, LASTING).catch(() => undefined);
@@ -134,7 +134,7 @@ export class GatewayClient {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     };
     const answer = await this.api.send<unknown>(method, path, asked);
-    // A gateway gives the id back; nobody else who may answer in its place knows of it.
+    // A gateway gives the id back; another server that answers in its place does not know it.
     const isOurs = answer.headers['x-request-id'] === requestId;
     return { status: answer.status, body: isOurs || answer.status >= 400 ? bodyOf(answer) : UNREADABLE };
   }
@@ -147,7 +147,7 @@ function bodyOf({ text, body }: ApiAnswer<unknown>): unknown {
   return text === '' ? {} : (body ?? UNREADABLE);
 }
 
-/** Somebody answers in the gateway's place, for the moment or because the URL is another's: nobody knows whether anything was done. */
+/** Another server answers in the gateway's place, for the moment or because the URL is wrong: whether anything was done is not known. */
 export function ofSomebodyElse(path: string): CommandFault {
   return new CommandFault(`${path}: an answer that is not of this service`, EXIT.unavailable);
 }
@@ -174,7 +174,7 @@ function refusalOf({ status, body }: Answer, path: string): CommandFault {
   return new CommandFault(line, exitCode, { status, ...(error === undefined ? {} : { error }) });
 }
 
-/** To whoever is no operator these paths do not exist, and nobody says which of the two it is. */
+/** For accounts that are no operators these paths do not exist, so a 404 may mean either. */
 function notFound(error: string, path: string): string | undefined {
   if (error !== 'not_found') return undefined;
   return `${path} is not there, or this account is no operator`;

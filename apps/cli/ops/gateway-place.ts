@@ -55,7 +55,7 @@ export async function findPlace(given: string | undefined, settings: OpsSettings
   return { url: gateway_url, demo: { email: operator.email, password: demo.password } };
 }
 
-/** A gateway knows nobody by his URL, and nothing that asks would send it. It is never repeated, for a password may be in it. */
+/** A user in the URL would never be sent. The URL is never repeated, for a password may be in it. */
 function plainUrl(url: string, fault: (what: string) => Error): string {
   if (!httpUrl().safeParse(url).success) throw fault('must be an http or https URL');
   const { username, password, origin, href } = new URL(url);

@@ -96,7 +96,7 @@ function whatAndWhy({ halt, reason }: ActionEntry): string | undefined {
   return [what, reason].filter((part) => part !== undefined).join(': ') || undefined;
 }
 
-/** Whoever may write to the book may write what is no halt; the list of the others is not to end by that. */
+/** An entry may hold what is no halt; the rest of the list must still be shown. */
 function haltText(halt: unknown): string {
   return isHalt(halt) ? `${halt.what.join(',')} for ${whomOf(halt)}` : JSON.stringify(halt);
 }

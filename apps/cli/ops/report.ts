@@ -10,7 +10,7 @@ export class OpsReport {
     private readonly out: Write,
     private readonly err: Write,
     readonly json: boolean,
-    /** Somebody looks at a screen that can be wiped. */
+    /** Output is a screen that can be wiped. */
     private readonly screen: boolean,
   ) {}
 
@@ -18,7 +18,7 @@ export class OpsReport {
     this.out(this.textOf(document, lines));
   }
 
-  /** One picture after another: a wiped screen, or in a log one behind the other. */
+  /** One picture after another: on a wiped screen, or one below the other in a log. */
   picture(document: object, lines: () => readonly string[]): void {
     const wiped = this.screen && !this.json ? WIPE : '';
     this.out(`${wiped}${this.textOf(document, lines)}`);

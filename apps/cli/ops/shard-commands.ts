@@ -12,7 +12,7 @@ import type { ShardRow } from '#libs/client/operator-wire.js';
 const SHARDS = '/v1/ops/shards';
 const TOO_MANY_REQUESTS = 429;
 const USUAL_EVERY_MILLIS = 2_000;
-const LOOK_EVERY_MILLIS = 500;
+const POLL_EVERY_MILLIS = 500;
 /** Enough for a gateway that answers at all to tell how it has ended. */
 const LEAST_PATIENCE_MILLIS = 500;
 const NANOS_PER_MILLI = 1_000_000n;
@@ -87,7 +87,7 @@ async function showShards(call: ParsedCall, ports: OpsPorts): Promise<number> {
     report.result({ shards: rows }, () => table(COLUMNS, rows));
     return 0;
   }
-  // The first look tells what is wrong with the call; later ones may fail and the watch goes on.
+  // The first poll shows what is wrong with the call; later ones may fail and the watch goes on.
   let look = await rowsOf({ gateway }, shard);
   while (!stop.aborted) {
     const rows = look;
@@ -154,7 +154,7 @@ async function untilEmpty(
       throw new CommandFault(`${oneLine(row)}, after ${timeout / 1_000} s; it drains on`, EXIT_REFUSED);
     }
     if (stop.aborted) throw new CommandFault(`${oneLine(row)}; it drains on`, EXIT_REFUSED);
-    await untilNext(clock, stop, LOOK_EVERY_MILLIS);
+    await untilNext(clock, stop, POLL_EVERY_MILLIS);
     const last = row;
     row = await lookAgain(last, ports, left);
     if (oneLine(row) !== oneLine(last)) report.progress(oneLine(row));
@@ -162,9 +162,9 @@ async function untilEmpty(
   return row;
 }
 
-/** A gateway that does not answer keeps nobody beyond his time. */
+/** A gateway that does not answer keeps no caller beyond the timeout. */
 async function lookAgain(last: ShardRow, ports: OpsPorts, left: number | undefined): Promise<ShardRow> {
-  const within = left === undefined ? undefined : Math.max(left - LOOK_EVERY_MILLIS, LEAST_PATIENCE_MILLIS);
+  const within = left === undefined ? undefined : Math.max(left - POLL_EVERY_MILLIS, LEAST_PATIENCE_MILLIS);
   const looked = rowsOf(ports, last.shard, within);
   const [next] = await looked.catch((error: unknown) => passing(error, ports, [last]));
   return next ?? last;
@@ -174,7 +174,7 @@ function waitedSince(began: bigint, clock: OpsPorts['clock']): number {
   return Number((clock.monotonicNanos() - began) / NANOS_PER_MILLI);
 }
 
-/** Until the time has come or nobody wants to see more. */
+/** Until the time has come or the command is stopped. */
 function untilNext(clock: OpsPorts['clock'], stop: AbortSignal, millis: number): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.after(millis, () => {

@@ -2,24 +2,24 @@ import { pause, type Clock } from '../time/clock.js';
 import { isUnanswered } from './postgres.js';
 import { quietly } from '../process/quiet-faults.js';
 
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 export interface Waiting {
   readonly clock: Clock;
   readonly stopping: AbortSignal;
-  /** That it is away: at once, and again and again. */
+  /** Called at once, and again while the database is away. */
   readonly onFault: (error: unknown) => void;
 }
 
 /**
- * For who waits for a database that is away: what has to be known before anything is begun is asked until it is answered. Resolves
- * with whether the process may begin; false where it is to stop.
+ * Repeats a question until a database that is away answers it. Resolves with whether the process may begin; false if it is told to
+ * stop meanwhile.
  */
 export async function onceDatabaseAnswers(
   ask: () => Promise<void>,
   { clock, stopping, onFault }: Waiting,
 ): Promise<boolean> {
-  const tell = quietly((_what, error) => {
+  const notify = quietly((_what, error) => {
     onFault(error);
   }, clock);
   while (!stopping.aborted) {
@@ -28,9 +28,9 @@ export async function onceDatabaseAnswers(
       return true;
     } catch (error) {
       if (!isUnanswered(error)) throw error;
-      tell('database', error);
+      notify('database', error);
     }
-    await pause(clock, LOOK_MS);
+    await pause(clock, POLL_MS);
   }
   return false;
 }

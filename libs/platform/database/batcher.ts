@@ -5,8 +5,8 @@ interface Waiting<Q, A> {
 }
 
 /**
- * Questions of one kind that go to the database together: while some are being answered the next ones gather. What a statement costs
- * whatever it asks weighs more than the asking, and nobody waits longer than one answer for another.
+ * Sends questions of one kind to the database together: while some are being answered the next ones gather. The fixed cost of a
+ * statement outweighs that of a question, and no caller waits longer than one further answer.
  */
 export class Batcher<Q, A> {
   private waiting: Waiting<Q, A>[] = [];
@@ -27,7 +27,7 @@ export class Batcher<Q, A> {
 
   private async askAll(): Promise<void> {
     this.isAsking = true;
-    // Whoever comes in the same moment goes with the first.
+    // Questions of the same turn go with the first.
     await Promise.resolve();
     while (this.waiting.length > 0) await this.askSome(this.waiting.splice(0, this.most));
     this.isAsking = false;

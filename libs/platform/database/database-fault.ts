@@ -8,7 +8,7 @@ const REFUSED = /^(?:28\w{3}|3D000)$/;
 const TOO_LARGE = '54000';
 const TOO_LARGE_FOR_SERVER = 'invalid memory alloc request size';
 
-/** A value that is there and that nobody can take out: it is too long for the server or for us, or is a number that JavaScript has not. */
+/** A stored value that cannot be read: too long for the server or for us, or a number that JavaScript does not have. */
 function isUnreadable(error: unknown): boolean {
   if (error instanceof UnreadableNumber) return true;
   if (!isCodedError(error)) return false;

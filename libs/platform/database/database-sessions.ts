@@ -1,6 +1,6 @@
 /**
- * For who reads projections beside other work: whoever may write them may lock them, and what waits for them must not keep sessions from
- * what does not need them. Besides the pool.
+ * Sessions for reading projections, besides the pool. A writer of projections may lock them, and readers that wait must not keep
+ * sessions from work that does not need projections.
  */
 export function projectionSessions(pool: number): number {
   return Math.ceil(pool / 2);

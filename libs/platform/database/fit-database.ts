@@ -4,13 +4,13 @@ import { refuseNewerDatabase } from './generation.js';
 import { KEPT } from './postgres.js';
 import { refuseUnfinishedRestore } from './unfinished-restore.js';
 
-/** Before anything is written, by everybody who may write: not where only later releases may, nor on what a restore has left half done. */
+/** Called by every writer before its first write. Refuses a database for later releases, and one that a restore has left half done. */
 export async function refuseUnfitDatabase(database: Pick<ClientBase, 'query'>): Promise<void> {
   await refuseUnfinishedRestore(database);
   await refuseNewerDatabase(database);
 }
 
-/** The same, for who has no connection yet, and what else the caller asks of it. */
+/** The same over a connection of its own, with further checks of the caller. */
 export async function refuseUnfitDatabaseAt(
   url: string,
   refuseMore: (database: Pick<ClientBase, 'query'>) => Promise<void> = () => Promise.resolve(),

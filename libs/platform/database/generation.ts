@@ -14,7 +14,7 @@ interface Bound {
   readonly release: string;
 }
 
-/** Somebody newer works on the database, and has left or will leave there what this release would spoil. */
+/** A newer release works on the database, and this one would spoil what it writes. */
 export class DatabaseTooNew extends StartFault {
   constructor({ oldest, release }: Bound) {
     super(

@@ -10,7 +10,7 @@ export type MigrationClass = new () => MigrationInterface;
 
 export interface MigrationLog {
   info(fields: object, message: string): void;
-  /** Of who keeps it waiting. */
+  /** What keeps it waiting. */
   readonly tell?: (line: string) => void;
 }
 
@@ -102,7 +102,7 @@ async function runMigrations(url: string, classes: readonly MigrationClass[]): P
     applicationName: NAME,
     extra: { options: migrationOptions() },
     logging: false,
-    // The usual one prints what fails, whatever is said of logging: that is told by who asked for it.
+    // The usual logger prints failures in spite of all settings. The caller reports them.
     logger: 'debug',
     poolSize: 1,
   });

@@ -1,11 +1,11 @@
 import type { ClientBase } from 'pg';
 import { EXIT, StartFault } from '../process/start-fault.js';
 
-/** Whoever may not look into a schema may look what is in it. */
+/** A role without rights to a schema can still read the catalogue. */
 const FIND = `
   select from pg_class where relname = 'migration' and relnamespace = (select oid from pg_namespace where nspname = 'meta')`;
 
-/** For who works on what is there and makes none of it. */
+/** For tools that work on tables and create none. */
 export async function refuseUnmigratedDatabase(database: Pick<ClientBase, 'query'>): Promise<void> {
   const { rowCount } = await database.query(FIND);
   if (rowCount !== 0) return;

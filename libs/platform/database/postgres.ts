@@ -45,9 +45,9 @@ export interface PoolSettings {
   readonly statementTimeoutMs?: number;
   /** A query that has no answer by then fails and gives its connection up: its server may have gone without a word. */
   readonly answerTimeoutMs?: number;
-  /** For processes that look rows up by index, with few statements that are asked again and again. */
+  /** For processes that find rows by index, with few statements that repeat. */
   readonly looksUp?: boolean;
-  /** Aborted when the process is told to stop. For who loses nothing by a question that is given up a moment later. */
+  /** Aborted when the process is told to stop. For callers that lose nothing when a question is given up. */
   readonly stopping?: AbortSignal;
 }
 
@@ -174,7 +174,7 @@ export function isSerializationFailure(error: unknown): boolean {
   return code === '40001' || code === '40P01';
 }
 
-/** Somebody else had the row for longer than the transaction wanted to wait. */
+/** Another transaction held the row for longer than this one wanted to wait. */
 export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === '55P03';
 }
@@ -192,7 +192,7 @@ export function isOutOfResources(error: unknown): boolean {
   return OUT_OF_RESOURCES.test(sqlState(error) ?? '');
 }
 
-/** Nobody can tell the caller what he asked for, for the database was away, too slow or without room: no fault of his, nor a bug. */
+/** The database was away, too slow or without room: neither the caller's fault nor a bug. */
 export function isUnanswered(error: unknown): boolean {
   return isStatementTimeout(error) || isConnectionFailure(error) || isOutOfResources(error);
 }

@@ -6,7 +6,7 @@ const KEY_BYTES = 32;
 
 /**
  * What PostgreSQL keeps of a password (RFC 5802). A statement that sets a password may end up in the server's log, so it is given
- * this, from which nobody can log in. Only for passwords of plain ASCII, which need no SASLprep.
+ * this, which is of no use for a login. Only for passwords of plain ASCII, which need no SASLprep.
  */
 export function scramVerifier(password: string, salt: Buffer = randomBytes(SALT_BYTES)): string {
   const salted = pbkdf2Sync(password, salt, ITERATIONS, KEY_BYTES, 'sha256');

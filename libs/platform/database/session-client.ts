@@ -5,7 +5,7 @@ export const REFUSALS = ['too_many', 'denied', 'unreachable'] as const;
 export type SessionRefusal = (typeof REFUSALS)[number];
 
 const TOO_MANY_CONNECTIONS = '53300';
-/** No such password, a login that may not log in, no right to connect, a database that takes nobody or is not there. */
+/** A wrong password, a login that may not log in, no right to connect, a database that takes no sessions or is missing. */
 const DENIED = /^(?:28\w{3}|42501|55000|3D000)$/;
 
 const refusals = new Map<SessionRefusal, number>();
@@ -26,7 +26,7 @@ function count(error: unknown): void {
   refusals.set(reason, sessionsRefused(reason) + 1);
 }
 
-/** A session as any other; where the server does not let it in, that is counted, whoever asked for it and whatever becomes of his work. */
+/** A session that counts refusals of the server, whichever caller asked for it. */
 export class SessionClient extends pg.Client {
   override connect(): Promise<this>;
   override connect(callback: (error: Error | null) => void): void;

@@ -7,7 +7,7 @@ type Database = Pick<ClientBase, 'query'>;
 
 const TABLE = 'unfinished_restore';
 const FILE = 'unfinished-restore';
-/** Whoever may not look into a schema may look what is in it. */
+/** A role without rights to a schema can still read the catalogue. */
 const FIND = `
   select from pg_class where relname = '${TABLE}' and relnamespace = (select oid from pg_namespace where nspname = 'meta')`;
 const BEGIN = `
@@ -83,7 +83,7 @@ export async function refuseUnfinishedRestoreIn(folder: string): Promise<void> {
   if (await isUnfinishedRestoreIn(folder)) throw new UnfinishedRestore();
 }
 
-/** What is whole is not marked as something else by whoever wants to go on with it. */
+/** A caller that resumes a restore must not mark a whole database as unfinished. */
 export async function refuseNothingToResumeIn(folder: string): Promise<void> {
   if (!(await isUnfinishedRestoreIn(folder))) throw new NothingToResume();
 }

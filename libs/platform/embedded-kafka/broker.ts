@@ -55,13 +55,13 @@ export class Broker {
     }
     this.saidBefore = sizeOf(this.logFile);
     const broker = this.java(['kafka.Kafka', PROPERTIES]);
-    // Whoever waits for it hears of it by its end.
+    // Callers that wait for it learn of it when it ends.
     broker.on('error', () => undefined);
     if (broker.pid !== undefined) broker.once('exit', keepBroker(broker.pid));
     this.process = broker;
   }
 
-  /** The signal by which somebody ended it. */
+  /** The signal that ended it. */
   get killedBy(): NodeJS.Signals | undefined {
     const { exitCode = null, signalCode = null } = this.process ?? {};
     return signalCode ?? TOLD_TO_END.get(exitCode);
@@ -104,7 +104,7 @@ export class Broker {
     const jvm = [HEAP, '-XX:+UseSerialGC', '-Djava.awt.headless=true'];
     const command = ['java', ...jvm, '-cp', path.join(this.plan.jars, '*'), ...args];
     const child = spawn('env', [ANY_LETTERS, ...command], {
-      // A session of its own: Ctrl-C in the terminal is for us, who then stop the brokers in order.
+      // A session of its own: Ctrl-C in the terminal reaches us, and we stop the brokers in order.
       detached: true,
       stdio: ['ignore', log, log],
       cwd: this.place.folder,

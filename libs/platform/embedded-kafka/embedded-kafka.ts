@@ -20,7 +20,7 @@ export interface KafkaOptions extends JarPlaces {
   readonly folder: string;
   readonly brokers: number;
   readonly settings?: ClusterPlan['settings'];
-  /** Ends a start that nobody waits for any more. */
+  /** Aborts a start that no caller waits for any more. */
   readonly signal?: AbortSignal;
 }
 
@@ -155,7 +155,7 @@ async function kept({ folder, brokers }: KafkaOptions): Promise<Kept> {
   const file = path.join(folder, CLUSTER_FILE);
   const text = await readIfThere(file);
   if (text === undefined) {
-    // Of a cluster whose data are there a new id would be a lie, and new ports nobody would find.
+    // A cluster with data keeps its id and its ports: clients know it by them.
     if ((await readIfThere(path.join(folder, META))) !== undefined) throw mendable(file, 'is gone');
     const made: Kept = { clusterId: newClusterId(), ports: await pickPorts(PORTS_EACH * brokers) };
     // Whole or not there: half of one would be taken for damage ever after.

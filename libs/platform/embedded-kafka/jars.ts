@@ -37,7 +37,7 @@ export async function kafkaJars(places: JarPlaces): Promise<string> {
   try {
     await copyDependencies(places.pom, partial);
     await rename(partial, jars).catch((error: unknown) => {
-      // Somebody else was quicker.
+      // Another process was quicker.
       if (!existsSync(jars)) throw error;
     });
   } finally {

@@ -42,7 +42,7 @@ async function existingPlace(folder: string): Promise<DataPlace> {
   if (!owner.isDirectory()) throw new StartFault(`cannot use ${folder}: it is not a folder`, EXIT.damaged);
   const self = process.getuid?.();
   if (self === 0) {
-    // Whoever made the data goes on owning it: the server runs only as the owner of its files.
+    // The user that made the data goes on owning it: the server runs only as the owner of its files.
     const user = owner.uid === 0 ? await chooseServerUser() : { uid: owner.uid, gid: owner.gid };
     if (owner.uid === 0 && user !== undefined) await chown(folder, user.uid, user.gid);
     if (!mayEnter(user, folder)) {

@@ -30,13 +30,13 @@ export interface EmbeddedPostgresOptions {
   readonly folder: string;
   readonly logFile: string;
   readonly port?: number;
-  /** False only for data that nobody will miss. */
+  /** False only for data that may be lost. */
   readonly durable?: boolean;
   /** The folder is deleted when the server ends, however it ends. */
   readonly removeFolder?: boolean;
   /** Set in the server's environment, so that its processes can be told from others on this machine. */
   readonly marker?: ClusterMarker;
-  /** A backup is to be restored into it: until `endRestoreIn` nobody else opens it. */
+  /** A backup is to be restored into it: until `endRestoreIn` no other program opens it. */
   readonly isRestore?: boolean;
   /** Takes a line that the operator ought to see. */
   readonly note?: (line: string) => void;

@@ -2,7 +2,7 @@ import { EXIT } from '../process/start-fault.js';
 
 /** What goes wrong before the server can log comes as a plain line of the program: `postgres: could not access ...`. */
 const REASONS = /(?:FATAL|PANIC|^postgres):\s+(.*)/gm;
-/** As the C library words them: the server tells no code where nobody is connected yet. */
+/** As the C library words them: before a connection there is no code. */
 const OF_THE_DISK = /No space left on device|Disk quota exceeded|Input\/output error|Read-only file system/;
 /** A piece of the write-ahead log: without room for one it cannot begin. Its own log may be on the same disk, and hold no reason then. */
 const LEAST_ROOM = 16 * 2 ** 20;

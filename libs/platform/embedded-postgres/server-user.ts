@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { StartFault } from '../process/start-fault.js';
 
-/** Whom the server runs as; absent means: whoever we are. */
+/** The user that the server runs as; absent: the user of this process. */
 export interface ServerUser {
   readonly uid: number;
   readonly gid: number;

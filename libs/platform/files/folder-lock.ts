@@ -24,7 +24,7 @@ export async function lockFolder(folderIdentity: string, holder: string): Promis
   if (first !== undefined) return { lock: first };
   const heldBy = await askHolder(address);
   if (heldBy !== undefined) return { heldBy };
-  // Nobody answered: a socket file of a process that was killed, or a holder that has gone in this very moment.
+  // No answer: a socket file of a killed process, or a holder that has just gone.
   if (process.platform !== 'linux') await rm(address, { force: true });
   const second = await tryListen(address, holder);
   return second === undefined ? { heldBy: 'a process that does not answer' } : { lock: second };

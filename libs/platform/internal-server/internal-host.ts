@@ -14,7 +14,7 @@ export function internalHost(): FromText<string> {
     .refine((host) => !EVERYWHERE.has(host), 'it must name one interface, or one address');
 }
 
-/** Whether a listener that has this address hears on all interfaces: the kernel knows more spellings of it than anybody lists. */
+/** Whether a listener with this address hears on all interfaces. The kernel knows more spellings of that than any list. */
 export function isEverywhere(address: string): boolean {
   return address === '::' || address.endsWith('0.0.0.0');
 }

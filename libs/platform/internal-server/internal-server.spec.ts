@@ -6,7 +6,7 @@ import { addressOf, internalHost } from './internal-host.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { nextTurn } from '../time/clock.js';
-import { HeardReadiness, type Health } from './polled-readiness.js';
+import { PolledReadiness, type Health } from './polled-readiness.js';
 import {
   createInternalServer,
   internalHandler,
@@ -79,7 +79,7 @@ describe('the internal listener', () => {
   });
 
   it('finds out by itself, where nobody asks', async () => {
-    const heard = new HeardReadiness(() => ready());
+    const heard = new PolledReadiness(() => ready());
     const clock = new MovableClock();
     const stop = heard.follow(clock);
     await eventually(() => expect(heard.isReady).toBe(true));
@@ -92,7 +92,7 @@ describe('the internal listener', () => {
 
   it('does not let a check that was slow overrule a later one', async () => {
     let answer: (health: Health) => void = () => undefined;
-    const heard = new HeardReadiness(() => ready());
+    const heard = new PolledReadiness(() => ready());
     ready = () => new Promise((resolve) => (answer = resolve));
     const slow = heard.ask();
     await nextTurn();

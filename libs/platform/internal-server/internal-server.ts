@@ -7,8 +7,8 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Gauge, type Registry } from 'prom-client';
-import { isGoodToken } from './valid-token.js';
-import { HeardReadiness, withinBound, type Health, type HealthCheck } from './polled-readiness.js';
+import { isValidToken } from './valid-token.js';
+import { PolledReadiness, withinBound, type Health, type HealthCheck } from './polled-readiness.js';
 import { addressOf, isEverywhere } from './internal-host.js';
 import { EXIT, isCodedError, NO_ADDRESS_OF_OURS, StartFault } from '../process/start-fault.js';
 import { SystemClock } from '../time/system-clock.js';
@@ -18,7 +18,7 @@ export interface InternalRoutes {
   /** Answers from memory: it must say that this process lives even when nothing else does. */
   readonly healthz: HealthCheck;
   readonly readyz: HealthCheck;
-  /** One of them is shown as bearer by whoever reads `/metrics` from another machine; with none of them nobody can. */
+  /** A reader of `/metrics` on another machine shows one of them as bearer. Without any, no other machine can read. */
   readonly metricsTokens?: readonly string[] | undefined;
 }
 
@@ -28,15 +28,15 @@ export interface InternalServer {
 }
 
 export interface InternalHandler {
-  /** False means that the path is somebody else's. */
+  /** False if the path is not one of these. */
   handle(request: IncomingMessage, response: ServerResponse): boolean;
-  /** Nobody asks any more whether the process is ready, unless they are asked to. */
+  /** Ends the polling of readiness. */
   stop(): void;
 }
 
 /** Answers `/metrics`, `/healthz` and `/readyz`. */
 export function internalHandler(routes: InternalRoutes): InternalHandler {
-  const readiness = new HeardReadiness(routes.readyz);
+  const readiness = new PolledReadiness(routes.readyz);
   measureReadiness(routes.registry, readiness);
   const stop = readiness.follow(new SystemClock());
   const handle = (request: IncomingMessage, response: ServerResponse): boolean => {
@@ -55,14 +55,14 @@ export function internalHandler(routes: InternalRoutes): InternalHandler {
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
 const BEARER = /^Bearer (\S+)$/i;
 
-/** Figures tell how much is traded. Health is one word, and orchestrators ask for it without a secret. */
+/** Metrics tell how much is traded. Health is one word, and orchestrators ask for it without a secret. */
 function mayRead({ headers, socket }: IncomingMessage, tokens: readonly string[] = []): boolean {
   if (LOOPBACK.test(socket.remoteAddress ?? '')) return true;
-  return isGoodToken(BEARER.exec(headers.authorization ?? '')?.[1], tokens);
+  return isValidToken(BEARER.exec(headers.authorization ?? '')?.[1], tokens);
 }
 
-/** For whoever watches figures alone. */
-function measureReadiness(registry: Registry, readiness: HeardReadiness): void {
+/** For operators who watch metrics alone. */
+function measureReadiness(registry: Registry, readiness: PolledReadiness): void {
   new Gauge({
     name: 'sotto_ready',
     help: 'Whether this process last answered /readyz with 200',
@@ -76,13 +76,13 @@ function measureReadiness(registry: Registry, readiness: HeardReadiness): void {
 const BOUNDS = {
   /** Gateways, scrapers and orchestrators are some dozens: what is beyond must not take the files that the process needs for its work. */
   connections: 2_048,
-  /** Whoever connects and says nothing is let go. Links are upgraded, and nothing of this is theirs. */
+  /** A client that connects and sends nothing is disconnected. Links are upgraded, and these bounds are not for them. */
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
 };
 
-/** Anybody of the inner network reaches it, whatever he knows. */
+/** Anyone on the inner network reaches it, with or without a token. */
 export function createInternalServer(listener?: RequestListener, bounds = BOUNDS): Server {
   const { connections, ...patience } = bounds;
   const server = createServer(patience, listener);
@@ -90,7 +90,7 @@ export function createInternalServer(listener?: RequestListener, bounds = BOUNDS
   return server;
 }
 
-/** For the machine's own eyes: bound to loopback unless told otherwise. */
+/** Bound to loopback unless told otherwise. */
 export async function startInternalServer(
   routes: InternalRoutes,
   port: number,

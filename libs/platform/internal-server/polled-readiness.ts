@@ -10,13 +10,13 @@ export type HealthCheck = () => Health | Promise<Health>;
 
 /** A check that hangs is a failed one. */
 const CHECK_WITHIN_MS = 2_000;
-const LOOK_EVERY_MS = 5_000;
+const POLL_EVERY_MS = 5_000;
 
-/** What `/readyz` says, and what it said last, for figures: those must be told at once, whatever hangs. */
-export class HeardReadiness {
+/** What `/readyz` says, and what it said last for metrics, which must answer at once whatever hangs. */
+export class PolledReadiness {
   private begun = 0;
-  /** The check that `isReady` is from: one that was slow does not overrule those behind it. */
-  private told = 0;
+  /** The check that `isReady` is from. A slow check does not overrule a later one. */
+  private shown = 0;
   private last = false;
 
   constructor(private readonly readyz: HealthCheck) {}
@@ -29,20 +29,20 @@ export class HeardReadiness {
     this.begun += 1;
     const number = this.begun;
     const health = await withinBound(this.readyz);
-    if (number > this.told) {
-      this.told = number;
+    if (number > this.shown) {
+      this.shown = number;
       this.last = health.ok;
     }
     return health;
   }
 
-  /** Asks by itself as well, for nobody else may. Returns what ends that. */
+  /** Polls by itself as well, in case no other process asks. Returns what ends that. */
   follow(clock: Clock): () => void {
-    const look = async (): Promise<void> => {
+    const poll = async (): Promise<void> => {
       await this.ask();
     };
-    void look();
-    return repeat(clock, LOOK_EVERY_MS, look);
+    void poll();
+    return repeat(clock, POLL_EVERY_MS, poll);
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { isGoodToken } from './valid-token.js';
+import { isValidToken } from './valid-token.js';
 
 it.each([
   ['secret', ['secret'], true],
@@ -13,7 +13,7 @@ it.each([
   [undefined, ['secret'], false],
   [['secret'], ['secret'], false],
 ])('%j against %j', (given, good, expected) => {
-  expect(isGoodToken(given, good)).toBe(expected);
+  expect(isValidToken(given, good)).toBe(expected);
 });
 
 it('looks at every token, whichever of them is right', () => {
@@ -27,12 +27,12 @@ it('looks at every token, whichever of them is right', () => {
       }
     },
   });
-  expect(isGoodToken('secret', counted)).toBe(true);
+  expect(isValidToken('secret', counted)).toBe(true);
   expect(looked).toBe(3);
 });
 
 it('compares digests in constant time and nothing by itself', () => {
-  const source = isGoodToken.toString();
+  const source = isValidToken.toString();
   expect(source).toContain('timingSafeEqual');
   expect(source).not.toMatch(
     /\b(given|token)\b\s*[!=]==?\s*\b(given|token)\b|startsWith|includes|localeCompare/,

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 /** Compared by digest, so that the time tells neither the length nor the place of the first difference. */
-export function isGoodToken(given: string | string[] | undefined, good: readonly string[]): boolean {
+export function isValidToken(given: string | string[] | undefined, good: readonly string[]): boolean {
   if (typeof given !== 'string') return false;
   const digest = createHash('sha256').update(given).digest();
   let matches = false;

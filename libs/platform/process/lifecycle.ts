@@ -11,7 +11,7 @@ export interface ProcessScope {
   readonly stopping: AbortSignal;
   /** Stops as if SIGTERM had come. */
   requestStop(reason: string): void;
-  /** For a state in which going on could do harm: nothing is flushed, nobody is told anything. */
+  /** For a state in which going on could do harm: nothing is flushed or announced. */
   failNow(error: unknown): never;
 }
 

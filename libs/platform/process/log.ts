@@ -35,7 +35,7 @@ export function createLogger(options: LogOptions): Logger {
   return log;
 }
 
-/** With what its causes say behind it, unless it has said that itself. */
+/** Followed by the messages of its causes, unless it contains them. */
 function serialised(error: Error): object {
   const { cause } = error;
   const all = stdSerializers.err(error);

@@ -4,15 +4,15 @@ export type OnFault = (what: string, error: unknown) => void;
 
 const QUIET_NANOS = 10_000_000_000n;
 
-/** Tells of a fault that goes on once, and then only now and then: what is tried again five times a second fails as often. */
+/** Reports a lasting fault once, and then only now and then: what is tried five times a second fails as often. */
 export function quietly(onFault: OnFault, clock: Clock): OnFault {
-  const told = new Map<string, { readonly text: string; readonly at: bigint }>();
+  const reported = new Map<string, { readonly text: string; readonly at: bigint }>();
   return (what, error) => {
     const text = String(error);
-    const last = told.get(what);
+    const last = reported.get(what);
     const now = clock.monotonicNanos();
     if (last?.text === text && now - last.at < QUIET_NANOS) return;
-    told.set(what, { text, at: now });
+    reported.set(what, { text, at: now });
     onFault(what, error);
   };
 }

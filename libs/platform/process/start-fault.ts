@@ -32,7 +32,7 @@ export function isCodedError(error: unknown): error is CodedError {
   return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string';
 }
 
-/** A name that nobody knows, a name whose server does not answer, an address of another machine, no address at all. */
+/** An unknown name, a name whose server does not answer, an address of another machine, no address at all. */
 export const NO_ADDRESS_OF_OURS: ReadonlySet<string> = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',

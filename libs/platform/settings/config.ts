@@ -48,7 +48,7 @@ export function loadConfig<D extends ConfigDefinition>(
   return config;
 }
 
-/** What loading would complain about, for whoever starts the process that will do it. */
+/** What loading would complain about, for the launcher of the process. */
 export function settingsFaults<D extends ConfigDefinition>(
   definition: D,
   env: Environment,

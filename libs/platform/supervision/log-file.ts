@@ -5,7 +5,7 @@ import { isCodedError } from '../process/start-fault.js';
 
 const POLL_MS = 1_000;
 const TURN_OVER_BYTES = 64 * 1024 * 1024;
-/** What is read at most in one go; the rest is in the file for whoever wants it. */
+/** Read at most in one go; the rest stays in the file. */
 const CHUNK_BYTES = 256 * 1024;
 const LOUD = new Set(['warn', 'error', 'fatal']);
 
@@ -32,7 +32,7 @@ export class LogFile {
     this.timer = setInterval(() => void this.readOn(), POLL_MS).unref();
   }
 
-  /** For a child's standard output. A log that cannot be opened is no reason not to run: then nobody hears what it says. */
+  /** For a child's standard output. A log that cannot be opened is no reason not to run; its lines are lost. */
   withDescriptor<T>(use: (descriptor: number | 'ignore') => T): T {
     const descriptor = this.open();
     try {
@@ -65,7 +65,7 @@ export class LogFile {
     const size = await this.size();
     if (size < this.position) this.position = 0;
     if (size === this.position) return;
-    // After a flood only its end is worth a look.
+    // After a flood only its end is worth reading.
     this.position = Math.max(this.position, size - CHUNK_BYTES);
     const file = await open(this.path, 'r');
     try {

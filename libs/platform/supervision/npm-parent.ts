@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { repeat, type Clock } from '../time/clock.js';
 import type { Environment } from '../settings/config.js';
 
-const LOOK_MILLIS = 1_000;
+const POLL_MILLIS = 1_000;
 /** What runs the scripts of a package.json, and the shell that it may leave in between, which names what it runs. */
 const RUNNER = /\b(?:npm|pnpm|yarn|bun|node)\b/;
 
@@ -14,7 +14,7 @@ export function handleNpmEnd(script: string, env: Environment, clock: Clock, whe
   if (env.npm_lifecycle_event !== script) return;
   const parent = process.ppid;
   const wasTooLate = !runsScripts(parent);
-  repeat(clock, LOOK_MILLIS, () => {
+  repeat(clock, POLL_MILLIS, () => {
     if (wasTooLate || process.ppid !== parent) whenGone();
     return Promise.resolve();
   });

@@ -26,7 +26,7 @@ export async function whyNotListen(port: number, host: string): Promise<Error | 
   });
 }
 
-/** Different free ports on the loopback interface, none of them in `avoid`; nobody else who picks gets them while this process lives. */
+/** Different free ports on the loopback interface, none of them in `avoid`. No other picker gets them while this process lives. */
 export async function pickPorts(count: number, avoid: readonly number[] = []): Promise<number[]> {
   const found: number[] = [];
   for (let attempt = 0; attempt < ATTEMPTS && found.length < count; attempt += 1) {

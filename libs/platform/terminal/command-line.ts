@@ -1,6 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
-/** Of two values of one option nobody can know which was meant; the last one would win without a word. */
+/** Two values of one option are ambiguous, and Node would silently take the last. */
 export class RepeatedOption extends Error {
   override readonly name = 'RepeatedOption';
   readonly code = 'REPEATED_OPTION';

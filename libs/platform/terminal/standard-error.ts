@@ -4,8 +4,8 @@ import { writeWhole } from './write-whole.js';
 const DESCRIPTOR = 2;
 
 /**
- * A line about the work, or why it ended. What a program has done and found out is what it is, and so is its exit code, also where nobody
- * takes this: on a full disk, or where the reader has left.
+ * A line about the work, or why it ended. Results and exit code stay the same where it cannot be written: on a full disk, or when the
+ * reader has left.
  */
 export function mention(line: string): void {
   const text = `${line}\n`;

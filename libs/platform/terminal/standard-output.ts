@@ -12,8 +12,8 @@ const program = { name: path.basename(script, path.extname(script)) };
 const READER_LEFT: ReadonlySet<string> = new Set(['EPIPE', 'ECONNRESET']);
 
 /**
- * What programs here have found out. It is whole, or the program ends with a fault: a console says nothing of a full disk, and a stream
- * nothing of a file that has taken the beginning of a text only. Whoever reads through a pipe may have read enough; that is no fault.
+ * Prints results whole or ends the program with a fault: a console ignores a full disk, and a stream a file that took only the
+ * beginning of a text. A reader of a pipe that leaves is no fault.
  */
 export function print(line: string): void {
   const text = `${line}\n`;
@@ -21,7 +21,7 @@ export function print(line: string): void {
   else writeOut(text);
 }
 
-/** For who has much to say: resolves when it is taken, with false where nobody takes any more. */
+/** For long output: resolves when it is written, with false once the reader has left. */
 export async function printed(text: string): Promise<boolean> {
   const { stdout } = process;
   if (stdout instanceof Socket) {

@@ -12,7 +12,7 @@ export function visible(text: string): string {
   return text.replace(ACTS, (character) => `\\u{${hexOf(character)}}`);
 }
 
-/** The same for programs, whose users look at it, too: it means what it meant. */
+/** The same in JSON, which people read too. The value stays the same. */
 export function visibleJson(document: object): string {
   return JSON.stringify(document).replace(
     LEFT_BY_JSON,

@@ -23,14 +23,14 @@ export function pause(clock: Clock, millis: number): Promise<void> {
   });
 }
 
-/** Runs `look` again and again, about `millis` after the last run ended, and never two at a time. A `look` handles its own failures. */
-export function repeat(clock: Clock, millis: number, look: () => Promise<void>): Cancel {
+/** Runs `poll` again and again, about `millis` after the last run ended, and never two at a time. It handles its own failures. */
+export function repeat(clock: Clock, millis: number, poll: () => Promise<void>): Cancel {
   let stopped = false;
   let cancel: Cancel = () => undefined;
   const next = (): void => {
     if (stopped) return;
     cancel = clock.after(untilNext(clock, millis), () => {
-      void look().finally(next);
+      void poll().finally(next);
     });
   };
   next();
@@ -40,7 +40,7 @@ export function repeat(clock: Clock, millis: number, look: () => Promise<void>):
   };
 }
 
-/** For who repeats something by itself, see `Clock`. */
+/** For callers that repeat something by themselves, see `Clock`. */
 export function untilNext(clock: Clock, millis: number): number {
   return clock.untilNext?.(millis) ?? millis;
 }

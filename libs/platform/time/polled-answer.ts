@@ -13,8 +13,8 @@ const NANOS_PER_SECOND = 1e9;
 const MILLIS_PER_SECOND = 1_000;
 
 /**
- * The last answer to a question that is asked again and again, for whoever must not wait for the next. It is kept whatever becomes
- * of the questions behind it: its age says what it is worth.
+ * The last answer to a question that is polled, for callers that must not wait for the next. It is kept whatever becomes of later
+ * questions: its age says what it is worth.
  */
 export class PolledAnswer<T> {
   private answer: { readonly value: T } | undefined;

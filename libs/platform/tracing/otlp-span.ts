@@ -57,7 +57,7 @@ export class OtlpSpan implements Span {
 
   set(facts: SpanFacts): void {
     for (const [name, value] of Object.entries(facts) as [string, string | number | undefined][]) {
-      // Types are gone at run time: what is not on the list stays out whoever sends it.
+      // Types are gone at run time: what is not on the list stays out.
       if (value !== undefined && isFact(name)) this.span.setAttribute(ATTRIBUTES[name], value);
     }
     // A refusal is an answer like any other; what is ours to mend is an error.

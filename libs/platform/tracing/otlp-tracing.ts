@@ -25,7 +25,7 @@ export interface OtlpOptions {
   readonly share: number;
   readonly service: string;
   readonly instance: string;
-  /** A batch that has not been taken by then is dropped; until then others wait behind it. */
+  /** A batch that is not taken by then is dropped; until then others wait for it. */
   readonly exportWithinMillis: number;
   readonly clock: Clock;
   readonly onFault: (error: Error | undefined) => void;
@@ -65,7 +65,7 @@ export class OtlpTracing implements Tracing {
         'service.name': options.service,
         'service.instance.id': options.instance,
       }),
-      // Whoever continues a trace does what its first process has decided.
+      // A process that continues a trace keeps the decision of the first.
       sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(options.share) }),
       spanProcessors: [this.batches],
     });

@@ -21,7 +21,7 @@ import { NoticeBoard } from '#libs/link/notices.js';
 import { SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-headers.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import { LinkServer } from '#libs/link/link-server.js';
-import { isGoodToken } from '#libs/platform/internal-server/valid-token.js';
+import { isValidToken } from '#libs/platform/internal-server/valid-token.js';
 import { repeat } from '#libs/platform/time/clock.js';
 import { CompletedReader } from '#libs/auction/projections/completed-reader.js';
 import { openReservations } from '../storage/reservation-session.js';
@@ -65,7 +65,7 @@ export async function bootOwner(life: Life, number: number): Promise<void> {
   world.trace.note(`${host.name}: serves`);
   if (failures.length > 0) return;
   world.network.listen(ownerAddress(number), host, ({ end, headers }) => {
-    const isWelcome = failures.length === 0 && isGoodToken(headers[SERVICE_TOKEN_HEADER], [SERVICE_TOKEN]);
+    const isWelcome = failures.length === 0 && isValidToken(headers[SERVICE_TOKEN_HEADER], [SERVICE_TOKEN]);
     if (isWelcome) link.serve(new LinkEnd(end), headers);
     else end.terminate();
   });
