@@ -7,7 +7,7 @@ import { EdgeHttpAdapter } from '#libs/edge/server/edge-http-adapter.js';
 import { refuseUnfitDatabase } from '#libs/platform/database/fit-database.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { startInternalServer } from '#libs/platform/internal-server/internal-server.js';
-import type { Health } from '#libs/platform/internal-server/heard-readiness.js';
+import type { Health } from '#libs/platform/internal-server/polled-readiness.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
 import type { Logger } from '#libs/platform/process/log.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';

@@ -5,7 +5,7 @@ import type { Answered } from '#libs/edge/dispatcher.js';
 import type { EdgeListener } from '#libs/edge/server/edge-listener.js';
 import type { ServiceCatalogue } from '#libs/identity/principal.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-import type { Health } from '#libs/platform/internal-server/heard-readiness.js';
+import type { Health } from '#libs/platform/internal-server/polled-readiness.js';
 import type { Config } from '#libs/platform/settings/config.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
 import type { Logger } from '#libs/platform/process/log.js';
