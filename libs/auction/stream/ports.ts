@@ -29,7 +29,7 @@ export interface Refused {
   readonly error: string;
 }
 
-/** Whoever answers may be behind: what is over may still be open to it. */
+/** The answer may lag: an auction that is over may still be open in it. */
 export interface TimelinePart {
   readonly entries: readonly NumberedEntry[];
   /** Whether the auction is over for the account as far as this goes. */
@@ -43,7 +43,7 @@ export interface Archive {
     account: string,
     auctionId: string,
   ): Promise<{ readonly text: string; readonly isOver: boolean } | Refused>;
-  /** The next entries of the account's timeline behind `afterSeq`: as many as asked for, or all there are. */
+  /** The next entries of the account's timeline after `afterSeq`: as many as asked for, or all there are. */
   events(
     account: string,
     auctionId: string,
@@ -52,22 +52,23 @@ export interface Archive {
   ): Promise<TimelinePart | Refused>;
 }
 
-export interface ConnectionStanding {
+/** A connection whose quotes may be withdrawn when it ends. */
+export interface WatchedConnection {
   readonly connectionId: string;
   readonly account: string;
   readonly attachment: number;
   readonly graceMillis: number | undefined;
 }
 
-/** Tells the owners which connections are here, so that they know whose quotes are to go. */
+/** Reports to the owners which connections are here, so that they know whose quotes are to go. */
 export interface Presence {
-  here(standing: ConnectionStanding): void;
-  gone(standing: ConnectionStanding, how: 'BYE' | 'LOST'): void;
+  here(connection: WatchedConnection): void;
+  gone(connection: WatchedConnection, how: 'BYE' | 'LOST'): void;
 }
 
 export interface StreamMeter {
   opened(): void;
-  /** Once for each, as soon as it is told nothing more. */
+  /** Once for each, as soon as nothing more is sent to it. */
   closed(code: number, by: EndedBy): void;
   received(type: string): void;
   resumed(outcome: 'RESUMED' | 'INVALID' | 'EXPIRED'): void;

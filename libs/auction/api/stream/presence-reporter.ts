@@ -1,7 +1,7 @@
 import type { ConnectionClaim, ConnectionEnd, OwnerRequest } from '../../protocol/protocol.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
-import type { ConnectionStanding, Presence } from '../../stream/ports.js';
+import type { WatchedConnection, Presence } from '../../stream/ports.js';
 
 type PresenceRequest = Extract<OwnerRequest, { op: 'presence' }>;
 
@@ -49,7 +49,7 @@ export class PresenceReporter implements Presence {
     this.cancel();
   }
 
-  here(standing: ConnectionStanding): void {
+  here(standing: WatchedConnection): void {
     const claim = callerOf(standing);
     this.claims.set(claim.connection_id, claim);
     for (const [shard, lane] of this.lanes) {
@@ -58,7 +58,7 @@ export class PresenceReporter implements Presence {
     }
   }
 
-  gone({ connectionId, attachment }: ConnectionStanding, how: 'BYE' | 'LOST'): void {
+  gone({ connectionId, attachment }: WatchedConnection, how: 'BYE' | 'LOST'): void {
     const claim = this.claims.get(connectionId);
     // Either nobody watches over it, or a later socket has gone on with it here.
     if (claim?.attachment !== attachment) return;
@@ -99,7 +99,7 @@ export class PresenceReporter implements Presence {
   }
 }
 
-function callerOf({ connectionId, account, attachment, graceMillis }: ConnectionStanding): ConnectionClaim {
+function callerOf({ connectionId, account, attachment, graceMillis }: WatchedConnection): ConnectionClaim {
   return {
     connection_id: connectionId,
     account,

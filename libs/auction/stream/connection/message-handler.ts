@@ -13,7 +13,7 @@ import {
   type Control,
   type ControlName,
 } from '../client-messages.js';
-import type { CommandAnswer, ConnectionStanding, Refused } from '../ports.js';
+import type { CommandAnswer, WatchedConnection, Refused } from '../ports.js';
 import {
   ack,
   FAILED,
@@ -37,7 +37,7 @@ const auctionId = shardUuid('invalid_auction_id');
 /** Answers what is said after the welcome: commands, and what concerns the connection itself. */
 export class MessageHandler {
   private readonly subscriptions: SubscriptionHandler;
-  private readonly standing: ConnectionStanding;
+  private readonly watched: WatchedConnection;
   private readonly isWatched: boolean;
   private saidBye = false;
 
@@ -47,10 +47,10 @@ export class MessageHandler {
     { name, graceMillis, resumed }: Greeting,
   ) {
     this.subscriptions = new SubscriptionHandler(ports, connection, name, this.run);
-    this.standing = { ...name, graceMillis };
+    this.watched = { ...name, graceMillis };
     // A resumed connection may have been watched over before: the latest hello decides.
     this.isWatched = graceMillis !== undefined || resumed !== undefined;
-    if (this.isWatched) ports.presence.here(this.standing);
+    if (this.isWatched) ports.presence.here(this.watched);
   }
 
   get book(): SubscriptionBook {
@@ -66,7 +66,7 @@ export class MessageHandler {
 
   end(): void {
     this.book.stop();
-    if (this.isWatched) this.ports.presence.gone(this.standing, this.saidBye ? 'BYE' : 'LOST');
+    if (this.isWatched) this.ports.presence.gone(this.watched, this.saidBye ? 'BYE' : 'LOST');
   }
 
   private readonly run: RunRequest = (cmdId, task) => {
@@ -92,7 +92,7 @@ export class MessageHandler {
       else if (state === 'unavailable') connection.send(reject(cmdId, SESSION_UNKNOWN));
       else {
         const { principal } = connection.guard;
-        const { connectionId } = this.standing;
+        const { connectionId } = this.watched;
         const answer = await this.ports.commands.run({ name, fields, principal, connectionId });
         connection.send(answerMessage(cmdId, answer));
       }

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Chat, openGateway, type Heard } from '../fixtures/chat.js';
 import { SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 import { TEST_KEY, TEST_LIFE } from '../fixtures/test-gateway.js';
-import type { ConnectionStanding } from '../ports.js';
+import type { WatchedConnection } from '../ports.js';
 import { ResumeTokens } from '#libs/socket/resume-token.js';
 
 let clock: SteppedClock;
@@ -15,14 +15,14 @@ beforeEach(() => {
 describe('who is here', () => {
   interface Told {
     readonly what: string;
-    readonly standing: ConnectionStanding;
+    readonly standing: WatchedConnection;
   }
 
   async function watched(hello: object): Promise<{ chat: Chat; told: Told[]; welcome: Heard }> {
     const told: Told[] = [];
     const presence = {
-      here: (standing: ConnectionStanding) => told.push({ what: 'HERE', standing }),
-      gone: (standing: ConnectionStanding, how: 'BYE' | 'LOST') => told.push({ what: how, standing }),
+      here: (standing: WatchedConnection) => told.push({ what: 'HERE', standing }),
+      gone: (standing: WatchedConnection, how: 'BYE' | 'LOST') => told.push({ what: how, standing }),
     };
     const chat = new Chat(await openGateway(clock, { ports: { presence } }), 'mia');
     return { chat, told, welcome: await chat.hello(hello) };

@@ -9,7 +9,7 @@ import {
   type BucketState,
 } from '#libs/platform/time/token-bucket.js';
 import type { Control } from '../client-messages.js';
-import type { Sight } from '../feed/feed.js';
+import type { ViewerState } from '../feed/feed.js';
 import type { Refused } from '../ports.js';
 import {
   message,
@@ -114,9 +114,9 @@ export class SubscriptionHandler {
     }
     for (let tries = 0; tries < TRIES; tries += 1) {
       // Between this look and the beginning nothing may be waited for: the feed would go on without the subscription.
-      const sight = feed.find(auctionId, this.book.account);
-      if (sight !== undefined) {
-        this.beginHere(wish, sight, missed.entries);
+      const viewerState = feed.find(auctionId, this.book.account);
+      if (viewerState !== undefined) {
+        this.beginHere(wish, viewerState, missed.entries);
         return;
       }
       const found = await this.lookElsewhere(auctionId);
@@ -138,15 +138,15 @@ export class SubscriptionHandler {
     return (await feed.waitUntil(isHere, limits.catchUpMillis)) ? 'COMING' : NOT_HERE_YET;
   }
 
-  private beginHere(wish: Wish, sight: Sight, missed: readonly NumberedEntry[]): void {
+  private beginHere(wish: Wish, viewerState: ViewerState, missed: readonly NumberedEntry[]): void {
     const { cmdId, auctionId, afterSeq } = wish;
     const subscription = this.enter(cmdId, auctionId, afterSeq);
     if (subscription === undefined) return;
-    if (afterSeq === undefined || afterSeq >= viewVersion(sight.state, sight.viewer)) {
-      this.book.begin(subscription, [sight]);
+    if (afterSeq === undefined || afterSeq >= viewVersion(viewerState.state, viewerState.viewer)) {
+      this.book.begin(subscription, [viewerState]);
       return;
     }
-    this.book.beginBehind(subscription, sight);
+    this.book.beginBehind(subscription, viewerState);
     this.catchUp(subscription, missed);
   }
 
@@ -206,8 +206,8 @@ export class SubscriptionHandler {
     const auctionId = subscription.auctionId ?? '';
     const found = await ports.archive.view(book.account, auctionId);
     if (connection.isEnded || !book.has(subscription) || book.round !== round) return;
-    const sight = subscription.isOver ? undefined : ports.feed.find(auctionId, book.account);
-    if (sight !== undefined) book.begin(subscription, [sight]);
+    const viewerState = subscription.isOver ? undefined : ports.feed.find(auctionId, book.account);
+    if (viewerState !== undefined) book.begin(subscription, [viewerState]);
     else if ('error' in found) connection.close(CLOSE.draining, 'cannot go on here');
     else book.showEnded(subscription, found.text);
   }

@@ -5,12 +5,12 @@ import type { OfferedEvents } from '#libs/journal/offered.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { accountsOf, eventsFor, gainOf, type FeedEvent, type Gain } from './change.js';
 import { Listeners, type FeedListener } from './listeners.js';
-import { Pursuit } from './pursuit.js';
+import { FeedFollower } from './feed-follower.js';
 import { ShardMemory } from './shard-memory.js';
 import { Waiters } from './waiters.js';
 
-/** An auction that the viewer may see, as it is at the feed's present positions. */
-export interface Sight {
+/** An auction that the viewer may see, at the feed's present positions. */
+export interface ViewerState {
   readonly state: AuctionState;
   readonly viewer: Viewer;
 }
@@ -38,28 +38,27 @@ export interface FeedPorts {
 }
 
 /**
- * Follows the journals of all shards and tells every account what its own timelines gain. It holds what happened lately, so
- * that a position of a few moments ago can be continued from here, wherever it was given out.
+ * Follows the journals of all shards and notifies every account of what its own timelines gain. It keeps recent changes, so that a
+ * client can resume here from a position of a few moments ago, whichever gateway gave it out.
  *
- * A record that it cannot read ends the shard for this process: it may be of a younger version, and whoever left it out would
- * tell wrong what follows. At damage the shard stands still, and goes on when something sound follows what was told: an operator may have
- * taken a forged record away. The other shards go on.
+ * A record that it cannot read ends the shard for this process: it may be of a later version, and what follows would come out wrong
+ * without it. At damage the shard stands still, and goes on when a sound record follows. The other shards go on.
  */
 export class Feed {
   private readonly memories: readonly ShardMemory[];
   private readonly listeners = new Listeners();
   private readonly waiters: Waiters;
-  /** Why. */
+  /** Shards that stand still, and why. */
   private readonly stopped = new Map<number, 'damaged' | 'not understood'>();
-  private readonly pursuit: Pursuit;
+  private readonly follower: FeedFollower;
 
   constructor(private readonly ports: FeedPorts) {
     this.memories = Array.from({ length: ports.shards }, () => new ShardMemory(ports.history));
     this.waiters = new Waiters(ports.clock);
-    this.pursuit = new Pursuit({
+    this.follower = new FeedFollower({
       ...ports,
       shards: [...this.memories.keys()],
-      recall: (shard) => this.recall(shard),
+      restore: (shard) => this.restore(shard),
       positionOf: (shard) => this.memories[shard]?.position ?? 0,
       hasStopped: (shard) => this.stopped.has(shard),
       until: (isDone) => this.waiters.wait(isDone),
@@ -74,33 +73,33 @@ export class Feed {
 
   /** Resolves when everything that was in the journals is in memory, as far as it can be. */
   async start(): Promise<void> {
-    await this.pursuit.start();
+    await this.follower.start();
   }
 
   async stop(): Promise<void> {
-    await this.pursuit.stop();
+    await this.follower.stop();
   }
 
-  /** The shard's owner says that its journal has come to `head`, and perhaps what stands there. */
+  /** The shard's owner says that its journal has come to `head`, and perhaps with which records. */
   hear(shard: number, { head, records }: HeardOf): void {
-    if (records === undefined) this.pursuit.hint(shard, head);
-    else this.pursuit.offer(shard, { head, ...records });
+    if (records === undefined) this.follower.hint(shard, head);
+    else this.follower.offer(shard, { head, ...records });
   }
 
-  /** Shards of which nothing is told by this process, for as long as they stand here. */
+  /** Shards that stand still in this process. */
   get stoppedShards(): readonly number[] {
     return [...this.stopped.keys()];
   }
 
   /**
-   * Whether what is shown here to somebody new would be all there is. Not where a shard was damaged when this process began, and so it has
-   * never known the end of it; nor where the records of a younger version go on without it. Damage behind what was told hides nothing.
+   * Whether a new client would be shown everything. Not where a shard was damaged when this process began, so that its end was never
+   * known, nor where records of a later version go on without it. Damage after what was read hides nothing.
    */
   get isWhole(): boolean {
-    return this.pursuit.unknownShards.length === 0 && ![...this.stopped.values()].includes('not understood');
+    return this.follower.unknownShards.length === 0 && ![...this.stopped.values()].includes('not understood');
   }
 
-  /** By shard, the last journal position that everybody has been told of. */
+  /** By shard, the last journal position of which every listener was notified. */
   positions(): number[] {
     return this.memories.map((memory) => memory.position);
   }
@@ -115,29 +114,29 @@ export class Feed {
     return this.memories.every((memory, shard) => memory.position >= (positions[shard] ?? 0));
   }
 
-  /** Whether all has been told up to there, but for shards of which nothing is told. */
+  /** Whether everything was read up to there, except on shards that stand still. */
   hasRead(heads: readonly number[]): boolean {
     return this.memories.every(
       (memory, shard) => memory.position >= (heads[shard] ?? 0) || this.stopped.has(shard),
     );
   }
 
-  /** Resolves with true as soon as `isDone` holds behind some batch, and with false after `millis`. */
+  /** Resolves with true once `isDone` holds after a batch, and with false after `millis`. */
   waitUntil(isDone: () => boolean, millis: number): Promise<boolean> {
     return this.waiters.wait(isDone, millis);
   }
 
   /** The auctions that are live for the account, newest first. */
-  live(account: string): Sight[] {
-    const sights: Sight[] = [];
+  live(account: string): ViewerState[] {
+    const viewerStates: ViewerState[] = [];
     for (const memory of this.memories) {
-      for (const state of memory.liveOf(account)) sights.push(...liveFor(account, state));
+      for (const state of memory.liveOf(account)) viewerStates.push(...liveFor(account, state));
     }
-    return sights.sort(newestFirst);
+    return viewerStates.sort(newestFirst);
   }
 
   /** Undefined for an auction that is not in memory, and for one that the account may not see. */
-  find(auctionId: string, account: string): Sight | undefined {
+  find(auctionId: string, account: string): ViewerState | undefined {
     for (const memory of this.memories) {
       const state = memory.find(auctionId);
       if (state === undefined) continue;
@@ -147,26 +146,26 @@ export class Feed {
     return undefined;
   }
 
-  /** Whether everything behind this position of the shard is still held. */
+  /** Whether everything after this position of the shard is still held. */
   reaches(shard: number, position: number): boolean {
     return this.memories[shard]?.reaches(position) ?? false;
   }
 
-  /** What the account's timelines gained out of the shard behind `position`; to be taken without waiting for anything. */
+  /** What the account's timelines gained from the shard after `position`. To be taken without waiting. */
   *since(account: string, shard: number, position: number): Generator<FeedEvent> {
     for (const change of this.memories[shard]?.since(position) ?? []) {
       if (accountsOf(change).includes(account)) yield* eventsFor(change, account);
     }
   }
 
-  /** The same, counted instead of told. */
+  /** The same, only counted. */
   *gainsSince(account: string, shard: number, position: number): Generator<Gain> {
     for (const change of this.memories[shard]?.since(position) ?? []) {
       if (accountsOf(change).includes(account)) yield gainOf(change, account);
     }
   }
 
-  /** The auctions of the shard that may not have been over for the account at this position; everything behind it must be held. */
+  /** The auctions of the shard that may not have been over for the account at this position. Everything after it must be held. */
   openAt(account: string, shard: number, position: number): string[] {
     const ids = new Set<string>();
     for (const { terms } of this.memories[shard]?.liveOf(account) ?? []) ids.add(terms.auction_id);
@@ -174,8 +173,8 @@ export class Feed {
     return [...ids];
   }
 
-  /** What was live for the account when the shard was there; everything behind it must be held. */
-  liveAt(account: string, shard: number, position: number): Sight[] {
+  /** What was live for the account when the shard was there. Everything after it must be held. */
+  liveAt(account: string, shard: number, position: number): ViewerState[] {
     const changed = new Map<string, AuctionState | undefined>();
     for (const { before, after } of this.memories[shard]?.since(position) ?? []) {
       const { auction_id: id } = after.terms;
@@ -190,10 +189,10 @@ export class Feed {
     return this.listeners.add(account, listener);
   }
 
-  private async recall(shard: number): Promise<void> {
+  private async restore(shard: number): Promise<void> {
     const { position, states } = await this.ports.startingPoint(shard);
     this.memories[shard]?.restore(position, states);
-    // What had kept it from being known is gone.
+    // Whatever kept the shard from being known is gone.
     this.stopped.delete(shard);
   }
 
@@ -202,26 +201,26 @@ export class Feed {
     if (memory === undefined || this.stopped.get(shard) === 'not understood') return;
     this.stopped.delete(shard);
     const { changes, fault } = memory.apply(entries);
-    this.listeners.tell(shard, changes);
+    this.listeners.notify(shard, changes);
     if (fault !== undefined) this.stopAt(shard, 'not understood', fault);
-    this.waiters.look();
+    this.waiters.check();
   }
 
   private stopAt(shard: number, why: 'damaged' | 'not understood', fault: unknown): void {
     const isKnown = this.stopped.get(shard) === why;
     this.stopped.set(shard, why);
     if (!isKnown) this.ports.onFailure(fault, shard);
-    this.waiters.look();
+    this.waiters.check();
   }
 }
 
 /** Nothing where the auction is over for the account, or none of its own. */
-export function liveFor(account: string, state: AuctionState | undefined): Sight[] {
+export function liveFor(account: string, state: AuctionState | undefined): ViewerState[] {
   const viewer = state === undefined ? undefined : viewerOf(state, account);
   return state === undefined || viewer === undefined || isOverFor(state, viewer) ? [] : [{ state, viewer }];
 }
 
-export function newestFirst({ state: one }: Sight, { state: other }: Sight): number {
+export function newestFirst({ state: one }: ViewerState, { state: other }: ViewerState): number {
   if (one.terms.opened_at !== other.terms.opened_at) {
     return one.terms.opened_at < other.terms.opened_at ? 1 : -1;
   }

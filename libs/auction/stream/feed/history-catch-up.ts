@@ -5,7 +5,7 @@ import type { StreamLimits } from '../stream-limits.js';
 import type { HistoryStore } from '../../protocol/histories.js';
 import type { FeedEvent, Gain } from './change.js';
 import { HistoryPage, type HistoryPageLimits } from './history-page.js';
-import { liveFor, type Feed, type Sight } from './feed.js';
+import { liveFor, type Feed, type ViewerState } from './feed.js';
 
 /** What the account's timelines gained from one shard after a position, up to another. */
 export interface Section {
@@ -102,7 +102,7 @@ export class HistoryCatchUp {
   }
 
   /** What was live for the account when the shard was there. Fails with HistoryStoreAway, in the end. */
-  liveAt(shard: number, position: number): Promise<readonly Sight[]> {
+  liveAt(shard: number, position: number): Promise<readonly ViewerState[]> {
     const { feed } = this.ports;
     return this.find(
       shard,
@@ -157,7 +157,7 @@ export class HistoryCatchUp {
     this.kept = { shard, events: page.end(), page };
   }
 
-  private async readLive({ shard, others }: Reach, position: number): Promise<Sight[]> {
+  private async readLive({ shard, others }: Reach, position: number): Promise<ViewerState[]> {
     const { account } = this;
     const states = new Map<string, AuctionState>();
     const wanted = { account, shard, others, openAt: position, happenedBehind: 0, upTo: () => position };

@@ -1,11 +1,11 @@
 import { accountsOf, eventsFor, type Change, type FeedEvent } from './change.js';
 
 export interface FeedListener {
-  /** Entries of one account out of one shard, in the order of its journal. It handles its own failures. */
+  /** Entries of one account from one shard, in the order of its journal. The listener handles its own failures. */
   onEvents(shard: number, events: readonly FeedEvent[]): void;
 }
 
-/** Who wants to hear of which account. */
+/** Listeners by account. */
 export class Listeners {
   private readonly byAccount = new Map<string, Set<FeedListener>>();
 
@@ -18,8 +18,8 @@ export class Listeners {
     };
   }
 
-  /** Whoever begins to listen meanwhile has seen these changes already, and whoever has stopped hears nothing more. */
-  tell(shard: number, changes: readonly Change[]): void {
+  /** A listener that is added meanwhile has seen these changes already, and one that is removed gets no more. */
+  notify(shard: number, changes: readonly Change[]): void {
     for (const [account, events] of this.newsIn(changes)) {
       const listeners = this.byAccount.get(account);
       for (const listener of [...(listeners ?? [])]) {

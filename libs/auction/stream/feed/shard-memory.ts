@@ -4,22 +4,22 @@ import type { AuctionState } from '../../rules/state.js';
 import { decodeEvent } from '../../rules/event-versions.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import type { Change } from './change.js';
-import { History } from './history.js';
+import { ChangeBuffer } from './change-buffer.js';
 
 export interface Applied {
   readonly changes: readonly Change[];
   readonly fault?: unknown;
 }
 
-/** The auctions of one shard as its journal tells them: all that are live, and those that ended within the history. */
+/** The auctions of one shard as its journal has them: all that are live, and those that ended within the recent changes. */
 export class ShardMemory {
   private readonly states = new Map<string, AuctionState>();
   private readonly liveByAccount = new Map<string, Set<string>>();
-  private readonly history: History;
+  private readonly recent: ChangeBuffer;
   private last = 0;
 
   constructor(historySize: number) {
-    this.history = new History(historySize);
+    this.recent = new ChangeBuffer(historySize);
   }
 
   /** The last journal position that has been taken in. */
@@ -27,10 +27,10 @@ export class ShardMemory {
     return this.last;
   }
 
-  /** Begins behind `position` with what was there then. */
+  /** Begins after `position` with the states at that time. */
   restore(position: number, states: Iterable<AuctionState>): void {
     this.last = position;
-    this.history.beginBehind(position);
+    this.recent.beginBehind(position);
     for (const state of states) {
       if (hasEnded(state)) continue;
       this.states.set(state.terms.auction_id, state);
@@ -38,12 +38,12 @@ export class ShardMemory {
     }
   }
 
-  /** All or as many as can be read; `fault` says why not the next one, behind which there is nothing to be taken in. */
+  /** Applies entries up to the first one that cannot be read; `fault` says why. */
   apply(entries: readonly JournalEntry[]): Applied {
     const changes: Change[] = [];
     for (const entry of entries) {
       try {
-        const change = entry.kind === 'event' ? this.take(entry) : undefined;
+        const change = entry.kind === 'event' ? this.applyOne(entry) : undefined;
         if (change !== undefined) changes.push(change);
       } catch (fault) {
         return { changes, fault };
@@ -65,14 +65,14 @@ export class ShardMemory {
   }
 
   reaches(position: number): boolean {
-    return this.history.reaches(position);
+    return this.recent.reaches(position);
   }
 
   since(position: number): Iterable<Change> {
-    return this.history.since(position);
+    return this.recent.since(position);
   }
 
-  private take(entry: JournalEntry): Change | undefined {
+  private applyOne(entry: JournalEntry): Change | undefined {
     const event = decodeEvent(entry.payload);
     if (!('auction_id' in event)) return undefined;
     const placed = { position: entry.sequence, event };
@@ -82,12 +82,12 @@ export class ShardMemory {
     if (before === undefined) this.index(after);
     else if (hasEnded(after)) this.unindex(after);
     const change = { placed, before, after };
-    const forgotten = this.history.push(change);
+    const forgotten = this.recent.push(change);
     if (forgotten !== undefined) this.forget(forgotten);
     return change;
   }
 
-  /** An ended auction stays until its last change is history no more; by then the projections have it. */
+  /** An ended auction stays as long as its last change is recent. By then the projections have it. */
   private forget({ placed, after }: Change): void {
     if (placed.event.type === 'AUCTION_COMPLETED') this.states.delete(after.terms.auction_id);
   }

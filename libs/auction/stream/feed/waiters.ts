@@ -5,13 +5,13 @@ interface Waiter {
   readonly resolve: (done: boolean) => void;
 }
 
-/** Those who wait until something holds of what they look at. */
+/** Callers that wait until a condition holds. */
 export class Waiters {
   private readonly waiting = new Set<Waiter>();
 
   constructor(private readonly clock: Clock) {}
 
-  /** Resolves with true as soon as `isDone` holds at a look, and with false after `millis`, if there is a limit. */
+  /** Resolves with true once a check finds that `isDone` holds, and with false after `millis`, if there is a limit. */
   wait(isDone: () => boolean, millis?: number): Promise<boolean> {
     if (isDone()) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -28,7 +28,7 @@ export class Waiters {
     });
   }
 
-  look(): void {
+  check(): void {
     for (const waiter of [...this.waiting]) if (waiter.isDone()) waiter.resolve(true);
   }
 }

@@ -92,7 +92,7 @@ export class CatchUp {
   /** The number of entries that the feed is at; undefined for an auction that it has done with, or will never tell of. */
   private version(): number | undefined {
     const { auctionId, isOver } = this.subscription;
-    const sight = isOver ? undefined : this.ports.feed.find(auctionId ?? '', this.book.account);
-    return sight === undefined ? undefined : viewVersion(sight.state, sight.viewer);
+    const viewerState = isOver ? undefined : this.ports.feed.find(auctionId ?? '', this.book.account);
+    return viewerState === undefined ? undefined : viewVersion(viewerState.state, viewerState.viewer);
   }
 }

@@ -2,7 +2,7 @@ import { instantFromNanos } from '#libs/base/instant.js';
 import type { TimelineEntry } from '../../rules/told/timeline-entry.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { membersOf, type FeedEvent } from '../feed/change.js';
-import type { Sight } from '../feed/feed.js';
+import type { ViewerState } from '../feed/feed.js';
 import type { Outbox, Part } from '#libs/socket/outbox.js';
 import { auctionView } from '../../rules/told/view.js';
 import type { Channel, ResumePoint } from '../resume-point.js';
@@ -11,7 +11,7 @@ import type { ResumeCursor } from './resume-cursor.js';
 import { concerns, isTold, newSubscription, restored, type Seen, type Subscription } from './subscription.js';
 
 /** What a view costs that is not rendered yet. Its state is the feed's own, or was a moment ago. */
-const SIGHT_BYTES = 64;
+const UNRENDERED_BYTES = 64;
 
 /**
  * Numbers the events of one connection's subscriptions, sends them, and adds the tokens that say how far that is. Only complete
@@ -98,11 +98,11 @@ export class EventNumbering {
   }
 
   /** With its last part the subscription is complete, unless it will be told what was missed before. */
-  sendSnapshot(subscription: Subscription, sights: readonly Sight[], isComplete: boolean): void {
+  sendSnapshot(subscription: Subscription, viewerStates: readonly ViewerState[], isComplete: boolean): void {
     const { round } = this;
     subscription.isOver = false;
     if (isComplete) subscription.told = undefined;
-    const parts = snapshotParts(subscription.id, sights, this.snapshotPart, (isLast) => {
+    const parts = snapshotParts(subscription.id, viewerStates, this.snapshotPart, (isLast) => {
       subscription.isComplete = isLast && isComplete;
       return this.laterToken();
     });
@@ -170,22 +170,22 @@ export class EventNumbering {
 /** The messages of one snapshot. Each learns its token at once; the rest is rendered when it leaves. */
 function snapshotParts(
   subscriptionId: string,
-  sights: readonly Sight[],
+  viewerStates: readonly ViewerState[],
   partSize: number,
   tokenOf: (isLast: boolean) => () => string,
 ): Part[] {
-  const parts = Math.max(1, Math.ceil(sights.length / partSize));
+  const parts = Math.max(1, Math.ceil(viewerStates.length / partSize));
   return Array.from({ length: parts }, (_, index) => {
-    const shown = sights.slice(index * partSize, (index + 1) * partSize);
+    const shown = viewerStates.slice(index * partSize, (index + 1) * partSize);
     const isLast = index === parts - 1;
     const token = tokenOf(isLast);
     return {
-      size: shown.length * SIGHT_BYTES,
+      size: shown.length * UNRENDERED_BYTES,
       render: () => snapshotMessage(subscriptionId, shown.map(viewOf), !isLast, token()),
     };
   });
 }
 
-function viewOf({ state, viewer }: Sight): string {
+function viewOf({ state, viewer }: ViewerState): string {
   return JSON.stringify(auctionView(state, viewer));
 }

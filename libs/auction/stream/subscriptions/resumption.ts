@@ -1,5 +1,5 @@
 import type { Clock } from '#libs/platform/time/clock.js';
-import { newestFirst, type Feed, type Sight } from '../feed/feed.js';
+import { newestFirst, type Feed, type ViewerState } from '../feed/feed.js';
 import type { HistoryCatchUp } from '../feed/history-catch-up.js';
 import type { Outbox } from '#libs/socket/outbox.js';
 import type { ResumePoint } from '../resume-point.js';
@@ -80,8 +80,8 @@ export class Resumption {
     const incomplete = this.toBeShownAgain();
     if (incomplete.length === 0) this.goOn();
     else {
-      this.behind(this.seenThen(), (sights) => {
-        this.showAgain(incomplete, sights);
+      this.behind(this.seenThen(), (viewerStates) => {
+        this.showAgain(incomplete, viewerStates);
         this.goOn();
       });
     }
@@ -174,11 +174,11 @@ export class Resumption {
     }
   }
 
-  private showAgain(incomplete: readonly Subscription[], sights: readonly Sight[]): void {
+  private showAgain(incomplete: readonly Subscription[], viewerStates: readonly ViewerState[]): void {
     const { numbering, onResync } = this.ports;
     for (const subscription of incomplete) {
       if (this.isStopped) return;
-      const shown = sights.filter(({ state }) =>
+      const shown = viewerStates.filter(({ state }) =>
         concerns(subscription, { auctionId: state.terms.auction_id }),
       );
       if (subscription.auctionId !== undefined && shown.length === 0) continue;
@@ -190,13 +190,13 @@ export class Resumption {
   }
 
   /** What was live for the account where the token was given out. */
-  private async seenThen(): Promise<readonly Sight[]> {
+  private async seenThen(): Promise<readonly ViewerState[]> {
     const { history } = this.ports;
-    const sights: Sight[] = [];
+    const viewerStates: ViewerState[] = [];
     for (const [shard, position] of this.point.positions.entries()) {
-      if (this.isNeeded(shard)) sights.push(...(await history.liveAt(shard, position)));
+      if (this.isNeeded(shard)) viewerStates.push(...(await history.liveAt(shard, position)));
     }
-    return sights.sort(newestFirst);
+    return viewerStates.sort(newestFirst);
   }
 
   /** Not those that are told of before behind their snapshot: that begins with the present. */

@@ -1,7 +1,7 @@
 import type { TimelineEntry } from '../../rules/told/timeline-entry.js';
 import type { FeedEvent } from '../feed/change.js';
 import { isOverFor } from '../../rules/told/viewer.js';
-import type { Sight } from '../feed/feed.js';
+import type { ViewerState } from '../feed/feed.js';
 import type { FeedListener } from '../feed/listeners.js';
 import type { HistoryCatchUp } from '../feed/history-catch-up.js';
 import type { StreamLimits } from '../stream-limits.js';
@@ -95,14 +95,14 @@ export class SubscriptionBook implements FeedListener {
   }
 
   /** From here on the subscription hears what the account's timelines gain. */
-  begin(subscription: Subscription, sights: readonly Sight[]): void {
-    this.numbering.sendSnapshot(subscription, sights, true);
+  begin(subscription: Subscription, viewerStates: readonly ViewerState[]): void {
+    this.numbering.sendSnapshot(subscription, viewerStates, true);
     this.listen();
   }
 
   /** The snapshot of one that is to be told first what it missed before: it hears of nothing else until then. */
-  beginBehind(subscription: Subscription, sight: Sight): void {
-    this.numbering.sendSnapshot(subscription, [sight], false);
+  beginBehind(subscription: Subscription, viewerState: ViewerState): void {
+    this.numbering.sendSnapshot(subscription, [viewerState], false);
   }
 
   /** An entry of before. With the last one the subscription must be where the feed is at this moment. */
@@ -211,9 +211,9 @@ export class SubscriptionBook implements FeedListener {
       if (this.round !== round || this.isStopped) return;
       this.ports.onResync(reason);
       this.numbering.sendResync(subscription, reason);
-      const sights = this.sightsOf(subscription);
-      if (sights === undefined) this.ports.onNotHere(subscription);
-      else this.begin(subscription, sights);
+      const viewerStates = this.viewerStatesOf(subscription);
+      if (viewerStates === undefined) this.ports.onNotHere(subscription);
+      else this.begin(subscription, viewerStates);
     }
   }
 
@@ -257,16 +257,16 @@ export class SubscriptionBook implements FeedListener {
 
   /** What the feed does not remember any more is over for everybody. */
   private isOver(auctionId: string): boolean {
-    const sight = this.ports.feed.find(auctionId, this.name.account);
-    return sight === undefined || isOverFor(sight.state, sight.viewer);
+    const viewerState = this.ports.feed.find(auctionId, this.name.account);
+    return viewerState === undefined || isOverFor(viewerState.state, viewerState.viewer);
   }
 
-  private sightsOf({ auctionId, isOver }: Subscription): readonly Sight[] | undefined {
+  private viewerStatesOf({ auctionId, isOver }: Subscription): readonly ViewerState[] | undefined {
     const { feed } = this.ports;
     if (auctionId === undefined) return feed.live(this.name.account);
     // It knows the end already, where the feed may have yet to come to it.
     if (isOver) return undefined;
-    const sight = feed.find(auctionId, this.name.account);
-    return sight === undefined ? undefined : [sight];
+    const viewerState = feed.find(auctionId, this.name.account);
+    return viewerState === undefined ? undefined : [viewerState];
   }
 }

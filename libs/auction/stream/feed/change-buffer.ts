@@ -1,7 +1,7 @@
 import type { Change } from './change.js';
 
-/** The latest changes of a shard, as many as may be kept, so that whoever was away for a moment can be told what it missed. */
-export class History {
+/** The latest changes of a shard, for clients that were away for a moment. Keeps at most `size`. */
+export class ChangeBuffer {
   private changes: Change[] = [];
   /** Everything before this index is forgotten and waits to be cut off. */
   private start = 0;
@@ -9,12 +9,12 @@ export class History {
 
   constructor(private readonly size: number) {}
 
-  /** Nothing up to `position` will be found here. */
+  /** Holds nothing up to `position`. */
   beginBehind(position: number): void {
     this.completeFrom = position;
   }
 
-  /** Gives the change that had to go for the new one. */
+  /** Returns the change that had to go for the new one. */
   push(change: Change): Change | undefined {
     this.changes.push(change);
     if (this.changes.length - this.start <= this.size) return undefined;
@@ -28,7 +28,7 @@ export class History {
     return oldest;
   }
 
-  /** Every change behind `position`, as far as `reaches` says. */
+  /** Every change after `position`, if `reaches` says so. */
   *since(position: number): Generator<Change> {
     for (let index = this.firstBehind(position); index < this.changes.length; index += 1) {
       const change = this.changes[index];
@@ -40,7 +40,7 @@ export class History {
     return position >= this.completeFrom;
   }
 
-  /** Positions grow, so the place is found by halving. */
+  /** Binary search: positions grow. */
   private firstBehind(position: number): number {
     let low = this.start;
     let high = this.changes.length;

@@ -4,20 +4,20 @@ import type { OfferedEvents } from '#libs/journal/offered.js';
 import { tail, type JournalTail } from '#libs/journal/tail.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 
-/** For shards whose owner cannot tell of what it has written. */
+/** For shards whose owner sends no notices. */
 const POLL_MILLIS = { min: 100, max: 1_000 };
-/** How soon a shard that could not be known is looked at again: somebody may have mended it. */
-const LOOK_AGAIN_MILLIS = 1_000;
+/** How soon an unknown shard is tried again: an operator may have repaired it. */
+const RETRY_MILLIS = 1_000;
 
-export interface PursuitPorts {
+export interface FeedFollowerPorts {
   readonly reader: JournalReader;
   readonly clock: Clock;
   readonly shards: readonly number[];
-  /** Brings to mind what the journal need not be read for. */
-  readonly recall: (shard: number) => Promise<void>;
+  /** Restores what the journal need not be read for. */
+  readonly restore: (shard: number) => Promise<void>;
   readonly positionOf: (shard: number) => number;
   readonly hasStopped: (shard: number) => boolean;
-  /** Resolves when `isDone` holds, which is looked at behind every batch and every stop. */
+  /** Resolves once `isDone` holds, which is checked after every batch and every stop. */
   readonly until: (isDone: () => boolean) => Promise<unknown>;
   readonly onEntries: (shard: number, entries: readonly JournalEntry[]) => void;
   readonly onDamage: (shard: number, error: unknown) => void;
@@ -25,25 +25,25 @@ export interface PursuitPorts {
 }
 
 /**
- * Brings shards to where their journals end, and follows them. A shard that is damaged keeps nobody from the others: it is unknown until
- * it has been followed up to its end.
+ * Brings shards to where their journals end, and follows them. A damaged shard does not hold up the others: it is unknown until it was
+ * followed up to its end.
  */
-export class Pursuit {
+export class FeedFollower {
   private readonly tails: JournalTail[] = [];
-  private readonly recalled = new Set<number>();
+  private readonly restored = new Set<number>();
   private readonly unknown = new Set<number>();
   private cancel: Cancel = () => undefined;
   private stopped = false;
 
-  constructor(private readonly ports: PursuitPorts) {}
+  constructor(private readonly ports: FeedFollowerPorts) {}
 
-  /** Resolves when everything that was in the journals has been taken, but for shards that are damaged. */
+  /** Resolves when everything that was in the journals was read, except on damaged shards. */
   async start(): Promise<void> {
     const { shards } = this.ports;
-    for (const shard of shards) await this.recall(shard);
-    this.follow([...this.recalled]);
+    for (const shard of shards) await this.restore(shard);
+    this.follow([...this.restored]);
     await Promise.all(shards.map((shard) => this.catchUp(shard)));
-    this.lookAgainLater();
+    this.retryLater();
   }
 
   async stop(): Promise<void> {
@@ -52,7 +52,7 @@ export class Pursuit {
     await Promise.all(this.tails.map((one) => one.stop()));
   }
 
-  /** Shards of which there is more than has ever been taken here. */
+  /** Shards of which there is more than was ever read here. */
   get unknownShards(): readonly number[] {
     return [...this.unknown];
   }
@@ -65,16 +65,16 @@ export class Pursuit {
     for (const one of this.tails) one.offer(shard, events);
   }
 
-  private async recall(shard: number): Promise<void> {
+  private async restore(shard: number): Promise<void> {
     try {
-      await this.ports.recall(shard);
-      this.recalled.add(shard);
+      await this.ports.restore(shard);
+      this.restored.add(shard);
     } catch (error) {
-      this.heed(shard, error);
+      this.handleDamage(shard, error);
     }
   }
 
-  private heed(shard: number, error: unknown): void {
+  private handleDamage(shard: number, error: unknown): void {
     if (!isDamage(error)) throw error;
     this.unknown.add(shard);
     this.ports.onDamage(shard, error);
@@ -97,9 +97,9 @@ export class Pursuit {
     );
   }
 
-  /** The shard is known once everything has been taken that stands there now. */
+  /** The shard is known once everything was read that is there now. */
   private async catchUp(shard: number): Promise<void> {
-    if (!this.recalled.has(shard)) return;
+    if (!this.restored.has(shard)) return;
     const { reader, positionOf, hasStopped, until } = this.ports;
     try {
       const head = (await reader.heads([shard])).get(shard) ?? 0;
@@ -108,33 +108,33 @@ export class Pursuit {
       if (isThere()) this.unknown.delete(shard);
       else this.unknown.add(shard);
     } catch (error) {
-      this.heed(shard, error);
+      this.handleDamage(shard, error);
     }
   }
 
-  private lookAgainLater(): void {
+  private retryLater(): void {
     if (this.stopped || this.unknown.size === 0) return;
-    this.cancel = this.ports.clock.after(LOOK_AGAIN_MILLIS, () => {
-      void this.lookAgain().finally(() => {
-        this.lookAgainLater();
+    this.cancel = this.ports.clock.after(RETRY_MILLIS, () => {
+      void this.retryUnknown().finally(() => {
+        this.retryLater();
       });
     });
   }
 
-  private async lookAgain(): Promise<void> {
+  private async retryUnknown(): Promise<void> {
     for (const shard of this.unknown) {
       try {
-        await this.pursue(shard);
+        await this.retry(shard);
       } catch (error) {
         if (!this.stopped) this.ports.onFailure(error, shard);
       }
     }
   }
 
-  private async pursue(shard: number): Promise<void> {
-    if (!this.recalled.has(shard)) {
-      await this.recall(shard);
-      if (!this.recalled.has(shard) || this.stopped) return;
+  private async retry(shard: number): Promise<void> {
+    if (!this.restored.has(shard)) {
+      await this.restore(shard);
+      if (!this.restored.has(shard) || this.stopped) return;
       this.follow([shard]);
     }
     if (!this.ports.hasStopped(shard)) await this.catchUp(shard);
