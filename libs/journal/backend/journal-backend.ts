@@ -3,7 +3,7 @@ import { withTransaction } from '#libs/platform/database/postgres.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import type { JournalFamily } from '../journal-id.js';
 
-/** A Kafka and the topics in it; undefined stands for `journal.records`. */
+/** Kafka as the storage backend; undefined stands for `journal.records`. */
 export interface KafkaBackend {
   readonly clusterId: string;
   readonly topicPrefix: string;
@@ -12,7 +12,7 @@ export interface KafkaBackend {
 interface Row {
   readonly cluster_id: string | null;
   readonly topic_prefix: string | null;
-  /** Whether somebody has ever opened a shard in `journal.records`. */
+  /** Whether a shard was ever opened in `journal.records`. */
   readonly is_used: boolean;
 }
 
@@ -25,8 +25,8 @@ const SETTLE = `
   where not exists (select from journal.shards where family = $1)
   on conflict do nothing`;
 /**
- * By whoever settles that the journals are in Kafka, or moves them, to the end of his transaction: whoever opens a shard in `journal.records` writes
- * this table first, so each sees what the other has done. Appends go on. A mode that nobody may take who only reads the table.
+ * Taken to the end of the transaction that settles or moves the backend. Opening a shard in `journal.records` writes this table first, so
+ * each sees what the other has done. Appends go on. The mode cannot be taken with the right to read alone.
  */
 const SETTLING = 'lock table journal.shards in share row exclusive mode';
 const MOVE_OUT = `
@@ -34,7 +34,7 @@ const MOVE_OUT = `
   on conflict (family) do update set cluster_id = excluded.cluster_id, topic_prefix = excluded.topic_prefix, since = now()`;
 const MOVE_BACK = 'delete from journal.home where family = $1';
 
-/** A process whose settings would have it write or read journals that are kept elsewhere. */
+/** The settings of a process name another backend than the journals have. */
 export class WrongBackend extends StartFault {
   constructor(reason: string) {
     super(reason, EXIT.config);
@@ -42,8 +42,8 @@ export class WrongBackend extends StartFault {
 }
 
 /**
- * The database remembers where its journals are, so that nobody who starts with other settings begins them anew. Reservations and
- * projections are in the same database, and mean nothing beside another journal.
+ * The backend that a database remembers for its journals, so that a process with other settings does not begin them anew. Reservations and
+ * projections are in the same database, and mean nothing with another journal.
  */
 export class JournalBackend {
   constructor(
@@ -51,7 +51,7 @@ export class JournalBackend {
     private readonly family: JournalFamily,
   ) {}
 
-  /** Refuses settings that name another place. Of the Kafka it compares what it is given. */
+  /** Refuses settings that name another backend. Of Kafka it compares the fields that are given. */
   async check(wanted: Partial<KafkaBackend> | undefined): Promise<void> {
     const { rows } = await this.database.query<Row>(FIND, [this.family]);
     const [{ cluster_id: clusterId, topic_prefix: topicPrefix, is_used: isUsed }] = rows as [Row];
@@ -75,7 +75,7 @@ export class JournalBackend {
     }
   }
 
-  /** For who looks at a Kafka in which the journals need not be: where they are in one, it is this. */
+  /** For readers of a Kafka that may hold a copy only: where the journals are in Kafka, it has to be this one. */
   async checkCopy(looked: KafkaBackend): Promise<void> {
     if (await this.isSettled()) await this.check(looked);
   }
@@ -92,8 +92,8 @@ export class JournalBackend {
   }
 
   /**
-   * The journals are in this Kafka from now on. For a writer that has found everything there fit to write to, before it does. Of those
-   * who would settle different places at once all but one are refused.
+   * The journals are in this Kafka from now on. A writer calls this after it has found the topics fit, and before it writes. Of several that
+   * settle different backends at once all but one are refused.
    */
   static async settle(pool: Pool, family: JournalFamily, wanted: KafkaBackend): Promise<void> {
     await withTransaction(pool, 'read committed', async (client) => {
@@ -104,8 +104,8 @@ export class JournalBackend {
   }
 
   /**
-   * The journals are there from now on, unless the last look at the old place finds them changed. Who was opening a shard there in a
-   * transaction of before has ended it by then, and who comes behind finds them moved.
+   * The journals are there from now on, unless `lastLook` finds them changed in the old backend. The lock waits for transactions that open
+   * a shard there; later ones find the journals moved.
    */
   async move(to: KafkaBackend | undefined, lastLook: () => Promise<void>): Promise<void> {
     await this.database.query('begin');

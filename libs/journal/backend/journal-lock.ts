@@ -24,9 +24,9 @@ const HOLDERS = `
     and l.classid = 0 and l.objid = $1 and l.objsubid = 1`;
 
 /**
- * Held by everybody who writes journals, and alone by who moves them: a journal whose owner lives is not moved, and while one is
- * moved nobody begins to write. It goes with its connection. That it is enough to hold it most of the time is due to the fence: who
- * moves a journal takes its shard first.
+ * Writers of journals share it, and a mover holds it alone: a journal with a living owner is not moved, and no owner begins while one is
+ * moved. It ends with its connection. Holding it most of the time is enough, because a mover takes each shard first, which fences its
+ * owner.
  */
 export class JournalLock {
   private client: Client | undefined;
@@ -59,12 +59,12 @@ export class JournalLock {
     });
   }
 
-  /** Why this writer is none any more; undefined while nobody knows of a reason. */
+  /** Why this writer is over; undefined while no reason is known. */
   get displaced(): StartFault | undefined {
     return this.moved;
   }
 
-  /** For a writer that is about to rely on it: asked of the server, since a connection may have ended and nobody been told yet. */
+  /** For a writer that is about to rely on the lock: asks the server, since a connection may have ended without a notice yet. */
   async confirmShared(): Promise<void> {
     if (this.client === undefined) await this.takeShared();
     await this.whileHeld((client) => client.query(STILL_THERE));
@@ -74,13 +74,13 @@ export class JournalLock {
     await this.take(ALONE, 'somebody writes the journals, or moves them: stop the cluster first');
   }
 
-  /** Work on the connection that holds the lock: if that is lost, so that somebody may write by now, the work fails. */
+  /** Runs work on the connection that holds the lock. Fails when the connection is lost, since another may write by then. */
   async whileHeld<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
     if (this.client === undefined) throw new StartFault('the database was lost while the journals were held');
     return await work(this.client);
   }
 
-  /** Whether somebody writes journals at present, or moves them. */
+  /** Whether a process writes journals at present, or moves them. */
   static async isHeld(database: Pick<ClientBase, 'query'>): Promise<boolean> {
     return (await database.query(HOLDERS, [KEY])).rows.length > 0;
   }

@@ -5,11 +5,11 @@ import type { LocatedHead } from '../kafka/log-cursor.js';
 import type { Standing } from '../kafka/shard-log.js';
 import type { Checkpoint } from './checkpoint-table.js';
 
-/** Brokers that have just changed a topic's leader may for a moment not know of its latest records. */
+/** After a change of a topic's leader brokers may not know its latest records for a moment. */
 const PATIENCE_MILLIS = 3_000;
 const LOOK_MILLIS = 250;
 
-/** A topic that does not hold what this database has seen in it, or holds what it has never seen. */
+/** A topic without the record that this database has seen in it, or with records of which it has seen none. */
 class JournalLost extends StartFault {
   constructor(reason: string) {
     super(reason, EXIT.damaged);
@@ -19,12 +19,12 @@ class JournalLost extends StartFault {
 export interface CheckedTopic {
   readonly shard: number;
   readonly topic: string;
-  /** Shows whatever stands there. */
+  /** Reads the topic unchecked. */
   readonly reader: JournalReader;
   readonly clock: Clock;
 }
 
-/** Passes where the topic still holds the record. */
+/** Resolves where the topic still has the record. */
 export async function checkRecord(checked: CheckedTopic, known: Checkpoint): Promise<void> {
   if (known.sequence === 0) return;
   const { shard, reader } = checked;
@@ -35,8 +35,8 @@ export async function checkRecord(checked: CheckedTopic, known: Checkpoint): Pro
   });
 }
 
-/** Passes where the record stands at the offset at which it was seen; its reader begins behind it. */
-export async function checkPlace(
+/** Resolves where the record is at the offset at which it was seen; reading begins after it. */
+export async function checkOffset(
   checked: CheckedTopic & { readonly begin: (known: LocatedHead) => Promise<Standing> },
   known: LocatedHead,
 ): Promise<void> {
@@ -61,7 +61,7 @@ async function look(
     await pause(clock, LOOK_MILLIS);
   }
   const end = (await reader.heads()).get(shard) ?? 0;
-  // It is there, at another place: the topic was made anew, or what is known of the place is false.
+  // The record is at another offset: the topic was made anew, or the checkpoint's offset is false.
   if (end >= sequence) {
     throw lost(shard, `topic ${topic} has record ${sequence} elsewhere than where this database has seen it`);
   }

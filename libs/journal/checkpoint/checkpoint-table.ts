@@ -4,10 +4,10 @@ import type { JournalHead } from '../journal.js';
 import type { JournalFamily } from '../journal-id.js';
 import type { LocatedHead } from '../kafka/log-cursor.js';
 
-/** A record that stood in a shard's journal when the database was told of it. */
+/** A record that stood in a shard's topic when it was written into the database. */
 export type Checkpoint = Pick<JournalHead, 'sequence' | 'hash'>;
 
-/** A snapshot is taken behind a durable record, so it knows of that record just as well. */
+/** A snapshot is taken after a durable record, so it is a checkpoint as well. */
 const NEWEST = `
   select sequence, encode(hash, 'hex') as hash from (
     select sequence, hash from journal.witness where family = $1 and shard = $2
@@ -15,7 +15,7 @@ const NEWEST = `
     select sequence, hash from journal.snapshots where family = $1 and shard = $2
   ) as known
   order by sequence desc limit 1`;
-const PLACE = `
+const LOCATED = `
   select epoch, sequence, encode(hash, 'hex') as hash, log_offset as offset from journal.witness
   where family = $1 and shard = $2 and sequence > 0 and log_offset is not null`;
 const BEGIN = `
@@ -29,8 +29,8 @@ const ADVANCE = `
   where known.sequence < excluded.sequence`;
 
 /**
- * What the database has seen of journals that are kept elsewhere. A topic can vanish, be cut off or be another's; reservations and
- * projections stay where they are, and must never stand beside another journal.
+ * External checkpoints: what the database has seen of journals in Kafka. A topic can vanish, lose its end or be replaced; reservations and
+ * projections stay, and must never be used with another journal.
  */
 export class CheckpointTable {
   constructor(
@@ -38,28 +38,28 @@ export class CheckpointTable {
     private readonly family: JournalFamily,
   ) {}
 
-  /** The latest record that is known to have been there; sequence 0 where the topic was seen empty, undefined where nobody has looked. */
+  /** The latest known record: sequence 0 where the topic was seen empty, undefined where it was never seen. */
   async newest(shard: number): Promise<Checkpoint | undefined> {
     const { rows } = await this.database.query<Checkpoint>(NEWEST, [this.family, shard]);
     return rows[0];
   }
 
-  /** The latest record of which it is known where it stands; undefined where only its hash is. */
-  async place(shard: number): Promise<LocatedHead | undefined> {
-    const { rows } = await this.database.query<LocatedHead>(PLACE, [this.family, shard]);
+  /** The latest record whose offset is known; undefined where only a hash is. */
+  async located(shard: number): Promise<LocatedHead | undefined> {
+    const { rows } = await this.database.query<LocatedHead>(LOCATED, [this.family, shard]);
     return rows[0];
   }
 
-  /** The topic holds nothing yet. */
+  /** Notes that the topic is empty. */
   async begin(shard: number): Promise<void> {
     await this.database.query(BEGIN, [this.family, shard, beforeFirst(this.family).hash]);
   }
 
-  /** The record stands there. False, and nothing changed, where one as late is known already. */
+  /** Notes a record. False, without a change, where one as late is known already. */
   async advance(shard: number, known: Checkpoint | LocatedHead): Promise<boolean> {
     const { sequence, hash } = known;
-    const place = 'offset' in known ? [known.epoch, known.offset] : [null, null];
-    const values = [this.family, shard, sequence, hash, ...place];
+    const location = 'offset' in known ? [known.epoch, known.offset] : [null, null];
+    const values = [this.family, shard, sequence, hash, ...location];
     return (await this.database.query(ADVANCE, values)).rowCount === 1;
   }
 }

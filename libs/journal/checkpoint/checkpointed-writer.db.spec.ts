@@ -21,14 +21,14 @@ async function openOn(
   store: MemoryJournalStore,
   onFault: (error: unknown) => void = () => undefined,
 ): Promise<CheckpointedWriter> {
-  const witnesses = new CheckpointTable(database.pool, 'auction');
+  const checkpoints = new CheckpointTable(database.pool, 'auction');
   const writer = await new MemoryJournal(store, 'test').open(0);
-  const place = () => ({ ...writer.head, offset: writer.head.sequence - 1 });
-  await witnesses.advance(0, place());
+  const located = () => ({ ...writer.head, offset: writer.head.sequence - 1 });
+  await checkpoints.advance(0, located());
   return new CheckpointedWriter({
     writer,
-    place,
-    witnesses,
+    located,
+    checkpoints,
     clock: new SystemClock(),
     onFault,
   });
@@ -70,7 +70,7 @@ it('says again what the database could not be told, although nothing more is wri
   await eventually(() => expect(faults).toHaveLength(1));
   await database.pool.query('alter table journal.away rename to witness');
   await writer.close();
-  expect(await new CheckpointTable(database.pool, 'auction').place(0)).toMatchObject({
+  expect(await new CheckpointTable(database.pool, 'auction').located(0)).toMatchObject({
     epoch: 1,
     sequence: 2,
   });

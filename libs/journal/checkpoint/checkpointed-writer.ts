@@ -8,27 +8,27 @@ const FOLLOW_MILLIS = 1_000;
 
 export interface CheckpointedWriterPorts {
   readonly writer: JournalWriter;
-  /** The last record that is durable, and where it stands. */
-  readonly place: () => LocatedHead;
-  readonly witnesses: CheckpointTable;
+  /** The last durable record, with its offset. */
+  readonly located: () => LocatedHead;
+  readonly checkpoints: CheckpointTable;
   readonly clock: Clock;
-  /** The database was not told how far the journal has come; once until it can be told again. */
+  /** Receives a checkpoint that could not be written; once until one can be written again. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** A writer whose records the database is told of: not each of them, but never later than a second behind, and at its end. */
+/** A writer that keeps the checkpoint of its shard: at most a second late, and once more when it closes. */
 export class CheckpointedWriter implements JournalWriter {
-  private told: number;
+  private noted: number;
   private isFailing = false;
   private fenced: JournalFenced | undefined;
   private readonly cancel: Cancel;
-  private telling: Promise<void> = Promise.resolve();
+  private noting: Promise<void> = Promise.resolve();
   private closing: Promise<void> | undefined;
 
-  /** The writer's head is known to the database. */
+  /** The checkpoint is at the writer's head already. */
   constructor(private readonly ports: CheckpointedWriterPorts) {
-    this.told = ports.writer.head.sequence;
-    this.cancel = repeat(ports.clock, FOLLOW_MILLIS, () => (this.telling = this.tell()));
+    this.noted = ports.writer.head.sequence;
+    this.cancel = repeat(ports.clock, FOLLOW_MILLIS, () => (this.noting = this.note()));
   }
 
   get shard(): number {
@@ -44,12 +44,12 @@ export class CheckpointedWriter implements JournalWriter {
   }
 
   /**
-   * A broker that has been cut off may tell the end of before a take-over for as long as it is. The database hears of each
-   * before anybody is served by it, so it is asked as well.
+   * A broker that is cut off may go on giving the end from before a take-over. Each new writer moves the checkpoint before it serves
+   * anything, so the database is asked as well.
    */
   async confirm(): Promise<void> {
     if (this.fenced !== undefined) throw this.fenced;
-    const [epoch] = await Promise.all([this.epochTold(), this.ports.writer.confirm()]);
+    const [epoch] = await Promise.all([this.checkpointEpoch(), this.ports.writer.confirm()]);
     if (epoch <= this.head.epoch) return;
     throw (this.fenced = new JournalFenced(
       this.shard,
@@ -71,35 +71,35 @@ export class CheckpointedWriter implements JournalWriter {
   private async end(): Promise<void> {
     this.cancel();
     await this.ports.writer.close();
-    await this.telling;
-    await this.tell();
+    await this.noting;
+    await this.note();
   }
 
-  private async epochTold(): Promise<number> {
+  private async checkpointEpoch(): Promise<number> {
     try {
-      return (await this.ports.witnesses.place(this.shard))?.epoch ?? 0;
+      return (await this.ports.checkpoints.located(this.shard))?.epoch ?? 0;
     } catch (error) {
       const reason = `the database cannot say who writes it: ${messageOf(error)}`;
       throw new JournalUnavailable(this.shard, reason, { cause: error });
     }
   }
 
-  /** Nobody else writes in its epoch: what the database has seen there behind it was written by no owner, and the next one will look for it. */
-  private async refuseFalseWitness({ epoch, sequence }: LocatedHead): Promise<void> {
-    const known = await this.ports.witnesses.place(this.shard);
+  /** No other owner writes in this epoch, so a later checkpoint of it is false, and the next owner would look for its record. */
+  private async refuseFalseCheckpoint({ epoch, sequence }: LocatedHead): Promise<void> {
+    const known = await this.ports.checkpoints.located(this.shard);
     if (known?.epoch !== epoch || known.sequence <= sequence) return;
     throw new Error(
       `shard ${this.shard}: the database has seen record ${known.sequence} of epoch ${epoch}, and its owner has come to ${sequence}: somebody else has written that; docs/operations.md says what to do (A witness in front of its topic)`,
     );
   }
 
-  private async tell(): Promise<void> {
-    const place = this.ports.place();
-    if (place.sequence <= this.told) return;
+  private async note(): Promise<void> {
+    const head = this.ports.located();
+    if (head.sequence <= this.noted) return;
     try {
-      const isTold = await this.ports.witnesses.advance(this.shard, place);
-      if (!isTold) await this.refuseFalseWitness(place);
-      this.told = place.sequence;
+      const isNew = await this.ports.checkpoints.advance(this.shard, head);
+      if (!isNew) await this.refuseFalseCheckpoint(head);
+      this.noted = head.sequence;
       this.isFailing = false;
     } catch (error) {
       if (!this.isFailing) this.ports.onFault(error);

@@ -2,7 +2,7 @@ import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import type { EpochIncarnation, JournalHead } from '../journal.js';
 import type { Checkpoint } from '../checkpoint/checkpoint-table.js';
 
-/** A topic whose last owner had another database. Each of the two would lack what the other has settled and reserved. */
+/** A topic whose last owner had another database. Each database lacks what the other has settled and reserved. */
 export class OtherDatabase extends StartFault {
   constructor(shard: number, what: string) {
     super(
@@ -12,15 +12,15 @@ export class OtherDatabase extends StartFault {
   }
 }
 
-/** The end of a topic, and what the record says by which its last epoch began. */
+/** The end of a topic, with the payload of the record that began its last epoch. */
 export interface TopicEnd extends JournalHead {
   readonly began: string | undefined;
 }
 
 /**
- * What an owner says of its database as it takes a topic over. One whose life is not that of the epoch before was restored, or is the one
- * that was given up for a restored one: it goes on only behind the very record up to which it is known to have everything, so that the
- * other has written nothing since. An epoch without a life is of journals that were in PostgreSQL, and believed.
+ * What a new epoch says of its owner's database. A database of another incarnation than the epoch before was restored, or was given up for a
+ * restored one: it goes on only directly after the record up to which it has everything, so that the other has written nothing since.
+ * An epoch without an incarnation comes from PostgreSQL and is believed.
  */
 export function incarnationAfter(
   shard: number,
@@ -32,7 +32,7 @@ export function incarnationAfter(
   if (before === undefined || before === life) return { life };
   if (known.some(({ hash }) => hash === end.hash)) return { life, follows: before };
   const last = Math.max(0, ...known.map(({ sequence }) => sequence));
-  // A leader that has just begun may not have heard of all of it yet.
+  // A new leader may not have all of it yet.
   if (end.sequence < last) throw new Error(`its topic ends with record ${end.sequence}, before ${last}`);
   throw new OtherDatabase(
     shard,
@@ -40,7 +40,7 @@ export function incarnationAfter(
   );
 }
 
-/** Of the payload of an epoch record, as far as it says so. */
+/** From the payload of an epoch record, as far as it is there. */
 export function incarnationIn(payload: string | undefined): EpochIncarnation {
   const { life, follows } = fieldsOf(payload ?? '');
   return {

@@ -62,7 +62,7 @@ const RETRY_MILLIS = 100;
 export interface LocatedWriter {
   readonly writer: JournalWriter;
   /** The last record that is known to be durable. */
-  readonly place: () => LocatedHead;
+  readonly located: () => LocatedHead;
 }
 
 interface Attempt {
@@ -77,11 +77,11 @@ export class KafkaJournal implements Journal {
   constructor(private readonly options: KafkaJournalOptions) {}
 
   async open(shard: number): Promise<JournalWriter> {
-    return (await this.openBehind(shard)).writer;
+    return (await this.openAfter(shard)).writer;
   }
 
   /** Begins where a record is known to stand, and not with what the end of the topic says of itself. */
-  async openBehind(shard: number, known?: LocatedHead): Promise<LocatedWriter> {
+  async openAfter(shard: number, known?: LocatedHead): Promise<LocatedWriter> {
     let log: TopicLog | undefined;
     try {
       log = await this.options.openLog(shard);
@@ -101,7 +101,7 @@ export class KafkaJournal implements Journal {
         },
         place,
       );
-      return { writer: new GroupCommitWriter(shard, place.head, sink), place: () => sink.last };
+      return { writer: new GroupCommitWriter(shard, place.head, sink), located: () => sink.last };
     } catch (error) {
       await log?.close().catch(() => undefined);
       if (error instanceof StartFault) throw error;

@@ -199,7 +199,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
 
   it('are not begun with by an owner that was opening a shard in Kafka, and has lost its lock meanwhile', async () => {
     const owner = await storeOf('kafka');
-    const place = jest.spyOn(CheckpointTable.prototype, 'place');
+    const place = jest.spyOn(CheckpointTable.prototype, 'located');
     place.mockImplementationOnce(async () => {
       await database.pool.query(END_LOCKS);
       await eventually(() => move('kafka', 'postgres'));

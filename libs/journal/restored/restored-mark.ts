@@ -12,8 +12,8 @@ export interface RestoredEnd extends Checkpoint {
 type Database = Pick<ClientBase, 'query'>;
 
 /**
- * What in a backup knows of a record because an owner of the database has written behind it. Projections
- * may know of later ones, which the owners of another database wrote: a ledger is not as far for that.
+ * Tables of a backup that know a record because an owner of the database wrote after it. Projections may know later records, which owners of
+ * another database wrote; the ledger does not have those.
  */
 const KNOWING = ['journal.witness', 'journal.snapshots'];
 const FIND = `select shard, sequence, encode(hash, 'hex') as hash from journal.restored where family = $1 order by shard`;
@@ -39,8 +39,8 @@ export class RestoredDatabase extends StartFault {
 }
 
 /**
- * What a restore leaves in a database whose journals are in Kafka. Until it is gone nobody acts on that database: the ledger lacks what was
- * settled since the backup, and the reservations what was promised.
+ * What a restore leaves in a database whose journals are in Kafka. While it is there no process acts on the database: the ledger lacks what
+ * was settled since the backup, and the reservations what was promised.
  */
 export class RestoredMark {
   constructor(
@@ -52,13 +52,13 @@ export class RestoredMark {
     return (await this.database.query<RestoredEnd>(FIND, [this.family])).rows;
   }
 
-  /** For whoever acts on the database and cannot tell how far the topics go. */
+  /** For processes that act on the database and do not know the ends of the topics. */
   async refuse(): Promise<void> {
     if ((await this.ends()).length === 0) return;
     throw new RestoredDatabase('nobody has found them to end where the backup does');
   }
 
-  /** Everything that the journals say up to these records is in the database; it is marked with them until a start finds nothing behind them. */
+  /** The database has everything up to these records. It stays marked with them until a start finds nothing after them. */
   async accept(ends: readonly RestoredEnd[]): Promise<void> {
     const { rowCount } = await this.database.query(ACCEPT, [
       this.family,

@@ -3,7 +3,7 @@ import type { JournalHead } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import type { RecordMacs } from './record-macs.js';
 
-/** A journal that ends as no owner has left it: somebody who is none may have written there, and what follows would be decided by it. */
+/** A journal whose end no owner has written. Another may have, and every later decision would rest on it. */
 export class JournalUnsealed extends StartFault {
   constructor(
     shard: number,
@@ -16,7 +16,7 @@ export class JournalUnsealed extends StartFault {
   }
 }
 
-/** The same with the last record that an owner is known to have left, so that the way back can be told. Whatever is no such end stays as it is. */
+/** Adds the last record that an owner is known to have written, from which the end can be repaired. Other errors stay as they are. */
 export function withLastSealed(error: unknown, shard: number, sealed: number | undefined): unknown {
   const isEnd =
     error instanceof JournalUnsealed ||
@@ -29,14 +29,14 @@ export function withLastSealed(error: unknown, shard: number, sealed: number | u
   );
 }
 
-/** The last record of a journal, as it stands there. */
+/** The last record of a journal, unchecked. */
 export interface FoundEnd extends JournalHead {
   readonly seal: Buffer | undefined;
 }
 
 /**
- * For who would write after it. A shard without a row in `journal.sealed` is believed as it stands, which is how the owner of the tables
- * has a journal believed anew; once it is known to be sealed from some record on, its end has to be one that an owner's key has sealed.
+ * For a writer, before it appends. A shard without a row in `journal.sealed` is believed as it stands; the table role removes the row to have a
+ * journal believed anew. With a row, the last record needs the MAC of an owner's key.
  */
 export function checkEnd(
   seals: RecordMacs,

@@ -14,7 +14,7 @@ import { checkRestored, surplusOf, type RestoredPorts, type Surplus } from '../r
 import { RestoredMark } from '../restored/restored-mark.js';
 import type { RecordMacs } from '../seals/record-macs.js';
 import { findSealedFrom, noteSealedFrom, type SealedFromRow } from '../seals/sealed-from.js';
-import { checkPlace, checkRecord, unknownTopic } from '../checkpoint/checkpoint-check.js';
+import { checkOffset, checkRecord, unknownTopic } from '../checkpoint/checkpoint-check.js';
 import type { CheckpointTable, Checkpoint } from '../checkpoint/checkpoint-table.js';
 import { CheckpointedWriter } from '../checkpoint/checkpointed-writer.js';
 
@@ -23,7 +23,7 @@ export interface CheckpointedTopicsPorts {
   readonly topics: KafkajsTopics;
   /** Shows whatever stands there. */
   readonly reader: KafkaJournalReader;
-  readonly witnesses: CheckpointTable;
+  readonly checkpoints: CheckpointTable;
   readonly pool: Pool;
   readonly clock: Clock;
 }
@@ -50,13 +50,13 @@ export class CheckpointedTopics {
 
   /** Whether the database has seen any record of the shard. Rejects where the topic does not hold the one that it has seen last. */
   async check(shard: number): Promise<boolean> {
-    const { topics, witnesses, reader, clock } = this.ports;
-    const last = await witnesses.newest(shard);
+    const { topics, checkpoints, reader, clock } = this.ports;
+    const last = await checkpoints.newest(shard);
     if (last === undefined || last.sequence === 0) return false;
     const topic = { shard, topic: topics.nameOf(shard), reader, clock };
-    const place = await witnesses.place(shard);
+    const place = await checkpoints.located(shard);
     if (place !== undefined) {
-      await checkPlace({ ...topic, begin: (known) => reader.begin(shard, known) }, place);
+      await checkOffset({ ...topic, begin: (known) => reader.begin(shard, known) }, place);
     }
     if (place?.hash !== last.hash) await checkRecord(topic, last);
     return true;
@@ -81,9 +81,9 @@ export class CheckpointedTopics {
 
   /** Makes the topics that no record was ever seen in; all are looked at before the first is made. */
   async have(shards: readonly number[]): Promise<void> {
-    const { topics, witnesses } = this.ports;
+    const { topics, checkpoints } = this.ports;
     for (const { shard, isNew, isThere } of await this.lookAtAll(shards)) {
-      if (isNew) await witnesses.begin(shard);
+      if (isNew) await checkpoints.begin(shard);
       if (!isThere) await (await topics.prepare(shard)).close();
     }
   }
@@ -99,7 +99,7 @@ export class CheckpointedTopics {
     { opener, seals, stillHere }: Opener,
     onFault: (error: unknown) => void,
   ): Promise<JournalWriter> {
-    const { family, topics, witnesses, clock, pool } = this.ports;
+    const { family, topics, checkpoints, clock, pool } = this.ports;
     const life = await findIncarnation(pool);
     const journal = new KafkaJournal({
       family,
@@ -110,9 +110,9 @@ export class CheckpointedTopics {
       lineage: { life: life.id, known: (wanted) => this.known(wanted) },
       ...(stillHere === undefined ? {} : { stillHere }),
     });
-    const { writer, place } = await journal.openBehind(shard, await witnesses.place(shard));
+    const { writer, located } = await journal.openAfter(shard, await checkpoints.located(shard));
     try {
-      if (!(await witnesses.advance(shard, place()))) {
+      if (!(await checkpoints.advance(shard, located()))) {
         throw new JournalUnavailable(shard, 'another writer has taken the shard since');
       }
       // After the record: until it stands the former writer may go on.
@@ -121,7 +121,7 @@ export class CheckpointedTopics {
       await writer.close();
       throw error;
     }
-    return new CheckpointedWriter({ writer, place, witnesses, clock, onFault });
+    return new CheckpointedWriter({ writer, located, checkpoints, clock, onFault });
   }
 
   private get restored(): RestoredPorts {
@@ -131,9 +131,9 @@ export class CheckpointedTopics {
 
   /** What this database has seen of the topic itself, and up to where it was brought when it had been restored. */
   private async known(shard: number): Promise<Checkpoint[]> {
-    const { family, witnesses, pool } = this.ports;
+    const { family, checkpoints, pool } = this.ports;
     const accepted = new RestoredMark(pool, family).accepted(shard);
-    const found = await Promise.all([witnesses.newest(shard), accepted]);
+    const found = await Promise.all([checkpoints.newest(shard), accepted]);
     return found.filter((each) => each !== undefined);
   }
 
@@ -156,10 +156,10 @@ export class CheckpointedTopics {
    * than what a wrong setting has made of a topic, and is not to hide it.
    */
   private async look(shard: number, isSettled: boolean): Promise<Found> {
-    const { topics, witnesses } = this.ports;
+    const { topics, checkpoints } = this.ports;
     const isThere = await topics.isThereAndFit(shard);
     if (await this.check(shard).catch(unlessUnreadable)) return { shard, isNew: false, isThere: true };
-    const isNew = (await witnesses.newest(shard)) === undefined;
+    const isNew = (await checkpoints.newest(shard)) === undefined;
     // Whoever saw it empty may have died before the database heard of a first record; the place was settled before that was written.
     const isOurs = !isNew && isSettled;
     if (isThere && !isOurs && !(await this.isEmpty(shard))) throw unknownTopic(shard, topics.nameOf(shard));

@@ -26,7 +26,7 @@ export class KafkaStore implements JournalStore {
   readonly bareReader: KafkaJournalReader;
   private readonly family: JournalFamily;
   private readonly topics: KafkajsTopics;
-  private readonly witnesses: CheckpointTable;
+  private readonly checkpoints: CheckpointTable;
   private readonly witnessed: CheckpointedTopics;
   private readonly lock: JournalLock;
 
@@ -43,14 +43,14 @@ export class KafkaStore implements JournalStore {
     const reader = new KafkaJournalReader({ family, openLog: (shard) => topics.open(shard), shards });
     this.topics = topics;
     this.bareReader = reader;
-    this.witnesses = new CheckpointTable(pool, family);
+    this.checkpoints = new CheckpointTable(pool, family);
     this.witnessed = new CheckpointedTopics({
       family,
       topics,
       reader,
       pool,
       clock,
-      witnesses: this.witnesses,
+      checkpoints: this.checkpoints,
     });
     this.reader = new CheckpointedReader(reader, shards, (shard) => this.witnessed.checkToShow(shard));
     this.lock = new JournalLock(databaseUrl, clock);
@@ -102,7 +102,7 @@ export class KafkaStore implements JournalStore {
   }
 
   async remember(shard: number, head: Checkpoint): Promise<void> {
-    await this.witnesses.advance(shard, head);
+    await this.checkpoints.advance(shard, head);
   }
 
   receiver(): JournalReceiver {

@@ -136,11 +136,12 @@ async function openWriter({ host, clock, world }: Life, pool: Pool, shard: numbe
     clock,
     opener: host.name,
   });
-  const witnesses = new CheckpointTable(pool, 'auction');
-  const { writer, place } = await journal.openBehind(shard, await witnesses.place(shard));
-  if (!(await witnesses.advance(shard, place()))) throw new Error('another writer has taken the shard since');
+  const checkpoints = new CheckpointTable(pool, 'auction');
+  const { writer, located } = await journal.openAfter(shard, await checkpoints.located(shard));
+  if (!(await checkpoints.advance(shard, located())))
+    throw new Error('another writer has taken the shard since');
   const onFault = (error: unknown): void => world.onFault(host.name, 'witness', error);
-  return new CheckpointedWriter({ writer, place, witnesses, clock, onFault });
+  return new CheckpointedWriter({ writer, located, checkpoints, clock, onFault });
 }
 
 function watchJournal({ clock }: Life, writer: JournalWriter, fail: (error: unknown) => void): void {
