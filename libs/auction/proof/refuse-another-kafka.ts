@@ -9,6 +9,6 @@ export async function refuseAnotherKafka(
   pool: Pool,
   family: JournalFamily,
 ): Promise<void> {
-  const home = await store.home();
-  if (home !== undefined) await new JournalBackend(pool, family).checkCopy(home);
+  const backend = await store.backend();
+  if (backend !== undefined) await new JournalBackend(pool, family).checkCopy(backend);
 }

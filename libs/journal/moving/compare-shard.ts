@@ -1,10 +1,10 @@
 import type { JournalEntry, JournalReader } from '../journal.js';
 
-/** The first place at which two copies are not the same. */
+/** The first sequence at which two copies differ. */
 export interface Difference {
   readonly sequence: number;
   readonly in: 'record' | 'seal';
-  /** Which of them have a seal there. */
+  /** Which of them have a MAC there. */
   readonly sealed: { readonly one: boolean; readonly other: boolean };
 }
 
@@ -16,7 +16,7 @@ export interface Agreement {
 }
 
 export interface Comparison extends Agreement {
-  /** Records that only one of them has, behind those that both have. */
+  /** Records that only one of them has, after those that both have. */
   readonly surplus: { readonly one: number; readonly other: number };
 }
 
@@ -26,15 +26,15 @@ type Tell = (alike: number) => void;
 
 const PAGE = 2_000;
 
-/** Holds two copies of a shard's journal against each other, record by record, behind what is known to be alike. Whatever is damaged in one is a JournalCorrupt. */
+/** Compares two copies of a shard's journal record by record, after what is known to be alike. Throws a JournalCorrupt for damage in either. */
 export async function compareShard(
   shard: number,
   one: Pages,
   other: Pages,
   tell?: Tell,
-  behind = 0,
+  after = 0,
 ): Promise<Comparison> {
-  const agreement = await agree(shard, one, other, tell, behind);
+  const agreement = await agree(shard, one, other, tell, after);
   const { alike, differs } = agreement;
   if (differs !== undefined) return { ...agreement, surplus: { one: 0, other: 0 } };
   const surplus = { one: await rest(shard, one, alike), other: await rest(shard, other, alike) };
@@ -47,9 +47,9 @@ export async function agree(
   one: Pages,
   other: Pages,
   tell: Tell = () => undefined,
-  behind = 0,
+  after = 0,
 ): Promise<Agreement> {
-  let alike = behind;
+  let alike = after;
   for (;;) {
     const [ours, theirs] = await Promise.all([
       one.read(shard, alike + 1, PAGE),
@@ -67,8 +67,8 @@ export async function agree(
 }
 
 /**
- * A record's hash covers all that it says, and each reader has recomputed its own. Its seal stands beside it: a copy without the seals of
- * its appends is one that no owner goes on with.
+ * A record's hash covers its content, and each reader has recomputed it. The MAC is compared besides: no owner goes on with a copy that has
+ * lost it.
  */
 function differenceOf(ours: JournalEntry, theirs: JournalEntry | undefined): Difference | undefined {
   const { sequence, hash, seal } = ours;
@@ -78,7 +78,7 @@ function differenceOf(ours: JournalEntry, theirs: JournalEntry | undefined): Dif
   return isSame === true ? undefined : { sequence, in: 'seal', sealed };
 }
 
-/** Read like the others: where the shards end is told of all at once, and another may not answer. */
+/** Read page by page: `heads()` asks for all shards at once, and another shard may not answer. */
 async function rest(shard: number, reader: Pages, from: number): Promise<number> {
   for (let last = from; ;) {
     const page = await reader.read(shard, last + 1, PAGE);

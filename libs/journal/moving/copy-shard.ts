@@ -4,7 +4,7 @@ import type { JournalReceiver } from '../stores/journal-receiver.js';
 
 const PAGE = 4 * GROUP_RECORDS;
 
-/** Puts behind what is there already, and is a copy, whatever is missing of the shard; resolves with the number of records that are there now. */
+/** Appends what a partial copy lacks of the shard. Resolves with the number of records that are there then. */
 export async function copyShard(
   shard: number,
   from: JournalReader,

@@ -2,8 +2,8 @@ import { JournalCorrupt } from '../journal-errors.js';
 import { agree, type Difference, type Pages } from './compare-shard.js';
 
 /**
- * An earlier copy of this journal may be gone on with; anything else must not be mixed with it. All that stands there is read, seals
- * included: where its end alone was looked at, a copy that had lost them was gone on with, and nobody could start on what came of it.
+ * Accepts an earlier copy of this journal as a beginning, and refuses anything else. Reads all of it, MACs included: a look at the end alone
+ * would accept a copy that has lost them, on which no owner could start.
  */
 export async function checkIsCopy(
   shard: number,
@@ -26,7 +26,7 @@ function whatStandsThere({ in: where, sealed }: Difference): string {
   return `the record stands there already, with ${sealed.one ? 'another seal' : 'a seal, and has none'}`;
 }
 
-/** It is not told by itself in which of the two places. */
+/** Damage itself does not say in which of the two copies it is. */
 function damagedThere(error: unknown): never {
   if (!(error instanceof JournalCorrupt)) throw error;
   throw notACopy(error.shard, error.sequence, error.reason);

@@ -25,7 +25,7 @@ export interface Move {
   readonly clock: Clock;
   readonly shards: readonly number[];
   readonly opener: string;
-  /** Refuses journals of which it is known that they are not whole. Nothing has been written yet, and nobody writes meanwhile. */
+  /** Refuses journals that are known not to be whole. Runs before anything is written, and no process writes meanwhile. */
   readonly check?: (from: JournalReader) => Promise<void>;
   readonly tell?: (progress: MoveProgress) => void;
 }
@@ -39,8 +39,8 @@ export interface MovedShard {
 }
 
 /**
- * Takes the journals of a cluster that is stopped to another store, as they are. The old place stays as it is, but for one epoch record
- * in each shard: behind it nobody who still believes to be the owner can write. Until everything is there and has been compared the
+ * Moves the journals of a stopped cluster to another store, as they are. The old store stays as it is, but for one epoch record in each
+ * shard, after which no process that still believes to be the owner can write. Until everything is there and has been compared the
  * journals are where they were, so whatever breaks off is simply done again, and goes on where it was. See docs/decisions/0047.
  */
 export async function moveJournals(move: Move): Promise<MovedShard[]> {
@@ -49,9 +49,9 @@ export async function moveJournals(move: Move): Promise<MovedShard[]> {
   await lock.takeAlone();
   const receiver = to.receiver();
   try {
-    await lock.whileHeld((client) => checkHome(new JournalBackend(client, family), move));
+    await lock.whileHeld((client) => checkBackend(new JournalBackend(client, family), move));
     await from.refuseLost();
-    await to.checkPlaces();
+    await to.checkFit();
     await move.check?.(from.bareReader);
     for (const shard of move.shards) await checkFound(move, shard);
     const moved: MovedShard[] = [];
@@ -68,9 +68,9 @@ export async function moveJournals(move: Move): Promise<MovedShard[]> {
       await to.remember(shard, { sequence, hash });
       moved.push({ shard, found, records, hash });
     }
-    const newHome = await to.home();
+    const newBackend = await to.backend();
     await lock.whileHeld((client) =>
-      new JournalBackend(client, family).move(newHome, () => checkUnchanged(from, moved)),
+      new JournalBackend(client, family).move(newBackend, () => checkUnchanged(from, moved)),
     );
     return moved;
   } finally {
@@ -79,7 +79,7 @@ export async function moveJournals(move: Move): Promise<MovedShard[]> {
   }
 }
 
-/** What stands in the new place already. Nothing has been written yet. */
+/** Checks what the new store has already. Nothing has been written yet. */
 async function checkFound({ from, to, tell }: Move, shard: number): Promise<void> {
   const of = (await to.bareReader.heads([shard])).get(shard) ?? 0;
   await checkIsCopy(shard, from.bareReader, to.bareReader, (done) => {
@@ -87,13 +87,13 @@ async function checkFound({ from, to, tell }: Move, shard: number): Promise<void
   });
 }
 
-async function checkHome(home: JournalBackend, { from, to }: Move): Promise<void> {
+async function checkBackend(backend: JournalBackend, { from, to }: Move): Promise<void> {
   try {
-    await home.check(await from.home());
+    await backend.check(await from.backend());
   } catch (error) {
     if (!(error instanceof WrongBackend)) throw error;
     // As after a move that had come to its end and could not say so.
-    const areThere = await home.check(await to.home()).then(
+    const areThere = await backend.check(await to.backend()).then(
       () => true,
       () => false,
     );
@@ -107,13 +107,13 @@ async function endEpoch({ from, opener }: Move, shard: number): Promise<void> {
   await writer.close();
 }
 
-/** An owner that slept through all of this may have taken a shard back behind the epoch that was to end its own. */
+/** An owner that slept meanwhile may have taken a shard again, after the epoch that was to end its own. */
 async function checkUnchanged(from: JournalStore, moved: readonly MovedShard[]): Promise<void> {
   const heads = await from.bareReader.heads();
   for (const { shard, records } of moved) if (heads.get(shard) !== records) throw changed(shard);
 }
 
-/** What was found there has been compared before, and each record's hash covers those in front of it. */
+/** What was found there was compared before, and each record's hash covers those before it. */
 async function checkAlike(
   { from, to }: Move,
   { shard, found, records }: Omit<MovedShard, 'hash'>,

@@ -220,8 +220,8 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
   ] as const)('stay in %s where somebody takes a shard back before the home is moved', async (from, to) => {
     await write(from, ['"a"']);
     const [old, target] = [await storeOf(from), await storeOf(to)];
-    const home = target.home.bind(target);
-    jest.spyOn(target, 'home').mockImplementation(async () => {
+    const home = target.backend.bind(target);
+    jest.spyOn(target, 'backend').mockImplementation(async () => {
       await (await old.journalOfMover('asleep').open(0)).close();
       return await home();
     });

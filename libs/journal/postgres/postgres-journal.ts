@@ -12,16 +12,16 @@ import { keepShard, takeShard } from './take-shard.js';
 const OPEN_WITHIN_MILLIS = 10_000;
 const APPEND_WITHIN_MILLIS = 5_000;
 const SETTLE_WITHIN_MILLIS = 10_000;
-/** How soon the end of somebody's keeping is noticed. */
+/** How soon it is noticed that a shard is no longer kept. */
 const KEPT_MILLIS = 50;
 
 export interface PostgresJournalOptions {
   readonly family: JournalFamily;
   readonly url: string;
   readonly clock: Clock;
-  /** Who opens: stands in the epoch records. */
+  /** The name of the process in epoch records. */
   readonly opener: string;
-  /** An owner has them: without, nothing is sealed, and every end is believed. */
+  /** Without them records get no MACs, and every end is believed. */
   readonly seals?: RecordMacs | undefined;
   readonly openWithinMillis?: number;
   /** After this long without an answer the connection is given up and the outcome looked up on another. */
@@ -29,11 +29,11 @@ export interface PostgresJournalOptions {
   readonly settleWithinMillis?: number;
 }
 
-/** A shard that is kept for one writer: others wait with opening it. */
+/** A shard that is kept for one writer. Others wait to open it. */
 export interface KeptShard {
-  /** Once, and only when the writer before has gone: a writer that is deposed tells its callers nothing. */
+  /** To be called once, after the writer before has closed: a fenced writer cannot answer its callers. */
   open(): Promise<JournalWriter>;
-  /** Instead of opening it. */
+  /** Gives the shard up unopened. */
   letGo(): Promise<void>;
 }
 
@@ -41,15 +41,15 @@ export interface KeptShard {
 export class PostgresJournal implements Journal {
   constructor(private readonly options: PostgresJournalOptions) {}
 
-  /** Waits for whoever keeps the shard, however long that takes. */
+  /** Waits while another keeps the shard, however long that takes. */
   async open(shard: number): Promise<JournalWriter> {
     const session = await this.begin(shard);
     return this.openOn(session, shard);
   }
 
   /**
-   * From now on nobody else opens the shard. The writer of today may finish; then this one opens it, and whoever comes
-   * meanwhile waits until that writer is closed, or its connection lost.
+   * From now on no other process opens the shard. The present writer may finish, then this process opens it. Later openers wait until that
+   * writer is closed or its connection lost.
    */
   async keep(shard: number): Promise<KeptShard> {
     const session = await this.begin(shard);

@@ -9,18 +9,18 @@ import { COPIED_COLUMNS, RecordCopy } from './record-copy.js';
 import { RECORD_COLUMNS } from './statements.js';
 
 /**
- * The records of a range, and the first one behind it. Both bounds are given because without statistics the planner sorts
- * everything behind a lower bound, page after page; the record behind tells the end of the shard from a gap. A COPY takes no parameters.
+ * The records of a range, and the first one after it, which tells the end of the shard from a gap. Both bounds are given: without statistics
+ * the planner would sort everything after a lower bound for each page. A COPY takes no parameters.
  */
 function pageStatement({ family, shard }: JournalId, anchor: number, end: number): string {
-  const [inShard, first, behind] = [shard, anchor, end].map(wholeNumber);
+  const [inShard, first, after] = [shard, anchor, end].map(wholeNumber);
   const ofJournal = `family = ${pg.escapeLiteral(family)} and shard = ${inShard}`;
   return `
   (select ${COPIED_COLUMNS} from journal.records
-   where ${ofJournal} and sequence >= ${first} and sequence < ${behind} order by sequence)
+   where ${ofJournal} and sequence >= ${first} and sequence < ${after} order by sequence)
   union all
   (select ${COPIED_COLUMNS} from journal.records
-   where ${ofJournal} and sequence >= ${behind} order by sequence limit 1)
+   where ${ofJournal} and sequence >= ${after} order by sequence limit 1)
   order by sequence`;
 }
 
@@ -29,7 +29,7 @@ function wholeNumber(value: number): string {
   return String(value);
 }
 
-/** Each record with what the one before it says, which is all that checking it needs. */
+/** Each record with epoch and hash of the one before, which is all that its check needs. */
 const POINTS = `
   select record.sequence, record.epoch, record.kind, convert_to(record.payload, 'UTF8') as payload, encode(record.hash, 'hex') as hash, record.seal,
     before.epoch as epoch_before, encode(before.hash, 'hex') as hash_before
@@ -50,8 +50,7 @@ const HEADS = `
 type Point = StoredRecord & { readonly epoch_before: number | null; readonly hash_before: string | null };
 
 /**
- * None of these statements has a name: a plan that was kept from when the table was small would scan all of it, until the
- * statistics are next renewed.
+ * None of these statements has a name: a plan kept from when the table was small would scan all of it until the statistics are renewed.
  */
 export class PostgresJournalReader implements BareReader {
   constructor(

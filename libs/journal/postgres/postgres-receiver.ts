@@ -34,7 +34,7 @@ export class PostgresReceiver implements JournalReceiver {
     if (first === undefined || last === undefined) return;
     await withTransaction(this.pool, 'read committed', async (client) => {
       await client.query(EPOCH, [this.family, shard, last.epoch]);
-      // Behind the row's lock: nobody else adds to the shard now.
+      // The row is locked: no other process appends to the shard now.
       const { rows } = await client.query<JournalHead>(HEAD, [this.family, shard]);
       checkFollows(shard, rows[0] ?? beforeFirst(this.family), first);
       await client.query(RECORDS, [

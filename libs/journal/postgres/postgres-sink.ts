@@ -10,7 +10,7 @@ import { settle, type SettlementPorts } from './settlement.js';
 import { appendStatement, confirmStatement, type AppendRooms } from './statements.js';
 
 const UNIQUE_VIOLATION = '23505';
-/** Nothing is lost while it waits, and an append that has to wait behind it would fare no better. */
+/** Long, since nothing is lost while it waits. */
 const CONFIRM_WITHIN_MILLIS = 30_000;
 
 /** One shard's records on their way into `journal.records`, for as long as the epoch is ours. */
@@ -19,7 +19,7 @@ export class PostgresSink implements BatchSink {
   private readonly rooms: AppendRooms = { hashes: new ArrayRoom(), payloads: new ArrayRoom() };
 
   constructor(
-    private readonly place: JournalId & {
+    private readonly of: JournalId & {
       readonly epoch: number;
       readonly seals: RecordMacs | undefined;
     },
@@ -36,17 +36,17 @@ export class PostgresSink implements BatchSink {
     this.isWriting = true;
     const inserted = await this.insert(records).finally(() => (this.isWriting = false));
     if (inserted === records.length) return;
-    if (inserted === 0) throw new JournalFenced(this.place.shard, 'another writer has taken the shard');
-    throw new JournalAmbiguous(this.place.shard, `${inserted} of ${records.length} records were inserted`);
+    if (inserted === 0) throw new JournalFenced(this.of.shard, 'another writer has taken the shard');
+    throw new JournalAmbiguous(this.of.shard, `${inserted} of ${records.length} records were inserted`);
   }
 
   async confirm(): Promise<void> {
-    const { shard, epoch } = this.place;
+    const { shard, epoch } = this.of;
     const { session: own, isWriting } = this;
     if (own.fault !== undefined) throw new JournalUnavailable(shard, own.fault.message, { cause: own.fault });
-    // Behind a write that waits it would wait as well.
+    // On the same connection it would wait for the write.
     const session = isWriting ? await this.settlement.connect(CONFIRM_WITHIN_MILLIS) : own;
-    const found = session.query(confirmStatement(this.place, epoch), CONFIRM_WITHIN_MILLIS);
+    const found = session.query(confirmStatement(this.of, epoch), CONFIRM_WITHIN_MILLIS);
     const { rowCount } = await found.finally(() => (session === own ? undefined : session.end()));
     if (rowCount === 0) throw new JournalFenced(shard, 'another writer has taken the shard');
   }
@@ -57,10 +57,10 @@ export class PostgresSink implements BatchSink {
 
   private async insert(records: readonly JournalEntry[]): Promise<number> {
     const { fault } = this.session;
-    if (fault !== undefined) throw new JournalUnavailable(this.place.shard, fault.message, { cause: fault });
+    if (fault !== undefined) throw new JournalUnavailable(this.of.shard, fault.message, { cause: fault });
     try {
       const result = await this.session.query(
-        appendStatement(this.place.family, records, this.place.seals, this.rooms),
+        appendStatement(this.of.family, records, this.of.seals, this.rooms),
         this.appendWithinMillis,
       );
       return result.rowCount ?? 0;
@@ -76,9 +76,9 @@ export class PostgresSink implements BatchSink {
   private refused(error: pg.DatabaseError): JournalFenced | JournalUnavailable {
     const cause = { cause: error };
     if (error.code === UNIQUE_VIOLATION) {
-      return new JournalFenced(this.place.shard, 'somebody else has written behind our head', cause);
+      return new JournalFenced(this.of.shard, 'somebody else has written behind our head', cause);
     }
-    return new JournalUnavailable(this.place.shard, messageOf(error), cause);
+    return new JournalUnavailable(this.of.shard, messageOf(error), cause);
   }
 }
 

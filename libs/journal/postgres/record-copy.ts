@@ -6,7 +6,7 @@ export const COPIED_COLUMNS = 'sequence, epoch, kind, payload, hash, seal';
 
 /** A signature, flags and the length of an extension that there is none of: all that stands before the first row. */
 const HEADER_BYTES = 19;
-/** In place of the number of columns, behind the last row. */
+/** Instead of the number of columns, after the last row. */
 const TRAILER = -1;
 const WORD = 2 ** 32;
 /** From the beginning of a row: the number of columns, then the length of each before its bytes. */
@@ -15,7 +15,7 @@ const EPOCH = 18;
 const KIND_LENGTH = 22;
 const LENGTH_BYTES = 4;
 
-/** The driver hands this message to the query that is answered; its types do not tell of it. */
+/** The driver passes this message to the query; its types do not declare it. */
 interface CopyData {
   readonly chunk: Buffer;
 }
@@ -47,7 +47,7 @@ export class RecordCopy extends pg.Query {
     }
   }
 
-  /** Throws what was found wrong; records behind that were let go by. */
+  /** Throws the first fault. Records after it were skipped. */
   check(): void {
     if (this.failure !== undefined) throw this.failure;
   }

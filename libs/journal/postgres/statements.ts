@@ -22,12 +22,12 @@ const APPEND = `
 
 const CONFIRM = 'select from journal.shards where family = $1 and shard = $2 and epoch = $3';
 
-/** Finds a row while the epoch is the shard's last. */
+/** Returns a row while the epoch is the shard's last. */
 export function confirmStatement({ family, shard }: JournalId, epoch: number): QueryConfig {
   return { name: 'journal-confirm', text: CONFIRM, values: [family, shard, epoch] };
 }
 
-/** Of a writer that has one append under way at a time. */
+/** Reused buffers of a writer that has one append under way at a time. */
 export interface AppendRooms {
   readonly hashes: ArrayRoom;
   readonly payloads: ArrayRoom;

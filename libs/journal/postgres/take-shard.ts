@@ -11,8 +11,8 @@ import type { Session } from './session.js';
 import { appendStatement, RECORD_COLUMNS } from './statements.js';
 
 /**
- * Waits for the append under way, whose writer holds the row's share lock; from here on that writer's epoch is over. And for whoever settles
- * where the journals are, who holds the table.
+ * Waits for the append under way, whose writer holds the row's share lock; from here on that writer's epoch is over. Waits as well for a
+ * transaction that settles the backend, which holds the table.
  */
 const NEXT_EPOCH = `
   insert into journal.shards as taken (family, shard, epoch) values ($1, $2, 1)
@@ -20,11 +20,11 @@ const NEXT_EPOCH = `
   returning epoch`;
 
 /**
- * Shared with other openers, and refused while somebody keeps the shard. Held to the end of the transaction: a keeper waits for an
- * opening that is under way.
+ * Shared with other openers, and refused while a process keeps the shard. Held to the end of the transaction: a keeper waits for an opening
+ * that is under way.
  */
 const PASS = 'select pg_try_advisory_xact_lock_shared($1, $2) as passed';
-/** Behind the epoch, and a statement of its own, so that it sees what somebody has settled for whom that one had to wait. */
+/** A statement of its own after the epoch's, so that it sees a backend for whose settling that one had to wait. */
 const ELSEWHERE = 'select topic_prefix from journal.home where family = $1';
 const KEEP = 'select pg_advisory_lock($1, $2)';
 /** Any constant will do as long as it never changes: it keeps these locks apart from all others. */
@@ -35,7 +35,7 @@ const MOST_SHARDS = 32_768;
 const LAST_TWO = `
   select ${RECORD_COLUMNS} from journal.records where family = $1 and shard = $2 order by sequence desc limit 2`;
 
-/** Whoever writes without a key can make up seals as well, but hardly so many. */
+/** A forger without the key can invent MACs, but hardly so many. */
 const LAST_SEALED = `
   select ${RECORD_COLUMNS} from journal.records where family = $1 and shard = $2 and seal is not null
   order by sequence desc limit 1000`;
@@ -45,7 +45,7 @@ interface TakenShard extends JournalId {
   readonly seals: RecordMacs | undefined;
 }
 
-/** From now on, and as long as the session lasts, nobody but this session opens the shard. */
+/** As long as the session lasts, no other session opens the shard. */
 export async function keepShard(session: Session, journal: JournalId, withinMillis: number): Promise<void> {
   await session.query({ text: KEEP, values: lockOf(journal) }, withinMillis);
 }
@@ -57,7 +57,7 @@ function lockOf({ family, shard }: JournalId): [number, number] {
 
 /**
  * Makes `opener` the only writer of the shard and returns the epoch record, which is durable, as its head. Undefined, and nothing
- * done, while somebody else keeps the shard.
+ * done, while another process keeps the shard.
  */
 export async function takeShard(
   session: Session,
@@ -79,7 +79,7 @@ export async function takeShard(
     withinMillis,
   );
   if (elsewhere.rows[0] !== undefined) throw inKafka(elsewhere.rows[0].topic_prefix);
-  // A statement of its own, so that it sees what the append before it has committed.
+  // A statement of its own, so that it sees what the last append has committed.
   const tail = await session.query<StoredRecord>({ text: LAST_TWO, values: ofJournal }, withinMillis);
   const epoch = next.rows[0]?.epoch ?? 0;
   let record: JournalEntry;
@@ -90,16 +90,21 @@ export async function takeShard(
     }
     record = linkEpoch(shard, before, epoch, opener);
     if (seals !== undefined)
-      await holdSealed(session, seals, { family, shard, end: before, next: record.sequence }, withinMillis);
+      await requireSealedEnd(
+        session,
+        seals,
+        { family, shard, end: before, next: record.sequence },
+        withinMillis,
+      );
   } catch (error) {
-    throw await explained(session, { family, shard, seals }, error, withinMillis);
+    throw await withLastOwned(session, { family, shard, seals }, error, withinMillis);
   }
   await session.query(appendStatement(family, [record], seals), withinMillis);
   await session.query({ text: 'commit' }, withinMillis);
   return headAt(record);
 }
 
-/** The tail is checked before anything is built on it; the rest is checked by whoever reads it. */
+/** The tail is checked before anything is appended; readers check the rest. */
 function lastOf({ family, shard }: JournalId, [last, beforeLast]: readonly StoredRecord[]): FoundEnd {
   const first = beforeFirst(family);
   if (last === undefined) return { ...first, seal: undefined };
@@ -107,8 +112,8 @@ function lastOf({ family, shard }: JournalId, [last, beforeLast]: readonly Store
   return { ...headAt(entry), seal: entry.seal };
 }
 
-/** Behind the row's lock, so nobody who plays by the rules writes meanwhile. Whoever does not has taken the place that is written next. */
-async function holdSealed(
+/** The row is locked, so no owner writes meanwhile. A forger would have taken the next sequence, and the insert fails. */
+async function requireSealedEnd(
   session: Session,
   seals: RecordMacs,
   { family, shard, end, next }: JournalId & { readonly end: FoundEnd; readonly next: number },
@@ -119,8 +124,8 @@ async function holdSealed(
   if (rows[0] === undefined) await session.query(noteSealedFrom({ family, shard }, next), withinMillis);
 }
 
-/** Names the last record that an owner has sealed, where what is wrong stands behind it. */
-async function explained(
+/** Adds the last record with an owner's MAC, where the fault is after it. */
+async function withLastOwned(
   session: Session,
   { family, shard, seals }: Omit<TakenShard, 'opener'>,
   error: unknown,

@@ -21,48 +21,48 @@ import { CheckpointedWriter } from '../checkpoint/checkpointed-writer.js';
 export interface CheckpointedTopicsPorts {
   readonly family: JournalFamily;
   readonly topics: KafkajsTopics;
-  /** Shows whatever stands there. */
+  /** Reads topics unchecked. */
   readonly reader: KafkaJournalReader;
   readonly checkpoints: CheckpointTable;
   readonly pool: Pool;
   readonly clock: Clock;
 }
 
-/** Who writes. */
+/** The process that writes. */
 export interface Opener {
-  /** Stands in the epoch records. */
+  /** Its name in epoch records. */
   readonly opener: string;
   readonly seals: RecordMacs;
-  /** Of an owner; who moves the journals holds them alone. */
+  /** For owners. A mover holds the journals alone. */
   readonly stillHere?: () => Promise<void>;
 }
 
 interface Found {
   readonly shard: number;
-  /** The database has never looked at it. */
+  /** The database has never seen it. */
   readonly isNew: boolean;
   readonly isThere: boolean;
 }
 
-/** What the database has seen in the topics decides which of them are made, which are opened, and which are refused. */
+/** The checkpoints decide which topics are made, which are opened, and which are refused. */
 export class CheckpointedTopics {
   constructor(private readonly ports: CheckpointedTopicsPorts) {}
 
-  /** Whether the database has seen any record of the shard. Rejects where the topic does not hold the one that it has seen last. */
+  /** Whether the shard has a checkpoint. Rejects where the topic does not have that record. */
   async check(shard: number): Promise<boolean> {
     const { topics, checkpoints, reader, clock } = this.ports;
     const last = await checkpoints.newest(shard);
     if (last === undefined || last.sequence === 0) return false;
     const topic = { shard, topic: topics.nameOf(shard), reader, clock };
-    const place = await checkpoints.located(shard);
-    if (place !== undefined) {
-      await checkOffset({ ...topic, begin: (known) => reader.begin(shard, known) }, place);
+    const located = await checkpoints.located(shard);
+    if (located !== undefined) {
+      await checkOffset({ ...topic, begin: (known) => reader.begin(shard, known) }, located);
     }
-    if (place?.hash !== last.hash) await checkRecord(topic, last);
+    if (located?.hash !== last.hash) await checkRecord(topic, last);
     return true;
   }
 
-  /** The same, for who shows what it reads: of a restored database nothing is shown before somebody has found it to belong to its topics. */
+  /** The same for readers that serve: a restored database serves nothing before a start has found that it belongs to its topics. */
   async checkToShow(shard: number): Promise<boolean> {
     await new RestoredMark(this.ports.pool, this.ports.family).refuse();
     return await this.check(shard);
@@ -88,12 +88,12 @@ export class CheckpointedTopics {
     }
   }
 
-  /** The same looks for who is to read, and makes nothing: what is gone is told as what it is, not as whatever reading meets first. */
+  /** The same checks for readers; makes nothing. A lost topic is reported as lost, and not as what reading meets first. */
   async refuseLost(shards: readonly number[]): Promise<void> {
     await this.lookAtAll(shards);
   }
 
-  /** Of a shard that there is a topic for. */
+  /** The shard has to have a topic. */
   async open(
     shard: number,
     { opener, seals, stillHere }: Opener,
@@ -160,7 +160,7 @@ export class CheckpointedTopics {
     const isThere = await topics.isThereAndFit(shard);
     if (await this.check(shard).catch(unlessUnreadable)) return { shard, isNew: false, isThere: true };
     const isNew = (await checkpoints.newest(shard)) === undefined;
-    // Whoever saw it empty may have died before the database heard of a first record; the place was settled before that was written.
+    // A process that saw it empty may have died before the first checkpoint; the backend was settled before the first record.
     const isOurs = !isNew && isSettled;
     if (isThere && !isOurs && !(await this.isEmpty(shard))) throw unknownTopic(shard, topics.nameOf(shard));
     return { shard, isNew, isThere };
@@ -181,7 +181,7 @@ function unlessUnreadable(error: unknown): never {
   return unreadable(error);
 }
 
-/** Of topics that were found a moment ago, so a leader has gone since; unless it has said why it gives nothing. */
+/** The topics were found a moment ago, so a leader has gone since, unless the broker named another reason. */
 function unreadable(error: unknown): never {
   if (isNotAllowed(error)) throw rightMissing(messageOf(error));
   throw new KafkaUnsettled(`the topics of the journals cannot be read: ${messageOf(error)}`);

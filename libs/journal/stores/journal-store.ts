@@ -6,31 +6,30 @@ import type { JournalReceiver } from './journal-receiver.js';
 
 export type StoreKind = 'postgres' | 'kafka';
 
-/** Where the journals of a cluster are kept, as one process has it. */
+/** The storage backend of a family's journals, as one process has it. */
 export interface JournalStore {
   readonly kind: StoreKind;
-  /** Shows nothing of a shard whose journal is not the one that the database knows. */
+  /** Reads nothing of a shard whose journal is not the one that the database knows. */
   readonly reader: JournalReader;
-  /** Shows whatever stands there: for who judges it. */
+  /** Reads unchecked, for tools that examine a journal. */
   readonly bareReader: BareReader;
   /**
-   * For writers. The first that opens a shard settles that the journals are here. `onFault` is told when the database could not be told
-   * how far a journal has come.
+   * For writers. The first that opens a shard settles that the journals are here. `onFault` receives a checkpoint that could not be written.
    */
   journalOf(opener: string, onFault?: (error: unknown) => void): Journal;
-  /** For who moves the journals, and holds them alone: opens a shard so that nobody else goes on writing it here. */
+  /** For a mover, which holds the journals alone: opens a shard so that no other writer goes on here. */
   journalOfMover(opener: string): Journal;
-  /** Has what every shard's journal will be kept in, and settles that; refuses what would not keep it, and what has lost it. */
+  /** Makes what every shard's journal will be kept in, and settles the backend. Refuses what would not keep a journal, or has lost it. */
   prepare(): Promise<void>;
   /** Refuses what has lost its journal, or would not keep one. Makes nothing, and settles nothing. */
-  checkPlaces(): Promise<void>;
+  checkFit(): Promise<void>;
   /** Refuses what has lost a journal that was seen here, by its beginning or its end, and writes nothing. */
   refuseLost(): Promise<void>;
   /** The shard's journal was found to be here, up to this record. */
   remember(shard: number, head: Pick<JournalHead, 'sequence' | 'hash'>): Promise<void>;
-  /** What the database remembers of it; undefined for the database itself. */
-  home(): Promise<KafkaBackend | undefined>;
-  /** For moving journals here. */
+  /** What the database remembers of this backend; undefined for the database itself. */
+  backend(): Promise<KafkaBackend | undefined>;
+  /** Receives journals that are moved here. */
   receiver(): JournalReceiver;
   /** How far each shard goes beyond what a restored database knows of it; empty for any other database. Refuses where it lacks that. */
   surplus(): Promise<readonly Surplus[]>;

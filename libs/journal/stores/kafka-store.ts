@@ -61,11 +61,11 @@ export class KafkaStore implements JournalStore {
       open: async (shard) => {
         const who = this.as(opener);
         await this.lock.share(async () =>
-          new JournalBackend(this.ports.pool, this.family).check(await this.home()),
+          new JournalBackend(this.ports.pool, this.family).check(await this.backend()),
         );
         return await untilSettled(this.ports, async () => {
           await this.have([shard]);
-          const home = await this.home();
+          const home = await this.backend();
           const stillHere = (): Promise<void> => this.checkHeld(home);
           const writer = await this.witnessed.open(shard, { ...who, stillHere }, onFault);
           return new BoundWriter(writer, this.lock);
@@ -89,7 +89,7 @@ export class KafkaStore implements JournalStore {
     return untilSettled(this.ports, () => this.have(this.ports.shards));
   }
 
-  async checkPlaces(): Promise<void> {
+  async checkFit(): Promise<void> {
     for (const shard of this.ports.shards) await this.topics.isThereAndFit(shard);
   }
 
@@ -97,7 +97,7 @@ export class KafkaStore implements JournalStore {
     return this.witnessed.refuseLost(this.ports.shards);
   }
 
-  async home(): Promise<KafkaBackend> {
+  async backend(): Promise<KafkaBackend> {
     return { clusterId: await this.topics.clusterId(), topicPrefix: this.topicPrefix };
   }
 
@@ -110,7 +110,7 @@ export class KafkaStore implements JournalStore {
   }
 
   async surplus(): Promise<readonly Surplus[]> {
-    await new JournalBackend(this.ports.pool, this.family).check(await this.home());
+    await new JournalBackend(this.ports.pool, this.family).check(await this.backend());
     return await this.witnessed.surplus();
   }
 
@@ -131,16 +131,16 @@ export class KafkaStore implements JournalStore {
     return { opener, seals: sealsOf(this.ports) };
   }
 
-  /** In this order: with the lock held nobody moves them, so what the home says then holds until the lock is lost. */
+  /** In this order: with the lock held the journals are not moved, so the backend stays until the lock is lost. */
   private async checkHeld(home: KafkaBackend): Promise<void> {
     await this.lock.confirmShared();
     await new JournalBackend(this.ports.pool, this.family).check(home);
   }
 
-  /** Nothing is settled by a start that is refused, nor before there is a place for the journals. */
+  /** A refused start settles nothing, and nothing is settled before the topics are there. */
   private async have(shards: readonly number[]): Promise<void> {
     const { pool } = this.ports;
-    const home = await this.home();
+    const home = await this.backend();
     await new JournalBackend(pool, this.family).check(home);
     await this.witnessed.checkRestored();
     await this.witnessed.have(shards);

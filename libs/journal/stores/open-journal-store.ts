@@ -10,7 +10,7 @@ import { PostgresStore } from './postgres-store.js';
 import type { StorePorts } from './store-ports.js';
 
 /**
- * The one place that chooses: Kafka where its brokers are named, PostgreSQL otherwise; and refused where the database knows better.
+ * Chooses the backend: Kafka where its brokers are named, else PostgreSQL. Refuses where the database remembers another.
  */
 export async function openJournalStore(settings: KafkaSettings, ports: StorePorts): Promise<JournalStore> {
   const isInKafka = settings.KAFKA_BROKERS !== undefined;
@@ -21,13 +21,13 @@ export async function openJournalStore(settings: KafkaSettings, ports: StorePort
   return await storeOfKind(isInKafka ? 'kafka' : 'postgres', settings, ports);
 }
 
-/** For who only reads, and makes or shows something of it. */
+/** For processes that only read. */
 export async function openStoreToRead(settings: KafkaSettings, ports: StorePorts): Promise<JournalStore> {
   await new RestoredMark(ports.pool, ports.family).refuse().catch(unlessAway);
   return await openJournalStore(settings, ports);
 }
 
-/** For who wants one of the two, wherever the journals are kept. */
+/** For tools that want one of the two, wherever the journals are kept. */
 export async function storeOfKind(
   kind: StoreKind,
   settings: KafkaSettings,
@@ -39,7 +39,7 @@ export async function storeOfKind(
   return new KafkaStore(ports, address, settings.KAFKA_TOPIC_PREFIX);
 }
 
-/** Who only reads may start before the database does; a writer asks again. */
+/** A reader may start before the database does; a writer asks again. */
 function unlessAway(error: unknown): void {
   if (!isUnanswered(error)) throw error;
 }

@@ -42,17 +42,17 @@ export class PostgresStore implements JournalStore {
     return new JournalBackend(this.ports.pool, this.ports.family).check(undefined);
   }
 
-  /** Whatever is missing of a table is told of by who reads it. */
-  checkPlaces(): Promise<void> {
+  /** A missing table is reported by its reader. */
+  checkFit(): Promise<void> {
     return Promise.resolve();
   }
 
-  /** Nothing beside the database saw what stands in it; its marks are for who moves the journals to look at. */
+  /** There are no checkpoints of journals in the database itself. */
   refuseLost(): Promise<void> {
     return Promise.resolve();
   }
 
-  home(): Promise<undefined> {
+  backend(): Promise<undefined> {
     return Promise.resolve(undefined);
   }
 

@@ -9,15 +9,15 @@ export interface StorePorts extends Patience {
   readonly family: JournalFamily;
   readonly databaseUrl: string;
   readonly pool: Pool;
-  /** Who this process is to the brokers. */
+  /** The name of this process for the brokers. */
   readonly instance: string;
-  /** Of who writes journals; without them nobody may. */
+  /** Needed to write. */
   readonly seals?: RecordMacs | undefined;
-  /** Those that there may be. */
+  /** All that the family may have. */
   readonly shards: readonly number[];
 }
 
-/** What nobody has sealed no owner would go on from, so nobody begins to write without. */
+/** No owner goes on after a record without a MAC, so no writer begins without keys. */
 export function sealsOf({ seals }: StorePorts): RecordMacs {
   if (seals !== undefined) return seals;
   throw new ConfigFault([

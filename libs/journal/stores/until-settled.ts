@@ -5,10 +5,10 @@ import { KafkaUnsettled } from '../kafka/kafka-unsettled.js';
 const SETTLED_WITHIN_SECONDS = 30;
 const AGAIN_MILLIS = 500;
 
-/** Of who waits. */
+/** How to wait. */
 export interface Patience {
   readonly clock: Clock;
-  /** Told once why there is nothing yet. */
+  /** Receives once why there is nothing yet. */
   readonly tell?: ((line: string) => void) | undefined;
   /** Ends the waiting. */
   readonly stopping?: AbortSignal | undefined;
