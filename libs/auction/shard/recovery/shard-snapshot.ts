@@ -68,7 +68,7 @@ export async function writeMoment({ sequence, head, entries }: ShardMoment): Pro
   return Buffer.concat(pieces);
 }
 
-/** Positions and marks only ever grow, so what came behind the moment is told by its number. */
+/** Positions and answered commands are only ever added, so those after the moment are left out by their position. */
 function lineOf(entry: Entry, state: AuctionState, sequence: number): EntryLine {
   const until = (position: number | undefined): number | undefined =>
     position !== undefined && position <= sequence ? position : undefined;
