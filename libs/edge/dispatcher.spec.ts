@@ -304,11 +304,11 @@ describe('content', () => {
 describe('a role that an endpoint requires', () => {
   it('is asked for before the content, and its lack hides nothing', async () => {
     const put = (token: string | undefined): Promise<string> =>
-      verdict({ method: 'PUT', path: '/v1/desk', token, body: 'not JSON' });
+      verdict({ method: 'PUT', path: '/v1/settings', token, body: 'not JSON' });
     expect(await put(undefined)).toBe(error(401, 'unauthorized'));
     expect(await put('trader')).toBe(error(403, 'forbidden'));
     expect(await put('operator')).toBe(error(400, 'invalid_json'));
-    const reply = await ask({ path: '/v1/desk', token: 'trader' });
+    const reply = await ask({ path: '/v1/settings', token: 'trader' });
     expect([reply.status, reply.headers.allow]).toEqual([405, 'PUT']);
   });
 });

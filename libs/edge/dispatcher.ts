@@ -150,7 +150,7 @@ export class Dispatcher {
     return { ...reply, headers: { ...this.dialect.rateLimitHeaders(rate), ...reply.headers } };
   }
 
-  /** Token buckets limit commands; reads wait in turn. One that nobody waits for any more is not begun. */
+  /** Token buckets limit commands; reads wait in turn. A read whose client has gone is not begun. */
   private perform(exchange: Exchange, inspection: Inspection): Promise<Reply | undefined> | Reply {
     const endpoint = inspection.found;
     const call = callOf(exchange, inspection);

@@ -68,7 +68,7 @@ export interface OverStream {
 export interface CallOf<S extends EndpointSpec> {
   readonly requestId: string;
   readonly principal: S['access'] extends 'session' ? Principal : undefined;
-  /** As presented; on public endpoints nobody has verified it. */
+  /** As presented; on public endpoints it is not verified. */
   readonly bearerToken: string | undefined;
   readonly ids: { readonly [K in keyof NonNullable<S['ids']>]: string };
   readonly query: S extends { readonly query: infer Q } ? QueryValues<Q> : undefined;
@@ -116,7 +116,7 @@ export function endpoint<const S extends EndpointSpec>(spec: S): S {
   }
   const asksWhoCalls = [spec.capability, spec.role, spec.requiredRole].some((asked) => asked !== undefined);
   if (spec.access === 'public' && asksWhoCalls) {
-    throw new Error(`${spec.operationId}: nobody's roles and capabilities are known on a public endpoint`);
+    throw new Error(`${spec.operationId}: roles and capabilities are not known on a public endpoint`);
   }
   return spec;
 }

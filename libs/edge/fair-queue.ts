@@ -3,7 +3,7 @@ import type { Clock } from '#libs/platform/time/clock.js';
 export interface FairQueueLimits {
   /** What reads of one account that are in work at once may weigh together; the others wait. */
   readonly readsPerAccount: number;
-  /** One that takes longer waits for somebody else itself, and gives up its place. */
+  /** One that takes longer waits for another system itself, and gives up its share. */
   readonly readPatience: number;
 }
 
@@ -28,7 +28,7 @@ interface Lane {
 const NANOS_PER_MILLI = 1_000_000n;
 
 /**
- * Reads cost nobody a token, so accounts take turns instead: however many reads one has sent, another's finds only a few of them
+ * Reads cost no token, so accounts take turns instead: however many reads one has sent, another's finds only a few of them
  * before it. Every connection has at most one request in work, so connections bound how many can wait here.
  */
 export class FairQueue {

@@ -49,7 +49,7 @@ export class HandClock implements Clock {
     this.monotonic += BigInt(millis) * NANOS_PER_MILLI;
   }
 
-  /** Somebody sets the clock of the machine. */
+  /** An administrator sets the clock of the machine. */
   setWall(seconds: number): void {
     this.wall = BigInt(seconds) * 1_000n * NANOS_PER_MILLI;
   }

@@ -20,7 +20,7 @@ import { TokenVerifier } from './tokens/token-verifier.js';
 
 export interface IdentityPorts {
   readonly pool: Pool;
-  /** Two connections are enough; of its own, so that following revocations never waits behind other work. */
+  /** Two connections are enough; of its own, so that following revocations never waits for other work. */
   readonly watchPool: Pool;
   readonly clock: Clock;
 }

@@ -7,7 +7,7 @@ import type { PathMatch, PathTree } from '../path-tree.js';
 import type { Connections } from '../server/connections.js';
 import type { ServerLimits } from '../server/server-limits.js';
 
-/** The client has gone, so nobody is left to answer. */
+/** The client has gone, so there is no one to answer. */
 export const GONE = 'gone';
 export type CheckOutcome = Fault | typeof GONE | undefined;
 
@@ -42,7 +42,7 @@ export class Inspection {
   readonly path: string;
   readonly rawQuery: string;
   match: PathMatch | undefined;
-  /** As presented; on public endpoints nobody has verified it. */
+  /** As presented; on public endpoints it is not verified. */
   token: string | undefined;
   principal: Principal | undefined;
   isAdmitted = false;

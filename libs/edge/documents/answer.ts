@@ -7,7 +7,7 @@ export interface Answer {
   readonly body?: Shape;
   /** The same in other media types; text that is no JSON is described as a string. */
   readonly also?: Readonly<Record<string, Shape>>;
-  /** Headers besides those of every answer, by their names in lower case. An `etag` makes the endpoint heed `If-None-Match`. */
+  /** Headers besides those of every answer, by their names in lower case. With an `etag` the endpoint answers `If-None-Match`. */
   readonly headers?: Readonly<Record<string, Shape>>;
 }
 

@@ -17,7 +17,7 @@ export function named(name: string, shape: Shape): Shape {
   return { describe: () => ({ [COMPONENT]: { name, schema: shape.describe() } }) };
 }
 
-/** Collects what has a name out of the parts of a document, and leaves references behind. */
+/** Collects the named parts of a document, and leaves references in their place. */
 export class Components {
   private readonly found = new Map<string, JsonSchema>();
 

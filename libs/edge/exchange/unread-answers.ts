@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 
 /**
- * What peers have asked for and do not take. Past the bound whoever has not taken it for longest is cut off, until the
- * rest fits: one that reads at all is soon behind those that do not.
+ * Answers that peers do not read. Past the bound the peers that have not read for longest are cut off until the rest fits: one
+ * that reads at all soon comes after those that do not.
  */
 export class UnreadAnswers {
   /** In the order in which they came to a halt. */

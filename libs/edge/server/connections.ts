@@ -21,15 +21,15 @@ interface Connection {
   served: number;
   /** Undefined until it has asked for anything. */
   latest: IncomingMessage | undefined;
-  /** It has another protocol now, and others who look after it. */
+  /** It has changed to another protocol, and to another owner. */
   isHandedOver: boolean;
-  /** Nothing that comes behind the latest request is read as a request any more. */
+  /** Nothing after the latest request is read as a request any more. */
   ending: boolean;
   /** The request whose answer closes the connection. */
   closing: IncomingMessage | undefined;
-  /** Whoever waits for the body of the latest request. */
+  /** The reader that waits for the body of the latest request. */
   bodyFailed: ((fault: BodyFault) => void) | undefined;
-  /** What became of that body before anybody waited for it. */
+  /** What became of that body before a reader waited for it. */
   bodyFault: BodyFault | undefined;
   whenIdle: (() => void) | undefined;
 }
@@ -45,12 +45,12 @@ export type LineLimits = Pick<
 >;
 
 /**
- * The requests of each connection stand in line: one is begun when the answer before it has been taken by the kernel, so nothing
- * is computed for who does not read. The line is bounded, and a parse error finds out whom it hits.
+ * The requests of each connection wait in line: one is begun when the kernel has taken the answer before it, so nothing is computed
+ * for a client that does not read. The line is bounded, and a parse error is matched to the request that it concerns.
  */
 export class Connections {
   private readonly known = new Map<Duplex, Connection>();
-  /** On all connections, behind the first of each. */
+  /** On all connections, after the first of each. */
   private waiting = 0;
   private draining = false;
   private isOver = false;
@@ -61,7 +61,7 @@ export class Connections {
     private readonly clock: Clock,
   ) {}
 
-  /** Somebody has connected, who may never ask for anything. */
+  /** A peer has connected. It may never send a request. */
   opened(socket: Duplex): void {
     if (this.isOver) {
       socket.destroy();
@@ -78,9 +78,8 @@ export class Connections {
   }
 
   /**
-   * From now on every answer is the last on its connection: who keeps asking is to ask elsewhere. Whoever asks nothing is let go after a
-   * moment, in which a request that was on its way is still answered. Bodies have to come soon, and `onCut` hears how many were
-   * connected when there was no time left for anybody.
+   * From now on every answer is the last on its connection. Idle connections are closed after a moment, in which a request that was
+   * on its way is still answered. Bodies have to come soon. `onCut` gets the number of connections that were cut off at the end.
    */
   drain(onCut: (connections: number) => void): void {
     if (this.draining) return;
@@ -97,7 +96,7 @@ export class Connections {
     });
   }
 
-  /** Resolves when the moment is over that those have who ask nothing; at once when nobody is connected. */
+  /** Resolves when idle connections have had their moment; at once when there are none. */
   parting(): Promise<void> {
     return this.known.size === 0 ? Promise.resolve() : this.moment;
   }
@@ -131,7 +130,7 @@ export class Connections {
     else this.waiting += 1;
   }
 
-  /** The answer to `request` is the last on its connection; requests behind it are not looked at. */
+  /** The answer to `request` is the last on its connection; requests after it are not read. */
   close(request: IncomingMessage): void {
     const connection = this.known.get(request.socket);
     if (connection === undefined) return;
@@ -139,14 +138,14 @@ export class Connections {
     connection.closing = request;
   }
 
-  /** Asked when the answer to `request` begins: while draining that is the last one, unless others stand in line behind it. */
+  /** Asked when the answer to `request` begins: while draining that is the last one, unless others wait in line after it. */
   closesAfter(request: IncomingMessage): boolean {
     const connection = this.known.get(request.socket);
     if (this.draining && connection?.latest === request && !connection.ending) this.close(request);
     return connection?.closing === request;
   }
 
-  /** Whom to tell when the parser gives up on the body of `request`, or already has. */
+  /** `failed` is called when the parser gives up on the body of `request`, or at once if it already has. */
   onBodyFault(request: IncomingMessage, failed: ((fault: BodyFault) => void) | undefined): void {
     const connection = this.known.get(request.socket);
     if (connection?.latest !== request) return;
@@ -155,8 +154,8 @@ export class Connections {
   }
 
   /**
-   * The parser has given up on `socket`. When it was within a body, whoever reads that body says so in the answer; when nobody
-   * does, the answer is all there will be. Else it was a new request: `refuse` runs after those in line are answered.
+   * The parser has given up on `socket`. Within a body, the reader of that body says so in the answer; without a reader the
+   * answer is all there will be. Else it was a new request: `refuse` runs after those in line are answered.
    */
   parserFailed(socket: Duplex, fault: BodyFault, refuse: () => void): void {
     const connection = this.known.get(socket);
@@ -207,7 +206,7 @@ export class Connections {
     next.begin();
   }
 
-  /** Nobody can answer those who wait any more. */
+  /** The requests that wait cannot be answered any more. */
   private forget({ line }: Connection): void {
     if (line.length < 2) return;
     this.waiting -= line.length - 1;

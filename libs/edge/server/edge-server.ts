@@ -29,7 +29,7 @@ export interface ServerPorts extends RefusalPorts {
   readonly connections: Connections;
 }
 
-/** A listener that holds all of the limits, and answers in the common envelope even what never becomes a request. */
+/** A server that holds all limits, and answers in the envelope of the dialect even what never becomes a request. */
 export function createEdgeServer(listener: Listener, ports: ServerPorts): Server {
   const { limits } = ports;
   const server = createServer(serverOptions(limits), listener);
@@ -38,7 +38,7 @@ export function createEdgeServer(listener: Listener, ports: ServerPorts): Server
   // Past a count Node drops headers silently, an internal one perhaps: their bytes are bounded, their count is checked later.
   server.maxHeadersCount = 0;
   server.setTimeout(limits.idleTimeout);
-  // A client may close its sending side behind the request; by default Node then drops the answer.
+  // A client may close its sending side after the request; by default Node then drops the answer.
   Object.assign(server, { httpAllowHalfOpen: true });
   // The dispatcher says `100 Continue` when it is about to read the body. Other expectations may be ignored (RFC 9110, 10.1.1).
   server.on('checkContinue', listener);
@@ -61,15 +61,15 @@ export function createEdgeServer(listener: Listener, ports: ServerPorts): Server
   return server;
 }
 
-/** Turns of the event loop for those who wait to be accepted when the listener closes; under load there are always some. */
+/** Turns of the event loop for connections that wait to be accepted when the listener closes; under load there are always some. */
 const LAST_TURNS = 256;
 
 /**
- * Resolves when nobody is connected any more. The HTTP server's own close would destroy every connection whose answer has been
+ * Resolves when no connection is left. The HTTP server's own close would destroy every connection whose answer has been
  * written, although its reader has not taken all of it yet.
  */
 export async function stopListening(server: Server): Promise<void> {
-  await untilNobodyWaits(server);
+  await untilNoneWaits(server);
   return new Promise((resolve) => {
     SocketServer.prototype.close.call(server, () => {
       resolve();
@@ -77,8 +77,8 @@ export async function stopListening(server: Server): Promise<void> {
   });
 }
 
-/** A turn of the event loop accepts one connection; those that wait would be reset. Behind a turn that has accepted none there are none. */
-async function untilNobodyWaits(server: Server): Promise<void> {
+/** A turn of the event loop accepts one connection; those that wait would be reset. After a turn that has accepted none there are none. */
+async function untilNoneWaits(server: Server): Promise<void> {
   let accepted = 0;
   const count = (): void => {
     accepted += 1;
@@ -110,7 +110,7 @@ function faultOf(code: string | undefined): FaultKind {
 
 /** Answers on the bare socket and closes it, a moment later: closing at once could reset the answer away. */
 export function refuse(socket: Duplex, reply: Reply, ports: RefusalPorts): void {
-  // Node has let go of sockets that ask for a tunnel or an upgrade: a peer that resets one meanwhile must not end the process.
+  // Node no longer watches sockets that ask for a tunnel or an upgrade: a peer that resets one must not end the process.
   socket.on('error', () => {
     socket.destroy();
   });

@@ -23,25 +23,25 @@ export interface ServerLimits {
   readonly lingerBytes: number;
   /** Requests in line on one connection, the one in work included; the one too many is 503 and the connection ends. */
   readonly pipelinedRequests: number;
-  /** Requests that wait behind others on all connections together; past it one is 503 as well. */
+  /** Requests that wait after others on all connections together; past it one is 503 as well. */
   readonly waitingRequests: number;
   /** After this many the connection is closed in order, so that load spreads over new gateways. */
   readonly requestsPerConnection: number;
-  /** More connections are closed unanswered: what they would be told costs more than they have shown to be worth. */
+  /** More connections are closed unanswered: an answer would cost more than it is worth. */
   readonly connections: number;
   /** The same for those of one network address. */
   readonly connectionsPerAddress: number;
   /** Reads of one account in work at once, a page counting as four; further ones wait their turn. */
   readonly readsPerAccount: number;
-  /** A read in work for longer waits for somebody else, and no longer counts. */
+  /** A read in work for longer waits for another system, and no longer counts. */
   readonly readPatience: number;
-  /** Bytes of answers that peers have not taken, in all; past it those go first that have not read for longest. */
+  /** Bytes of answers that peers have not taken, in all; past it the connections that have not read for longest are cut off first. */
   readonly unreadBytes: number;
-  /** Of a listener that stops: how long who asks nothing is let stay, so that a request on its way is answered and not reset. */
+  /** Of a listener that stops: how long idle connections stay open, so that a request on its way is answered and not reset. */
   readonly partingTimeout: number;
   /** Then also: what a request may still take to come whole; then 408. */
   readonly lastBodyTimeout: number;
-  /** Then also: whoever is still connected after this is cut off, well before the process has to leave. */
+  /** Then also: connections that are still open after this are cut off, well before the process has to stop. */
   readonly lastAnswerTimeout: number;
 }
 

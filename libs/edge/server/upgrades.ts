@@ -25,7 +25,7 @@ export type UpgradePorts = RefusalPorts & Pick<EdgePorts, 'onFault' | 'onAnswer'
 const KEY = /^[A-Za-z0-9+/]{22}==$/;
 const VERSION = '13';
 
-/** Leads WebSocket handshakes through the same checks as every request, and answers in the same envelope. */
+/** Takes WebSocket handshakes through the checks of every request, and answers in the same envelope. */
 export class Upgrades {
   constructor(
     private readonly dispatcher: Dispatcher,
@@ -43,7 +43,7 @@ export class Upgrades {
     const fail = (): void => {
       socket.destroy();
     };
-    // Node has let go of the socket: nobody else would hear of it that the peer has gone.
+    // Node no longer watches the socket, so an error of a peer that has gone would reach no listener.
     socket.on('error', fail);
     const reply = await this.answer({ request, socket, head }, fail);
     if (reply === undefined) return;
@@ -68,7 +68,7 @@ export class Upgrades {
       const fault = handshakeFault(request);
       if (fault !== undefined) return dialect.refuse(fault);
       const refused = this.accept({ ...asked, principal, token });
-      // Only who has taken it over hears of its end now: a peer that has gone while it is refused must not end the process.
+      // The new owner of the socket listens from now on; while a handshake is refused, a lost peer must not end the process.
       if (refused === undefined) socket.off('error', fail);
       return refused;
     } catch (error) {

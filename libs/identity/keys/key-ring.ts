@@ -24,7 +24,7 @@ export class KeyRing {
     return this.byKid.get(kid)?.publicKey;
   }
 
-  /** By a clock that is behind, even the first key may not be active yet; there is none but that one to sign with. */
+  /** By a clock that is slow, even the first key may not be active yet; then it signs all the same. */
   signer(nowSeconds: number): SigningKey | undefined {
     return this.newestFirst.find((key) => key.activeFrom <= nowSeconds) ?? this.newestFirst.at(-1);
   }

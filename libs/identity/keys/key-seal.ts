@@ -5,8 +5,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Keeps private keys unreadable at rest. The seal also proves where a key comes from: who can write to the database but
- * does not have the key encryption key cannot add a signing key of his own, nor exchange two.
+ * Keeps private keys unreadable at rest. The seal also proves where a key comes from: anyone who can write to the database
+ * but lacks the key encryption key can neither add a signing key nor exchange two.
  */
 export class KeySeal {
   private readonly newest: Buffer;

@@ -17,7 +17,7 @@ const ROWS = `
     extract(epoch from active_from)::int8 as active_from
   from identity.signing_keys`;
 
-/** What may be done to the keys while nobody else changes them. */
+/** Changes of the keys, made under a lock. */
 export interface KeyChanges {
   readonly ring: KeyRing;
   /** Rows that this process cannot open count too. */

@@ -8,7 +8,7 @@ import type { KeyState } from './key-ring.js';
 import type { KeyChanges, KeyStore } from './key-store.js';
 import { generatePrivateKey, signingKeyOf, type PublicJwk } from './signing-key.js';
 
-/** How long a new key is published before it signs; longer than anybody may cache the JWKS document. */
+/** How long a new key is published before it signs; longer than a client may cache the JWKS document. */
 const ANNOUNCE_S = 10 * MINUTE_S;
 const SIGNING_DAYS = 30;
 /** The last token that a key signed can be refreshed until then; the hour is for clocks that disagree. */
@@ -33,7 +33,7 @@ export class SigningKeys {
     });
   }
 
-  /** The document for whoever verifies tokens elsewhere; undefined before the keys were read once. */
+  /** The document for other verifiers of tokens; undefined before the keys were read once. */
   jwks(): { readonly keys: readonly PublicJwk[] } | undefined {
     return this.watch.keys()?.jwks();
   }
@@ -62,7 +62,7 @@ export class SigningKeys {
     if (signer !== undefined && now >= signer.activeFrom + SIGNING_DAYS * DAY_S) await this.rotate();
   }
 
-  /** For a key that somebody else may have: its tokens end at once, and everybody who had one logs in again. */
+  /** For a key that may have leaked: its tokens end at once, and their users log in again. */
   async withdraw(kid: string): Promise<void> {
     await this.store.change(async (changes) => {
       const now = epochSeconds(this.clock);

@@ -13,13 +13,13 @@ export interface LoginQueueLimits {
   readonly perEmail: number;
   readonly perNetwork: number;
   readonly inAll: number;
-  /** Whoever has waited this long is told so: few clients wait longer for an answer. */
+  /** An attempt that has waited this long is refused: few clients wait longer for an answer. */
   readonly patienceMillis: number;
 }
 
 /**
- * A house may log in its whole fleet from behind one address at the opening, so a network may have most of the places and
- * still leaves some to others. More attempts at once for one e-mail address are no fleet's.
+ * A firm may log in all its programs from one address at the opening, so a network may have most of the queue and
+ * still leaves some to others. More attempts at once for one e-mail address belong to no firm.
  */
 export const LOGIN_QUEUE_LIMITS: LoginQueueLimits = {
   atOnce: 2,
@@ -89,7 +89,7 @@ export class LoginQueue {
     });
   }
 
-  /** Whoever finishes hands its place to the first of the network whose turn it is, which then goes to the end. */
+  /** An attempt that ends starts the first of the network whose turn it is; that network then goes to the end. */
   private handOver(): void {
     const [next] = this.waiting;
     if (next === undefined) {

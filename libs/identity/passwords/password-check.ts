@@ -3,7 +3,7 @@ import { PRODUCTION_COST, type PasswordCost } from './password-cost.js';
 import { decoyHash, matches, parsePasswordHash, type PasswordHash } from './password-hash.js';
 
 /**
- * Says whether a password is right. Nobody can tell from the work it takes whether there is a hash at all, as long as
+ * Says whether a password is right. The work that it takes does not tell whether there is a hash, as long as
  * `cost` is the cost of the hashes that are stored.
  */
 export class PasswordCheck {

@@ -30,7 +30,7 @@ const NOTHING_SEEN: FeedVersions = { accounts: 0, revocations: 0, keys: 0 };
 
 /**
  * Keeps revocations, enrolled accounts and signing keys in memory and follows their changes. It answers only while it
- * has looked lately; give it a pool of its own, so that its looks never wait behind other work.
+ * has looked lately; give it a pool of its own, so that its polls never wait for other work.
  */
 export class IdentityWatch {
   private readonly accounts = new Map<string, EnrolledUser>();
@@ -90,7 +90,7 @@ export class IdentityWatch {
     return this.accounts.get(sub) ?? 'refused';
   }
 
-  /** For what this gateway has just revoked itself: it need not wait for its own next look. */
+  /** For what this gateway has just revoked itself: it need not wait for its own next poll. */
   noteRevoked(revoked: Revoked): void {
     this.revoked.add([revoked]);
   }

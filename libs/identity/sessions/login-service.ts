@@ -7,7 +7,7 @@ import type { SessionService } from './session-service.js';
 import type { SessionStore } from './session-store.js';
 
 /**
- * Whoever fails learns nothing of why: an unknown address, a wrong password and a disabled user are answered alike, after
+ * A caller that fails does not learn why: an unknown address, a wrong password and a disabled user are answered alike, after
  * the same work.
  */
 export class LoginService {

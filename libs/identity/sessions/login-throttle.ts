@@ -26,12 +26,12 @@ export class LoginThrottle {
   }
 
   /**
-   * Counts a failure. False when another one would be too many: whoever else was failing at the same time has come
-   * first, and this attempt must be answered as if it had been refused before it was looked at.
+   * Counts a failure. False when another one would be too many: other failures of the same moment came first,
+   * and this attempt is answered as if it had been refused before it was checked.
    */
   async countFailure(keys: readonly string[]): Promise<boolean> {
     return withTransaction(this.pool, 'read committed', async (client) => {
-      // In one order for everybody, so that nobody waits in a circle.
+      // In one order for all, so that there is no deadlock.
       for (const key of [...keys].sort()) {
         await client.query('select pg_advisory_xact_lock(hashtextextended($1, 77))', [key]);
       }

@@ -28,7 +28,7 @@ export class SessionService {
     private readonly clock: Clock,
   ) {}
 
-  /** For somebody who has just proved who it is. */
+  /** For a user that has just proved who it is. */
   async open(user: {
     readonly accountId: string;
     readonly email: string;

@@ -44,7 +44,7 @@ export class SessionStore {
   constructor(private readonly pool: Pool) {}
 
   async loginOf(email: string): Promise<LoginRow | undefined> {
-    // No key is empty: the same look-up is made for what can be nobody's address.
+    // No key is empty: the same look-up is made for what can be no address.
     const values = [emailKey(email) ?? ''];
     return (await this.pool.query<LoginRow>({ name: 'identity-login', text: LOGIN, values })).rows[0];
   }

@@ -6,12 +6,12 @@ export const AUDIENCE = 'sotto-api';
 export const TOKEN_VERSION = 1;
 /** No token is good for longer, whatever the settings were when it was made. */
 export const MAX_TOKEN_S = DAY_S;
-/** So much earlier than its gateway's clock says is a token issued: it is not from the future where the clock is a little behind. */
+/** A token is dated so much earlier than its gateway's clock, so that a slightly slow clock elsewhere does not see it as from the future. */
 export const CLOCK_ALLOWANCE_S = 2;
 
 const canonicalUuid = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
 
-/** Types are exact: `"1"` is no version, a list of audiences is no audience. Claims that nobody asked for are dropped. */
+/** Types are exact: `"1"` is no version, a list of audiences is no audience. Other claims are dropped. */
 const claimsSchema = z.object({
   iss: z.literal(ISSUER),
   aud: z.literal(AUDIENCE),

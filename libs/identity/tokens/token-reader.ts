@@ -7,7 +7,7 @@ import { parseClaims, type Claims } from './claims.js';
 export const MAX_TOKEN_LENGTH = 8_192;
 const DEFAULT_CAPACITY = 20_000;
 
-/** A token that was signed by us and says all it must. It may be expired, revoked, or of somebody who has left. */
+/** A token that was signed by us and says all it must. It may be expired, revoked, or of a user that has left. */
 export interface GenuineToken {
   readonly kid: string;
   readonly claims: Claims;
@@ -37,7 +37,7 @@ export class TokenReader {
   }
 }
 
-/** Otherwise one signature would be good for several texts, and whoever knows a token by its text would know only one. */
+/** Otherwise one signature would be valid for several texts, and a cache by text would know only one. */
 function isCanonical(token: string): boolean {
   return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }

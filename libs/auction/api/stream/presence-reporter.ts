@@ -50,7 +50,7 @@ export class PresenceReporter implements Presence {
   }
 
   here(standing: WatchedConnection): void {
-    const claim = callerOf(standing);
+    const claim = claimOf(standing);
     this.claims.set(claim.connection_id, claim);
     for (const [shard, lane] of this.lanes) {
       lane.here.set(claim.connection_id, claim);
@@ -99,7 +99,7 @@ export class PresenceReporter implements Presence {
   }
 }
 
-function callerOf({ connectionId, account, attachment, graceMillis }: WatchedConnection): ConnectionClaim {
+function claimOf({ connectionId, account, attachment, graceMillis }: WatchedConnection): ConnectionClaim {
   return {
     connection_id: connectionId,
     account,
