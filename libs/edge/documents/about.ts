@@ -1,3 +1,4 @@
+import type { Dialect } from '../dialect/dialect.js';
 import type { EndpointSpec } from '../endpoint.js';
 
 export interface Tag {
@@ -13,6 +14,8 @@ export interface OperationExamples {
 
 /** Everything that a document says and no endpoint declares. */
 export interface About {
+  /** In which the service refuses. */
+  readonly dialect: Dialect;
   readonly title: string;
   readonly version: string;
   readonly description: string;

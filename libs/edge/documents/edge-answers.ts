@@ -1,3 +1,5 @@
+import type { Dialect } from '../dialect/dialect.js';
+import type { FaultKind } from '../dialect/fault.js';
 import type { EndpointSpec } from '../endpoint.js';
 import { canQueryFail, queryFault } from '../exchange/query-rule.js';
 
@@ -9,80 +11,75 @@ export interface EdgeAnswer {
   readonly description: string;
 }
 
+interface DescribedFaults {
+  readonly name: string;
+  /** All of one status. */
+  readonly kinds: readonly FaultKind[];
+  readonly description: string;
+}
+
 /** What the edge can answer to any request, whatever it asks for. */
-export const EDGE_ANSWERS: readonly EdgeAnswer[] = [
+const ANSWERS: readonly DescribedFaults[] = [
   {
     name: 'BadRequest',
-    status: 400,
-    codes: ['malformed_request', 'invalid_json', 'multiple_json_values'],
+    kinds: ['malformed-request', 'invalid-json', 'trailing-data'],
     description:
       'The peer does not speak HTTP properly or names no host, and then the connection is closed; or a body that is not JSON as documented, or one where none is taken.',
   },
   {
     name: 'Unauthorized',
-    status: 401,
-    codes: ['unauthorized'],
+    kinds: ['unauthorized'],
     description:
       'No bearer token, or one that does not count (any more). Comes for every path under /v1, known or not.',
   },
   {
     name: 'InternalHeaders',
-    status: 403,
-    codes: ['internal_routing_headers_forbidden'],
+    kinds: ['internal-header'],
     description: 'A header that only the service itself may send.',
   },
   {
     name: 'NoSuchPath',
-    status: 404,
-    codes: ['not_found'],
+    kinds: ['not-found'],
     description: 'There is no such path, or none for this caller.',
   },
   {
     name: 'MethodNotAllowed',
-    status: 405,
-    codes: ['method_not_allowed'],
+    kinds: ['method-not-allowed'],
     description: 'The path has other methods.',
   },
   {
     name: 'RequestTimeout',
-    status: 408,
-    codes: ['request_timeout'],
+    kinds: ['request-timeout'],
     description: 'The request did not arrive in time. The connection is closed.',
   },
   {
     name: 'PayloadTooLarge',
-    status: 413,
-    codes: ['payload_too_large'],
+    kinds: ['payload-too-large'],
     description: 'The body is too large, told by what comes and not only by what is announced.',
   },
   {
     name: 'UnsupportedMediaType',
-    status: 415,
-    codes: ['unsupported_media_type'],
+    kinds: ['unsupported-media-type'],
     description: 'A content type other than application/json, or any content encoding.',
   },
   {
     name: 'HeadersTooLarge',
-    status: 431,
-    codes: ['request_headers_too_large'],
+    kinds: ['headers-too-large'],
     description: 'Too many headers, or too long ones.',
   },
   {
     name: 'InternalError',
-    status: 500,
-    codes: ['internal_error'],
+    kinds: ['internal-error'],
     description: 'A fault of ours. Give the request id when you ask about it.',
   },
   {
     name: 'UnsupportedTransferCoding',
-    status: 501,
-    codes: ['unsupported_transfer_coding'],
+    kinds: ['unsupported-transfer-coding'],
     description: 'A transfer coding other than `chunked`. The connection is closed.',
   },
   {
     name: 'Unavailable',
-    status: 503,
-    codes: ['too_many_pipelined_requests', 'owner_routing_unavailable'],
+    kinds: ['too-many-pipelined', 'unavailable'],
     description:
       'Too many requests in line on one connection, which is closed; or nobody can say at present who is calling or where the call has to go.',
   },
@@ -91,8 +88,26 @@ export const EDGE_ANSWERS: readonly EdgeAnswer[] = [
 /** These say that there is no such operation, so no operation has them. */
 const OF_NO_OPERATION: ReadonlySet<string> = new Set(['NoSuchPath', 'MethodNotAllowed']);
 
+/** The answers of the edge as this dialect writes them. */
+export function edgeAnswersOf(dialect: Dialect): readonly EdgeAnswer[] {
+  return ANSWERS.map(({ name, kinds, description }) => {
+    const written = kinds.map((kind) => writtenIn(dialect, kind));
+    return {
+      name,
+      description,
+      status: written[0]?.status ?? 0,
+      codes: written.map(({ code }) => code),
+    };
+  });
+}
+
+function writtenIn(dialect: Dialect, kind: FaultKind): { readonly status: number; readonly code: string } {
+  const reply = dialect.refuse({ kind });
+  return { status: reply.status, code: dialect.codeOf(reply) ?? kind };
+}
+
 /** The refusals of an operation by status: its own, and those that follow for the edge from its declaration. */
-export function codesOf(spec: EndpointSpec): Map<number, readonly string[]> {
+export function codesOf(spec: EndpointSpec, dialect: Dialect): Map<number, readonly string[]> {
   const codes = new Map<number, Set<string>>();
   const add = (status: number, ...given: readonly (string | undefined)[]): void => {
     const known = codes.get(status) ?? codes.set(status, new Set()).get(status);
@@ -101,24 +116,23 @@ export function codesOf(spec: EndpointSpec): Map<number, readonly string[]> {
   for (const [status, own] of Object.entries(spec.statuses ?? {})) {
     if (own.length > 0) add(Number(status), ...own);
   }
-  for (const { name, status, codes: common } of EDGE_ANSWERS) {
+  for (const { name, status, codes: common } of edgeAnswersOf(dialect)) {
     if (OF_NO_OPERATION.has(name)) continue;
     if (name === 'Unauthorized' && spec.access === 'public') continue;
-    if (status === 503 && spec.neverUnavailable === true) continue;
+    if (name === 'Unavailable' && spec.neverUnavailable === true) continue;
     add(status, ...common);
   }
-  addDeclared(spec, add);
+  const addKinds = (...kinds: readonly FaultKind[]): void => {
+    for (const { status, code } of kinds.map((kind) => writtenIn(dialect, kind))) add(status, code);
+  };
+  const invalid = (kind: FaultKind, ...own: readonly (string | undefined)[]): void => {
+    if (own.length > 0) add(writtenIn(dialect, kind).status, ...own);
+  };
+  invalid('invalid-id', ...Object.values(spec.ids ?? {}).map(({ fault }) => fault));
+  if (canQueryFail(spec)) invalid('invalid-query', queryFault(spec));
+  if (spec.capability !== undefined || spec.requiredRole !== undefined) addKinds('forbidden');
+  if (spec.role !== undefined) addKinds('not-found');
+  if (spec.bodyFault !== undefined) invalid('invalid-body', spec.bodyFault);
+  if (spec.idempotency === 'required') addKinds('key-required', 'key-mismatch');
   return new Map([...codes].map(([status, set]) => [status, [...set]]));
-}
-
-function addDeclared(
-  spec: EndpointSpec,
-  add: (status: number, ...codes: readonly (string | undefined)[]) => void,
-): void {
-  add(400, ...Object.values(spec.ids ?? {}).map(({ fault }) => fault));
-  if (canQueryFail(spec)) add(400, queryFault(spec));
-  if (spec.capability !== undefined || spec.requiredRole !== undefined) add(403, 'forbidden');
-  if (spec.role !== undefined) add(404, 'not_found');
-  if (spec.bodyFault !== undefined) add(400, spec.bodyFault);
-  if (spec.idempotency === 'required') add(400, 'idempotency_key_required', 'idempotency_key_mismatch');
 }

@@ -2,7 +2,7 @@ import type { JsonSchema } from '../decoding/decode.js';
 import { templateOf, type EndpointSpec } from '../endpoint.js';
 import type { About } from './about.js';
 import { Components } from './components.js';
-import { EDGE_ANSWERS } from './edge-answers.js';
+import { edgeAnswersOf } from './edge-answers.js';
 import { explainFields } from './field-meanings.js';
 import type { OpenApi, Operation } from './openapi-types.js';
 import { COMMON_PARAMETERS, operationOf } from './operation.js';
@@ -56,7 +56,10 @@ export function openApiDocument(specs: readonly EndpointSpec[], about: About): O
       schemas: explainFields({ ...components.schemas, Error: ERROR, Rejection: REJECTION }, about.fields),
     },
     'x-any-path': Object.fromEntries(
-      EDGE_ANSWERS.map(({ name, status }) => [status, { $ref: `#/components/responses/${name}` }]),
+      edgeAnswersOf(about.dialect).map(({ name, status }) => [
+        status,
+        { $ref: `#/components/responses/${name}` },
+      ]),
     ),
   };
 }

@@ -3,7 +3,7 @@ import type { EndpointSpec } from '../endpoint.js';
 import { ANYWHERE, type About } from './about.js';
 import type { Answer } from './answer.js';
 import type { Components } from './components.js';
-import { codesOf, EDGE_ANSWERS, type EdgeAnswer } from './edge-answers.js';
+import { codesOf, edgeAnswersOf, type EdgeAnswer } from './edge-answers.js';
 import type { Header, MediaType, Reference, Response } from './openapi-types.js';
 import { constant, type Shape } from './shapes.js';
 
@@ -37,15 +37,19 @@ export const EVERY_HEADER: Readonly<Record<string, Header>> = {
 
 /** The responses of operations, and those that many of them share. */
 export class Responses {
+  private readonly edgeAnswers: readonly EdgeAnswer[];
+
   constructor(
     private readonly about: About,
     private readonly components: Components,
-  ) {}
+  ) {
+    this.edgeAnswers = edgeAnswersOf(about.dialect);
+  }
 
   /** Defined once: what the edge may say to any request. */
   get common(): Readonly<Record<string, Response>> {
     return Object.fromEntries(
-      EDGE_ANSWERS.map(({ name, status, codes, description }) => [
+      this.edgeAnswers.map(({ name, status, codes, description }) => [
         name,
         this.refusal(status, codes, { description, operationId: ANYWHERE }),
       ]),
@@ -53,7 +57,7 @@ export class Responses {
   }
 
   of(spec: EndpointSpec): Readonly<Record<string, Response | Reference>> {
-    const codes = codesOf(spec);
+    const codes = codesOf(spec, this.about.dialect);
     const answers = spec.answers ?? {};
     const statuses = [...new Set([...Object.keys(answers).map(Number), ...codes.keys()])].sort(
       (a, b) => a - b,
@@ -70,7 +74,7 @@ export class Responses {
     const { operationId } = spec;
     if (answer !== undefined) return this.answer(operationId, status, answer, codes);
     const message = status === 401 ? spec.unauthorizedMessage : undefined;
-    const common = EDGE_ANSWERS.find((edge) => edge.status === status && isSame(edge, codes));
+    const common = this.edgeAnswers.find((edge) => edge.status === status && isSame(edge, codes));
     if (common !== undefined && message === undefined) return { $ref: `${REF}/${common.name}` };
     return this.refusal(status, codes, { operationId, message });
   }

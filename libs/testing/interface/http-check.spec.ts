@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { object } from '../../edge/decoding/decode.js';
 import { atoms } from '../../edge/decoding/decode-scalars.js';
 import { named } from '../../edge/documents/components.js';
+import { DEMO_DIALECT } from '../../edge/fixtures/demo-dialect.js';
 import { openApiDocument } from '../../edge/documents/openapi.js';
 import { anyText, oneOf, optional, record, words } from '../../edge/documents/shapes.js';
 import { endpoint } from '../../edge/endpoint.js';
@@ -36,6 +37,7 @@ const put = endpoint({
   answers: { 204: { description: 'Done.' } },
 });
 const document = openApiDocument([get, put], {
+  dialect: DEMO_DIALECT,
   title: '',
   version: '',
   description: '',

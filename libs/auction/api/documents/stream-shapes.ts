@@ -25,6 +25,7 @@ import {
   type CommandName,
 } from '../../stream/client-messages.js';
 import type { ResumeError, ResyncReason, ServerMessage } from '../../stream/server-messages.js';
+import { AUCTION_DIALECT } from '../dialect.js';
 import { cancelAuction, getAuction, getEvents } from '../auctions/auction-endpoints.js';
 import { auction, ownAuction } from '../auctions/auction-shapes.js';
 import { eventOfEachKind, pascal } from '../auctions/timeline-shapes.js';
@@ -114,7 +115,7 @@ const NEVER_HERE = new Set([
 const rejectionCodes = [
   ...new Set([
     ...[...Object.values(COMMANDS), getAuction, getEvents]
-      .flatMap((spec) => [...codesOf(spec)])
+      .flatMap((spec) => [...codesOf(spec, AUCTION_DIALECT)])
       .flatMap(([status, codes]) => (OF_HTTP.has(status) ? [] : codes))
       .filter((code) => !NEVER_HERE.has(code)),
     ...OF_THE_STREAM,
