@@ -14,7 +14,7 @@ export interface EvidenceFeedSettings {
   readonly chunk: number;
 }
 
-/** A worker that stops is noticed within a minute and a half; one round may fail without anybody noticing. */
+/** Evidence outlives one failed round; that of a stopped worker expires within a minute and a half. */
 export const EVIDENCE_FEED_DEFAULTS: EvidenceFeedSettings = {
   ttlMillis: 90_000,
   renewEveryMillis: 30_000,
@@ -24,7 +24,7 @@ export const EVIDENCE_FEED_DEFAULTS: EvidenceFeedSettings = {
 /** After a round that failed evidence grows old and trading waits for the next, so that one begins as soon as there is a point in it. */
 const RETRY_MILLIS = 1_000;
 
-/** Of several workers one at a time renews. Any constant will do as long as it never changes. */
+/** The lock of the one worker that renews at a time. The constant must never change. */
 const TURN = 7_210_554_317;
 const TAKE_TURN = 'select pg_try_advisory_xact_lock($1) as mine';
 
@@ -40,9 +40,8 @@ const MILLIS_PER_SECOND = 1_000;
 const BEFORE_ALL: Key = { account_id: '', venue: '', resource: '', asset: '' };
 
 /**
- * In the order of the primary key, the same in which settlements take their rows. Rows that need no renewal are passed over, and
- * nobody vouches for one that is not what the ledger says. Ledger and evidence change together, so one statement that reads both
- * finds a difference only where something else than the ledger has written.
+ * In the order of the primary key, in which settlements lock their rows too. Skips rows that need no renewal, and never renews one that differs
+ * from the ledger. Ledger and evidence change together, so a difference in one statement means that another has written.
  */
 const RENEW = `
   with chunk as materialized (
@@ -61,18 +60,18 @@ const RENEW = `
       from chunk where spoiled) as spoiled
   from chunk order by 1 desc, 2 desc, 3 desc, 4 desc limit 1`;
 
-/** Those of another round are as many again, so that a database that lost them all is not read at once. */
+/** At most one chunk a round, so that a database that lost all evidence is not read at once. */
 const MISSING = `select account_id as account, venue, asset from (${UNSPOKEN} limit $1) as unspoken`;
 
-export interface EvidenceWitness {
+export interface EvidenceObserver {
   fault(error: unknown): void;
-  /** Evidence that somebody else has written or taken away; it is stated anew. */
+  /** Evidence that another has written or removed. It is restated. */
   spoiled(keys: readonly LedgerKey[]): void;
 }
 
 /**
- * Vouches again and again for what the ledger has published, for as long as this process and the ledger live. What it finds to be
- * otherwise than the ledger says it states anew.
+ * Renews the validity of what the ledger has published, while this process and the ledger live. Restates evidence that differs from the
+ * ledger.
  */
 export class EvidenceFeed {
   private cancel: Cancel | undefined;
@@ -87,11 +86,11 @@ export class EvidenceFeed {
   constructor(
     private readonly pool: Pool,
     private readonly clock: Clock,
-    private readonly witness: EvidenceWitness,
+    private readonly observer: EvidenceObserver,
     private readonly settings: EvidenceFeedSettings = EVIDENCE_FEED_DEFAULTS,
   ) {}
 
-  /** Resolves after the first round, so that whoever waits for it finds fresh evidence. */
+  /** Resolves after the first round, when evidence is fresh. */
   start(): Promise<void> {
     this.round = this.turn();
     return this.round;
@@ -103,7 +102,7 @@ export class EvidenceFeed {
     await this.round;
   }
 
-  /** For how long what this worker has vouched for in its last whole round still counts; below 0, for how long it has not. */
+  /** Seconds for which the evidence of the last whole round is still valid; below 0 once it has expired. */
   get holdsSeconds(): number {
     if (this.vouchedAt === undefined) return 0;
     const age = Number(this.clock.monotonicNanos() - this.vouchedAt) / NANOS_PER_SECOND;
@@ -131,7 +130,7 @@ export class EvidenceFeed {
 
   private async restate(keys: readonly LedgerKey[], now: Instant): Promise<void> {
     if (keys.length === 0) return;
-    this.witness.spoiled(keys);
+    this.observer.spoiled(keys);
     await restateEvidence(this.pool, keys, plusMillis(now, this.settings.ttlMillis));
   }
 
@@ -146,7 +145,7 @@ export class EvidenceFeed {
       }
     } catch (error) {
       this.isBehind = true;
-      this.witness.fault(error);
+      this.observer.fault(error);
     }
     if (this.stopped) return;
     // A round that was given up may keep the turn until its server has noticed, so a turn that is missed meanwhile is no reason to rest.

@@ -20,7 +20,7 @@ export function inVault(row: string): string {
 export const COLLATERAL = '';
 /** Owes the tokens that it brought into the world. */
 export const ISSUER = 'system:issuer';
-/** Keeps the collateral that stands behind issued tokens, and what rounding left. */
+/** Keeps the collateral for issued tokens, and what rounding left. */
 export const ESCROW = 'system:escrow';
 /** Where everything came from that was there at the beginning. */
 export const OPENING = 'system:opening';
@@ -34,7 +34,7 @@ const POST = `
 const NAMED = `
   insert into custody.openings (reference, transaction_id) values (coalesce($1::text, 'seed ' || $2::bigint), $2)`;
 
-/** One balanced transaction in one statement, for that is what the database checks; and under which name it came from outside; a seed has none. */
+/** One balanced transaction in one statement, as the database checks it, with its outside reference. A seed has none. */
 export async function postOpening(
   client: PoolClient,
   reference: string | undefined,
@@ -58,7 +58,7 @@ export function columnsOf(keys: readonly LedgerKey[]): [string[], string[], stri
 const LOCK =
   'select account, venue, asset, amount from custody.lock_balances($1::text[], $2::text[], $3::text[])';
 
-/** The balances that exist among `keys`; nobody changes them before this transaction ends. */
+/** The balances that exist among `keys`, locked to the end of the transaction. */
 export async function lockBalances(client: PoolClient, keys: readonly LedgerKey[]): Promise<Entry[]> {
   const query = { name: 'custody-lock', text: LOCK, values: columnsOf(keys) };
   return (await client.query<Entry>(query)).rows;
@@ -69,8 +69,8 @@ const ALL_ON = `
   where (account_id, venue) in (select * from unnest($1::text[], $2::text[])) and ${inVault('b')} order by 1, 2, 3`;
 
 /**
- * All balances from which the evidence of these accounts on these venues follows. Whoever has them in hand before it writes evidence
- * writes what then stands: a settlement takes them first too.
+ * Locks all balances from which the evidence of these accounts on these venues follows. Evidence written after that agrees with the ledger:
+ * a settlement locks them first too.
  */
 export async function lockAllOn(
   client: PoolClient,

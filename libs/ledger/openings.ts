@@ -17,12 +17,12 @@ const KNOWN = `
   from custody.openings join custody.entries using (transaction_id)
   where reference = $1 and account_id <> '${OPENING}'`;
 
-/** What everybody has been given on the venue, with this: no account can have more, and no row takes more. */
+/** Everything that was given on the venue, with this opening: no account can have more, and no row holds more. */
 const TOTAL = `
   select $3::bigint - coalesce(sum(amount), 0) > ${Number.MAX_SAFE_INTEGER} as over from custody.balances b
   where (account_id, venue, asset) = ('${OPENING}', $1, $2) and ${inVault('b')}`;
 
-/** Gives an account what it has paid in or delivered, once for each reference, and tells admission of it in the same transaction. */
+/** Gives an account what it has paid in or delivered, once for each reference, and publishes the evidence in the same transaction. */
 export async function enterOpening(
   client: PoolClient,
   opening: Opening,
@@ -41,7 +41,7 @@ export async function enterOpening(
   return 'entered';
 }
 
-/** The balances are taken first: what a position limit leaves free follows from them, and nobody may change them in between. */
+/** Locks the balances first: what a position limit leaves free follows from them, and they must not change in between. */
 export async function enterLimit(
   client: PoolClient,
   limit: LimitSeed,

@@ -5,12 +5,12 @@ import { lockAllOn, type LedgerKey } from './ledger.js';
 import { publishEvidence } from './publish-evidence.js';
 import { IS_SPOILED, STATED_AMOUNT } from './stated-amount.js';
 
-/** Settlements keep their rows for less; who holds them longer is left alone until the next round. */
+/** Settlements hold their rows for less. Rows that are held longer wait for the next round. */
 const LOCK_WAIT_MS = 1_000;
 
 /**
- * `settled` is left alone where it can be true: nothing was settled here. Where it cannot be, the holds of settlements that are
- * under way may contradict the evidence until they are released.
+ * Keeps `settled` where it can be true, since nothing was settled here. Where it cannot, the holds of settlements under way may contradict the
+ * evidence until they are released.
  */
 const RESTATE = `
   update risk.evidence e set
@@ -25,8 +25,8 @@ const RESTATE = `
   where (e.account_id, e.venue, e.resource, e.asset) = (s.account_id, s.venue, s.resource, s.asset)`;
 
 /**
- * Makes the evidence of these accounts on these venues what the ledger says. A settlement takes the balances before the evidence,
- * and so does this: with the balances in hand, what is read of them is what stands when it is written.
+ * Sets the evidence of these accounts on these venues to what the ledger says. Locks the balances before the evidence, as a settlement does:
+ * so what is read of them still holds when it is written.
  */
 export async function restateEvidence(
   pool: Pool,

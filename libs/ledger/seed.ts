@@ -18,7 +18,7 @@ export interface SeedMoment {
   readonly evidenceTtlMillis: number;
 }
 
-/** Any constant that nobody else uses: two at once would open the same accounts twice. */
+/** A constant of its own. Two openings at once would open the same accounts twice. */
 export const OPENING_LOCK = 7_210_554_318;
 
 /**

@@ -358,7 +358,7 @@ describe('a reader', () => {
         },
       },
     );
-    expect((await reading.tail()).place.head.sequence).toBe(261);
+    expect((await reading.tail()).position.head.sequence).toBe(261);
     expect(fetched).toBeLessThan(261 + 150);
   });
 });

@@ -13,7 +13,7 @@ import type { Checkpoint } from '../checkpoint/checkpoint-table.js';
 import { Countdown } from './countdown.js';
 import { KafkaSink } from './kafka-sink.js';
 import type { LogPosition, LocatedHead } from './log-cursor.js';
-import { sealedAppend } from './message-seals.js';
+import { macOfAppend } from './message-macs.js';
 import { isNotAllowed, rightMissing } from './kafkajs/rights.js';
 import { encodeRecord } from './record-format.js';
 import { ShardLog } from './shard-log.js';
@@ -25,15 +25,15 @@ export interface KafkaJournalOptions {
   /** Opens the shard's topic; refuses one that would not keep a journal. */
   readonly openLog: (shard: number) => Promise<TopicLog>;
   readonly clock: Clock;
-  /** Who opens: stands in the epoch records. */
+  /** The name of the process in epoch records. */
   readonly opener: string;
-  /** An owner has them: without, nothing is sealed, and every end is believed. */
+  /** Without keys records get no MACs, and every end is believed. */
   readonly sealing?: KafkaSealing;
-  /** An owner has one: without, epochs name no life, and every life is believed. */
+  /** Without it epochs name no incarnation, and every incarnation is believed. */
   readonly lineage?: KafkaLineage;
   /**
-   * An owner has one. Rejects where the journals are not known to be kept here: they may be moved while it opens, and what it writes
-   * behind the mover's epoch nobody reads.
+   * For owners. Rejects where the journals are not known to be here: they may be moved while the shard opens, and records after the mover's
+   * epoch are never read.
    */
   readonly stillHere?: () => Promise<void>;
   readonly openWithinMillis?: number;
@@ -43,7 +43,7 @@ export interface KafkaJournalOptions {
 
 export interface KafkaSealing {
   readonly seals: RecordMacs;
-  /** From which record on the shard is known to be sealed; undefined where nobody has sealed it yet. */
+  /** From which record on the shard's appends have MACs; undefined where none has yet. */
   readonly sealedFrom: (shard: number) => Promise<number | undefined>;
 }
 
@@ -69,7 +69,7 @@ interface Attempt {
   readonly isOurs: boolean;
   /** Whether it was written is known, if only to be too late. */
   readonly isKnown: boolean;
-  readonly place: LogPosition;
+  readonly position: LogPosition;
 }
 
 /** The journal in Kafka: a topic a shard, one partition each. */
@@ -80,14 +80,14 @@ export class KafkaJournal implements Journal {
     return (await this.openAfter(shard)).writer;
   }
 
-  /** Begins where a record is known to stand, and not with what the end of the topic says of itself. */
+  /** Reads from a known record on, instead of from what the end of the topic says of itself. */
   async openAfter(shard: number, known?: LocatedHead): Promise<LocatedWriter> {
     let log: TopicLog | undefined;
     try {
       log = await this.options.openLog(shard);
       const reading = new ShardLog({ family: this.options.family, shard }, log);
-      const place = await this.takeOver(reading, known);
-      // Once more behind its record: who moves the journals sees that, or has moved them before it stood there.
+      const position = await this.takeOver(reading, known);
+      // Once more after its record: a mover sees the record, or has moved the journals before it was written.
       await this.options.stillHere?.();
       const sink = new KafkaSink(
         {
@@ -99,9 +99,9 @@ export class KafkaJournal implements Journal {
           appendWithinMillis: this.options.appendWithinMillis ?? APPEND_WITHIN_MILLIS,
           settleWithinMillis: this.options.settleWithinMillis ?? SETTLE_WITHIN_MILLIS,
         },
-        place,
+        position,
       );
-      return { writer: new GroupCommitWriter(shard, place.head, sink), located: () => sink.last };
+      return { writer: new GroupCommitWriter(shard, position.head, sink), located: () => sink.last };
     } catch (error) {
       await log?.close().catch(() => undefined);
       if (error instanceof StartFault) throw error;
@@ -111,8 +111,8 @@ export class KafkaJournal implements Journal {
   }
 
   /**
-   * An epoch record counts where it continues the chain. When the writer before was quicker, or another opener was, ours has
-   * come too late; then it is tried anew behind what they have written.
+   * An epoch record counts where it continues the chain. When the writer before or another opener was quicker, ours came too late; then it is
+   * tried again after their records.
    */
   private async takeOver(reading: ShardLog, known?: LocatedHead): Promise<LogPosition> {
     const { clock, openWithinMillis = OPEN_WITHIN_MILLIS } = this.options;
@@ -126,7 +126,7 @@ export class KafkaJournal implements Journal {
           const run = await reading.tail(known);
           sealed = this.lastSealed(run, known);
           if (run.damage !== undefined) throw run.damage;
-          tail = run.place;
+          tail = run.position;
         }
         if (!(await this.isSealed(reading.shard, tail))) {
           tail = undefined;
@@ -135,8 +135,8 @@ export class KafkaJournal implements Journal {
         const life = await this.incarnationAfter(reading, tail);
         await this.options.stillHere?.();
         const attempt = await this.attempt(reading, { tail, life }, remaining.millis);
-        if (attempt.isOurs) return attempt.place;
-        tail = attempt.place;
+        if (attempt.isOurs) return attempt.position;
+        tail = attempt.position;
         if (!attempt.isKnown) await pause(clock, RETRY_MILLIS);
       } catch (error) {
         if (error instanceof StartFault) throw withLastSealed(error, reading.shard, sealed);
@@ -149,8 +149,8 @@ export class KafkaJournal implements Journal {
   }
 
   /**
-   * Asked anew before each attempt, for what others have written meanwhile is what ours would stand behind. Rejects where the end is no
-   * owner's; false where it may be, but somebody else has sealed the shard since it was looked at.
+   * Checked before each attempt, since ours would follow what others have written meanwhile. Rejects where the end is no owner's; false where
+   * the shard got its first MAC after the end was read.
    */
   private async isSealed(shard: number, { head, seal }: LogPosition): Promise<boolean> {
     const { sealing } = this.options;
@@ -161,14 +161,14 @@ export class KafkaJournal implements Journal {
     return true;
   }
 
-  /** The last record that an owner has left, as far as was read; what the database knows was told by one. */
+  /** The last record of an owner, as far as was read. A checkpoint is one, since an owner has written it. */
   private lastSealed({ entries }: Run, known?: LocatedHead): number | undefined {
     const { seals } = this.options.sealing ?? {};
     const last = entries.findLast((entry) => entry.seal !== undefined && seals?.isGood(entry, entry.seal));
     return last?.sequence ?? known?.sequence;
   }
 
-  /** Asked anew before each attempt as well: a database that was given up may still have an owner, who writes meanwhile. */
+  /** Checked before each attempt as well: a database that was given up may still have an owner that writes meanwhile. */
   private async incarnationAfter(reading: ShardLog, tail: LogPosition): Promise<EpochIncarnation> {
     const { lineage } = this.options;
     if (lineage === undefined) return {};
@@ -194,21 +194,21 @@ export class KafkaJournal implements Journal {
       .append(
         [encodeRecord(record, anchor)],
         Math.min(appendWithinMillis, withinMillis),
-        sealedAppend(sealing?.seals, [record]),
+        macOfAppend(sealing?.seals, [record]),
       )
       .catch(unlessUnknown);
     const end = offset === undefined ? await reading.end() : offset + 1;
-    const { place, damage } = await reading.run({ from: tail, end });
+    const { position, damage } = await reading.run({ from: tail, end });
     if (damage !== undefined) throw damage;
     if (!(await reading.stillHas(tail)))
       throw new Error('its topic is not the one that was looked at before');
-    // By its place, not by its content alone: somebody of the same name may have written the same.
-    const isOurs = offset !== undefined && place.offset === offset && place.head.hash === record.hash;
-    return { isOurs, isKnown: offset !== undefined, place };
+    // By its offset as well: another process of the same name may have written the same content.
+    const isOurs = offset !== undefined && position.offset === offset && position.head.hash === record.hash;
+    return { isOurs, isKnown: offset !== undefined, position };
   }
 }
 
-/** A lost take-over may have taken place: then it is done once more, in the epoch after it. */
+/** A take-over whose reply was lost may have been written. Then it is repeated in the next epoch. */
 function unlessUnknown(error: unknown): undefined {
   if (error instanceof SendLost || (error instanceof SendRefused && !error.isFinal)) return undefined;
   throw error;

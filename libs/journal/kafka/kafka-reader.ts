@@ -8,7 +8,7 @@ import type { TopicLog } from './topic-log.js';
 export interface KafkaReaderPorts {
   readonly family: JournalFamily;
   readonly openLog: (shard: number) => TopicLog;
-  /** The shards that there may be; those without a topic were never opened. */
+  /** All that the family may have; those without a topic were never opened. */
   readonly shards: readonly number[];
 }
 
@@ -18,7 +18,7 @@ export class KafkaJournalReader implements BareReader {
 
   constructor(private readonly ports: KafkaReaderPorts) {}
 
-  /** Whether the shard's topic holds a record where it was seen; whoever has not read it yet begins behind that. */
+  /** Whether the shard's topic has a record where it was seen. A reader that has not read yet begins after it. */
   begin(shard: number, known: KnownRecord): Promise<Standing> {
     return orUnreadable(shard, () => this.follower(shard).begin(known));
   }
@@ -31,7 +31,7 @@ export class KafkaJournalReader implements BareReader {
     return orUnreadable(shard, () => this.follower(shard).entries(sequences));
   }
 
-  /** Nothing behind damage can be found by its sequence: it is shown from the damage on. */
+  /** After damage no record can be found by its sequence, so records from the damage on are returned. */
   unchecked(shard: number, _from: number, limit: number): Promise<UncheckedRecord[]> {
     return orUnreadable(shard, () => this.follower(shard).unchecked(limit));
   }

@@ -4,7 +4,7 @@ import type { JournalFamily } from '../journal-id.js';
 import { checkFollows, type JournalReceiver } from '../stores/journal-receiver.js';
 import { headAt } from '../hash-chain.js';
 import type { LogPosition } from './log-cursor.js';
-import { sealsOf } from './message-seals.js';
+import { macsOf } from './message-macs.js';
 import { encodeRecord, type Anchor } from './record-format.js';
 import { ShardLog } from './shard-log.js';
 import type { TopicLog } from './topic-log.js';
@@ -14,10 +14,10 @@ const SEND_WITHIN_MILLIS = 30_000;
 interface Reception {
   readonly topic: ShardLog;
   readonly log: TopicLog;
-  place: LogPosition;
+  position: LogPosition;
 }
 
-/** Records of another journal on their way into topics, with anchors that fit their new places. */
+/** Copies records into topics, with anchors for their new offsets. */
 export class KafkaReceiver implements JournalReceiver {
   private readonly shards = new Map<number, Reception>();
 
@@ -27,27 +27,28 @@ export class KafkaReceiver implements JournalReceiver {
   ) {}
 
   async head(shard: number): Promise<JournalHead> {
-    return (await this.reception(shard)).place.head;
+    return (await this.reception(shard)).position.head;
   }
 
   async receive(shard: number, entries: readonly JournalEntry[]): Promise<void> {
     const [first] = entries;
     if (first === undefined) return;
     const reception = await this.reception(shard);
-    const { place, topic, log } = reception;
-    checkFollows(shard, place.head, first);
-    const { values, behind } = placed(place, entries);
+    const { position, topic, log } = reception;
+    checkFollows(shard, position.head, first);
+    const { values, behind } = placed(position, entries);
     try {
-      const base = await topic.append(values, SEND_WITHIN_MILLIS, sealsOf(entries));
-      if (base !== place.next) throw new Error(`somebody else writes to its topic, at offset ${place.next}`);
+      const base = await topic.append(values, SEND_WITHIN_MILLIS, macsOf(entries));
+      if (base !== position.next)
+        throw new Error(`somebody else writes to its topic, at offset ${position.next}`);
     } catch (error) {
-      // Whoever asks again looks first how far it came.
+      // The next call reads first how far it came.
       this.shards.delete(shard);
       await log.close();
       if (error instanceof JournalCorrupt) throw error;
       throw new JournalUnavailable(shard, messageOf(error), { cause: error });
     }
-    reception.place = behind;
+    reception.position = behind;
   }
 
   async close(): Promise<void> {
@@ -60,37 +61,39 @@ export class KafkaReceiver implements JournalReceiver {
     const log = await this.openLog(shard);
     const topic = new ShardLog({ family: this.family, shard }, log);
     try {
-      const { place, damage } = await topic.tail();
+      const { position, damage } = await topic.tail();
       if (damage !== undefined) throw damage;
-      const reception = { topic, log, place };
+      const reception = { topic, log, position };
       this.shards.set(shard, reception);
       return reception;
     } catch (error) {
-      // Nobody knows of it who could close it later, and an open connection keeps a process from ending.
+      // No one else could close it later, and an open connection keeps a process from ending.
       await log.close();
       throw error;
     }
   }
 }
 
-/** The records as they will stand behind a place, provided that nobody else writes there. */
+/** The records as they will follow a position, provided that no other process writes there. */
 function placed(
   from: LogPosition,
   entries: readonly JournalEntry[],
 ): { readonly values: readonly Buffer[]; readonly behind: LogPosition } {
-  let place = from;
+  let position = from;
   let epochAnchor: Anchor | undefined;
   const values = entries.map((entry) => {
     const { kind, sequence } = entry;
-    const offset = place.next;
+    const offset = position.next;
     const before =
-      place.offset === undefined ? undefined : { offset: place.offset, sequence: place.head.sequence };
+      position.offset === undefined
+        ? undefined
+        : { offset: position.offset, sequence: position.head.sequence };
     // Of an epoch that began earlier, the last record that is there already will do.
     if (kind === 'event') epochAnchor ??= before;
     const anchor = kind === 'epoch' ? before : epochAnchor;
     if (kind === 'epoch') epochAnchor = { offset, sequence };
-    place = { next: offset + 1, head: headAt(entry), offset, anchor };
+    position = { next: offset + 1, head: headAt(entry), offset, anchor };
     return encodeRecord(entry, anchor);
   });
-  return { values, behind: place };
+  return { values, behind: position };
 }

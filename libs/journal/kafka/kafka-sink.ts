@@ -13,7 +13,7 @@ import {
 import type { RecordMacs } from '../seals/record-macs.js';
 import { Countdown } from './countdown.js';
 import type { LogPosition, LocatedHead } from './log-cursor.js';
-import { sealedAppend } from './message-seals.js';
+import { macOfAppend } from './message-macs.js';
 import { encodeRecord, type Anchor } from './record-format.js';
 import type { ShardLog } from './shard-log.js';
 import type { Run } from './shard-run.js';
@@ -32,7 +32,7 @@ export interface KafkaSinkPorts {
 }
 
 const RETRY_MILLIS = 100;
-/** How often a writer that has nothing to write looks whether it still is the writer. */
+/** How often an idle writer checks whether it is still the writer. */
 const WATCH_MILLIS = 500;
 /** What was not heard of for longer is looked for again before anybody is told of what follows it. */
 const HEARD_NANOS = 250_000_000n;
@@ -60,10 +60,10 @@ export class KafkaSink implements BatchSink {
 
   constructor(
     private readonly ports: KafkaSinkPorts,
-    /** Behind the last record that is known to be durable: the epoch record. */
-    private place: LogPosition,
+    /** After the last record that is known to be durable, which is the epoch record. */
+    private position: LogPosition,
   ) {
-    this.anchor = { offset: place.offset ?? 0, sequence: place.head.sequence };
+    this.anchor = { offset: position.offset ?? 0, sequence: position.head.sequence };
     this.heardAt = ports.clock.monotonicNanos();
     this.cancelWatch = repeat(ports.clock, WATCH_MILLIS, () => this.watch().catch(() => undefined));
   }
@@ -74,7 +74,7 @@ export class KafkaSink implements BatchSink {
 
   /** The last record that is known to be durable, and where it stands. */
   get last(): LocatedHead {
-    const { head, offset = 0 } = this.place;
+    const { head, offset = 0 } = this.position;
     return { ...head, offset };
   }
 
@@ -93,12 +93,12 @@ export class KafkaSink implements BatchSink {
   async confirm(): Promise<void> {
     if (this.lost !== undefined) throw this.lost;
     const { shard, reading } = this.ports;
-    const { place } = this;
+    const { position } = this;
     const began = this.now();
     const end = await reading.end();
-    if (end < place.next) throw new JournalUnavailable(shard, endsAt(end));
+    if (end < position.next) throw new JournalUnavailable(shard, endsAt(end));
     const { entries } = await this.follow(end);
-    // What stands there may be what is being written; a take-over is somebody else's.
+    // What is there may be the batch being written; a take-over is another writer's.
     if (entries.some(({ kind }) => kind === 'epoch')) this.lost ??= this.taken();
     const fault = this.fault();
     if (fault !== undefined) throw fault;
@@ -113,7 +113,7 @@ export class KafkaSink implements BatchSink {
   /** Sends until the batch stands in the journal, and says where that leaves the writer. */
   private async deliver(records: readonly JournalEntry[]): Promise<LogPosition> {
     const { shard, reading, clock, seals, appendWithinMillis, settleWithinMillis } = this.ports;
-    const sealed = sealedAppend(seals, records);
+    const sealed = macOfAppend(seals, records);
     const values = records.map((record) => encodeRecord(record, this.anchor));
     const remaining = new Countdown(clock, settleWithinMillis);
     let lost: SendLost | undefined;
@@ -134,8 +134,8 @@ export class KafkaSink implements BatchSink {
       if (lost === undefined && refused !== undefined && remaining.isOver) {
         throw this.givenUp(remaining, refused);
       }
-      const place = lost === undefined ? undefined : await this.settle(records, lost, remaining);
-      if (place !== undefined) return place;
+      const position = lost === undefined ? undefined : await this.settle(records, lost, remaining);
+      if (position !== undefined) return position;
       await pause(clock, RETRY_MILLIS);
     }
   }
@@ -152,35 +152,35 @@ export class KafkaSink implements BatchSink {
     const end = base + records.length;
     const last = records.at(-1);
     if (last === undefined) throw new RangeError('nothing was sent');
-    if (base < this.place.next) throw new JournalAmbiguous(shard, `offset ${base} was given out twice`);
-    if (base === this.place.next) {
+    if (base < this.position.next) throw new JournalAmbiguous(shard, `offset ${base} was given out twice`);
+    if (base === this.position.next) {
       await this.mustStillStand();
       return { next: end, head: headAt(last), offset: end - 1, anchor: this.anchor };
     }
     const remaining = new Countdown(clock, settleWithinMillis);
-    const place = await this.insist(remaining, () => this.look(records, end));
-    if (place === undefined) throw new JournalAmbiguous(shard, `offset ${base} was acknowledged in vain`);
-    return place;
+    const position = await this.insist(remaining, () => this.look(records, end));
+    if (position === undefined) throw new JournalAmbiguous(shard, `offset ${base} was acknowledged in vain`);
+    return position;
   }
 
-  /** What became of a batch whose answer was lost; undefined where it is not in the topic, or not yet. */
+  /** What became of a batch whose reply was lost; undefined where it is not in the topic, or not yet. */
   private async settle(
     records: readonly JournalEntry[],
     lost: SendLost,
     remaining: Countdown,
   ): Promise<LogPosition | undefined> {
-    const place = await this.insist(remaining, async () =>
+    const position = await this.insist(remaining, async () =>
       this.look(records, await this.ports.reading.end()),
     );
-    if (place === undefined && remaining.isOver) {
+    if (position === undefined && remaining.isOver) {
       throw new JournalAmbiguous(this.ports.shard, `the answer to an append was lost: ${lost.message}`, {
         cause: lost,
       });
     }
-    return place;
+    return position;
   }
 
-  /** A question that somebody has to answer before this writer may go on. */
+  /** A read that has to succeed before this writer may go on. */
   private async insist<T>(remaining: Countdown, question: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -198,7 +198,7 @@ export class KafkaSink implements BatchSink {
 
   /** Where the batch leaves the writer, if it stands in the journal before `end`. */
   private async look(records: readonly JournalEntry[], end: number): Promise<LogPosition | undefined> {
-    const { entries, place } = await this.follow(end);
+    const { entries, position } = await this.follow(end);
     const { shard } = this.ports;
     const [first] = entries;
     if (first === undefined) return undefined;
@@ -209,17 +209,17 @@ export class KafkaSink implements BatchSink {
     if (entries.length > records.length) {
       throw new JournalAmbiguous(shard, 'the append was written, but the shard has another writer since');
     }
-    return place;
+    return position;
   }
 
   private async follow(end: number): Promise<Run> {
     const { shard, reading } = this.ports;
-    const from = this.place;
+    const from = this.position;
     if (end < from.next) throw new Error(endsAt(end));
     const run = await reading.run({ from, end });
     if (run.damage !== undefined) throw this.damaged(run.damage);
     await this.check(from);
-    // Whoever has come too late will try again; a busy writer would never let it in.
+    // A take-over that came too late is tried again; a busy writer would never let it in.
     if (run.rival > from.head.epoch) this.lost = new JournalFenced(shard, 'another writer takes the shard');
     return run;
   }
@@ -228,7 +228,7 @@ export class KafkaSink implements BatchSink {
   private async mustStillStand(): Promise<void> {
     const { clock, settleWithinMillis } = this.ports;
     if (this.now() - this.heardAt < HEARD_NANOS) return;
-    await this.insist(new Countdown(clock, settleWithinMillis), () => this.check(this.place));
+    await this.insist(new Countdown(clock, settleWithinMillis), () => this.check(this.position));
   }
 
   private async check({ offset = 0, head: { hash, sequence } }: LogPosition): Promise<void> {
@@ -241,28 +241,28 @@ export class KafkaSink implements BatchSink {
     throw (this.lost = new JournalAmbiguous(shard, 'its topic is not the one that was written to before'));
   }
 
-  private accept(records: readonly JournalEntry[], place: LogPosition): void {
+  private accept(records: readonly JournalEntry[], position: LogPosition): void {
     const [first] = records;
-    const base = (place.offset ?? 0) - records.length + 1;
-    this.place = place;
-    // Somebody else's messages stand between: places are counted from here on.
+    const base = (position.offset ?? 0) - records.length + 1;
+    this.position = position;
+    // Others' messages are in between: offsets are counted from here on.
     if (first !== undefined && base - this.anchor.offset !== first.sequence - this.anchor.sequence) {
       this.anchor = { offset: base, sequence: first.sequence };
     }
   }
 
   private async watch(): Promise<void> {
-    const { place } = this;
+    const { position } = this;
     if (this.isWriting || this.lost !== undefined) return;
     const began = this.now();
     const end = await this.ports.reading.end();
-    if (end < place.next) {
+    if (end < position.next) {
       this.miss(end, began);
       return;
     }
     const { entries } = await this.follow(end);
-    // What was written meanwhile has been looked at by whoever wrote it.
-    if (this.place !== place || this.hasBegun()) return;
+    // What was written meanwhile was checked by its write.
+    if (this.position !== position || this.hasBegun()) return;
     if (entries.length > 0) this.lost = this.taken();
     else this.heard(began);
   }

@@ -15,11 +15,11 @@ export interface LogPosition {
   /** Where `head` stands; undefined before the first record. */
   readonly offset: number | undefined;
   readonly anchor: Anchor | undefined;
-  /** Of `head`, if it has one: a writer looks at it before it goes on behind. */
+  /** The MAC of `head`, if it has one: a writer checks it before it appends. */
   readonly seal?: Buffer | undefined;
 }
 
-/** A record and the place in its topic where it stands. */
+/** A record with its offset in the topic. */
 export interface LocatedHead extends JournalHead {
   readonly offset: number;
 }
@@ -29,7 +29,7 @@ export function startOf(family: JournalFamily): LogPosition {
   return { next: 0, head: beforeFirst(family), offset: undefined, anchor: undefined };
 }
 
-/** Behind a message that is known to hold a record of the journal. */
+/** The position after a message that is known to hold a record of the journal. */
 export function positionAfter(offset: number, record: LogRecord): LogPosition {
   const { epoch, sequence, hash, anchor, seal } = record;
   return { next: offset + 1, head: { epoch, sequence, hash }, offset, anchor, seal };
@@ -37,8 +37,8 @@ export function positionAfter(offset: number, record: LogRecord): LogPosition {
 
 /**
  * Says of each message in a topic whether it belongs to the journal; the order in the topic decides, and every reader decides
- * alike. Anybody may write to a topic, and an owner that was deposed may do so without knowing. So an epoch begins with an
- * epoch record that continues the chain where it stands, and these do not count: whatever is of older epochs behind it, a
+ * alike. Others may write to a topic, and a fenced owner may do so without knowing. So an epoch begins with an epoch record that
+ * continues the chain at its offset, and these do not count: messages of older epochs after it, a
  * take-over that came too late, and what a writer has sent twice. Everything else that does not fit is damage.
  */
 export class LogCursor {
@@ -52,11 +52,11 @@ export class LogCursor {
     private at: LogPosition,
   ) {}
 
-  get place(): LogPosition {
+  get position(): LogPosition {
     return this.at;
   }
 
-  /** The highest epoch that somebody has tried to begin here and come too late for; 0 if nobody has. */
+  /** The highest epoch of a take-over that came too late here; 0 if there was none. */
   get rival(): number {
     return this.rivalEpoch;
   }
@@ -99,7 +99,7 @@ export class LogCursor {
     return entry;
   }
 
-  /** Goes on behind a message whose sequence has been here before, provided that this is what stands there. */
+  /** Passes a message whose sequence was here before, provided that `original` is that record. */
   pass(original: JournalEntry | undefined): void {
     const record = this.copy;
     if (record === undefined) throw new RangeError('there is nothing to pass');
@@ -150,7 +150,7 @@ export class LogCursor {
     this.at = { ...this.at, next: this.at.next + 1 };
   }
 
-  /** Where the next record would stand: whoever reads on is to find it. */
+  /** Damage at the next sequence, where a reader will meet it. */
   private damaged(reason: string): JournalCorrupt {
     return new JournalCorrupt(this.shard, this.at.head.sequence + 1, reason);
   }

@@ -1,28 +1,28 @@
 import { JournalCorrupt } from '../journal-errors.js';
 import { positionAfter, type LogPosition } from './log-cursor.js';
-import type { Places } from './shard-run.js';
+import type { ShardTopic } from './shard-run.js';
 
 const MOST_LANDMARKS = 1_024;
-/** What may lie between where a record would be and where it is, when somebody else has written in between. */
+/** How far a record may be from its expected offset, when others have written in between. */
 const DISPLACED = 64;
 
-/** Finds places of a journal in its topic by following the anchors that the records have. */
+/** Finds positions of a journal in its topic by following the anchors of its records. */
 export class PositionFinder {
   /** Anchors that were passed, in the order of their sequences. */
   private landmarks: LogPosition[] = [];
 
   constructor(
     private readonly shard: number,
-    private readonly reading: Places,
+    private readonly reading: ShardTopic,
   ) {}
 
-  /** Behind the record of this sequence, which stands at or before a later place. */
+  /** The position after the record of this sequence, which is at or before `later`. */
   async behind(sequence: number, later: LogPosition): Promise<LogPosition> {
     if (sequence === 0) return this.reading.start;
-    let place = this.landmarks.find(({ head }) => head.sequence >= sequence) ?? later;
+    let position = this.landmarks.find(({ head }) => head.sequence >= sequence) ?? later;
     for (;;) {
-      const { head, anchor, offset = 0 } = place;
-      if (head.sequence === sequence) return place;
+      const { head, anchor, offset = 0 } = position;
+      if (head.sequence === sequence) return position;
       // The first record of all has none.
       if (anchor === undefined || anchor.offset >= offset)
         return await this.scan(this.reading.start, sequence, later);
@@ -32,11 +32,11 @@ export class PositionFinder {
       const before = positionAfter(base.offset, base.record);
       this.remember(before);
       if (sequence >= anchor.sequence) return await this.between(before, sequence, later);
-      place = before;
+      position = before;
     }
   }
 
-  /** Behind an anchor places can be counted, unless somebody else has written there before its writer knew. */
+  /** After an anchor offsets can be counted, unless others have written there before its writer knew. */
   private async between(anchor: LogPosition, sequence: number, later: LogPosition): Promise<LogPosition> {
     const base = anchor.offset ?? 0;
     const guess = base + sequence - anchor.head.sequence;
@@ -52,17 +52,17 @@ export class PositionFinder {
 
   private async scan(from: LogPosition, sequence: number, later: LogPosition): Promise<LogPosition> {
     const limit = sequence - from.head.sequence;
-    const { place, damage } = await this.reading.run({ from, end: later.next, limit });
-    if (place.head.sequence === sequence) return place;
+    const { position, damage } = await this.reading.run({ from, end: later.next, limit });
+    if (position.head.sequence === sequence) return position;
     const reason = damage === undefined ? 'is missing' : `cannot be reached: ${damage.message}`;
     throw new JournalCorrupt(this.shard, sequence, `the record ${reason}`);
   }
 
-  private remember(place: LogPosition): void {
-    const { sequence } = place.head;
+  private remember(position: LogPosition): void {
+    const { sequence } = position.head;
     const at = this.landmarks.findIndex(({ head }) => head.sequence >= sequence);
     if (this.landmarks[at]?.head.sequence === sequence) return;
-    this.landmarks.splice(at < 0 ? this.landmarks.length : at, 0, place);
+    this.landmarks.splice(at < 0 ? this.landmarks.length : at, 0, position);
     // Thinned out rather than cut off: what is left still leads everywhere.
     if (this.landmarks.length > MOST_LANDMARKS) this.landmarks = this.landmarks.filter((_, n) => n % 2 === 0);
   }

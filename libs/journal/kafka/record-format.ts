@@ -8,8 +8,8 @@ export interface Anchor {
 }
 
 /**
- * How a record stands in its topic. Its anchor is an earlier record behind which, as far as its writer knew, there is nothing
- * but this writer's own, so that places can be counted from there; an epoch record's is the record before it. Following the
+ * The format of a record in its topic. Its anchor is an earlier record after which, as far as its writer knew, there are only this writer's
+ * messages, so that offsets can be counted from there; an epoch record's is the record before it. Following the
  * anchors, any sequence is found without an index. They are hints, no part of the hash, and never believed unseen.
  */
 export interface LogRecord extends StoredRecord {
@@ -47,7 +47,7 @@ export function encodeRecord(
   return Buffer.from(`${VERSION} ${epoch} ${sequence} ${kind} ${offset} ${first} ${hash}\n${payload}`);
 }
 
-/** Undefined for what is no record. Its seal stands beside it, where versions that know of none pass over it. */
+/** Undefined for a value that is no record. The MAC is in a header beside it. */
 export function decodeRecord(value: Buffer, seal?: Buffer): LogRecord | undefined {
   if (value[0] !== VERSION_BYTE || value[1] !== SPACE) return undefined;
   const line = new Line(value, 2);

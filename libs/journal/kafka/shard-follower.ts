@@ -14,11 +14,11 @@ const UNCHECKED_BYTES = 1_024;
 /** Readers that leave off somewhere and go on there later. */
 const READERS = 16;
 const AT_ONCE = 16;
-/** Looks that find nothing new before it is asked whether what was read last still stands there. */
+/** After so many reads without news it is checked whether the last record is still at its offset. */
 const QUIET_LOOKS = 8;
 
 interface LeftOff {
-  readonly place: LogPosition;
+  readonly position: LogPosition;
   readonly ahead: readonly LogMessage[];
 }
 
@@ -43,9 +43,9 @@ export class ShardFollower {
   private readonly shard: number;
   private readonly reading: ShardLog;
   private readonly finder: PositionFinder;
-  /** Behind the last sound record; undefined while there is no topic. */
+  /** After the last sound record; undefined while there is no topic. */
   private tail: LogPosition | undefined;
-  /** What stands behind it. */
+  /** The damage after it. */
   private damage: JournalCorrupt | undefined;
   /** In front of the damage that a reader has met last. */
   private met: LogPosition | undefined;
@@ -64,17 +64,17 @@ export class ShardFollower {
     this.finder = new PositionFinder(journal.shard, this.reading);
   }
 
-  /** Where there is damage, whoever reads on is to find it: the head lies there. */
+  /** At damage the head includes it, so that readers meet it. */
   async head(): Promise<number> {
     await this.look();
     return Math.max(this.damage?.sequence ?? 0, this.tail?.head.sequence ?? 0);
   }
 
-  /** Whether a record stands where it was seen. Who has read nothing yet begins there, and checks all that stands behind it. */
+  /** Whether a record is where it was seen. A follower that has read nothing begins there, and checks everything after it. */
   async begin(known: KnownRecord): Promise<Standing> {
-    const place = await this.reading.find(known);
-    if (typeof place === 'string') return place;
-    this.tail ??= place;
+    const position = await this.reading.find(known);
+    if (typeof position === 'string') return position;
+    this.tail ??= position;
     return 'known';
   }
 
@@ -129,26 +129,26 @@ export class ShardFollower {
   private async readOld(from: number, to: number, tail: LogPosition): Promise<JournalEntry[]> {
     const known = this.leftOff.get(from - 1);
     this.leftOff.delete(from - 1);
-    const place = known?.place ?? (await this.finder.behind(from - 1, tail));
-    const bounds = { from: place, end: tail.next, limit: to - from + 1, ahead: known?.ahead ?? [] };
+    const position = known?.position ?? (await this.finder.behind(from - 1, tail));
+    const bounds = { from: position, end: tail.next, limit: to - from + 1, ahead: known?.ahead ?? [] };
     const run = await this.reading.run(bounds);
     if (run.damage !== undefined) {
-      this.met = run.place;
+      this.met = run.position;
       throw this.reached(run.damage, from);
     }
     if (to > from) this.remember(run);
     return [...run.entries];
   }
 
-  /** Readers go on where they left off; the place where nobody went on for the longest time is forgotten. */
-  private remember({ place, ahead }: LeftOff): void {
-    this.leftOff.set(place.head.sequence, { place, ahead });
+  /** Readers go on where they left off. Drops the position that was unused for the longest time. */
+  private remember({ position, ahead }: LeftOff): void {
+    this.leftOff.set(position.head.sequence, { position, ahead });
     if (this.leftOff.size <= READERS) return;
     const [oldest] = this.leftOff.keys();
     if (oldest !== undefined) this.leftOff.delete(oldest);
   }
 
-  /** Damage as somebody meets it who begins to read behind it: at the record that theirs would have to follow. */
+  /** Damage as a reader meets it that begins after it: at the record before its first. */
   private reached(damage: JournalCorrupt, from: number): JournalCorrupt {
     if (from - 1 <= damage.sequence) return damage;
     return new JournalCorrupt(this.shard, from - 1, unreachable(damage));
@@ -173,16 +173,16 @@ export class ShardFollower {
     return this.lookingNext;
   }
 
-  /** A topic that was made anew may be just as long. */
-  private async lookAgain(place: LogPosition): Promise<void> {
+  /** A topic that was deleted and made again may be just as long. */
+  private async lookAgain(position: LogPosition): Promise<void> {
     this.quietLooks += 1;
     if (this.quietLooks < QUIET_LOOKS) return;
     try {
-      if (!(await this.reading.stillHas(place))) throw anotherTopic();
+      if (!(await this.reading.stillHas(position))) throw anotherTopic();
     } catch (error) {
       if (!(error instanceof JournalCorrupt)) throw error;
-      // Told to whoever reads on: those who ask for the heads of all shards must not miss the others.
-      this.damage = new JournalCorrupt(this.shard, place.head.sequence + 1, unreachable(error));
+      // Only readers of this shard get it: a request for the heads of all shards must not fail for one.
+      this.damage = new JournalCorrupt(this.shard, position.head.sequence + 1, unreachable(error));
       return;
     }
     this.quietLooks = 0;
@@ -195,18 +195,22 @@ export class ShardFollower {
       throw error;
     });
     if (end === undefined) return;
-    let place = this.tail ?? (await this.reading.provenNear(end));
-    if (end < place.next) throw new Error(`its topic ends at ${end}, before what was read of it`);
-    this.tail = place;
-    if (end === place.next) await this.lookAgain(place);
-    while (place.next < end) {
-      const { entries, damage, place: reached } = await this.reading.run({ from: place, end, limit: PAGE });
-      // Nothing that counts: so it looks, too, when somebody has deleted the topic and begun another.
-      if (entries.length === 0 && damage === undefined && !(await this.reading.stillHas(place))) {
+    let position = this.tail ?? (await this.reading.provenNear(end));
+    if (end < position.next) throw new Error(`its topic ends at ${end}, before what was read of it`);
+    this.tail = position;
+    if (end === position.next) await this.lookAgain(position);
+    while (position.next < end) {
+      const {
+        entries,
+        damage,
+        position: reached,
+      } = await this.reading.run({ from: position, end, limit: PAGE });
+      // Nothing that counts was read, as after the topic was deleted and made again.
+      if (entries.length === 0 && damage === undefined && !(await this.reading.stillHas(position))) {
         throw anotherTopic();
       }
       this.recent.add(entries);
-      this.tail = place = reached;
+      this.tail = position = reached;
       this.damage = damage;
       if (damage !== undefined) return;
     }

@@ -2,9 +2,9 @@ import type { JournalEntry } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import type { JournalId } from '../journal-id.js';
 import { LogCursor, positionAfter, startOf, type LogPosition } from './log-cursor.js';
-import { Originals } from './originals.js';
+import { DuplicateResolver } from './duplicate-resolver.js';
 import { decodeRecord } from './record-format.js';
-import type { Found, Places, Run, RunBounds } from './shard-run.js';
+import type { Found, ShardTopic, Run, RunBounds } from './shard-run.js';
 import {
   MessagesDamaged,
   MessagesDeleted,
@@ -29,19 +29,19 @@ const MIN_FETCH_BYTES = 64 * 1024;
 const MAX_FETCH_BYTES = 2 * 1024 * 1024;
 /** More than most records have: a fetch that comes short is followed by another. */
 const RECORD_BYTES = 1_024;
-/** How far back from the end a record is first looked for that proves its own place; further each time that there is none. */
+/** How far back from the end a record is first searched that proves its own position; further each time that there is none. */
 const LOOK_BACK = 16;
 const LOOK_FACTOR = 8;
 
 /**
- * An event as far from its anchor as its sequence says. Everything in between is its writer's own then, one message after the other,
- * for a writer sends nothing before the last batch is settled: nobody can have begun an epoch there, so the event counts.
+ * Whether an event is as far from its anchor as its sequence says. Then everything in between is its writer's own: a writer sends nothing
+ * before its last batch is settled. So no epoch can have begun in between, and the event counts.
  */
 function isProven({ offset, record: { kind, sequence, anchor } }: Found): boolean {
   return kind === 'event' && anchor !== undefined && offset - anchor.offset === sequence - anchor.sequence;
 }
 
-/** Undefined where there is no record: whoever reads on will say so. */
+/** Undefined where there is no record; reading on reports that. */
 function foundIn(message: LogMessage): Found | undefined {
   const record = decodeRecord(message.value, message.seal);
   return record === undefined ? undefined : { offset: message.offset, record };
@@ -52,7 +52,7 @@ function follows(before: Found, last: Found): boolean {
   return record.sequence === last.record.sequence - 1 && record.epoch === last.record.epoch;
 }
 
-/** The log itself is not as it was written, whoever is asked for it and whenever. */
+/** The log itself is not as it was written, so asking again does not help. */
 function isUnsound(error: unknown): error is MessagesDeleted | MessagesDamaged {
   return error instanceof MessagesDeleted || error instanceof MessagesDamaged;
 }
@@ -67,7 +67,7 @@ function unlessCorrupt(error: unknown): undefined {
 }
 
 /** Reads one shard's journal out of its topic. It remembers nothing. */
-export class ShardLog implements Places {
+export class ShardLog implements ShardTopic {
   readonly shard: number;
   readonly start: LogPosition;
 
@@ -83,7 +83,7 @@ export class ShardLog implements Places {
     return this.log.end();
   }
 
-  /** A batch that stands behind a beginning that is gone is part of no journal. */
+  /** A batch in a topic whose first messages are gone is part of no journal. */
   async append(values: readonly Buffer[], withinMillis: number, seals: MacsByIndex): Promise<number> {
     return await this.log.append(values, withinMillis, seals).catch((error: unknown) => {
       if (error instanceof MessagesDeleted) throw new JournalCorrupt(this.shard, 1, error.message);
@@ -91,27 +91,27 @@ export class ShardLog implements Places {
     });
   }
 
-  /** Entries of the journal from a place on, until a bound is reached or damage. Rejects where the topic does not give as much. */
+  /** Entries from a position on, up to a bound or to damage. Rejects where the topic does not give as much. */
   async run({ from, end, limit = Infinity, ahead = [] }: RunBounds): Promise<Run> {
     const entries: JournalEntry[] = [];
     const cursor = new LogCursor(this.shard, from);
-    const originals = new Originals(this.shard, this, from, entries);
+    const originals = new DuplicateResolver(this.shard, this, from, entries);
     const bytes = Math.min(MAX_FETCH_BYTES, Math.max(MIN_FETCH_BYTES, limit * RECORD_BYTES));
     let messages = ahead;
     let coming = this.behind(ahead, { end, limit, bytes });
     let taken = 0;
     let damage: JournalCorrupt | undefined;
     try {
-      while (entries.length < limit && cursor.place.next < end) {
+      while (entries.length < limit && cursor.position.next < end) {
         if (taken === messages.length) {
           messages = await (coming === undefined
-            ? this.messages(cursor.place, { bytes, end })
-            : this.given(cursor.place, end, coming));
+            ? this.messages(cursor.position, { bytes, end })
+            : this.given(cursor.position, end, coming));
           taken = 0;
           coming = this.behind(messages, { end, limit: limit - entries.length, bytes });
         }
-        // By what was taken, not by what messages say of themselves: one that lies is damage, and is not waited behind.
-        for (; entries.length < limit && cursor.place.next < end; taken += 1) {
+        // Counts what was taken, and not what messages claim: a false claim is damage and must not be waited for.
+        for (; entries.length < limit && cursor.position.next < end; taken += 1) {
           const message = messages[taken];
           if (message === undefined) break;
           const entry = cursor.take(message);
@@ -123,11 +123,11 @@ export class ShardLog implements Places {
       if (!(error instanceof JournalCorrupt)) throw error;
       damage = error;
     }
-    const { place, rival, late, doubled } = cursor;
-    return { entries, place, damage, ahead: messages.slice(taken), rival, late, doubled };
+    const { position, rival, late, doubled } = cursor;
+    return { entries, position, damage, ahead: messages.slice(taken), rival, late, doubled };
   }
 
-  /** What is needed behind these messages, asked for while they are still being looked at. */
+  /** Fetches what follows these messages while they are still being read. */
   private behind(
     messages: readonly LogMessage[],
     { end, limit, bytes }: { readonly end: number; readonly limit: number; readonly bytes: number },
@@ -135,55 +135,55 @@ export class ShardLog implements Places {
     const next = (messages.at(-1)?.offset ?? end) + 1;
     if (messages.length >= limit || next >= end) return undefined;
     const coming = this.log.fetch(next, bytes);
-    // Where damage is found first, nobody waits for it.
+    // It is not awaited where damage is found first.
     coming.catch(() => undefined);
     return coming;
   }
 
-  /** Behind the last sound record; all that stands between it and the known one, where there is one, is read and checked. */
+  /** After the last sound record. Everything since the known record, where there is one, is read and checked. */
   async tail(known?: KnownRecord): Promise<Run> {
     const end = await this.log.end();
     const from = known === undefined ? await this.provenNear(end) : await this.fromKnown(known);
     return await this.run({ from, end });
   }
 
-  /** A place near the end that needs no proof but itself. */
+  /** A position near the end that proves itself. */
   async provenNear(end: number): Promise<LogPosition> {
     for (let span = LOOK_BACK; ; span *= LOOK_FACTOR) {
       const from = Math.max(0, end - span);
-      const place = await this.lastProven(from, end);
-      if (place !== undefined) return place;
+      const position = await this.lastProven(from, end);
+      if (position !== undefined) return position;
       if (from === 0) return this.start;
     }
   }
 
-  /** Behind the record before the last one between two offsets that proves its place; the hash of that one says whether it is sound. */
+  /** After the record before the last one between two offsets that proves its position; the hash of that last one is checked by reading it. */
   async lastProven(from: number, end: number): Promise<LogPosition | undefined> {
-    let place: LogPosition | undefined;
+    let position: LogPosition | undefined;
     let before: Found | undefined;
     let next = from;
     while (next < end) {
       const messages = await this.messages({ ...this.start, next }, { bytes: MIN_FETCH_BYTES, end }).catch(
         unlessCorrupt,
       );
-      // Where the damage lies will be said by who reads from a place before it.
-      if (messages === undefined) return place;
+      // A reader from a position before the damage reports it.
+      if (messages === undefined) return position;
       for (const message of messages) {
-        if (message.offset >= end) return place;
+        if (message.offset >= end) return position;
         const found = foundIn(message);
         if (before !== undefined && found !== undefined && isProven(found) && follows(before, found)) {
-          place = positionAfter(before.offset, before.record);
+          position = positionAfter(before.offset, before.record);
         }
         before = found;
         next = message.offset + 1;
       }
     }
-    return place;
+    return position;
   }
 
-  /** What the record says by which the epoch of a place's last record began; undefined where there is no record. */
-  async beginningOf(place: LogPosition): Promise<string | undefined> {
-    const { offset, head } = place;
+  /** The payload of the record that began the epoch of a position's head; undefined where there is no record. */
+  async beginningOf(position: LogPosition): Promise<string | undefined> {
+    const { offset, head } = position;
     if (offset === undefined) return undefined;
     let found = await this.at(offset);
     while (found?.record.kind === 'event') {
@@ -191,17 +191,17 @@ export class ShardLog implements Places {
       found = anchor !== undefined && anchor.offset < found.offset ? await this.at(anchor.offset) : undefined;
     }
     if (found?.record.epoch === head.epoch) return found.record.payload.toString();
-    return (await this.searched(place))?.payload;
+    return (await this.searched(position))?.payload;
   }
 
   /** Anchors are hints: where they lead nowhere, everything is read. */
   private async searched({ next: end, head: { epoch } }: LogPosition): Promise<JournalEntry | undefined> {
     for (let from = this.start; from.next < end;) {
-      const { entries, place, damage } = await this.run({ from, end, limit: PAGE });
+      const { entries, position, damage } = await this.run({ from, end, limit: PAGE });
       if (damage !== undefined) throw damage;
       const found = entries.find((entry) => entry.kind === 'epoch' && entry.epoch === epoch);
       if (found !== undefined) return found;
-      from = place;
+      from = position;
     }
     return undefined;
   }
@@ -217,7 +217,7 @@ export class ShardLog implements Places {
     return message?.offset === offset ? foundIn(message) : undefined;
   }
 
-  /** Whether the topic still has, where it was read, the record that was read there. Somebody may have deleted it and made it anew. */
+  /** Whether the topic still has the record where it was read. It may have been deleted and made again. */
   async stillHas({ offset, head: { hash, sequence } }: LogPosition): Promise<boolean> {
     return offset === undefined || (await this.standing({ offset, hash, sequence })) === 'known';
   }
@@ -227,7 +227,7 @@ export class ShardLog implements Places {
     return typeof found === 'string' ? found : 'known';
   }
 
-  /** The place behind it, if it stands there. */
+  /** The position after the record, if it is there. */
   async find({ offset, hash, sequence }: KnownRecord): Promise<LogPosition | Exclude<Standing, 'known'>> {
     try {
       const [message] = await this.log.fetch(offset, MIN_FETCH_BYTES);
@@ -249,17 +249,17 @@ export class ShardLog implements Places {
   }
 
   private async fromKnown(known: KnownRecord): Promise<LogPosition> {
-    const place = await this.find(known);
-    if (typeof place !== 'string') return place;
+    const position = await this.find(known);
+    if (typeof position !== 'string') return position;
     throw new Error(`offset ${known.offset} of its topic does not hold the record that was known there`);
   }
 
-  /** From a place on; at least one, for the topic is known to go on to `end`. */
+  /** Messages from a position on; at least one, since the topic is known to go on to `end`. */
   private messages(
-    place: LogPosition,
+    position: LogPosition,
     { bytes, end }: { readonly bytes: number; readonly end: number },
   ): Promise<readonly LogMessage[]> {
-    return this.given(place, end, this.log.fetch(place.next, bytes));
+    return this.given(position, end, this.log.fetch(position.next, bytes));
   }
 
   private async given(

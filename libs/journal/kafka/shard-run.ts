@@ -6,13 +6,13 @@ import type { LogMessage } from './topic-log.js';
 
 export interface Run {
   readonly entries: readonly JournalEntry[];
-  /** Behind the last of them, and behind what does not count after it, as far as that was looked at. */
-  readonly place: LogPosition;
-  /** What stands at the place instead of the next record. */
+  /** After the last of them, and after messages that do not count, as far as they were read. */
+  readonly position: LogPosition;
+  /** What is at the position instead of the next record. */
   readonly damage: JournalCorrupt | undefined;
-  /** Messages from the place on that came along. */
+  /** Messages after the position that were fetched already. */
   readonly ahead: readonly LogMessage[];
-  /** The highest epoch that somebody has tried to begin in between, in vain; 0 if nobody has. */
+  /** The highest epoch of a take-over in between that came too late; 0 if there was none. */
   readonly rival: number;
   /** How many messages in between are of epochs that were over, or take-overs that came too late. */
   readonly late: number;
@@ -22,11 +22,11 @@ export interface Run {
 
 export interface RunBounds {
   readonly from: LogPosition;
-  /** Offset behind the last message to look at; the topic is known to go so far. */
+  /** Offset after the last message to read; the topic is known to go so far. */
   readonly end: number;
   /** Of entries. */
   readonly limit?: number;
-  /** Messages from `from` on that somebody has fetched already. */
+  /** Messages from `from` on that were fetched already. */
   readonly ahead?: readonly LogMessage[];
 }
 
@@ -35,13 +35,13 @@ export interface Found {
   readonly record: LogRecord;
 }
 
-/** A shard's topic, for whoever looks for a place in it. */
-export interface Places {
+/** A shard's topic, for searching positions in it. */
+export interface ShardTopic {
   /** Before the first record. */
   readonly start: LogPosition;
   run(bounds: RunBounds): Promise<Run>;
   /** Undefined where no record can be had there. */
   at(offset: number): Promise<Found | undefined>;
-  /** Behind the record before the last one between two offsets that proves its place. */
+  /** After the record before the last one between two offsets that proves its own position. */
   lastProven(from: number, end: number): Promise<LogPosition | undefined>;
 }

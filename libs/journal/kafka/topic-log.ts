@@ -1,3 +1,5 @@
+import { StartFault } from '#libs/platform/process/start-fault.js';
+
 /** A message of a topic's only partition. */
 export interface LogMessage {
   readonly offset: number;
@@ -6,7 +8,7 @@ export interface LogMessage {
   readonly seal?: Buffer | undefined;
 }
 
-/** By the place of their message among those that are sent together. */
+/** By the index of the message in its batch. */
 export type MacsByIndex = ReadonlyMap<number, Buffer>;
 
 /** The answer to a send did not come, or leaves it open whether it arrived. It may yet arrive. */
@@ -28,14 +30,16 @@ export class SendRefused extends Error {
   }
 }
 
+/** Brokers answer, but the one in question is gone, or a topic has no leader: it passes once they have elected another. */
+export class KafkaUnsettled extends StartFault {}
+
 /** There is no such topic, as far as the broker that was asked knows. */
 export class TopicMissing extends Error {
   override readonly name = 'TopicMissing';
 }
 
 /**
- * Somebody has deleted the topic's first messages. What stands behind them is no journal, so whoever reads there, or has just written,
- * hears of this instead.
+ * The topic's first messages were deleted. What follows them is no journal, so reads and appends reject with this.
  */
 export class MessagesDeleted extends Error {
   override readonly name = 'MessagesDeleted';
@@ -49,8 +53,8 @@ export class MessagesDeleted extends Error {
 }
 
 /**
- * The leader has messages there, by its own word, and what it gives of them time after time is nothing that anybody could read: its log is
- * not what was written. Not thrown for a broker that is slow, away, or has not heard of them yet.
+ * The leader says that it has messages there, and what it gives of them cannot be read, several times in a row: its log is not what was
+ * written. Not thrown for a broker that is slow, away, or has not heard of them yet.
  */
 export class MessagesDamaged extends Error {
   override readonly name = 'MessagesDamaged';
@@ -60,10 +64,10 @@ export class MessagesDamaged extends Error {
 export interface TopicLog {
   /**
    * One batch, whole or not at all; resolves with the offset of its first message when all in-sync replicas have it. Rejects with
-   * `MessagesDeleted` when they have it behind a beginning that is gone.
+   * `MessagesDeleted` when the topic's first messages are gone.
    */
   append(values: readonly Buffer[], withinMillis: number, seals?: MacsByIndex): Promise<number>;
-  /** Behind the last message that is durable. Where leaders change it may for a moment be less than it was. */
+  /** The offset after the last durable message. After a change of leaders it may be less for a moment. */
   end(): Promise<number>;
   /** Durable messages from `offset` on, without gaps, about `maxBytes` of them and at least one; none only at the end. */
   fetch(offset: number, maxBytes: number): Promise<readonly LogMessage[]>;

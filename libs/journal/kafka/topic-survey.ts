@@ -2,7 +2,7 @@ import type { JournalId } from '../journal-id.js';
 import { ShardLog } from './shard-log.js';
 import type { LogMessage, TopicLog } from './topic-log.js';
 
-/** What stands in a topic beside the journal. */
+/** What a topic holds besides the journal. */
 export interface TopicSurvey {
   readonly messages: number;
   readonly records: number;
@@ -14,20 +14,20 @@ export interface TopicSurvey {
 
 const PAGE = 4_096;
 
-/** Goes through a whole topic, from its first message to its last. */
+/** Reads a whole topic, from its first message to its last. */
 export async function surveyTopic(journal: JournalId, log: TopicLog): Promise<TopicSurvey> {
   const reading = new ShardLog(journal, log);
   const end = await reading.end();
   const counts = { records: 0, late: 0, doubled: 0 };
   let ahead: readonly LogMessage[] = [];
-  let place = reading.start;
-  while (place.next < end) {
-    const run = await reading.run({ from: place, end, limit: PAGE, ahead });
+  let position = reading.start;
+  while (position.next < end) {
+    const run = await reading.run({ from: position, end, limit: PAGE, ahead });
     if (run.damage !== undefined) throw run.damage;
     counts.records += run.entries.length;
     counts.late += run.late;
     counts.doubled += run.doubled;
-    ({ place, ahead } = run);
+    ({ position, ahead } = run);
   }
-  return { messages: place.next, ...counts };
+  return { messages: position.next, ...counts };
 }

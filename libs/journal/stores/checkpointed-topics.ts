@@ -6,7 +6,7 @@ import type { JournalWriter } from '../journal.js';
 import type { JournalFamily } from '../journal-id.js';
 import type { KafkaJournalReader } from '../kafka/kafka-reader.js';
 import { KafkaJournal } from '../kafka/kafka-journal.js';
-import { KafkaUnsettled } from '../kafka/kafka-unsettled.js';
+import { KafkaUnsettled } from '../kafka/topic-log.js';
 import type { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
 import { isNotAllowed, rightMissing } from '../kafka/kafkajs/rights.js';
 import { findIncarnation } from '../incarnation/incarnation.js';

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { StartFault } from '#libs/platform/process/start-fault.js';
 import { HastyClock } from '#libs/testing/kafka/hasty-clock.js';
-import { KafkaUnsettled } from '../kafka/kafka-unsettled.js';
+import { KafkaUnsettled } from '../kafka/topic-log.js';
 import { untilSettled } from './until-settled.js';
 
 const UNSETTLED = new KafkaUnsettled('nobody leads');

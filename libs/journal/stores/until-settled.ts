@@ -1,6 +1,6 @@
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { Countdown } from '../kafka/countdown.js';
-import { KafkaUnsettled } from '../kafka/kafka-unsettled.js';
+import { KafkaUnsettled } from '../kafka/topic-log.js';
 
 const SETTLED_WITHIN_SECONDS = 30;
 const AGAIN_MILLIS = 500;

@@ -16,5 +16,5 @@ export const BATCH = {
 /** Its length counts from here. */
 export const PREFIX = BATCH.length + 4;
 export const FORMAT = 2;
-/** Of the header in which a message has its seal. */
+/** The name of the header with a message's MAC. */
 export const SEAL_HEADER = Buffer.from('seal');

@@ -14,9 +14,9 @@ export class StrangeBroker extends Error {
 }
 
 export interface ClusterPorts {
-  /** The id of the cluster that the journals are known to be in; undefined while nobody has settled that. */
+  /** The id of the cluster that is known to have the journals; undefined before that is settled. */
   readonly settled?: () => Promise<string | undefined>;
-  /** Told once of each broker that is left because it belongs to another. */
+  /** Receives a line once for each broker that is left out because it belongs to another cluster. */
   readonly tell?: ((line: string) => void) | undefined;
 }
 
@@ -26,13 +26,13 @@ export interface ClusterPorts {
  */
 export class KafkaCluster {
   private known: string | undefined;
-  /** Of who answered first, while nothing is settled. */
+  /** The id of the first cluster that answered, while nothing is settled. */
   private first: string | undefined;
   private readonly strange = new Set<string>();
 
   constructor(private readonly ports: ClusterPorts = {}) {}
 
-  /** Before brokers are asked: what nobody has settled so far may be settled by now. */
+  /** Before brokers are asked: the cluster may have been settled since. */
   async learn(): Promise<void> {
     this.known ??= await this.ports.settled?.();
   }

@@ -15,7 +15,7 @@ import type { FetchAnswer } from './fetch-answer.js';
 import type { KafkaAddress } from './kafka-address.js';
 import { KafkaCluster } from './kafka-cluster.js';
 import { LeaderFinder } from './leader-finder.js';
-import { PatientLooks, type Look } from './patient-looks.js';
+import { RetryingFetch, type Look } from './retrying-fetch.js';
 import type { Produced } from './produce-request.js';
 import {
   appending,
@@ -76,7 +76,7 @@ function onlyNotAllowed(error: unknown): void {
 /** One topic of a cluster. It has one connection for itself, to the topic's leader. */
 export class KafkajsLog implements TopicLog {
   private readonly finder: LeaderFinder;
-  private readonly looks: PatientLooks;
+  private readonly looks: RetryingFetch;
   private readonly readMillis: number;
   private leading: Promise<BrokerLink> | undefined;
   private current: BrokerLink | undefined;
@@ -89,7 +89,7 @@ export class KafkajsLog implements TopicLog {
     cluster = new KafkaCluster(),
   ) {
     this.finder = new LeaderFinder(address, topic, clock, cluster);
-    this.looks = new PatientLooks(clock);
+    this.looks = new RetryingFetch(clock);
     this.readMillis = address.readWithinMillis ?? READ_MILLIS;
   }
 

@@ -6,7 +6,7 @@ import { WrongBackend } from '../../backend/journal-backend.js';
 import { messageOf } from '../../journal-errors.js';
 import type { JournalFamily } from '../../journal-id.js';
 import { Countdown } from '../countdown.js';
-import { KafkaUnsettled } from '../kafka-unsettled.js';
+import { KafkaUnsettled } from '../topic-log.js';
 import type { TopicLog } from '../topic-log.js';
 import { inPlainWords, typeOf } from './answered-error.js';
 import type { KafkaAddress } from './kafka-address.js';
@@ -57,7 +57,7 @@ class TooFewBrokers extends StartFault {
   }
 }
 
-/** No setting brings it back, so it is told as what it is; what is set wrongly may have done it, and is told with it. */
+/** No setting brings it back, so the loss is reported first. A wrong setting may have caused it, and is reported with it. */
 class TopicBeginningGone extends StartFault {
   constructor(topic: string, start: number, faults: readonly string[]) {
     const lost = `topic ${topic} has lost its journal: its first ${start} messages are gone, bring back the topic as it was`;
@@ -154,7 +154,7 @@ export class KafkajsTopics {
     return this.address.brokers.filter((broker) => !this.cluster.isStrange(broker)).length;
   }
 
-  /** Whoever has been asked nothing yet may be a stranger; whoever does not answer is one of ours that is down. */
+  /** A broker that was not asked yet may be of another cluster; one that does not answer counts as ours and down. */
   private async askOthers(): Promise<void> {
     const others = this.address.brokers.filter((broker) => !this.asked.has(broker));
     for (const broker of others) this.asked.add(broker);
@@ -251,7 +251,7 @@ export class KafkajsTopics {
 
   /**
    * One named broker after the other, for one that hangs takes connections and never answers, and kafkajs would stay with it. One that
-   * is named alone is asked again: it may send whoever asks to a broker of which it does not know yet that it is gone.
+   * is named alone is asked again: it may refer to a broker that has gone without its knowledge.
    */
   private async withAdmin<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
     const remaining = new Countdown(this.clock, CONNECTED_WITHIN_MILLIS);
@@ -297,7 +297,7 @@ export class KafkajsTopics {
     }
   }
 
-  /** kafkajs is told of one broker alone, and by that one of its own cluster's: of several it would take whichever answers. */
+  /** kafkajs gets one broker alone, and learns the others from it: of several it would take any that answers. */
   private async withAdminAt<T>(seed: string, work: (admin: Admin, seed: string) => Promise<T>): Promise<T> {
     const { clientId, ssl, sasl } = this.address;
     const kafka = new Kafka({
@@ -325,7 +325,7 @@ function ofAnother({ expected }: StrangeBroker): WrongBackend {
   );
 }
 
-/** Asked before anything else, for whoever may look at a topic need not be allowed to make one. */
+/** Asked first, since a user that may read a topic need not be allowed to make one. */
 async function isKnown(admin: Admin, topic: string): Promise<boolean> {
   try {
     await withRight('DESCRIBE', topic, admin.fetchTopicMetadata({ topics: [topic] }));
@@ -336,13 +336,13 @@ async function isKnown(admin: Admin, topic: string): Promise<boolean> {
   }
 }
 
-/** As if it had been made: whoever may not make topics goes by what the brokers know. */
+/** As if it had been made: a user that may not make topics relies on what the brokers know. */
 function unlessNotAllowed(error: unknown): true {
   if (isNotAllowed(error)) return true;
   throw error;
 }
 
-/** 1 where nobody may ask. */
+/** 1 where the user may not ask. */
 async function usualReplicas(admin: Admin, nodeId: number | undefined): Promise<number> {
   if (nodeId === undefined) return 1;
   const name = String(nodeId);
@@ -355,7 +355,7 @@ async function usualReplicas(admin: Admin, nodeId: number | undefined): Promise<
   return Number(resources[0]?.configEntries[0]?.configValue ?? 1);
 }
 
-/** kafkajs puts what it was told by the brokers, topic by topic, below the error. */
+/** kafkajs puts the brokers' replies below the error, topic by topic. */
 function reasonOf(error: unknown): string {
   const errors = error instanceof Error && 'errors' in error ? error.errors : undefined;
   const reasons = Array.isArray(errors) ? errors : [error];

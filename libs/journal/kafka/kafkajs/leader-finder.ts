@@ -11,9 +11,9 @@ function isSame(one: HostAndPort, other: HostAndPort): boolean {
   return one.host === other.host && one.port === other.port;
 }
 
-/** Connects to whoever leads a topic just now, asking one broker after the other where that is. */
+/** Connects to a topic's present leader, asking one broker after the other which that is. */
 export class LeaderFinder {
-  /** Those that were named, and those that they have told of. */
+  /** The brokers of the settings, and those that they have named. */
   private known: readonly HostAndPort[];
 
   constructor(
@@ -32,7 +32,7 @@ export class LeaderFinder {
     let isStrange = true;
     for (const broker of this.known) {
       let link: BrokerLink | undefined;
-      // Next time somebody else is asked first: this one may know nothing newer then.
+      // Next time another is asked first: this one may know nothing newer then.
       this.known = [...this.known.filter((known) => known !== broker), broker];
       try {
         link = await BrokerLink.open(this.address, broker, this.clock);

@@ -14,13 +14,13 @@ export interface Produced {
   readonly values: readonly Buffer[];
   readonly seals: MacsByIndex;
   readonly withinMillis: number;
-  /** In milliseconds since 1970: what stands with the messages, and nobody here reads. */
+  /** In milliseconds since 1970. The journal does not read it. */
   readonly timestamp: bigint;
 }
 
 /** The body of a request to produce, in versions 3 to 8: one batch for one topic. */
 export function writeProduceRequest({ topic, values, seals, withinMillis, timestamp }: Produced): Buffer {
-  // Without any message there is no batch either: who sends that only asks whether it might.
+  // Without messages there is no batch: that only asks whether the user may write.
   const batch = values.length === 0 ? Buffer.alloc(0) : writeBatch(values, timestamp, seals);
   const name = Buffer.from(topic);
   const head = Buffer.alloc(3 * INT16 + 5 * INT32 + name.length);

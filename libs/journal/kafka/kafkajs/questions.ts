@@ -16,7 +16,7 @@ const listOffsets = requests.ListOffsets.protocol({ version: VERSIONS.listOffset
 
 const ALL_IN_SYNC = -1;
 const CLIENT = -1;
-/** With it clients are shown whatever is durable; nobody writes in transactions here. */
+/** With it clients get everything durable; the journal does not use transactions. */
 const UNCOMMITTED = 0;
 export const EARLIEST = -2;
 export const LATEST = -1;
@@ -46,7 +46,7 @@ export interface Leadership {
   readonly brokers: readonly HostAndPort[];
 }
 
-/** Whose answer it is, and what it says of the topic: with an error of which nothing is to be heard that comes from another cluster. */
+/** Which cluster answered, and what it says of the topic. An error counts only where it comes from our cluster, so it is read last. */
 export interface ClusterAnswer {
   readonly clusterId: string;
   readonly leadership: () => Promise<Leadership>;

@@ -5,7 +5,7 @@ import { crc32c } from './crc32c.js';
 const NOBODY = -1n;
 const MORE = 0x80;
 const LAST_7_BITS = 0x7f;
-/** Attributes, no time of its own, and no key before its value; the number of its headers behind it. */
+/** Attributes, no time of its own, and no key before the value; the number of headers after it. */
 const FIXED = 4;
 const NO_HEADER = 0x00;
 const ONE_HEADER = 0x02;
@@ -48,12 +48,12 @@ function withHead(batch: Buffer, count: number, timestamp: bigint): Buffer {
   batch.writeBigInt64BE(timestamp, BATCH.maxTimestamp);
   batch.writeBigInt64BE(NOBODY, BATCH.producerId);
   batch.writeInt32BE(count, BATCH.count);
-  // Over everything behind itself, so it comes last.
+  // Covers everything after itself, so it is written last.
   batch.writeUInt32BE(crc32c(batch.subarray(BATCH.attributes)), BATCH.checksum);
   return batch;
 }
 
-/** Of a record, from behind its own length on. */
+/** Of a record, after its own length. */
 function lengthOf(index: number, value: Buffer, seal: Buffer | undefined): number {
   const header = seal === undefined ? 0 : sizedLength(SEAL_HEADER) + sizedLength(seal);
   return FIXED + varintLength(index) + sizedLength(value) + header;

@@ -1,20 +1,19 @@
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { MessagesDamaged, type LogMessage } from '../topic-log.js';
 
-/** What one answer of a leader comes to: messages, or none behind the end; or what speaks for damage of its log. */
+/** One reply of a leader: messages, or none at the end; or a reason to suspect damage of its log. */
 export type Look = { readonly messages: readonly LogMessage[] } | { readonly doubt: string };
 
-/** How often a leader has to contradict itself, one time after the other. */
+/** How many replies in a row have to contradict themselves. */
 const LOOKS = 4;
 const LOOK_AGAIN_MILLIS = 400;
 
 /**
- * Tells damage from a broker that is not well just now. A look is in doubt where one and the same answer says that there are messages and
- * gives none: a leader gives a whole batch, however large. One that is away, slow or behind fails, or tells an earlier end. That is no
- * doubt, and neither kind makes up for the other: each look that is not in doubt is the answer. See docs/decisions/0083.
+ * Tells damage from a broker in trouble. A reply is suspect where it says that there are messages and gives none, since a leader gives a whole
+ * batch, however large. A leader that is away, slow or late fails or names an earlier end, which is not suspect. See docs/decisions/0083.
  */
-export class PatientLooks {
-  /** Readers come again and again: where there was damage, one look does from then on. */
+export class RetryingFetch {
+  /** Where damage was found once, one suspect reply is enough from then on. */
   private damagedAt: number | undefined;
 
   constructor(private readonly clock: Clock) {}

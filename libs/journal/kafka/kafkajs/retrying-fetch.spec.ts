@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { HastyClock } from '#libs/testing/kafka/hasty-clock.js';
 import type { LogMessage } from '../topic-log.js';
-import { PatientLooks, type Look } from './patient-looks.js';
+import { RetryingFetch, type Look } from './retrying-fetch.js';
 
 const OFFSET = 7;
 const DOUBT: Look = { doubt: 'it gives none' };
@@ -14,7 +14,7 @@ const DAMAGED = {
 
 /** A leader that answers so, one look after the other, and its reader. */
 function reader(...answers: (Look | Error)[]): { ask: () => Promise<readonly LogMessage[]>; left: Look[] } {
-  const looks = new PatientLooks(new HastyClock());
+  const looks = new RetryingFetch(new HastyClock());
   const ask = () =>
     looks.messages(OFFSET, () => {
       const answer = answers.shift();

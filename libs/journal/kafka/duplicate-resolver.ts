@@ -2,21 +2,21 @@ import type { JournalEntry } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import type { LogPosition } from './log-cursor.js';
 import { PositionFinder } from './position-finder.js';
-import type { Places } from './shard-run.js';
+import type { ShardTopic } from './shard-run.js';
 
-/** What is sent twice is a batch, so what is asked for next are the records behind. */
+/** Whole batches are sent twice, so the records after this one are needed next. */
 const PAGE = 2_048;
 
 /** The records that stand before a message which says to be one of them. Nothing is read before there is such a message. */
-export class Originals {
+export class DuplicateResolver {
   private readonly finder: PositionFinder;
   private earlier: readonly JournalEntry[] = [];
 
   constructor(
     shard: number,
-    private readonly places: Places,
+    private readonly places: ShardTopic,
     private readonly from: LogPosition,
-    /** Those that were read behind `from`. */
+    /** The entries that were read after `from`. */
     private readonly entries: readonly JournalEntry[],
   ) {
     this.finder = new PositionFinder(shard, places);
