@@ -1,7 +1,8 @@
 import { mention } from '#libs/platform/terminal/standard-error.js';
 import { print } from '#libs/platform/terminal/standard-output.js';
 import { codeOf } from '#libs/platform/terminal/tool-faults.js';
-import { callOf, UsageFault, usageOf, type Call } from './call.js';
+import { UsageFault } from '#libs/platform/terminal/commands.js';
+import { callOf, usageOf, type Call } from './call.js';
 import { Ground } from './ground/ground.js';
 import { OwnProfile } from './profiles/own-profile.js';
 import { linesOfProfiles } from './profiles/tell.js';

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { UsageFault } from '#libs/platform/terminal/commands.js';
 import type { Row } from './row.js';
 
 export interface Call {
@@ -13,8 +14,6 @@ export interface Call {
   /** Where every process leaves its profile. */
   readonly profiles: string | undefined;
 }
-
-export class UsageFault extends Error {}
 
 const RUNS = 5;
 const SECONDS = 3;

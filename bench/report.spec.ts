@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { callOf, UsageFault } from './call.js';
+import { UsageFault } from '#libs/platform/terminal/commands.js';
+import { callOf } from './call.js';
 import { missedIn, reportOf } from './report.js';
 import { atLeast, atMost } from './row.js';
 

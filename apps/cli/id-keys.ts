@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineConfig, loadConfig, type Environment } from '#libs/platform/settings/config.js';
 import { readIfThere } from '#libs/platform/files/read-if-there.js';
 import { hexKeys, keyBytes } from '#libs/platform/settings/setting-types.js';
-import { databasePlaceSettings } from './database-url.js';
+import { databasePlaceSettings } from './open-database.js';
 
 type Keys = readonly [Buffer, ...Buffer[]];
 

@@ -1,24 +1,37 @@
+import { readFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { defineConfig, loadConfig, type Environment } from '#libs/platform/settings/config.js';
 import { startEmbeddedPostgres } from '#libs/platform/embedded-postgres/embedded-postgres.js';
 import { lockFolder } from '#libs/platform/files/folder-lock.js';
-import { refuseUnfitDatabaseAt } from '#libs/platform/database/fit-database.js';
-import { refuseUnmigratedDatabase } from '#libs/platform/database/migrated-database.js';
+import { refuseUnfitDatabaseAt, refuseUnmigratedDatabase } from '#libs/platform/database/fit-database.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import { migrate } from '#libs/platform/database/migrate.js';
 import { nonEmpty, postgresUrl } from '#libs/platform/settings/setting-types.js';
 import { markerOf } from '#libs/platform/supervision/marker.js';
-import { databaseUrl } from './database-url.js';
 
-const settings = defineConfig({
+export const databasePlaceSettings = defineConfig({
   DATABASE_URL: {
     schema: postgresUrl().optional(),
-    describe: 'Database to work on, instead of that of the cluster',
+    describe: 'Database to work on, instead of that of the running cluster',
     secret: true,
   },
-  DATA_DIR: { schema: nonEmpty(), describe: 'Data folder of the cluster', default: '.data' },
+  DATA_DIR: { schema: nonEmpty(), describe: 'Data folder of the running cluster', default: '.data' },
 });
+
+/** Where a program that works on the database finds it. */
+async function databaseUrl(environment: Environment): Promise<string> {
+  const { DATABASE_URL: given, DATA_DIR: folder } = loadConfig(databasePlaceSettings, environment);
+  if (given !== undefined) return given;
+  const file = path.join(folder, 'cluster.json');
+  try {
+    const { database_url: url } = JSON.parse(await readFile(file, 'utf8')) as { database_url: string };
+    return url;
+  } catch {
+    throw new StartFault(`no cluster runs on ${folder}: start one, or set DATABASE_URL`, EXIT.config);
+  }
+}
 
 export interface OpenDatabase {
   readonly url: string;
@@ -33,7 +46,7 @@ export async function openDatabase(
   environment: Environment,
   tell: (line: string) => void,
 ): Promise<OpenDatabase> {
-  const { DATABASE_URL: given, DATA_DIR: folder } = loadConfig(settings, environment);
+  const { DATABASE_URL: given, DATA_DIR: folder } = loadConfig(databasePlaceSettings, environment);
   const idle = given === undefined ? await lockIdle(folder) : undefined;
   if (idle === undefined) {
     const url = await databaseUrl(environment);

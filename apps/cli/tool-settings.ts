@@ -3,7 +3,7 @@ import type { ConfigDefinition } from '#libs/platform/settings/config.js';
 import { processSettings } from '#libs/platform/settings/process-settings.js';
 import { restoreSettings } from './backup/restore-place.js';
 import { migrationConfig } from './config.js';
-import { databasePlaceSettings } from './database-url.js';
+import { databasePlaceSettings } from './open-database.js';
 import { idKeySettings } from './id-keys.js';
 import { opsSettings } from './ops/gateway-place.js';
 

@@ -4,13 +4,29 @@ import type { Environment } from '#libs/platform/settings/config.js';
 import { SupervisedChild } from '#libs/platform/supervision/child.js';
 import { LogFile } from '#libs/platform/supervision/log-file.js';
 import { markerEnvironment, type ClusterMarker } from '#libs/platform/supervision/marker.js';
-import { childEnvironment } from './child-environment.js';
-import { hopelessCode, type Ending } from './endings.js';
-import type { ProcessPlan } from './processes.js';
+import { EXIT } from '#libs/platform/process/start-fault.js';
+import { childEnvironment, type ProcessPlan } from './processes.js';
 import type { LauncherTerminal } from './terminal.js';
 
 /** How a log begins the line with which its process gives up. */
 const LAST_WORDS = 'fatal ';
+
+/** How a process has ended before the cluster was ready. */
+interface Ending {
+  readonly count: number;
+  readonly how: string;
+  /** Its own last words. */
+  readonly said: readonly string[];
+}
+
+/** Codes with which a process says that starting it again will change nothing. */
+const HOPELESS: ReadonlyMap<string, number> = new Map(
+  [EXIT.config, EXIT.damaged].map((code) => [`exit code ${code}`, code]),
+);
+
+export function hopelessCode(how: string): number | undefined {
+  return HOPELESS.get(how);
+}
 
 export interface ChildrenSettings {
   readonly appsFolder: string;

@@ -1,8 +1,7 @@
 import { get } from 'node:http';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
-import { internalUrl, type Children, type PlacedProcess } from './children.js';
-import { hopelessCode } from './endings.js';
+import { hopelessCode, internalUrl, type Children, type PlacedProcess } from './children.js';
 
 const POLL_MS = 50;
 const ANSWER_WITHIN_MS = 1_000;

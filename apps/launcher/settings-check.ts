@@ -1,9 +1,8 @@
 import type { Environment } from '#libs/platform/settings/config.js';
 import { ConfigFault } from '#libs/platform/process/start-fault.js';
-import { childEnvironment } from './child-environment.js';
 import { sharedLogin } from './database-logins.js';
 import { loadLauncherConfig, OWNERS, type LauncherConfig } from './config.js';
-import type { ClusterFacts, PlanProcesses } from './processes.js';
+import { childEnvironment, type ClusterFacts, type PlanProcesses } from './processes.js';
 import { makeSecrets } from './secrets.js';
 
 const SOME_PORT = 1;

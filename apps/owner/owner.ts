@@ -5,7 +5,7 @@ import type { LinkReply } from '#libs/link/link-protocol.js';
 import { LinkServer } from '#libs/link/link-server.js';
 import { NoticeBoard } from '#libs/link/notices.js';
 import { watchServiceTokens } from '#libs/link/service-tokens.js';
-import { projectionSessions } from '#libs/platform/database/database-sessions.js';
+import { projectionSessions } from '#libs/platform/database/database-settings.js';
 import { DatabasePulse, SCHEMA_ANSWERS } from '#libs/platform/database/database-pulse.js';
 import type { Health } from '#libs/platform/internal-server/polled-readiness.js';
 import { internalHandler, listen } from '#libs/platform/internal-server/internal-server.js';

@@ -1,4 +1,4 @@
-import { parseCommandLine } from '#libs/platform/terminal/command-line.js';
+import { UsageFault, type CommandArea, type GivenOptions } from '#libs/platform/terminal/commands.js';
 
 /** What is asked for. */
 export interface SeedCall {
@@ -10,59 +10,55 @@ export interface SeedCall {
   readonly quotes: { readonly completed: number; readonly open: number };
 }
 
-export const USAGE = `Usage: npm run -s seed -- [--completed n] [--open n] [--audience n] [--quotes n]
-
-Fills the cluster that runs on DATA_DIR (.data) for measuring, and ends with a line of JSON. The owners are stopped meanwhile, and
-started again when everything is projected.
-
-  --completed n   auctions that are over; one in a hundred of them was awarded and settled on the ledger
-  --open n        auctions that stay open for a day
-  --audience n    makers invited to each (default 8)
-  --quotes n      quotes in each auction (default 1 in completed and 10 in open ones)
-  --help          this text
-
-Start the cluster with LOAD_ACCOUNTS: accounts for load take part where there are any, else those of the demo.`;
-
-/** Called in a way that the program does not know. */
-export class UsageFault extends Error {}
+export const SEED = {
+  name: 'seed',
+  commands: [
+    {
+      name: '',
+      operands: [],
+      options: {
+        completed: {
+          type: 'string',
+          value: 'n',
+          text: 'auctions that are over; one in a hundred of them was awarded and settled on the ledger',
+        },
+        open: { type: 'string', value: 'n', text: 'auctions that stay open for a day' },
+        audience: { type: 'string', value: 'n', text: 'makers invited to each (8 unless given)' },
+        quotes: {
+          type: 'string',
+          value: 'n',
+          text: 'quotes in each auction (1 in completed and 10 in open ones unless given)',
+        },
+      },
+      summary: 'fills a cluster for measuring',
+      explanation: [
+        'Fills the cluster that runs on DATA_DIR (.data) for measuring, and ends with a line of JSON. The owners are stopped meanwhile, and',
+        'started again when everything is projected. Start the cluster with LOAD_ACCOUNTS: accounts for load take part where there are any,',
+        'else those of the demo.',
+      ],
+    },
+  ],
+  notes: [],
+} as const satisfies CommandArea;
 
 const AUDIENCE = 8;
 const MAX_AUDIENCE = 64;
 const QUOTES = { completed: 1, open: 10 };
 const MAX_AUCTIONS = 10_000_000;
 
-/** Undefined where only help is wanted. */
-export function callOf(args: readonly string[]): SeedCall | undefined {
-  const values = valuesOf(args);
-  if (values.help === true) return undefined;
-  const completed = count('--completed', values.completed, 0, MAX_AUCTIONS);
-  const open = count('--open', values.open, 0, MAX_AUCTIONS);
+export function callOf(options: GivenOptions): SeedCall {
+  const completed = count('--completed', options.text('completed'), 0, MAX_AUCTIONS);
+  const open = count('--open', options.text('open'), 0, MAX_AUCTIONS);
   if (completed + open === 0) throw new UsageFault('say how many auctions: --completed n or --open n');
   const quotes = {
-    completed: count('--quotes', values.quotes, QUOTES.completed, MAX_AUDIENCE),
-    open: count('--quotes', values.quotes, QUOTES.open, MAX_AUDIENCE),
+    completed: count('--quotes', options.text('quotes'), QUOTES.completed, MAX_AUDIENCE),
+    open: count('--quotes', options.text('quotes'), QUOTES.open, MAX_AUDIENCE),
   };
   const quoting = Math.max(completed > 0 ? quotes.completed : 0, open > 0 ? quotes.open : 0);
-  const audience = count('--audience', values.audience, Math.max(AUDIENCE, quoting), MAX_AUDIENCE);
+  const audience = count('--audience', options.text('audience'), Math.max(AUDIENCE, quoting), MAX_AUDIENCE);
   if (quoting > audience) throw new UsageFault('each maker quotes once: --quotes is at most --audience');
   if (audience === 0) throw new UsageFault('--audience is at least 1');
   return { completed, open, audience, quotes };
-}
-
-function valuesOf(args: readonly string[]) {
-  const text = { type: 'string' } as const;
-  const options = {
-    completed: text,
-    open: text,
-    audience: text,
-    quotes: text,
-    help: { type: 'boolean', short: 'h' },
-  } as const;
-  try {
-    return parseCommandLine({ args: [...args], options }).values;
-  } catch (error) {
-    throw new UsageFault(error instanceof Error ? error.message : String(error));
-  }
 }
 
 function count(name: string, text: string | undefined, usual: number, highest: number): number {

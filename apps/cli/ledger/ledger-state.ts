@@ -4,8 +4,7 @@ import type { ContractFacts } from '#libs/auction/rules/commands.js';
 import { inVault } from '#libs/ledger/ledger.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { AccountService, type AccountEntry } from '../accounts/account-service.js';
-import { lacksOf } from './lacks.js';
-import type { BalanceLine, EvidenceLine, LimitLine, OpeningLine } from './lines.js';
+import { lacksOf, type BalanceLine, type EvidenceLine, type LimitLine, type OpeningLine } from './lacks.js';
 
 export interface AccountState {
   readonly account_id: string;

@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { ClientBase } from 'pg';
 import { refuseNewerDatabase } from './generation.js';
 import { KEPT } from './postgres.js';
+import { EXIT, StartFault } from '../process/start-fault.js';
 import { refuseUnfinishedRestore } from './unfinished-restore.js';
 
 /** Called by every writer before its first write. Refuses a database for later releases, and one that a restore has left half done. */
@@ -24,4 +25,18 @@ export async function refuseUnfitDatabaseAt(
   } finally {
     await client.end().catch(() => undefined);
   }
+}
+
+/** A role without rights to a schema can still read the catalogue. */
+const FIND = `
+  select from pg_class where relname = 'migration' and relnamespace = (select oid from pg_namespace where nspname = 'meta')`;
+
+/** For tools that work on tables and create none. */
+export async function refuseUnmigratedDatabase(database: Pick<ClientBase, 'query'>): Promise<void> {
+  const { rowCount } = await database.query(FIND);
+  if (rowCount !== 0) return;
+  throw new StartFault(
+    'the database holds nothing of this product: DATABASE_URL names another one, or its migration has not run yet',
+    EXIT.config,
+  );
 }

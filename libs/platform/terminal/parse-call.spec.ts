@@ -50,6 +50,7 @@ describe('a call', () => {
     ]);
     expect(sold('sell pear --price 3').options.text('price')).toBe('3');
     expect(sold('sell pear').options.texts('tag')).toBeUndefined();
+    expect(sold('sell --gift -- --price').operands).toEqual(['--price']);
   });
 
   it.each([
@@ -60,6 +61,8 @@ describe('a call', () => {
     ['sell pear --colour red', "Unknown option '--colour'", undefined],
     ['sell pear --price', "Option '--price <value>' argument missing", undefined],
     ['sell pear --price 1 --price 2', '--price is given twice', undefined],
+    ['sell pear -h --help', '--help is given twice', undefined],
+    ['sell pear --price 1 --price 2 --colour', "Unknown option '--colour'", undefined],
     ['close --gift', 'close has no --gift', 'close'],
     ['sell pear --output xml', 'the only other output is json', 'sell'],
   ])('"%s" is refused in one line: %s', (typed, message, about) => {

@@ -1,5 +1,5 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { isCodedError } from '../process/start-fault.js';
-import { parseCommandLine } from './command-line.js';
 import {
   GivenOptions,
   UsageFault,
@@ -106,4 +106,27 @@ function checkOperands(command: CommandDeclaration, operands: readonly string[],
 /** A URL may have a password in it, and stands after --url alone. */
 export function repeatable(word: string): string {
   return word.includes('://') ? 'URL without --url' : word;
+}
+
+/** Two values of one option are ambiguous, and Node would silently take the last. */
+class RepeatedOption extends Error {
+  override readonly name = 'RepeatedOption';
+  readonly code = 'REPEATED_OPTION';
+
+  constructor(option: string) {
+    super(`--${option} is given twice`);
+  }
+}
+
+/** As `parseArgs` reads them, but each option once, unless it may stand several times. */
+function parseCommandLine<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
+  const parsed = parseArgs<T>(config);
+  const { tokens = [] } = parseArgs({ ...config, tokens: true });
+  const seen = new Set<string>();
+  for (const token of tokens) {
+    if (token.kind !== 'option' || config.options?.[token.name]?.multiple === true) continue;
+    if (seen.has(token.name)) throw new RepeatedOption(token.name);
+    seen.add(token.name);
+  }
+  return parsed;
 }

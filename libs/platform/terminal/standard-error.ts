@@ -1,5 +1,5 @@
+import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { writeWhole } from './write-whole.js';
 
 const DESCRIPTOR = 2;
 
@@ -18,6 +18,12 @@ export function mention(line: string): void {
   } catch {
     // There is no place left to say it.
   }
+}
+
+/** To a file, or a device such as /dev/full: each call may take less than it was given, and only the next one says why. */
+export function writeWhole(descriptor: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let done = 0; done < bytes.length;) done += writeSync(descriptor, bytes, done);
 }
 
 process.stderr.on('error', () => undefined);

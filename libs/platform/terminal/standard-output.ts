@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import path from 'node:path';
 import { asFileFault, isCodedError, StartFault } from '../process/start-fault.js';
 import { tellFault } from './tool-faults.js';
-import { writeWhole } from './write-whole.js';
+import { writeWhole } from './standard-error.js';
 
 const DESCRIPTOR = 1;
 const NAME = 'standard output';

@@ -1,7 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { childEnvironment } from './child-environment.js';
 import { sharedLogin } from './database-logins.js';
-import { planProcesses } from './processes.js';
+import { childEnvironment, planProcesses } from './processes.js';
 import { makeSecrets } from './secrets.js';
 
 const secrets = makeSecrets();
