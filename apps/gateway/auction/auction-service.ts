@@ -19,7 +19,7 @@ import type { Authenticator } from '#libs/edge/checks/check.js';
 import { EdgeListener } from '#libs/edge/server/edge-listener.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { DatabasePulse, SCHEMA_ANSWERS } from '#libs/platform/database/database-pulse.js';
-import { projectionSessions } from '#libs/platform/database/database-sessions.js';
+import { projectionSessions } from '#libs/platform/database/database-settings.js';
 import { isUnanswered, openPool } from '#libs/platform/database/postgres.js';
 import { DATABASE_ANSWER_MS } from '../database-answer.js';
 import type { OpenService, ServiceDefinition, ServiceParts } from '../service.js';
