@@ -85,6 +85,7 @@ function environmentOf(
     STREAM_KEYS: secrets.stream_key,
     AUDIT_KEY: secrets.audit_key,
     AUDIT_SIGNING_KEY: secrets.audit_signing_key,
+    ...kind.settings,
   };
   return Object.fromEntries(
     Object.entries(values).filter(([name, value]) => value !== undefined && Object.hasOwn(settings, name)),

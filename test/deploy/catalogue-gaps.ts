@@ -45,6 +45,10 @@ export function composeGaps(programs: readonly StartableProgram[]): string[] {
         return [
           [`${name}: command`, command.join(' ') === `node dist/apps/${kind.app}/main.js`],
           [`${name}: INSTANCE`, environment.INSTANCE === name],
+          ...Object.entries(kind.settings ?? {}).map(([setting, value]): Claim => [
+            `${name}: ${setting}`,
+            environment[setting] === value,
+          ]),
           ...kind.waitsFor.map((need): Claim => [`${name}: waits for ${need}`, NEEDS[need] in needs]),
           [`${name}: login`, loginIn(environment.DATABASE_URL) === (role && `sotto_${role}`)],
           [
@@ -63,6 +67,7 @@ function loginIn(url: string | undefined): string | undefined {
 
 interface Variable {
   readonly name: string;
+  readonly value?: string;
   readonly valueFrom?: { readonly secretKeyRef?: { readonly key: string } };
 }
 
@@ -116,7 +121,7 @@ export function kubernetesGaps(programs: readonly StartableProgram[]): string[] 
 }
 
 function workloadClaims({
-  kind: { name, app, replicas, paths, databaseRole: role },
+  kind: { name, app, replicas, paths, settings = {}, databaseRole: role },
 }: StartableProgram): Claim[] {
   const spec = workloadOf(name)?.spec;
   const [container] = spec?.template?.spec.containers ?? [];
@@ -125,6 +130,10 @@ function workloadClaims({
   return [
     [`kustomization.yaml: ${name}.yaml`, listed.includes(`${name}.yaml`)],
     [`${name}: command`, container.command.join(' ') === `node dist/apps/${app}/main.js`],
+    ...Object.entries(settings).map(([setting, value]): Claim => [
+      `${name}: ${setting}`,
+      container.env?.some((each) => each.name === setting && each.value === value) === true,
+    ]),
     [`${name}: replicas`, spec?.replicas === replicas.kubernetes],
     [`${name}: health`, container.livenessProbe?.httpGet.path === paths.health],
     [`${name}: readiness`, container.readinessProbe?.httpGet.path === paths.readiness],

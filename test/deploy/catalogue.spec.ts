@@ -16,6 +16,7 @@ const COURIER: ProcessKind = {
   isNumbered: false,
   replicas: { local: 2, compose: 1, kubernetes: 1 },
   publicPort: { base: 8180, step: 10 },
+  settings: { SERVES: 'auction' },
   databaseRole: 'courier',
 };
 const KINDS: readonly ProcessKind[] = [...PROCESSES, COURIER];
@@ -48,6 +49,7 @@ it('a new kind is started by the launcher, with what its app reads', () => {
     ['courier-1', 'gateway/main.js', 'http://127.0.0.1:9190'],
   ]);
   for (const { env, faults } of couriers) expect(faults({ ...env, INTERNAL_PORT: '1' })).toEqual([]);
+  expect(couriers[0]?.env).toMatchObject({ SERVES: 'auction' });
   expect(couriers[0]?.env).not.toHaveProperty('ID_KEY');
 });
 

@@ -10,6 +10,8 @@ export interface ProcessKind {
   readonly name: string;
   /** `apps/<app>/main.ts` is what runs; `apps/<app>/config.ts` has its settings as `<app>Config` and `<app>Rules`. */
   readonly app: string;
+  /** What makes it this kind where several kinds share an app, such as SERVES of the gateway. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Whether its only process is called `name-0` and not `name`. Several are numbered anyway. */
   readonly isNumbered: boolean;
   /** Processes under `npm start`, in docker-compose.yml, and the pods in Kubernetes. */
