@@ -1,5 +1,5 @@
 import type { OverStream } from '#libs/edge/endpoint.js';
-import type { CallerIdentity, CommandName } from '../protocol/protocol.js';
+import type { CallerIdentity, CommandIdentity } from '../protocol/protocol.js';
 import { contentHash } from './content-hash.js';
 
 interface Calling {
@@ -17,7 +17,7 @@ export function callerOf({ principal, requestId }: Calling): CallerIdentity {
 export function commandOf(
   call: Calling & { readonly idempotencyKey: string },
   content: unknown,
-): CallerIdentity & CommandName {
+): CallerIdentity & CommandIdentity {
   const notAfter = call.overStream?.notAfter;
   return {
     ...callerOf(call),

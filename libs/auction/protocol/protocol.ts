@@ -12,11 +12,11 @@ export interface CallerIdentity {
   readonly request_id: string;
 }
 
-/** The caller's name for a command, and the hash of its content without that name. */
-export interface CommandName {
+/** The caller's key for a command, and the hash of its content without that key. */
+export interface CommandIdentity {
   readonly key: string;
   readonly content: string;
-  /** Past this instant the command is refused with COMMAND_EXPIRED; what was decided before is told even later. */
+  /** After this instant the command is refused with COMMAND_EXPIRED. An earlier decision is still replied later. */
   readonly not_after?: string;
 }
 
@@ -24,16 +24,16 @@ export interface CommandName {
 export interface ConnectionClaim {
   readonly connection_id: string;
   readonly account: string;
-  /** Counts the sockets that have carried the connection; only the end of the latest one is the connection's. */
+  /** Counts the sockets of the connection. Only the end of the latest one is the connection's. */
   readonly attachment: number;
-  /** Absent where the latest `hello` did not ask for it: then the quotes stand. */
+  /** Absent where the latest `hello` did not ask for it. Then the quotes stay. */
   readonly grace_ms?: number;
 }
 
 export interface ConnectionEnd {
   readonly connection_id: string;
   readonly attachment: number;
-  /** `BYE` leaves the quotes standing, `LOST` does not. */
+  /** `BYE` keeps the quotes, `LOST` does not. */
   readonly how: 'BYE' | 'LOST';
 }
 
@@ -50,30 +50,30 @@ export type ExecutionStepName = 'SUBMITTED' | 'RETRYING' | 'CONFIRMED' | 'FAILED
 
 /** All that may be asked of an owner. */
 export type OwnerRequest =
-  | ({ readonly op: 'create'; readonly body: CreateBody } & CallerIdentity & CommandName)
+  | ({ readonly op: 'create'; readonly body: CreateBody } & CallerIdentity & CommandIdentity)
   | ({ readonly op: 'cancel'; readonly auction_id: string; readonly reason?: string } & CallerIdentity &
-      CommandName)
+      CommandIdentity)
   | ({
       readonly op: 'submit';
       readonly auction_id: string;
       readonly body: SubmitBody;
       readonly connection_id?: string;
     } & CallerIdentity &
-      CommandName)
+      CommandIdentity)
   | ({
       readonly op: 'revise';
       readonly auction_id: string;
       readonly quote_id: string;
       readonly body: ReviseBody;
     } & CallerIdentity &
-      CommandName)
+      CommandIdentity)
   | ({
       readonly op: 'withdraw';
       readonly auction_id: string;
       readonly quote_id: string;
       readonly expected_revision?: number;
     } & CallerIdentity &
-      CommandName)
+      CommandIdentity)
   | ({
       readonly op: 'withdraw_all';
       /** The whole call counts once, at the account's home shard. */
@@ -81,7 +81,7 @@ export type OwnerRequest =
       readonly auction_ids?: readonly string[];
       readonly venue?: string;
     } & CallerIdentity &
-      CommandName)
+      CommandIdentity)
   | ({ readonly op: 'auction'; readonly auction_id: string } & CallerIdentity)
   | ({
       readonly op: 'events';

@@ -2,16 +2,16 @@ import { hash } from 'node:crypto';
 
 export const SHARDS = 3;
 
-/** The owner of a create call, and so of the auction that it makes: the same for every repeat of the call. */
+/** The shard of a create call, and so of its auction. The same for every repeat of the call. */
 export function shardOfCreate(account: string, idempotencyKey: string): number {
   return shardOf(hash('sha256', `${account}\0${idempotencyKey}`, 'buffer'));
 }
 
-/** Beyond so many all are forgotten, and worked out again when they are asked for. */
+/** The cache is emptied beyond this. */
 const MOST_HOMES = 100_000;
 const homes = new Map<string, number>();
 
-/** The shard that keeps an account's token buckets and answers its originator preflights. Asked at every command, and never another. */
+/** The shard that keeps an account's token buckets and answers its originator preflights. Needed for every command, so it is cached. */
 export function homeShard(account: string): number {
   const known = homes.get(account);
   if (known !== undefined) return known;

@@ -8,7 +8,7 @@ import { bookOf, findQuote, type AuctionState } from '../../rules/state.js';
 import type { Hold } from '../../rules/terms.js';
 import { isOverFor } from '../../rules/told/viewer.js';
 import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
-import type { CallerIdentity, CommandName } from '../../protocol/protocol.js';
+import type { CallerIdentity, CommandIdentity } from '../../protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import { beyond, larger } from '../hold-arithmetic.js';
 import { AGAIN } from '#libs/shard/task.js';
@@ -23,7 +23,7 @@ import { eventsOf, type Draft } from './drafts.js';
 import { dueEvents, isPastClose } from './due-events.js';
 import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';
 
-export type QuoteRequest = { readonly auction_id: string } & CallerIdentity & CommandName;
+export type QuoteRequest = { readonly auction_id: string } & CallerIdentity & CommandIdentity;
 
 /** What one of the three quote commands adds to the common way. */
 export interface QuoteRule {

@@ -1,7 +1,7 @@
 import type { Instant } from '#libs/base/instant.js';
 import type { CommandMark, Operation } from '../../rules/events.js';
 import { rejected } from '#libs/base/rejection.js';
-import type { CallerIdentity, CommandName } from '../../protocol/protocol.js';
+import type { CallerIdentity, CommandIdentity } from '../../protocol/protocol.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import type { AuctionBook } from '../memory/auction-book.js';
 import type { ConnectionBook } from '../connections/connection-book.js';
@@ -20,7 +20,7 @@ export interface ShardContext {
 }
 
 /** Past its own time nothing is done for the caller any more; what was decided before is told even then. */
-export function isTooLate({ not_after: notAfter }: CommandName, now: Instant): boolean {
+export function isTooLate({ not_after: notAfter }: CommandIdentity, now: Instant): boolean {
   return notAfter !== undefined && now > notAfter;
 }
 
@@ -28,7 +28,7 @@ export const TOO_LATE = rejected('COMMAND_EXPIRED', 'The command came after its 
 
 export type Settle = (reply: LinkReply) => void;
 
-export function markOf(request: CallerIdentity & CommandName, operation: Operation): CommandMark {
+export function markOf(request: CallerIdentity & CommandIdentity, operation: Operation): CommandMark {
   return { account_id: request.account, operation, key: request.key, content: request.content };
 }
 
@@ -39,6 +39,6 @@ export interface DraftHead {
 }
 
 /** How every draft of a caller's command begins. */
-export function drafted(request: CallerIdentity & CommandName, operation: Operation, at: Instant): DraftHead {
+export function drafted(request: CallerIdentity & CommandIdentity, operation: Operation, at: Instant): DraftHead {
   return { at, requestId: request.request_id, command: markOf(request, operation) };
 }
