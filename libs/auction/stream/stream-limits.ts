@@ -3,18 +3,18 @@ import { CONNECTION_LIMITS, type ConnectionLimits } from '#libs/socket/limits.js
 /** What else one connection of the auctions' stream may hold, ask for, or keep waiting. */
 export interface StreamLimits extends ConnectionLimits {
   readonly subscriptions: number;
-  /** A second, and at once; whoever may not subscribe has nothing to unsubscribe. */
+  /** A second, and at once. Unsubscribing needs no limit of its own. */
   readonly subscribesPerSecond: number;
   readonly maxGraceMillis: number;
   readonly snapshotPart: number;
-  /** Entries of before that are read at once for a subscription with `after_seq`. */
+  /** Earlier entries that are read at once for a subscription with `after_seq`. */
   readonly timelinePage: number;
   /** Events between two tokens, and the time between them. */
   readonly tokenEvents: number;
   readonly tokenMillis: number;
-  /** How long a resumed connection waits until this gateway has come as far as the one before, and the like. */
+  /** How long a resumed connection waits until this gateway is as far as the earlier one, and the like. */
   readonly catchUpMillis: number;
-  /** What is recalled at once for one connection of what the feed has forgotten. */
+  /** What is read at once, for one connection, of what the feed has forgotten. */
   readonly historyPageEvents: number;
   readonly historyPageBytes: number;
   /** Connections for which that is done at the same time. */

@@ -8,7 +8,7 @@ import { CLOSE, type StreamSocket } from '#libs/socket/socket.js';
 import type { Principal } from '#libs/edge/endpoint.js';
 import { isCommand, isControl, readMessage, type ClientMessage } from '../client-messages.js';
 import { INVALID, message, OUT_OF_RANGE, reject } from '../server-messages.js';
-import type { SubscriptionBook } from '../subscriptions/subscription-book.js';
+import type { SubscriptionTable } from '../subscriptions/subscription-table.js';
 import type { Subscription } from '../subscriptions/subscription.js';
 import { greet, type Greeting } from './greeting.js';
 import { decodeControl, MessageHandler, sessionEnd } from './message-handler.js';
@@ -51,7 +51,7 @@ class Conversation implements ConnectionProtocol<Subscription> {
   }
 
   beat(): void {
-    this.book?.beat();
+    this.table?.beat();
   }
 
   warnOfExpiry(): void {
@@ -63,19 +63,19 @@ class Conversation implements ConnectionProtocol<Subscription> {
   }
 
   wouldLose(auctionIds: ReadonlySet<string>): boolean {
-    return this.book?.wouldLose(auctionIds) === true;
+    return this.table?.wouldLose(auctionIds) === true;
   }
 
   sendStateInstead(dropped: ReadonlyMap<Subscription, number>): void {
-    this.book?.makeGood(dropped);
+    this.table?.sendStateInstead(dropped);
   }
 
   end(): void {
     this.handler?.end();
   }
 
-  private get book(): SubscriptionBook | undefined {
-    return this.handler?.book;
+  private get table(): SubscriptionTable | undefined {
+    return this.handler?.table;
   }
 
   private greet(said: ClientMessage): void {
@@ -100,12 +100,12 @@ class Conversation implements ConnectionProtocol<Subscription> {
     const { connection, ports } = this;
     const { resumed, error } = greeting;
     this.handler = new MessageHandler(ports, connection, greeting);
-    const { book } = this.handler;
+    const { table } = this.handler;
     if (resumed !== undefined) {
-      book.restore(resumed.point, resumed.seen);
+      table.restore(resumed.point, resumed.seen);
       ports.meter.resumed('RESUMED');
     } else if (error !== undefined) ports.meter.resumed(error);
-    const { names: subscriptions } = book;
+    const { names: subscriptions } = table;
     const render = (): string =>
       message('welcome', {
         cmd_id: cmdId,
@@ -119,6 +119,6 @@ class Conversation implements ConnectionProtocol<Subscription> {
       });
     // Rendered when it leaves: by then it is known when the session ends.
     connection.send({ size: 0, render });
-    if (resumed !== undefined) book.resume(resumed.point, resumed.broken, resumed.history);
+    if (resumed !== undefined) table.resume(resumed.point, resumed.broken, resumed.history);
   }
 }

@@ -11,7 +11,7 @@ import type { Broken } from '../subscriptions/resumption.js';
 export interface Greeting {
   readonly name: ConnectionName;
   readonly graceMillis: number | undefined;
-  /** Absent where the connection is a new one. */
+  /** Absent for a new connection. */
   readonly resumed?: Resumed;
   readonly error?: ResumeError;
 }
@@ -27,7 +27,7 @@ export interface Resumed {
 const NANOS_PER_MICRO = 1_000n;
 const NANOS_PER_MILLI = 1_000_000n;
 
-/** Begins a connection or goes on with one; undefined when this gateway is too far behind to go on with it. */
+/** Begins a connection or resumes one. Undefined when this gateway is too far behind to resume it. */
 export async function greet(
   hello: Control<'hello'>,
   account: string,
@@ -36,7 +36,7 @@ export async function greet(
   const { tokens, clock } = ports;
   const now = clock.epochNanos();
   const graceMillis = hello.cancel_on_disconnect?.grace_ms;
-  // Of two sockets that go on with one connection the later is the connection, whichever gateways they are at.
+  // Of two sockets that resume one connection the later one is the connection, whichever gateways they are at.
   const attachment = Number(now / NANOS_PER_MICRO);
   const token = hello.resume_token;
   const opened = token === undefined ? undefined : tokens.open(token, account, Number(now / NANOS_PER_MILLI));
@@ -60,7 +60,7 @@ export async function greet(
   };
 }
 
-/** Waits until this gateway has seen what the one before had told, if that is soon, and finds what is older. */
+/** Waits a short time until this gateway has seen what the earlier one had sent, and finds what is older. */
 async function progressHere(
   point: ResumePoint,
   seen: Seen,
@@ -70,7 +70,7 @@ async function progressHere(
   if (!(await feed.waitUntil(() => feed.hasReached(point.positions), catchUpMillis))) return undefined;
   const progress = new SubscriptionProgress(history, point, seen);
   try {
-    // Whatever the client has seen was in the journals when it came here. They may be told to be shorter than they are; see Resumption.
+    // What the client has seen was in the journals when it came here. Brokers may report them shorter than they are; see Resumption.
     const heads = await feed.heads();
     do {
       await progress.recall();
@@ -86,7 +86,7 @@ async function progressHere(
 function brokenIn({ subscriptions }: ResumePoint, progress: SubscriptionProgress): Broken {
   const broken = new Map<number, ResyncReason>();
   for (const mark of subscriptions) {
-    // What it missed before is told on from where that was.
+    // What it missed before goes on from where that was.
     if (mark.told !== undefined) continue;
     if (!mark.isComplete) broken.set(mark.number, 'SNAPSHOT_INCOMPLETE');
     else if (!progress.canContinue(mark)) broken.set(mark.number, 'HISTORY_GONE');

@@ -25,7 +25,7 @@ import {
   SESSION_UNKNOWN,
   UNAUTHORIZED,
 } from '../server-messages.js';
-import type { SubscriptionBook } from '../subscriptions/subscription-book.js';
+import type { SubscriptionTable } from '../subscriptions/subscription-table.js';
 import type { Greeting } from './greeting.js';
 import type { RunRequest, StreamConnection, StreamPorts } from './stream-ports.js';
 import { SubscriptionHandler } from './subscription-handler.js';
@@ -48,13 +48,13 @@ export class MessageHandler {
   ) {
     this.subscriptions = new SubscriptionHandler(ports, connection, name, this.run);
     this.watched = { ...name, graceMillis };
-    // A resumed connection may have been watched over before: the latest hello decides.
+    // A resumed connection may have been watched before: the latest hello decides.
     this.isWatched = graceMillis !== undefined || resumed !== undefined;
     if (this.isWatched) ports.presence.here(this.watched);
   }
 
-  get book(): SubscriptionBook {
-    return this.subscriptions.book;
+  get table(): SubscriptionTable {
+    return this.subscriptions.table;
   }
 
   handle(said: ClientMessage): void {
@@ -65,7 +65,7 @@ export class MessageHandler {
   }
 
   end(): void {
-    this.book.stop();
+    this.table.stop();
     if (this.isWatched) this.ports.presence.gone(this.watched, this.saidBye ? 'BYE' : 'LOST');
   }
 
@@ -86,7 +86,7 @@ export class MessageHandler {
     const checked = connection.guard.check();
     this.run(cmdId, async () => {
       const state = checked instanceof Promise ? await checked : checked;
-      // A connection that is gone is not watched over: its commands must not run any more.
+      // A connection that is gone is not watched, so its commands must not run.
       if (connection.isEnded) return;
       if (state === 'unauthorized') connection.expire();
       else if (state === 'unavailable') connection.send(reject(cmdId, SESSION_UNKNOWN));
@@ -155,7 +155,7 @@ export class MessageHandler {
     });
   }
 
-  /** What was said before it is answered before it. */
+  /** Earlier requests are answered first. */
   private leave(cmdId: string): void {
     const { connection } = this;
     this.saidBye = true;

@@ -21,7 +21,7 @@ import {
 import { CatchUp } from '../subscriptions/catch-up.js';
 import type { Subscription } from '../subscriptions/subscription.js';
 import type { ConnectionName } from '../subscriptions/resume-cursor.js';
-import { SubscriptionBook } from '../subscriptions/subscription-book.js';
+import { SubscriptionTable } from '../subscriptions/subscription-table.js';
 import { CLOSE } from '#libs/socket/socket.js';
 import type { RunRequest, StreamConnection, StreamPorts } from './stream-ports.js';
 
@@ -31,13 +31,13 @@ interface Wish {
   readonly afterSeq: number | undefined;
 }
 
-/** An auction is on its way here, or has just gone: so often it is looked for anew. */
+/** An auction may be on its way here, or have just gone, so it is looked for this often. */
 const TRIES = 3;
 const PACE_MILLIS = 20;
 
 /** Subscribing and unsubscribing: finds what is to be shown, wherever it is, and begins with it. */
 export class SubscriptionHandler {
-  readonly book: SubscriptionBook;
+  readonly table: SubscriptionTable;
   private readonly rule: BucketRule;
   private bucket: BucketState;
   private waiting = 0;
@@ -50,7 +50,7 @@ export class SubscriptionHandler {
     private readonly run: RunRequest,
   ) {
     const { clock, limits } = ports;
-    this.book = this.openBook(name);
+    this.table = this.openTable(name);
     this.rule = perSecond(limits.subscribesPerSecond, limits.subscribesPerSecond);
     this.bucket = fullBucket(this.rule, clock.monotonicNanos());
   }
@@ -65,16 +65,16 @@ export class SubscriptionHandler {
   }
 
   unsubscribe(cmdId: string, id: string): void {
-    if (!this.book.remove(id)) {
+    if (!this.table.remove(id)) {
       this.connection.send(reject(cmdId, NO_SUBSCRIPTION));
       return;
     }
     this.connection.send(message('unsubscribed', { cmd_id: cmdId, subscription_id: id }));
-    // The tokens of before would bring it back.
-    this.book.beat();
+    // The client's earlier tokens would bring it back.
+    this.table.beat();
   }
 
-  /** What comes faster is answered later, in order: a snapshot costs more than the asking for it. */
+  /** Faster requests are answered later, in order: a snapshot costs more than the request for it. */
   private async turn(): Promise<void> {
     this.waiting += 1;
     this.turns = this.turns.then(() => this.pace());
@@ -95,9 +95,9 @@ export class SubscriptionHandler {
   }
 
   private async toAll(cmdId: string): Promise<void> {
-    await this.book.live();
+    await this.table.live();
     const subscription = this.enter(cmdId, undefined);
-    if (subscription !== undefined) this.book.begin(subscription, this.ports.feed.live(this.book.account));
+    if (subscription !== undefined) this.table.begin(subscription, this.ports.feed.live(this.table.account));
   }
 
   private async toOne(wish: Wish): Promise<void> {
@@ -106,15 +106,15 @@ export class SubscriptionHandler {
     const missed =
       afterSeq === undefined
         ? { entries: [] }
-        : await archive.events(this.book.account, auctionId, afterSeq, limits.timelinePage);
-    await this.book.live();
+        : await archive.events(this.table.account, auctionId, afterSeq, limits.timelinePage);
+    await this.table.live();
     if ('error' in missed) {
       this.connection.send(reject(cmdId, missed));
       return;
     }
     for (let tries = 0; tries < TRIES; tries += 1) {
-      // Between this look and the beginning nothing may be waited for: the feed would go on without the subscription.
-      const viewerState = feed.find(auctionId, this.book.account);
+      // Nothing may wait between this find and the beginning: the feed would go on without the subscription.
+      const viewerState = feed.find(auctionId, this.table.account);
       if (viewerState !== undefined) {
         this.beginHere(wish, viewerState, missed.entries);
         return;
@@ -128,13 +128,13 @@ export class SubscriptionHandler {
     this.connection.send(reject(cmdId, NOT_HERE_YET));
   }
 
-  /** For what is not in the feed's memory: it is over and done with, or so young that the feed has not come to it. */
+  /** For an auction that is not in the feed's memory: it is over, or so young that the feed has not come to it. */
   private async lookElsewhere(auctionId: string): Promise<{ readonly view: string } | 'COMING' | Refused> {
     const { archive, feed, limits } = this.ports;
-    const found = await archive.view(this.book.account, auctionId);
+    const found = await archive.view(this.table.account, auctionId);
     if ('error' in found) return found;
     if (found.isOver) return { view: found.text };
-    const isHere = (): boolean => feed.find(auctionId, this.book.account) !== undefined;
+    const isHere = (): boolean => feed.find(auctionId, this.table.account) !== undefined;
     return (await feed.waitUntil(isHere, limits.catchUpMillis)) ? 'COMING' : NOT_HERE_YET;
   }
 
@@ -143,10 +143,10 @@ export class SubscriptionHandler {
     const subscription = this.enter(cmdId, auctionId, afterSeq);
     if (subscription === undefined) return;
     if (afterSeq === undefined || afterSeq >= viewVersion(viewerState.state, viewerState.viewer)) {
-      this.book.begin(subscription, [viewerState]);
+      this.table.begin(subscription, [viewerState]);
       return;
     }
-    this.book.beginBehind(subscription, viewerState);
+    this.table.beginBehind(subscription, viewerState);
     this.catchUp(subscription, missed);
   }
 
@@ -157,23 +157,23 @@ export class SubscriptionHandler {
   ): void {
     const subscription = this.enter(cmdId, auctionId, afterSeq);
     if (subscription === undefined) return;
-    this.book.showEnded(subscription, view);
+    this.table.showEnded(subscription, view);
     if (afterSeq !== undefined) this.catchUp(subscription, missed);
   }
 
-  /** Tells it what its client missed before it, from where that is. `missed` is what comes first, as far as it is known. */
+  /** Sends what the client missed before the subscription. `missed` is what comes first, as far as it is known. */
   private catchUp(subscription: Subscription, missed: readonly NumberedEntry[] = []): void {
     const { feed, archive, clock, limits } = this.ports;
     const ports = { feed, archive, clock, outbox: this.connection.outbox, pageSize: limits.timelinePage };
-    new CatchUp(ports, this.book, subscription).run(missed).catch((error: unknown) => {
+    new CatchUp(ports, this.table, subscription).run(missed).catch((error: unknown) => {
       this.connection.fail(error);
     });
   }
 
-  private openBook(name: ConnectionName): SubscriptionBook {
+  private openTable(name: ConnectionName): SubscriptionTable {
     const { feed, tokens, clock, limits, meter } = this.ports;
     const { outbox } = this.connection;
-    return new SubscriptionBook(
+    return new SubscriptionTable(
       {
         feed,
         tokens,
@@ -199,33 +199,33 @@ export class SubscriptionHandler {
     );
   }
 
-  /** An auction that ended so long ago that the feed has done with it is to be shown anew. */
+  /** For an auction that ended so long ago that the feed has forgotten it. */
   private async showFromArchive(subscription: Subscription): Promise<void> {
-    const { book, ports, connection } = this;
-    const { round } = book;
+    const { table, ports, connection } = this;
+    const { round } = table;
     const auctionId = subscription.auctionId ?? '';
-    const found = await ports.archive.view(book.account, auctionId);
-    if (connection.isEnded || !book.has(subscription) || book.round !== round) return;
-    const viewerState = subscription.isOver ? undefined : ports.feed.find(auctionId, book.account);
-    if (viewerState !== undefined) book.begin(subscription, [viewerState]);
+    const found = await ports.archive.view(table.account, auctionId);
+    if (connection.isEnded || !table.has(subscription) || table.round !== round) return;
+    const viewerState = subscription.isOver ? undefined : ports.feed.find(auctionId, table.account);
+    if (viewerState !== undefined) table.begin(subscription, [viewerState]);
     else if ('error' in found) connection.close(CLOSE.draining, 'cannot go on here');
-    else book.showEnded(subscription, found.text);
+    else table.showEnded(subscription, found.text);
   }
 
-  /** Undefined when it must not be any more, or has been told the present already: the reply itself was too much. */
+  /** Undefined when it may not be any more, or got the present already because the reply itself was too much. */
   private enter(cmdId: string, auctionId: string | undefined, told?: number): Subscription | undefined {
     if (this.connection.isEnded) return undefined;
     if (this.isFull()) {
       this.connection.send(reject(cmdId, TOO_MANY_SUBSCRIPTIONS));
       return undefined;
     }
-    const { round } = this.book;
-    const subscription = this.book.add(auctionId === undefined ? 'auctions' : 'auction', auctionId, told);
+    const { round } = this.table;
+    const subscription = this.table.add(auctionId === undefined ? 'auctions' : 'auction', auctionId, told);
     this.connection.send(message('subscribed', { cmd_id: cmdId, subscription_id: subscription.id }));
-    return this.book.round === round ? subscription : undefined;
+    return this.table.round === round ? subscription : undefined;
   }
 
   private isFull(): boolean {
-    return this.book.size >= this.ports.limits.subscriptions;
+    return this.table.size >= this.ports.limits.subscriptions;
   }
 }

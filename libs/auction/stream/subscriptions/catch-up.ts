@@ -5,7 +5,7 @@ import type { Feed } from '../feed/feed.js';
 import type { Outbox } from '#libs/socket/outbox.js';
 import type { Archive } from '../ports.js';
 import type { Subscription } from './subscription.js';
-import type { SubscriptionBook } from './subscription-book.js';
+import type { SubscriptionTable } from './subscription-table.js';
 
 export interface CatchUpPorts {
   readonly feed: Feed;
@@ -15,12 +15,12 @@ export interface CatchUpPorts {
   readonly pageSize: number;
 }
 
-/** Reads may be a moment behind what the feed has taken in. */
+/** Reads may lag a moment behind the feed. */
 const PATIENCE = { tries: 40, millis: 50 };
 
 /**
- * Tells a subscription to one auction what its client missed before it: page by page, no faster than it is read. It ends at a
- * moment at which the feed is just as far, so that the feed tells what follows.
+ * Sends a subscription to one auction what its client missed before it: page by page, no faster than it is read. It ends at a
+ * moment at which the feed is just as far, so that the feed goes on from there.
  */
 export class CatchUp {
   private readonly round: number;
@@ -28,14 +28,14 @@ export class CatchUp {
 
   constructor(
     private readonly ports: CatchUpPorts,
-    private readonly book: SubscriptionBook,
+    private readonly table: SubscriptionTable,
     private readonly subscription: Subscription,
   ) {
-    this.round = book.round;
+    this.round = table.round;
     this.told = subscription.told ?? 0;
   }
 
-  /** `page` is what comes first, as far as it has been read. */
+  /** `page` is what comes first, as far as it was read. */
   async run(page: readonly NumberedEntry[]): Promise<void> {
     let entries: readonly NumberedEntry[] | 'END' = page;
     while (entries !== 'END') {
@@ -43,7 +43,7 @@ export class CatchUp {
       if (isDone || this.isVoid()) return;
       entries = await this.read();
     }
-    if (!this.isVoid()) this.book.caughtUp(this.subscription);
+    if (!this.isVoid()) this.table.caughtUp(this.subscription);
   }
 
   /** True when the subscription is where the feed is. */
@@ -56,16 +56,16 @@ export class CatchUp {
       if (version !== undefined && seq > version) break;
       const isLast = version === undefined ? entry.kind === 'AUCTION_COMPLETED' : seq === version;
       this.told = seq;
-      this.book.sendMissed(this.subscription, seq, entry, isLast);
+      this.table.sendMissed(this.subscription, seq, entry, isLast);
       if (isLast) return true;
     }
     const version = this.version();
     if (version === undefined || this.told < version) return false;
-    this.book.caughtUp(this.subscription);
+    this.table.caughtUp(this.subscription);
     return true;
   }
 
-  /** Rejects when what comes next cannot be had: the client goes on elsewhere, from where it is. */
+  /** Rejects when what comes next cannot be read: the client resumes elsewhere. */
   private async read(): Promise<readonly NumberedEntry[] | 'END'> {
     const { archive, clock, pageSize } = this.ports;
     const auctionId = this.subscription.auctionId ?? '';
@@ -73,7 +73,7 @@ export class CatchUp {
       // Only what is read after the auction was over can be known to be all of it, and only where it is over to whoever answers: an owner
       // that has been replaced, and has not heard of it yet, tells what was.
       const isOver = this.version() === undefined;
-      const page = await archive.events(this.book.account, auctionId, this.told, pageSize);
+      const page = await archive.events(this.table.account, auctionId, this.told, pageSize);
       if (this.isVoid()) return [];
       if (!('error' in page)) {
         if (page.entries.length > 0) return page.entries;
@@ -84,15 +84,15 @@ export class CatchUp {
     throw new Error(`the timeline of ${auctionId} cannot be read behind ${this.told}`);
   }
 
-  /** It was told anew meanwhile, or nobody wants to hear it any more. */
+  /** It was sent anew meanwhile, or is gone. */
   private isVoid(): boolean {
-    return this.book.round !== this.round || !this.book.has(this.subscription);
+    return this.table.round !== this.round || !this.table.has(this.subscription);
   }
 
-  /** The number of entries that the feed is at; undefined for an auction that it has done with, or will never tell of. */
+  /** The number of entries that the feed is at. Undefined for an auction that it has forgotten or will never know. */
   private version(): number | undefined {
     const { auctionId, isOver } = this.subscription;
-    const viewerState = isOver ? undefined : this.ports.feed.find(auctionId ?? '', this.book.account);
+    const viewerState = isOver ? undefined : this.ports.feed.find(auctionId ?? '', this.table.account);
     return viewerState === undefined ? undefined : viewVersion(viewerState.state, viewerState.viewer);
   }
 }

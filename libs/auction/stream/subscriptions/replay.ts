@@ -4,24 +4,24 @@ import type { HistoryCatchUp } from '../feed/history-catch-up.js';
 export interface ReplayPorts {
   readonly history: HistoryCatchUp;
   readonly hasRoom: () => boolean;
-  /** False when nothing more is to be told here. */
+  /** False when nothing more is to be sent. */
   readonly tell: (shard: number, event: FeedEvent) => boolean;
-  /** Whether nothing of the shard is missing that has to come before what other shards have. */
+  /** Whether nothing of the shard is missing that has to come before other shards. */
   readonly isWhole: (shard: number) => boolean;
 }
 
-/** A place in a journal behind which nothing is at hand. */
+/** A position in a journal after which nothing is at hand. */
 export interface Gap {
   readonly shard: number;
   readonly position: number;
 }
 
 /**
- * What a resumed connection has missed, told no faster than it is read: until the end is reached it hears of nothing else.
+ * Sends what a resumed connection has missed, no faster than it is read, and nothing else until the end is reached.
  * The tokenless shard comes first and whole, because the client may hold some of it already.
  */
 export class Replay {
-  /** By shard, up to where everything has been told. */
+  /** By shard, up to where everything was sent. */
   readonly cursors: number[];
   private readonly order: readonly number[];
 
@@ -36,7 +36,7 @@ export class Replay {
     );
   }
 
-  /** As far as it can be told at once; where there is a gap it has to be recalled what comes behind it. */
+  /** Goes as far as it can without waiting. What comes after a gap has to be recalled. */
   goOn(): 'DONE' | 'WAITING' | 'NOT_WHOLE' | 'STOPPED' | Gap {
     for (const shard of this.order) {
       const outcome = this.tellOf(shard);
@@ -46,7 +46,7 @@ export class Replay {
     return 'DONE';
   }
 
-  /** What is at hand of what is still to be told; undefined where something would have to be recalled. */
+  /** What is at hand and still to be sent. Undefined where something would have to be recalled. */
   *untold(): Generator<string | undefined> {
     for (const shard of this.order) {
       const section = this.ports.history.behind(shard, this.cursors[shard] ?? 0);

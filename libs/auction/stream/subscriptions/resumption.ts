@@ -8,7 +8,7 @@ import { Replay, type Gap } from './replay.js';
 import { concerns, isAhead, isTold, shardOf, type Subscription } from './subscription.js';
 import type { EventNumbering } from './event-numbering.js';
 
-/** Why subscriptions of a token, by number, cannot be told what comes next. */
+/** Why subscriptions of a token, by number, cannot go on. */
 export type Broken = ReadonlyMap<number, ResyncReason>;
 export type Reasons = ReadonlyMap<Subscription, ResyncReason>;
 
@@ -19,10 +19,10 @@ export interface ResumptionPorts {
   readonly feed: Feed;
   readonly clock: Clock;
   readonly account: string;
-  /** How long what the client has seen, and nobody here knows of, is waited for. */
+  /** How long this gateway waits for what the client has seen and it has not. */
   readonly patienceMillis: number;
   readonly onResync: (reason: ResyncReason) => void;
-  /** All has been told; these are left, to be told anew from the present. */
+  /** Everything was sent. These are left, and need a snapshot of the present. */
   readonly onDone: (left: Reasons) => void;
   readonly onFault: (error: unknown) => void;
 }
@@ -30,14 +30,13 @@ export interface ResumptionPorts {
 const NANOS_PER_MILLI = 1_000_000n;
 
 /**
- * A connection on its way from where its token was given out to the present. Snapshots that had not arrived whole are shown
- * again as they were then, so that what came behind them follows: also how auctions ended that are over by now.
+ * A connection on its way from its token to the present. Snapshots that had not arrived whole are sent again as they were then, so
+ * that what came after them follows, the ends of auctions too.
  *
- * The present of this gateway may be behind what the client has seen, although it has read all that it was told there is: brokers
- * tell an older end for a while. So a client is not taken for one that lies before it has been waited for what is missing. Meanwhile
- * its other subscriptions are told what happens, as far as a token can say so: while something of the tokenless shard is missing that is
- * this shard alone, for in a subscription to all auctions what comes out of another shard would be counted in its place. In the end the journals
- * are asked once more: only what they do not have is given up, and while they cannot be read that is for another gateway to say.
+ * A client may have seen more than this gateway knows to exist, because brokers report an older end for a while. So the gateway waits
+ * for what is missing. Meanwhile it sends the other subscriptions what a token can express: only the tokenless shard, while something of it
+ * is missing, because an event of another shard would be counted in its place. In the end it asks the journals once more and gives up
+ * only what they do not have. If they cannot be read, another gateway has to decide.
  */
 export class Resumption {
   private readonly replay: Replay;
@@ -45,7 +44,7 @@ export class Resumption {
   private isStopped = false;
   private wake: (() => void) | undefined;
   private patienceEndsAt: bigint | undefined;
-  /** Behind the end of patience: what is at hand is all that there was then. */
+  /** After the end of the wait: what is at hand is all that there was then. */
   private hasReadAll = false;
 
   constructor(
@@ -65,13 +64,13 @@ export class Resumption {
         isWhole: (shard) =>
           shard !== point.tokenlessShard || this.ahead().every(({ auctionId }) => auctionId !== undefined),
       },
-      // A shard on which nobody depends who is continued need not be recalled.
+      // A shard on which no resumed subscription depends need not be recalled.
       present.map((position, shard) => (this.isNeeded(shard) ? (point.positions[shard] ?? 0) : position)),
       point.tokenlessShard,
     );
   }
 
-  /** By shard, up to where everything has been told. */
+  /** By shard, up to where everything was sent. */
   get cursors(): readonly number[] {
     return this.replay.cursors;
   }
@@ -87,7 +86,7 @@ export class Resumption {
     }
   }
 
-  /** What is at hand of what is still to be told, by auction; undefined where something would have to be recalled. */
+  /** What is at hand and still to be sent, by auction. Undefined where something would have to be recalled. */
   untold(): Iterable<string | undefined> {
     return this.replay.untold();
   }
@@ -97,7 +96,7 @@ export class Resumption {
     this.wake?.();
   }
 
-  /** A subscription is gone: perhaps nobody waits any more. */
+  /** A subscription is gone, so there may be nothing to wait for. */
   look(): void {
     this.wake?.();
   }
@@ -124,18 +123,18 @@ export class Resumption {
     if (outcome !== 'WAITING') await history.recall(outcome.shard, outcome.position);
   }
 
-  /** Of these the client has seen more than there is here. */
+  /** The client has seen more of these than there is here. */
   private ahead(): Subscription[] {
     return this.ports.numbering.all().filter(isAhead);
   }
 
-  /** Resolves when there may be more to tell, or nothing is waited for any more. */
+  /** Resolves when there may be more to send, or nothing to wait for. */
   private async news(): Promise<void> {
     if (this.hasReadAll) this.giveUp();
     else if (!(await this.gain())) await this.readAll();
   }
 
-  /** True as soon as the account's timelines have gained something, or nobody waits for that any more; false at the end of patience. */
+  /** True as soon as the account's timelines have gained something or the wait is void, false when time is up. */
   private gain(): Promise<boolean> {
     const { feed, clock, account, patienceMillis } = this.ports;
     const now = clock.monotonicNanos();
@@ -189,7 +188,7 @@ export class Resumption {
     }
   }
 
-  /** What was live for the account where the token was given out. */
+  /** What was live for the account at the token's positions. */
   private async seenThen(): Promise<readonly ViewerState[]> {
     const { history } = this.ports;
     const viewerStates: ViewerState[] = [];
@@ -199,7 +198,7 @@ export class Resumption {
     return viewerStates.sort(newestFirst);
   }
 
-  /** Not those that are told of before behind their snapshot: that begins with the present. */
+  /** Not those that get earlier entries after their snapshot: that one begins with the present. */
   private toBeShownAgain(): Subscription[] {
     return [...this.left].flatMap(([subscription, reason]) => {
       const { isOver, told } = subscription;

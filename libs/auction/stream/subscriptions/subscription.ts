@@ -1,7 +1,7 @@
 import type { FeedEvent } from '../feed/change.js';
 import type { Channel, SubscriptionMark } from '../resume-point.js';
 
-/** One subscription of a connection. `seq` counts its events and has no holes, whatever becomes of the connection. */
+/** One subscription of a connection. `seq` counts its events and has no gaps, whatever becomes of the connection. */
 export interface Subscription {
   readonly id: string;
   readonly number: number;
@@ -12,17 +12,17 @@ export interface Subscription {
   base: number;
   /** The client holds everything up to here. */
   skip: number;
-  /** Only then it is told what its account's timelines gain. */
+  /** Only then it gets what its account's timelines gain. */
   isComplete: boolean;
   /** The auction was over for the account before the subscription began: nothing will come. */
   isOver: boolean;
-  /** While it is told what its client missed before it: up to which entry of the timeline that is. */
+  /** While it gets what its client missed before it: up to which entry of the timeline that is. */
   told: number | undefined;
 }
 
 export type Seen = Readonly<Record<string, number>>;
 
-/** What is said to have been seen beyond this cannot be true of a token that lives a day, and would spoil the numbers. */
+/** A client cannot have seen more than this after a token, which lives a day. Larger numbers would overflow. */
 const MOST_BEHIND_A_TOKEN = 2 ** 31;
 
 export function idOf(number: number): string {
@@ -49,12 +49,12 @@ export function newSubscription(
   };
 }
 
-/** As the mark has it; its events are counted again from `base`, and what the client holds of them is not told again. */
+/** As the mark says. Its events are counted again from `base`, and those that the client holds are not sent again. */
 export function restored(mark: SubscriptionMark, seen: Seen): Subscription {
   const { number, channel, auctionId, base, isComplete, isOver, told } = mark;
   const held = heldBehind(mark, seen);
   const rest = { id: idOf(number), number, channel, auctionId, isComplete, isOver };
-  // Entries of before are read again from behind the last that the client holds, and not counted again.
+  // Earlier entries are read again after the last that the client holds, and not counted again.
   if (told !== undefined) {
     const seq = base + held;
     return { ...rest, seq, base: seq, skip: seq, told: told + held };
@@ -62,13 +62,13 @@ export function restored(mark: SubscriptionMark, seen: Seen): Subscription {
   return { ...rest, seq: base, base, skip: base + held, told };
 }
 
-/** How many events behind `base` the client holds: those of the token, and those that it has seen since. */
+/** How many events after `base` the client holds: those of the token, and those that it has seen since. */
 export function heldBehind({ number, base, sent }: SubscriptionMark, seen: Seen): number {
   const said = (seen[idOf(number)] ?? 0) - base;
   return said > MOST_BEHIND_A_TOKEN ? sent : Math.max(sent, said);
 }
 
-/** What the client holds already counts as sent, also where it has not been counted again yet. */
+/** What the client holds counts as sent, also where it was not counted again yet. */
 export function markOf(subscription: Subscription, isInDelivery: boolean): SubscriptionMark {
   const { number, channel, auctionId, seq, skip, isComplete, isOver, told } = subscription;
   const base = isInDelivery && told === undefined ? subscription.base : seq;
@@ -76,12 +76,12 @@ export function markOf(subscription: Subscription, isInDelivery: boolean): Subsc
   return { number, channel, auctionId, base, sent, isComplete, isOver, told };
 }
 
-/** Whether it is told what happens. */
+/** Whether it gets events. */
 export function isTold({ isComplete, isOver }: Pick<SubscriptionMark, 'isComplete' | 'isOver'>): boolean {
   return isComplete && !isOver;
 }
 
-/** Whether its client has seen more of it than has been counted here. */
+/** Whether its client has seen more of it than was counted here. */
 export function isAhead(subscription: Subscription): boolean {
   return isTold(subscription) && subscription.seq < subscription.skip;
 }

@@ -13,31 +13,31 @@ import { Resumption, type Broken, type Reasons } from './resumption.js';
 import type { Seen, Subscription } from './subscription.js';
 import { EventNumbering } from './event-numbering.js';
 
-export interface BookPorts extends ResumeCursorPorts {
+export interface SubscriptionTablePorts extends ResumeCursorPorts {
   readonly limits: StreamLimits;
   readonly outbox: Outbox<Subscription>;
   readonly onResync: (reason: ResyncReason) => void;
-  /** The auction has to be shown and is not in the feed's memory: `showEnded` is expected, unless it is told anew meanwhile. */
+  /** The auction has to be shown and is not in the feed's memory. Expects `showEnded`, unless all are sent anew meanwhile. */
   readonly onNotHere: (subscription: Subscription) => void;
-  /** Its client is to be told what it missed before it began. */
+  /** Its client is still to be sent what it missed before the subscription. */
   readonly onBehind: (subscription: Subscription) => void;
-  /** The connection has not been told what it should have been. */
+  /** The connection was not sent what it should have been. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** The subscriptions of one connection from the first word to the last: begun, continued, told anew, ended. */
-export class SubscriptionBook implements FeedListener {
+/** The subscriptions of one connection: begun, resumed, sent anew, ended. */
+export class SubscriptionTable implements FeedListener {
   private readonly cursor: ResumeCursor;
   private readonly numbering: EventNumbering;
   private unlisten: (() => void) | undefined;
   private resumption: Resumption | undefined;
-  /** What the feed has taken in and the subscriptions have not been told yet. */
+  /** What the feed has taken in and the subscriptions were not sent yet. */
   private inDelivery: { readonly events: readonly FeedEvent[]; next: number } = { events: [], next: 0 };
   private waitingForLive: (() => void)[] = [];
   private isStopped = false;
 
   constructor(
-    private readonly ports: BookPorts,
+    private readonly ports: SubscriptionTablePorts,
     private readonly name: ConnectionName,
   ) {
     const { outbox, clock, limits } = ports;
@@ -53,7 +53,7 @@ export class SubscriptionBook implements FeedListener {
     return this.numbering.size;
   }
 
-  /** Changes whenever all are told anew. */
+  /** Changes whenever all are sent anew. */
   get round(): number {
     return this.numbering.currentRound;
   }
@@ -66,7 +66,7 @@ export class SubscriptionBook implements FeedListener {
     }));
   }
 
-  /** Says that we are there, and how far the client has been told. */
+  /** A heartbeat, with a token. */
   beat(): void {
     this.numbering.beat();
   }
@@ -86,7 +86,7 @@ export class SubscriptionBook implements FeedListener {
     return isRemoved;
   }
 
-  /** Resolves when the connection has been told all that it missed; nothing begins before. */
+  /** Resolves when the connection was sent all that it missed. Nothing begins before. */
   live(): Promise<void> {
     if (this.resumption === undefined) return Promise.resolve();
     return new Promise((resolve) => {
@@ -94,40 +94,40 @@ export class SubscriptionBook implements FeedListener {
     });
   }
 
-  /** From here on the subscription hears what the account's timelines gain. */
+  /** From here on the subscription gets what the account's timelines gain. */
   begin(subscription: Subscription, viewerStates: readonly ViewerState[]): void {
     this.numbering.sendSnapshot(subscription, viewerStates, true);
     this.listen();
   }
 
-  /** The snapshot of one that is to be told first what it missed before: it hears of nothing else until then. */
+  /** The snapshot of a subscription that first gets what it missed before, and nothing else until then. */
   beginBehind(subscription: Subscription, viewerState: ViewerState): void {
     this.numbering.sendSnapshot(subscription, [viewerState], false);
   }
 
-  /** An entry of before. With the last one the subscription must be where the feed is at this moment. */
+  /** An earlier entry. With the last one the subscription must be where the feed is at this moment. */
   sendMissed(subscription: Subscription, timelineSeq: number, entry: TimelineEntry, isLast: boolean): void {
     this.numbering.sendMissed(subscription, timelineSeq, entry, isLast);
     if (isLast) this.listen();
   }
 
-  /** The same where no entry is left to be told. */
+  /** The same where no entry is left to send. */
   caughtUp(subscription: Subscription): void {
     this.numbering.complete(subscription);
     this.listen();
   }
 
-  /** The view of an auction that is over for the account, as JSON text; nothing more will happen to it. */
+  /** The view of an auction that is over for the account, as JSON text. Nothing more will happen to it. */
   showEnded(subscription: Subscription, view: string): void {
     this.numbering.sendEnded(subscription, view);
   }
 
-  /** Takes the subscriptions of a token over, without a word yet. */
+  /** Takes over the subscriptions of a token, and sends nothing yet. */
   restore(point: ResumePoint, seen: Seen): void {
     this.numbering.restore(point, seen);
   }
 
-  /** Tells what has happened since the token, and then anew those that cannot be continued. */
+  /** Sends what happened since the token, and then a snapshot to those that cannot go on. */
   resume(point: ResumePoint, broken: Broken, history: HistoryCatchUp): void {
     const { feed, clock, limits, outbox, onResync, onFault } = this.ports;
     if (this.size === 0) return;
@@ -162,7 +162,7 @@ export class SubscriptionBook implements FeedListener {
 
   onEvents(shard: number, events: readonly FeedEvent[]): void {
     this.guarded(() => {
-      // Whatever is not told any more stands in the snapshots that were taken instead: the feed is behind the whole batch.
+      // What is not sent any more is in the snapshots that were taken instead: the feed is past the whole batch.
       const inDelivery = { events, next: 0 };
       this.inDelivery = inDelivery;
       for (const event of events) {
@@ -189,22 +189,22 @@ export class SubscriptionBook implements FeedListener {
     return false;
   }
 
-  /** Too much was waiting: what has not left is not counted, and the present is told instead. */
-  makeGood(dropped: ReadonlyMap<Subscription, number>): void {
+  /** Too much was waiting. What has not left does not count, and the present is sent instead. */
+  sendStateInstead(dropped: ReadonlyMap<Subscription, number>): void {
     this.numbering.takeBack(dropped);
     this.keepUpWithFeed();
     const all = this.numbering.all();
     if (all.length > 0) this.resync(new Map(all.map((subscription) => [subscription, 'SLOW_READER'])));
   }
 
-  /** Tells subscriptions anew from the present; events go on behind that. */
+  /** Sends a snapshot of the present; events go on after that. */
   resync(reasons: Reasons): void {
-    // All of them before anything is said: no token may claim that one was told what has been taken back.
+    // All of them before anything is sent: no token may cover what was taken back.
     for (const subscription of reasons.keys()) {
       subscription.isComplete = false;
       subscription.told = undefined;
     }
-    // Whoever has heard of a resync and not of the snapshot has a token that knows, wherever it goes on.
+    // A client that got a resync and no snapshot has a token that says so, wherever it resumes.
     this.numbering.beat();
     const { round } = this;
     for (const [subscription, reason] of reasons) {
@@ -217,7 +217,7 @@ export class SubscriptionBook implements FeedListener {
     }
   }
 
-  /** Nothing is told any more. */
+  /** Sends nothing any more. */
   stop(): void {
     this.isStopped = true;
     this.resumption?.stop();
@@ -255,7 +255,7 @@ export class SubscriptionBook implements FeedListener {
     return this.numbering.hears(auctionId) && this.isOver(auctionId);
   }
 
-  /** What the feed does not remember any more is over for everybody. */
+  /** An auction that the feed has forgotten is over for every account. */
   private isOver(auctionId: string): boolean {
     const viewerState = this.ports.feed.find(auctionId, this.name.account);
     return viewerState === undefined || isOverFor(viewerState.state, viewerState.viewer);
@@ -264,7 +264,7 @@ export class SubscriptionBook implements FeedListener {
   private viewerStatesOf({ auctionId, isOver }: Subscription): readonly ViewerState[] | undefined {
     const { feed } = this.ports;
     if (auctionId === undefined) return feed.live(this.name.account);
-    // It knows the end already, where the feed may have yet to come to it.
+    // The client has the end already; the feed may not have come to it yet.
     if (isOver) return undefined;
     const viewerState = feed.find(auctionId, this.name.account);
     return viewerState === undefined ? undefined : [viewerState];
