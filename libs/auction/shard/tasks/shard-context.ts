@@ -39,6 +39,10 @@ export interface DraftHead {
 }
 
 /** How every draft of a caller's command begins. */
-export function drafted(request: CallerIdentity & CommandIdentity, operation: Operation, at: Instant): DraftHead {
+export function drafted(
+  request: CallerIdentity & CommandIdentity,
+  operation: Operation,
+  at: Instant,
+): DraftHead {
   return { at, requestId: request.request_id, command: markOf(request, operation) };
 }
