@@ -17,7 +17,7 @@ interface Waiter {
   readonly go: () => void;
 }
 
-interface Lane {
+interface AccountShare {
   /** Oldest first. */
   readonly running: Set<Turn>;
   readonly waiting: Waiter[];
@@ -32,7 +32,7 @@ const NANOS_PER_MILLI = 1_000_000n;
  * before it. Every connection has at most one request in work, so connections bound how many can wait here.
  */
 export class FairQueue {
-  private readonly lanes = new Map<string, Lane>();
+  private readonly shares = new Map<string, AccountShare>();
 
   constructor(
     private readonly limits: FairQueueLimits,
@@ -41,72 +41,72 @@ export class FairQueue {
 
   /** `weight` says how much of the account's share the read takes up: about what it costs, beside the least one. */
   async take<T>(account: string, weight: number, work: () => T | Promise<T>): Promise<T> {
-    const lane = this.lanes.get(account) ?? this.open(account);
+    const share = this.shares.get(account) ?? this.open(account);
     const turn: Turn = { weight, since: 0n };
-    if (lane.waiting.length === 0 && this.fits(lane, turn)) this.begin(lane, turn);
-    else await this.wait(lane, turn);
+    if (share.waiting.length === 0 && this.fits(share, turn)) this.begin(share, turn);
+    else await this.wait(share, turn);
     try {
       return await work();
     } finally {
-      this.end(lane, turn);
-      if (lane.running.size === 0 && this.lanes.get(account) === lane) this.lanes.delete(account);
+      this.end(share, turn);
+      if (share.running.size === 0 && this.shares.get(account) === share) this.shares.delete(account);
     }
   }
 
-  private fits({ running, weight }: Lane, turn: Turn): boolean {
+  private fits({ running, weight }: AccountShare, turn: Turn): boolean {
     return running.size === 0 || weight + turn.weight <= this.limits.readsPerAccount;
   }
 
-  private wait(lane: Lane, turn: Turn): Promise<void> {
+  private wait(share: AccountShare, turn: Turn): Promise<void> {
     return new Promise((go) => {
-      lane.waiting.push({ turn, go });
-      this.watch(lane);
+      share.waiting.push({ turn, go });
+      this.watch(share);
     });
   }
 
-  private begin(lane: Lane, turn: Turn): void {
+  private begin(share: AccountShare, turn: Turn): void {
     turn.since = this.clock.monotonicNanos();
-    lane.running.add(turn);
-    lane.weight += turn.weight;
+    share.running.add(turn);
+    share.weight += turn.weight;
   }
 
-  private end(lane: Lane, turn: Turn): void {
-    if (!lane.running.delete(turn)) return;
-    lane.weight -= turn.weight;
+  private end(share: AccountShare, turn: Turn): void {
+    if (!share.running.delete(turn)) return;
+    share.weight -= turn.weight;
     for (
-      let next = lane.waiting[0];
-      next !== undefined && this.fits(lane, next.turn);
-      next = lane.waiting[0]
+      let next = share.waiting[0];
+      next !== undefined && this.fits(share, next.turn);
+      next = share.waiting[0]
     ) {
-      lane.waiting.shift();
-      this.begin(lane, next.turn);
+      share.waiting.shift();
+      this.begin(share, next.turn);
       next.go();
     }
   }
 
-  private watch(lane: Lane): void {
-    const [oldest] = lane.running;
-    if (lane.watched || oldest === undefined || lane.waiting.length === 0) return;
-    lane.watched = true;
+  private watch(share: AccountShare): void {
+    const [oldest] = share.running;
+    if (share.watched || oldest === undefined || share.waiting.length === 0) return;
+    share.watched = true;
     const age = Number((this.clock.monotonicNanos() - oldest.since) / NANOS_PER_MILLI);
     this.clock.after(Math.max(1, this.limits.readPatience - age), () => {
-      lane.watched = false;
-      this.giveUpPlaces(lane);
-      this.watch(lane);
+      share.watched = false;
+      this.endLateTurns(share);
+      this.watch(share);
     });
   }
 
-  private giveUpPlaces(lane: Lane): void {
+  private endLateTurns(share: AccountShare): void {
     const late = this.clock.monotonicNanos() - BigInt(this.limits.readPatience) * NANOS_PER_MILLI;
-    for (const turn of [...lane.running]) {
-      if (turn.since > late || lane.waiting.length === 0) return;
-      this.end(lane, turn);
+    for (const turn of [...share.running]) {
+      if (turn.since > late || share.waiting.length === 0) return;
+      this.end(share, turn);
     }
   }
 
-  private open(account: string): Lane {
-    const lane: Lane = { running: new Set(), waiting: [], weight: 0, watched: false };
-    this.lanes.set(account, lane);
-    return lane;
+  private open(account: string): AccountShare {
+    const share: AccountShare = { running: new Set(), waiting: [], weight: 0, watched: false };
+    this.shares.set(account, share);
+    return share;
   }
 }

@@ -1,7 +1,7 @@
 import { parseDecimal, printDecimal, type Decimal } from '#libs/base/decimals.js';
 import { MISMATCH, type Decoder, type JsonSchema } from './decode.js';
 import { normalInstant } from './instant-text.js';
-import { NumberToken } from './number-token.js';
+import { NumberToken } from './json-scan.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UUID_CHARS = 36;

@@ -41,6 +41,11 @@ export function skipWhitespace(text: string, from: number): number {
 /** The grammar of JSON, for numbers that JSON.parse does not get to see. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
+/** A number as it was written. Decoders of decimals and of integers read it exactly. */
+export class NumberToken {
+  constructor(readonly text: string) {}
+}
+
 /** A number of the text, from its first character up to `end`. */
 export interface ScannedNumber {
   readonly start: number;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { NumberToken } from './number-token.js';
+import { NumberToken } from './json-scan.js';
 import { parseJson, parseStrictBytes, parseStrictText, STRICT_JSON } from './strict-json.js';
 
 const RUNS = { numRuns: 2_000 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { NumberToken } from './number-token.js';
+import { NumberToken } from './json-scan.js';
 import { parseJson, parseStrictBytes, parseStrictText, STRICT_JSON } from './strict-json.js';
 
 const ok = 'accepted';

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { ObjectScan, skipWhitespace, type ScannedNumber, type ScanRules } from './json-scan.js';
-import { NumberToken } from './number-token.js';
+import { NumberToken, ObjectScan, skipWhitespace, type ScannedNumber, type ScanRules } from './json-scan.js';
 
 export type JsonRules = ScanRules;
 export type JsonFault = 'invalid-json' | 'trailing-data';

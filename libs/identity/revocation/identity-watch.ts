@@ -9,9 +9,9 @@ import type { FeedVersions, IdentityFeed, TokenState } from './identity-feed.js'
 import { RevokedIds, type Revoked } from './revoked-ids.js';
 
 export interface WatchSettings {
-  /** Between two looks while tokens are shown. */
+  /** Between two polls while tokens are shown. */
   readonly pollMillis: number;
-  /** Between two looks while none are: then memory is too old to decide by, and the first one that comes asks the database. */
+  /** Between two polls while none are: then memory is too old to decide by, and the first one that comes asks the database. */
   readonly idlePollMillis: number;
   /** What was seen longer ago than this decides nothing. With this bound a revocation holds everywhere in a second. */
   readonly maxAgeMillis: number;
@@ -30,19 +30,19 @@ const NOTHING_SEEN: FeedVersions = { accounts: 0, revocations: 0, keys: 0 };
 
 /**
  * Keeps revocations, enrolled accounts and signing keys in memory and follows their changes. It answers only while it
- * has looked lately; give it a pool of its own, so that its polls never wait for other work.
+ * has polled lately; give it a pool of its own, so that its polls never wait for other work.
  */
 export class IdentityWatch {
   private readonly accounts = new Map<string, EnrolledUser>();
   private readonly revoked: RevokedIds;
   private ring: KeyRing | undefined;
   private seen = NOTHING_SEEN;
-  /** When the last complete look began: what it saw cannot be older than that. */
+  /** When the last complete poll began: what it read cannot be older than that. */
   private seenAt: bigint | undefined;
-  private lookedAt = 0;
+  private polledAt = 0;
   private tidyAt = 0;
   private turn: Promise<void> = Promise.resolve();
-  private readonly looks: PacedPoll;
+  private readonly polls: PacedPoll;
   private readonly maxAgeNanos: bigint;
 
   constructor(
@@ -54,20 +54,20 @@ export class IdentityWatch {
     this.revoked = new RevokedIds(settings.maxRevocations);
     this.maxAgeNanos = BigInt(settings.maxAgeMillis) * NANOS_PER_MILLI;
     const { pollMillis: busyMillis, idlePollMillis: idleMillis } = settings;
-    // A look that fails is told by its age.
-    this.looks = new PacedPoll(clock, { busyMillis, idleMillis }, () =>
+    // A poll that fails shows in the age of what is known.
+    this.polls = new PacedPoll(clock, { busyMillis, idleMillis }, () =>
       this.refresh().catch(() => undefined),
     );
   }
 
-  /** Looks once, which must succeed, and goes on looking. */
+  /** Polls once, which must succeed, and goes on polling. */
   async start(): Promise<void> {
     await this.refresh();
-    this.looks.start();
+    this.polls.start();
   }
 
   stop(): void {
-    this.looks.stop();
+    this.polls.stop();
   }
 
   keys(): KeyRing | undefined {
@@ -81,7 +81,7 @@ export class IdentityWatch {
 
   /** Undefined when memory cannot tell; then the database has to be asked. */
   stateOf({ sub, sid, jti }: Claims): TokenState | undefined {
-    this.looks.wanted();
+    this.polls.wanted();
     if (!this.isFresh()) return undefined;
     const tokenRevoked = this.revoked.has(jti);
     const sessionRevoked = this.revoked.has(sid);
@@ -95,19 +95,19 @@ export class IdentityWatch {
     this.revoked.add([revoked]);
   }
 
-  /** Looks now. Looks take turns, so that an older one never overwrites what a newer one saw. */
+  /** Polls now. Polls run one after another, so that an older one never overwrites what a newer one read. */
   refresh(): Promise<void> {
-    const look = this.turn.then(() => this.look());
-    this.turn = look.catch(() => undefined);
-    return look;
+    const poll = this.turn.then(() => this.poll());
+    this.turn = poll.catch(() => undefined);
+    return poll;
   }
 
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     const began = this.clock.monotonicNanos();
     const now = epochSeconds(this.clock);
     // By a clock that was ahead for a while, revocations that still matter may have been left out or forgotten.
-    if (now < this.lookedAt) this.seen = { ...this.seen, revocations: 0 };
-    this.lookedAt = now;
+    if (now < this.polledAt) this.seen = { ...this.seen, revocations: 0 };
+    this.polledAt = now;
     const current = await this.feed.versions();
     if (current.keys !== this.seen.keys) this.ring = await this.keyStore.load(this.ring);
     if (current.accounts !== this.seen.accounts) await this.followAccounts(current.accounts);
@@ -131,7 +131,7 @@ export class IdentityWatch {
     this.revoked.add(await this.feed.revokedSince(from, now, this.revoked.capacity + 1));
   }
 
-  /** Now and then: forgets what has expired; if that were too many to hold, looks whether they fit by now. */
+  /** Now and then: forgets what has expired. After an overflow, reads again whether all fits by now. */
   private async tidy(now: number): Promise<void> {
     this.tidyAt = now + MINUTE_S;
     this.revoked.prune(now);
