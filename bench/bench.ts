@@ -2,12 +2,12 @@ import { mention } from '#libs/platform/terminal/standard-error.js';
 import { print } from '#libs/platform/terminal/standard-output.js';
 import { codeOf } from '#libs/platform/terminal/tool-faults.js';
 import { UsageFault } from '#libs/platform/terminal/commands.js';
-import { callOf, usageOf, type Call } from './call.js';
+import { callOf, usageOf, type BenchCall } from './call.js';
 import { Ground } from './ground/ground.js';
 import { OwnProfile } from './profiles/own-profile.js';
 import { linesOfProfiles } from './profiles/tell.js';
 import { missedIn, reportOf, save, tableOf } from './report.js';
-import type { Outcome, Row } from './row.js';
+import type { RowOutcome, Row } from './row.js';
 import { ROWS } from './rows/all-rows.js';
 
 const EXIT_USAGE = 64;
@@ -16,7 +16,7 @@ const A_WHILE_MS = 1_000;
 
 /** Measures the product beside what it could be at best: see docs/performance.md. Resolves with the exit code. */
 async function main(args: readonly string[]): Promise<number> {
-  let call: Call | undefined;
+  let call: BenchCall | undefined;
   try {
     call = callOf(args, ROWS);
   } catch (error) {
@@ -40,7 +40,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 /** Every process of the clusters leaves a profile when it ends, so it is told of once all have. */
-async function profiled<T>({ profiles }: Call, work: () => Promise<T>): Promise<T> {
+async function profiled<T>({ profiles }: BenchCall, work: () => Promise<T>): Promise<T> {
   if (profiles === undefined) return work();
   const own = await OwnProfile.begin();
   const result = await work();
@@ -55,11 +55,11 @@ async function measured({
   runs,
   seconds,
   profiles,
-}: Call): Promise<{ row: Row; outcome: Outcome }[]> {
+}: BenchCall): Promise<{ row: Row; outcome: RowOutcome }[]> {
   const ground = new Ground(profiles);
   // Clusters do not keep this process alive, and their end is waited for.
   const awake = setInterval(() => undefined, A_WHILE_MS);
-  const results: { row: Row; outcome: Outcome }[] = [];
+  const results: { row: Row; outcome: RowOutcome }[] = [];
   try {
     for (const row of rows) {
       mention(`bench: ${row.title}`);

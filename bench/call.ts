@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { UsageFault } from '#libs/platform/terminal/commands.js';
 import type { Row } from './row.js';
 
-export interface Call {
+export interface BenchCall {
   readonly rows: readonly Row[];
   readonly json: boolean;
   readonly quick: boolean;
@@ -38,7 +38,7 @@ ${rows.map(({ name, title }) => `  ${name.padEnd(width)}  ${title}`).join('\n')}
 }
 
 /** Undefined where only help is wanted. */
-export function callOf(args: readonly string[], all: readonly Row[]): Call | undefined {
+export function callOf(args: readonly string[], all: readonly Row[]): BenchCall | undefined {
   const { values, positionals } = parsed(args);
   if (values.help === true) return undefined;
   const names = [...positionals, ...(values.only?.split(',') ?? [])];

@@ -2,22 +2,22 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import path from 'node:path';
 import { rounded } from './alternating.js';
-import type { Check, Outcome, Row } from './row.js';
+import type { Check, RowOutcome, Row } from './row.js';
 
-export interface Report {
+export interface BenchReport {
   readonly taken_at: string;
   readonly machine: { readonly processors: number; readonly model: string; readonly load: readonly number[] };
   readonly quick: boolean;
-  readonly rows: readonly (Outcome & { readonly name: string; readonly title: string })[];
+  readonly rows: readonly (RowOutcome & { readonly name: string; readonly title: string })[];
 }
 
 const HEAD = ['path', 'measured', 'baseline', 'score', 'minimum', 'goal', 'met'];
 
 export function reportOf(
-  results: readonly { readonly row: Row; readonly outcome: Outcome }[],
+  results: readonly { readonly row: Row; readonly outcome: RowOutcome }[],
   quick: boolean,
   now: Date,
-): Report {
+): BenchReport {
   const [processor] = cpus();
   return {
     taken_at: now.toISOString(),
@@ -28,7 +28,7 @@ export function reportOf(
 }
 
 /** Lines of one width for each column. */
-export function tableOf({ rows }: Report): string[] {
+export function tableOf({ rows }: BenchReport): string[] {
   const lines = [HEAD, ...rows.flatMap(({ name, checks }) => checks.map((check) => cellsOf(name, check)))];
   const widths = HEAD.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines.map((line) =>
@@ -40,7 +40,7 @@ export function tableOf({ rows }: Report): string[] {
 }
 
 /** What was asked for and not reached, a line each. */
-export function missedIn({ rows }: Report): string[] {
+export function missedIn({ rows }: BenchReport): string[] {
   return rows.flatMap(({ name, checks }) =>
     checks
       .filter((check) => check.minimum !== undefined && !reaches(check, check.minimum))
@@ -76,7 +76,7 @@ function reaches({ score, asks }: Check, bound: number): boolean {
 }
 
 /** Under the time at which it was taken, so that no earlier one is lost. */
-export async function save(report: Report, folder: string): Promise<string> {
+export async function save(report: BenchReport, folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   const file = path.join(folder, `${report.taken_at.replaceAll(/[:.]/g, '-')}.json`);
   await writeFile(file, `${JSON.stringify(report, undefined, 2)}\n`);

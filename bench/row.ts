@@ -23,7 +23,7 @@ export interface Check {
   readonly goal?: number;
 }
 
-export interface Outcome {
+export interface RowOutcome {
   readonly checks: readonly Check[];
   /** Everything else that was seen, for who wants to know where the time goes. */
   readonly details: Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ export interface Row {
   /** As `--only` knows it. */
   readonly name: string;
   readonly title: string;
-  run(ground: Ground, settings: Settings): Promise<Outcome>;
+  run(ground: Ground, settings: Settings): Promise<RowOutcome>;
 }
 
 export interface Bounds {

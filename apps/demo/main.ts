@@ -6,14 +6,14 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { demoConfig } from './config.js';
 import { Play } from './play.js';
 import { findStage } from './stage.js';
-import { Terminal } from './terminal.js';
+import { DemoTerminal } from './terminal.js';
 
 const STAY_MS = 60_000;
 
 /** Resolves with the exit code. */
 async function main(): Promise<number> {
   const { stdout } = process;
-  const terminal = new Terminal(print, stdout.isTTY && process.env.NO_COLOR === undefined);
+  const terminal = new DemoTerminal(print, stdout.isTTY && process.env.NO_COLOR === undefined);
   try {
     const stage = await findStage(loadConfig(demoConfig, process.env));
     await new Play(stage, terminal, new SystemClock()).perform();

@@ -1,9 +1,9 @@
-import type { AuctionView, ContractView, QuoteView, TimelinePage } from '#libs/client/wire.js';
+import type { AuctionJson, ContractView, QuoteJson, TimelinePage } from '#libs/client/wire.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
 import { Player } from './player.js';
-import type { Stage } from './stage.js';
-import type { Terminal } from './terminal.js';
+import type { DemoStage } from './stage.js';
+import type { DemoTerminal } from './terminal.js';
 import { timelineTable } from './timeline-table.js';
 
 const CONTRACT_ATOMS = 1_000_000;
@@ -30,8 +30,8 @@ interface Opened {
 /** A whole auction, from the invitation to the settlement, in about fifteen seconds. */
 export class Play {
   constructor(
-    private readonly stage: Stage,
-    private readonly terminal: Terminal,
+    private readonly stage: DemoStage,
+    private readonly terminal: DemoTerminal,
     private readonly clock: Clock,
   ) {}
 
@@ -102,7 +102,7 @@ export class Play {
       audience: { market_maker_ids: makers.map(({ accountId }) => accountId) },
       result_disclosure: 'WINNING_PRICE',
     };
-    const opened = await olivia.post<AuctionView>('/v1/auctions', body, (view) =>
+    const opened = await olivia.post<AuctionJson>('/v1/auctions', body, (view) =>
       picked(
         view,
         'auction_id',
@@ -142,7 +142,7 @@ export class Play {
     await this.beat();
     await mia.post(`${path}/quotes`, terms(500_000, 100), shown);
     await this.beat();
-    const first = await milo.post<QuoteView>(`${path}/quotes`, terms(550_000, 100), shown);
+    const first = await milo.post<QuoteJson>(`${path}/quotes`, terms(550_000, 100), shown);
     this.terminal.say(
       'Quotes are firm: what each could cost is set aside at once, and nobody gets a last look. Milo thinks again and sends ' +
         'a better price for a smaller size.',
@@ -224,10 +224,10 @@ export class Play {
     return pause(this.clock, BEAT_MS);
   }
 
-  private async until(player: Player, path: string, reached: (view: AuctionView) => boolean): Promise<void> {
+  private async until(player: Player, path: string, reached: (view: AuctionJson) => boolean): Promise<void> {
     const deadline = this.clock.monotonicNanos() + BigInt(SETTLED_WITHIN_MS) * 1_000_000n;
     for (;;) {
-      const view = await player.get<AuctionView>(path);
+      const view = await player.get<AuctionJson>(path);
       if (reached(view)) return;
       if (this.clock.monotonicNanos() > deadline) {
         throw new StartFault(`the auction is still ${view.status}: see the logs of the cluster`);

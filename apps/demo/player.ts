@@ -1,7 +1,7 @@
 import { ApiClient, type ApiAnswer } from '#libs/client/api-client.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
-import type { Stage } from './stage.js';
-import type { Terminal } from './terminal.js';
+import type { DemoStage } from './stage.js';
+import type { DemoTerminal } from './terminal.js';
 
 type Answered = Readonly<Record<string, unknown>>;
 
@@ -16,8 +16,8 @@ interface Asked {
 }
 
 interface Place {
-  readonly stage: Stage;
-  readonly terminal: Terminal;
+  readonly stage: DemoStage;
+  readonly terminal: DemoTerminal;
 }
 
 /** One of the people on the stage: speaks HTTP like any other client and lets the audience read along. */

@@ -7,7 +7,7 @@ import { shellWord } from '#libs/platform/terminal/shell-word.js';
 import { demoConfig } from './config.js';
 
 /** Where the demo is played, and what opens the door. */
-export interface Stage {
+export interface DemoStage {
   readonly url: string;
   readonly password: string;
 }
@@ -18,7 +18,7 @@ const clusterFile = z.object({
   demo: z.object({ password: z.string() }),
 });
 
-export async function findStage(config: Config<typeof demoConfig>): Promise<Stage> {
+export async function findStage(config: Config<typeof demoConfig>): Promise<DemoStage> {
   if (config.SOTTO_URL !== undefined) return { url: config.SOTTO_URL, password: config.SOTTO_PASSWORD };
   const folder = path.resolve(config.DATA_DIR);
   const text = await readFile(path.join(folder, 'cluster.json'), 'utf8').catch(() => undefined);

@@ -3,7 +3,7 @@ const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as c
 type Style = keyof typeof CODES;
 
 /** Prints the play; with colours where somebody watches. */
-export class Terminal {
+export class DemoTerminal {
   private scenes = 0;
 
   constructor(

@@ -1,4 +1,4 @@
-import type { TimelineEntry, TimelinePage } from '#libs/client/wire.js';
+import type { TimelineEntryJson, TimelinePage } from '#libs/client/wire.js';
 
 /** A timeline as a table: one row an entry, times in seconds since the auction opened. */
 export function timelineTable({ events }: TimelinePage): string[][] {
@@ -13,7 +13,7 @@ export function timelineTable({ events }: TimelinePage): string[][] {
   return [['seq', 'when', 'kind', 'actor', 'what it says'], ...rows];
 }
 
-function detail({ data }: TimelineEntry): string {
+function detail({ data }: TimelineEntryJson): string {
   const quote = recordIn(data, 'quote');
   if (quote !== undefined) {
     return `revision ${text(quote.revision)}: ${text(quote.quantity_atoms)} at ${text(quote.price_atoms)}`;
@@ -26,7 +26,7 @@ function detail({ data }: TimelineEntry): string {
   return shown.map(([name, value]) => `${name} ${text(value)}`).join(', ');
 }
 
-function recordIn(data: TimelineEntry['data'], name: string): Record<string, unknown> | undefined {
+function recordIn(data: TimelineEntryJson['data'], name: string): Record<string, unknown> | undefined {
   const value = data[name];
   return typeof value === 'object' && value !== null ? { ...value } : undefined;
 }

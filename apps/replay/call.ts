@@ -14,14 +14,14 @@ alone. Says which record was altered when one was.
 Exit code: 0 all is as it must be; 1 it is not; 64 wrong use; 66 a file cannot be read; 69 standard
 output takes no more.`;
 
-export interface Call {
+export interface ReplayCall {
   readonly bundle: string;
   readonly key: string | undefined;
   readonly json: boolean;
 }
 
 /** What is asked for; what is wrong with it; or nothing but help. */
-export function callOf(args: readonly string[]): Call | { readonly fault: string } | 'help' {
+export function callOf(args: readonly string[]): ReplayCall | { readonly fault: string } | 'help' {
   try {
     const { values, positionals, tokens } = parseArgs({
       tokens: true,

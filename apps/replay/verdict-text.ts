@@ -1,7 +1,7 @@
 import type { RankingRow } from '#libs/auction/rules/audit/audit-ranking.js';
 import type { Finding } from '#libs/auction/rules/replay/finding.js';
 import type { AuctionState } from '#libs/auction/rules/state.js';
-import type { Verdict } from './verdict.js';
+import type { BundleVerdict } from './verdict.js';
 
 const REASONS: Readonly<Record<RankingRow['reason'], string>> = {
   AWARDED: 'won, all of it',
@@ -19,7 +19,7 @@ export function plain(text: string): string {
   return text.replaceAll(/[^\P{C}\n]/gu, '?');
 }
 
-export function verdictText(verdict: Verdict): string {
+export function verdictText(verdict: BundleVerdict): string {
   const lines = [
     ...head(verdict),
     ...outcome(verdict.state, verdict.ranking),
@@ -30,7 +30,7 @@ export function verdictText(verdict: Verdict): string {
   return plain(lines.join('\n'));
 }
 
-export function verdictJson({ ok, origin, bundle, state, ...rest }: Verdict): string {
+export function verdictJson({ ok, origin, bundle, state, ...rest }: BundleVerdict): string {
   const body = {
     verdict: ok ? 'OK' : 'MISMATCH',
     origin,
@@ -41,7 +41,7 @@ export function verdictJson({ ok, origin, bundle, state, ...rest }: Verdict): st
   return JSON.stringify(body, undefined, 2);
 }
 
-function head({ bundle }: Verdict): string[] {
+function head({ bundle }: BundleVerdict): string[] {
   if (bundle === undefined) return [];
   const { terms, records } = bundle;
   const [first, last] = [records[0], records.at(-1)];
@@ -86,7 +86,7 @@ function findingText({ record, what }: Finding): string {
   return `record ${record.number} (position ${record.position}, ${record.type}): ${what}`;
 }
 
-function conclusion({ ok, origin, bundle }: Verdict): string[] {
+function conclusion({ ok, origin, bundle }: BundleVerdict): string[] {
   if (!ok) return ['NOT OK: this is not what the service attested, or not what the rules give.'];
   const key = bundle?.attestation.key_id ?? '';
   const lines = ['OK: the records are whole, and winners, ranking and reasons are what the rules give.'];

@@ -10,7 +10,7 @@ import { sha256, signatureFault } from './public-keys.js';
 /** Whether the key that signed the bundle is known to be the service's, or only the one that the bundle names. */
 export type Origin = 'VERIFIED' | 'NOT_VERIFIED';
 
-export interface Verdict {
+export interface BundleVerdict {
   readonly ok: boolean;
   readonly origin: Origin;
   /** What was altered or is missing, as seals and signature tell. */
@@ -23,7 +23,7 @@ export interface Verdict {
   readonly ranking: readonly RankingRow[];
 }
 
-export function judge(value: unknown, trusted: readonly string[] | undefined): Verdict {
+export function judge(value: unknown, trusted: readonly string[] | undefined): BundleVerdict {
   const read = readBundle(value);
   if (!read.ok) return refused(read.findings);
   const { bundle } = read;
@@ -41,7 +41,7 @@ export function judge(value: unknown, trusted: readonly string[] | undefined): V
   };
 }
 
-export function refused(findings: readonly Finding[]): Verdict {
+export function refused(findings: readonly Finding[]): BundleVerdict {
   return {
     ok: false,
     origin: 'NOT_VERIFIED',

@@ -21,7 +21,7 @@ const TOOL = 'org.apache.kafka.tools.ProducerPerformance';
 const WARM_UP = 0.25;
 const RATE = /, ([\d.]+) records\/sec/g;
 
-export interface ToolRun {
+export interface PerfRun {
   readonly records: number;
   readonly recordBytes: number;
   /** 0 where each record is a request of its own. */
@@ -82,7 +82,7 @@ export class BenchKafka {
   }
 
   /** Records a second of Kafka's own producer, with one request in flight, into a topic that is set like a journal's. */
-  async producerTool(shard: number, { records, recordBytes, batchBytes }: ToolRun): Promise<number> {
+  async producerTool(shard: number, { records, recordBytes, batchBytes }: PerfRun): Promise<number> {
     await (await this.topics.prepare(shard)).close();
     const properties = [
       'acks=all',

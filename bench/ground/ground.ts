@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { BenchDatabase } from './bench-database.js';
-import { TradingFloor } from './trading-floor.js';
+import { BenchFloor } from './trading-floor.js';
 
 /** What rows stand on. Everything is made when it is first asked for, and ended at the end. */
 export class Ground {
   private readonly ends: (() => Promise<unknown>)[] = [];
   private madeDatabase: Promise<BenchDatabase> | undefined;
-  private madeFloor: Promise<TradingFloor> | undefined;
+  private madeFloor: Promise<BenchFloor> | undefined;
 
   /** `profiles`: a folder for the processor profiles of all processes. */
   constructor(private readonly profiles: string | undefined) {}
@@ -22,9 +22,9 @@ export class Ground {
   }
 
   /** A cluster with many makers and originators, none of whom is held back. */
-  floor(): Promise<TradingFloor> {
+  floor(): Promise<BenchFloor> {
     this.madeFloor ??= this.cluster({}).then(async (cluster) => {
-      const floor = await TradingFloor.open(cluster);
+      const floor = await BenchFloor.open(cluster);
       this.ends.push(() => floor.close());
       return floor;
     });

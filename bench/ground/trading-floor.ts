@@ -1,11 +1,11 @@
 import { ApiClient } from '#libs/client/api-client.js';
 import { StreamClient } from '#libs/client/stream-client.js';
-import type { AuctionView } from '#libs/client/wire.js';
+import type { AuctionJson } from '#libs/client/wire.js';
 import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import type { ClusterFile, ClusterUser } from '#libs/testing/cluster/cluster-file.js';
 import { HttpConnection } from '../load/http-connection.js';
 
-export interface Trader {
+export interface BenchTrader {
   readonly account: string;
   readonly token: string;
 }
@@ -16,7 +16,7 @@ const QUANTITY_ATOMS = 1_000_000;
 const RESERVE_ATOMS = 600_000;
 
 /** A cluster whose traders have logged in. Everything here goes through the public interface. */
-export class TradingFloor {
+export class BenchFloor {
   private readonly streams: StreamClient[] = [];
   private made = 0;
   /** Read once: the file names all the users too. */
@@ -24,17 +24,17 @@ export class TradingFloor {
 
   private constructor(
     readonly cluster: OwnedCluster,
-    readonly makers: readonly Trader[],
-    readonly originators: readonly Trader[],
+    readonly makers: readonly BenchTrader[],
+    readonly originators: readonly BenchTrader[],
   ) {
     this.contracts = cluster.file.contracts;
   }
 
-  static async open(cluster: OwnedCluster): Promise<TradingFloor> {
+  static async open(cluster: OwnedCluster): Promise<BenchFloor> {
     const { users } = cluster.file.demo;
     const makers = await login(cluster, loadUsers(users, 'load-maker-'));
     const originators = await login(cluster, loadUsers(users, 'load-originator-'));
-    return new TradingFloor(cluster, makers, originators);
+    return new BenchFloor(cluster, makers, originators);
   }
 
   get gatewayUrl(): string {
@@ -42,7 +42,7 @@ export class TradingFloor {
   }
 
   /** One connection to the stream for each; they keep nothing of what they hear. */
-  async streamsOf(traders: readonly Trader[]): Promise<StreamClient[]> {
+  async streamsOf(traders: readonly BenchTrader[]): Promise<StreamClient[]> {
     const opened: StreamClient[] = [];
     for (const { token } of traders) {
       const stream = await StreamClient.open(this.gatewayUrl, { token, keepsNothing: true });
@@ -58,7 +58,7 @@ export class TradingFloor {
   }
 
   /** The body of a create for these makers. */
-  createBody(makers: readonly Trader[]): string {
+  createBody(makers: readonly BenchTrader[]): string {
     const contract = this.contracts[this.made % this.contracts.length];
     if (contract === undefined) throw new Error('there are no contracts');
     this.made += 1;
@@ -84,7 +84,7 @@ export class TradingFloor {
     for (let number = 0; number < count; number += 1) {
       const makers = Array.from({ length: audience }, (_, place) => (number * audience + place) % among);
       const invited = makers.map((place) => this.makers[place]).filter((maker) => maker !== undefined);
-      const { status, text, body } = await api.send<AuctionView>('POST', '/v1/auctions', {
+      const { status, text, body } = await api.send<AuctionJson>('POST', '/v1/auctions', {
         headers: this.headersOf(number, `floor-${this.made}-${number}`),
         raw: this.createBody(invited),
       });
@@ -112,9 +112,9 @@ function loadUsers(users: readonly ClusterUser[], name: string): ClusterUser[] {
   return users.filter(({ email }) => email.startsWith(name));
 }
 
-async function login(cluster: OwnedCluster, users: readonly ClusterUser[]): Promise<Trader[]> {
+async function login(cluster: OwnedCluster, users: readonly ClusterUser[]): Promise<BenchTrader[]> {
   const { password } = cluster.file.demo;
-  const traders: Trader[] = [];
+  const traders: BenchTrader[] = [];
   const waiting = [...users.entries()];
   const anybody = new ApiClient(cluster.gatewayUrl);
   await Promise.all(

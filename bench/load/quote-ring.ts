@@ -6,7 +6,7 @@ interface Seat {
   revision: number;
 }
 
-export interface QuoteCommand {
+export interface RingCommand {
   /** The place of the maker among all. */
   readonly maker: number;
   readonly auctionId: string;
@@ -23,7 +23,7 @@ export interface QuoteAnswer {
 }
 
 /** Takes a command to the service, for the caller of that number. */
-export type Say = (command: QuoteCommand, caller: number) => Promise<QuoteAnswer>;
+export type SendQuote = (command: RingCommand, caller: number) => Promise<QuoteAnswer>;
 
 const LOWEST_ATOMS = 300_000;
 const TICK_ATOMS = 10_000;
@@ -45,7 +45,7 @@ export class QuoteRing {
     auctions: readonly { readonly id: string; readonly makers: readonly number[] }[],
     /** Keeps idempotency keys of several rings apart. */
     private readonly name: string,
-    private readonly say: Say,
+    private readonly say: SendQuote,
   ) {
     this.free = auctions.flatMap(({ id, makers }) => {
       return makers.map((maker) => ({ maker, auctionId: id, quoteId: undefined, revision: 0 }));
@@ -69,7 +69,7 @@ export class QuoteRing {
     }
   }
 
-  private commandFor({ maker, auctionId, quoteId, revision }: Seat): QuoteCommand {
+  private commandFor({ maker, auctionId, quoteId, revision }: Seat): RingCommand {
     this.mutations += 1;
     const price = { price_atoms: LOWEST_ATOMS + TICK_ATOMS * (this.mutations % PRICES) };
     const terms =

@@ -1,11 +1,11 @@
 import type { StreamClient } from '#libs/client/stream-client.js';
 import type { HttpConnection } from './http-connection.js';
-import type { QuoteAnswer, Say } from './quote-ring.js';
+import type { QuoteAnswer, SendQuote } from './quote-ring.js';
 
 type Quote = NonNullable<QuoteAnswer['quote']>;
 
 /** Over the stream connections of the makers, in their order. */
-export function overStreams(streams: readonly StreamClient[]): Say {
+export function overStreams(streams: readonly StreamClient[]): SendQuote {
   return async ({ maker, auctionId, quoteId, key, terms }) => {
     const stream = streams[maker];
     if (stream === undefined) throw new Error(`maker ${maker} has no connection`);
@@ -21,7 +21,7 @@ export function overStreams(streams: readonly StreamClient[]): Say {
 }
 
 /** Over HTTP, each caller on a connection of its own. */
-export function overHttp(connections: readonly HttpConnection[], tokens: readonly string[]): Say {
+export function overHttp(connections: readonly HttpConnection[], tokens: readonly string[]): SendQuote {
   return async ({ maker, auctionId, quoteId, key, terms }, caller) => {
     const quotes = `/v1/auctions/${auctionId}/quotes`;
     const answer = await connections[caller]?.send({

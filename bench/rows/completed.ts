@@ -5,7 +5,7 @@ import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { HttpConnection, type HttpCall } from '../load/http-connection.js';
 import { latenciesOf, type Latencies } from '../load/open-loop.js';
-import { atMost, noSlowerThan, type Check, type Outcome, type Row, type Settings } from '../row.js';
+import { atMost, noSlowerThan, type Check, type RowOutcome, type Row, type Settings } from '../row.js';
 import { median } from '../statistics.js';
 
 const MANY = 1_000_000;
@@ -22,7 +22,7 @@ type Calls = Readonly<Record<Read, readonly HttpCall[]>>;
 export const completed: Row = {
   name: 'completed',
   title: 'Reads of completed auctions, 1,000,000 of them beside 10,000',
-  async run(ground: Ground, settings: Settings): Promise<Outcome> {
+  async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const asked = Number(process.env.BENCH_COMPLETED ?? MANY);
     const { many, few } = settings.quick ? QUICK : { many: asked, few: FEW };
     const large = await Archive.open(ground, many);

@@ -2,11 +2,11 @@ import { StreamClient } from '#libs/client/stream-client.js';
 import { alternating } from '../alternating.js';
 import type { Ground } from '../ground/ground.js';
 import { SideProcess } from '../ground/side-process.js';
-import type { TradingFloor } from '../ground/trading-floor.js';
+import type { BenchFloor } from '../ground/trading-floor.js';
 import { closedLoop } from '../load/closed-loop.js';
 import { QuoteRing } from '../load/quote-ring.js';
 import { overStreams } from '../load/quoting.js';
-import { asFastAs, type Outcome, type Row, type Settings } from '../row.js';
+import { asFastAs, type RowOutcome, type Row, type Settings } from '../row.js';
 
 const LISTENERS = 100;
 const FEW = 4;
@@ -18,7 +18,7 @@ const IN_FLIGHT = 64;
 export const fanOut: Row = {
   name: 'fanout',
   title: 'Stream fan-out to 100 sockets of one account',
-  async run(ground: Ground, settings: Settings): Promise<Outcome> {
+  async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const floor = await ground.floor();
     const count = settings.quick ? FEW : LISTENERS;
     const ours = await ListeningAccount.open(floor, count);
@@ -51,7 +51,7 @@ class ListeningAccount {
     }
   }
 
-  static async open(floor: TradingFloor, count: number): Promise<ListeningAccount> {
+  static async open(floor: BenchFloor, count: number): Promise<ListeningAccount> {
     const maker = floor.makers[0];
     if (maker === undefined) throw new Error('there is no maker');
     const auctions = await floor.openAuctions(AUCTIONS, 1, 1);

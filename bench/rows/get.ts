@@ -3,7 +3,7 @@ import type { Ground } from '../ground/ground.js';
 import { SideProcess } from '../ground/side-process.js';
 import { closedLoop } from '../load/closed-loop.js';
 import { HttpConnection } from '../load/http-connection.js';
-import { asFastAs, type Outcome, type Row, type Settings } from '../row.js';
+import { asFastAs, type RowOutcome, type Row, type Settings } from '../row.js';
 
 const CONNECTIONS = 16;
 const AUCTIONS = 16;
@@ -13,7 +13,7 @@ const AUDIENCE = 8;
 export const get: Row = {
   name: 'get',
   title: 'GET auction, 16 connections',
-  async run(ground: Ground, settings: Settings): Promise<Outcome> {
+  async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const floor = await ground.floor();
     const auctions = await floor.openAuctions(AUCTIONS, AUDIENCE);
     const calls = auctions.map(({ id, makers }) => {

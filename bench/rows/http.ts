@@ -1,12 +1,12 @@
 import { alternating } from '../alternating.js';
 import type { Ground } from '../ground/ground.js';
 import { SideProcess } from '../ground/side-process.js';
-import type { TradingFloor } from '../ground/trading-floor.js';
+import type { BenchFloor } from '../ground/trading-floor.js';
 import { closedLoop } from '../load/closed-loop.js';
 import { HttpConnection, type HttpCall } from '../load/http-connection.js';
 import { QuoteRing } from '../load/quote-ring.js';
 import { overHttp } from '../load/quoting.js';
-import { asFastAs, type Outcome, type Row, type Settings } from '../row.js';
+import { asFastAs, type RowOutcome, type Row, type Settings } from '../row.js';
 
 const CONNECTIONS = 16;
 const AUDIENCE = 8;
@@ -23,7 +23,7 @@ const BARE_QUOTE: HttpCall = {
 export const http: Row = {
   name: 'http',
   title: 'HTTP create and HTTP quote, 16 connections',
-  async run(ground: Ground, settings: Settings): Promise<Outcome> {
+  async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const floor = await ground.floor();
     const bare = await SideProcess.start('bare-http-server', [floor.cluster.file.database_url]);
     const creates = createsOf(floor);
@@ -66,7 +66,7 @@ function connections(url: string): HttpConnection[] {
   return Array.from({ length: CONNECTIONS }, () => new HttpConnection(url));
 }
 
-function createsOf(floor: TradingFloor): () => HttpCall {
+function createsOf(floor: BenchFloor): () => HttpCall {
   let number = 0;
   const name = `create-${performance.now()}`;
   return () => {

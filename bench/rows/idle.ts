@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ground } from '../ground/ground.js';
 import { ProcessorTime } from '../load/processor-time.js';
-import { atMost, type Outcome, type Row, type Settings } from '../row.js';
+import { atMost, type RowOutcome, type Row, type Settings } from '../row.js';
 
 const SETTLE_MS = 10_000;
 const WATCH_MS = 20_000;
@@ -14,7 +14,7 @@ const MICROS_PER_MILLI = 1_000;
 export const idle: Row = {
   name: 'idle',
   title: 'Idle cluster: processor of all processes, resident memory without Postgres',
-  async run(ground: Ground, { quick, say }: Settings): Promise<Outcome> {
+  async run(ground: Ground, { quick, say }: Settings): Promise<RowOutcome> {
     const cluster = await ground.cluster({ LOAD_ACCOUNTS: '', LIMITS_FACTOR: '1' });
     await sleep(quick ? QUICK_MS : SETTLE_MS);
     const processor = new ProcessorTime(cluster);

@@ -7,7 +7,7 @@ import { EmmettStreams } from '../baselines/emmett-streams.js';
 import type { Ground } from '../ground/ground.js';
 import { closedLoop } from '../load/closed-loop.js';
 import { revisionPayloads } from '../load/journal-rows.js';
-import { asFastAs, type Bounds, type Check, type Outcome, type Row, type Settings } from '../row.js';
+import { asFastAs, type Bounds, type Check, type RowOutcome, type Row, type Settings } from '../row.js';
 
 const CALLERS = 16;
 const MANY = 64;
@@ -17,7 +17,7 @@ const SHARD = 0;
 export const journal: Row = {
   name: 'journal',
   title: 'Journal append, Postgres adapter, one owner',
-  async run(ground: Ground, settings: Settings): Promise<Outcome> {
+  async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const { seconds } = settings;
     const database = await ground.database();
     const client = await database.connect();

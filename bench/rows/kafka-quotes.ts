@@ -1,10 +1,10 @@
 import { alternating } from '../alternating.js';
 import { BenchKafka } from '../ground/bench-kafka.js';
 import type { Ground } from '../ground/ground.js';
-import { TradingFloor } from '../ground/trading-floor.js';
+import { BenchFloor } from '../ground/trading-floor.js';
 import { closedLoop } from '../load/closed-loop.js';
 import { openLoop, type Latencies } from '../load/open-loop.js';
-import { asFastAs, noSlowerThan, type Outcome, type Row, type Settings } from '../row.js';
+import { asFastAs, noSlowerThan, type RowOutcome, type Row, type Settings } from '../row.js';
 import { median } from '../statistics.js';
 import { quoteRing } from './quotes.js';
 
@@ -16,7 +16,7 @@ const SHARE = 0.3;
 export const kafkaQuotes: Row = {
   name: 'kafka-quotes',
   title: 'Quote mutations over WebSocket with journals in Kafka beside those in PostgreSQL',
-  async run(ground: Ground, settings: Settings): Promise<Outcome> {
+  async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const kafka = await BenchKafka.start(1);
     try {
       return await measured(ground, kafka, settings);
@@ -26,10 +26,10 @@ export const kafkaQuotes: Row = {
   },
 };
 
-async function measured(ground: Ground, kafka: BenchKafka, settings: Settings): Promise<Outcome> {
+async function measured(ground: Ground, kafka: BenchKafka, settings: Settings): Promise<RowOutcome> {
   const { seconds } = settings;
-  const embedded = await TradingFloor.open(await ground.cluster({}));
-  const onKafka = await TradingFloor.open(
+  const embedded = await BenchFloor.open(await ground.cluster({}));
+  const onKafka = await BenchFloor.open(
     await ground.cluster({ KAFKA_BROKERS: kafka.addresses.join(','), KAFKA_TOPIC_PREFIX: 'bench.quotes.' }),
   );
   const rings = {

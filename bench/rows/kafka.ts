@@ -11,7 +11,7 @@ import {
   atLeast,
   forComparison,
   type Check,
-  type Outcome,
+  type RowOutcome,
   type Row,
   type Settings,
 } from '../row.js';
@@ -33,7 +33,7 @@ const QUICK = 50;
 export const kafka: Row = {
   name: 'kafka',
   title: "Journal on Kafka beside Kafka's own producer tool, one broker and three",
-  async run(_ground: Ground, settings: Settings): Promise<Outcome> {
+  async run(_ground: Ground, settings: Settings): Promise<RowOutcome> {
     const one = await measured(1, settings);
     const three = await measured(3, settings);
     return {
@@ -43,7 +43,7 @@ export const kafka: Row = {
   },
 };
 
-async function measured(brokers: 1 | 3, settings: Settings): Promise<Outcome> {
+async function measured(brokers: 1 | 3, settings: Settings): Promise<RowOutcome> {
   const cluster = await BenchKafka.start(brokers);
   try {
     const appended = await appends(cluster, brokers, settings);
@@ -58,7 +58,7 @@ async function measured(brokers: 1 | 3, settings: Settings): Promise<Outcome> {
   }
 }
 
-async function appends(cluster: BenchKafka, brokers: number, settings: Settings): Promise<Outcome> {
+async function appends(cluster: BenchKafka, brokers: number, settings: Settings): Promise<RowOutcome> {
   const { seconds, quick } = settings;
   const payloads = revisionPayloads(BATCH);
   const recordBytes = sizeOf(payloads[0] ?? '');
@@ -115,7 +115,7 @@ async function append(writer: JournalWriter, payloads: readonly string[]): Promi
 }
 
 /** A recovering owner's reading, the hash of every record recomputed. */
-async function reads(cluster: BenchKafka, settings: Settings): Promise<Outcome> {
+async function reads(cluster: BenchKafka, settings: Settings): Promise<RowOutcome> {
   const records = settings.quick ? READ_RECORDS / QUICK : READ_RECORDS;
   const writer = await cluster.writer(SHARD.read);
   const payloads = revisionPayloads(1_000);

@@ -3,7 +3,7 @@ import { SingleRowInserts } from '../baselines/single-row-inserts.js';
 import type { Ground } from '../ground/ground.js';
 import { closedLoop } from '../load/closed-loop.js';
 import { openLoop } from '../load/open-loop.js';
-import { atMost, type Outcome, type Row, type Settings } from '../row.js';
+import { atMost, type RowOutcome, type Row, type Settings } from '../row.js';
 import { percentile } from '../statistics.js';
 import { quoteRing } from './quotes.js';
 
@@ -21,7 +21,7 @@ const POSITIONS = `
 export const lag: Row = {
   name: 'lag',
   title: 'Projection lag while quotes run at their target',
-  async run(ground: Ground, settings: Settings): Promise<Outcome> {
+  async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const floor = await ground.floor();
     const { database_url: url } = floor.cluster.file;
     const ring = await quoteRing(floor, settings, 'lag');

@@ -4,7 +4,7 @@ import { SingleRowInserts } from '../baselines/single-row-inserts.js';
 import type { Ground } from '../ground/ground.js';
 import { closedLoop } from '../load/closed-loop.js';
 import { openLoop, type Latencies } from '../load/open-loop.js';
-import { atMost, noSlowerThan, type Outcome, type Row, type Settings } from '../row.js';
+import { atMost, noSlowerThan, type RowOutcome, type Row, type Settings } from '../row.js';
 import { median } from '../statistics.js';
 import { quoteRing } from './quotes.js';
 
@@ -16,7 +16,7 @@ const BARE_SOCKETS = 64;
 export const latency: Row = {
   name: 'latency',
   title: 'Latency of quote mutations, open loop at 0.125 of the INSERT baseline',
-  async run(ground: Ground, settings: Settings): Promise<Outcome> {
+  async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const floor = await ground.floor();
     const { database_url: url } = floor.cluster.file;
     const ring = await quoteRing(floor, settings, 'latency');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Ground } from '../ground/ground.js';
-import { atMost, type Outcome, type Row, type Settings } from '../row.js';
+import { atMost, type RowOutcome, type Row, type Settings } from '../row.js';
 import { slope } from '../statistics.js';
 
 const SIZES = [10_000, 40_000, 70_000, 100_000];
@@ -20,7 +20,7 @@ export interface MemoryPoint {
 export const memory: Row = {
   name: 'memory',
   title: 'Memory of an open auction with 10 quotes, slope from 10,000 to 100,000',
-  async run(_: Ground, { quick, say }: Settings): Promise<Outcome> {
+  async run(_: Ground, { quick, say }: Settings): Promise<RowOutcome> {
     const points: MemoryPoint[] = [];
     for (const size of quick ? QUICK_SIZES : SIZES) {
       points.push(await measured(size));

@@ -3,11 +3,11 @@ import { ApiClient } from '#libs/client/api-client.js';
 import { alternating } from '../alternating.js';
 import type { Ground } from '../ground/ground.js';
 import { overReserved } from '../ground/over-reserved.js';
-import type { TradingFloor } from '../ground/trading-floor.js';
+import type { BenchFloor } from '../ground/trading-floor.js';
 import { closedLoop } from '../load/closed-loop.js';
 import { QuoteRing } from '../load/quote-ring.js';
 import { overHttp } from '../load/quoting.js';
-import { asFastAs, atMost, type Outcome, type Row, type Settings } from '../row.js';
+import { asFastAs, atMost, type RowOutcome, type Row, type Settings } from '../row.js';
 
 const CALLERS = 16;
 /** Three times as many seats as callers, wherever their auctions happen to be. */
@@ -18,7 +18,7 @@ const MAKERS = 1;
 export const oneAccount: Row = {
   name: 'one-account',
   title: 'Quotes of one account from 16 callers over all three shards',
-  async run(ground: Ground, settings: Settings): Promise<Outcome> {
+  async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const floor = await ground.floor();
     const auctions = await floor.openAuctions(AUCTIONS, MAKERS, MAKERS);
     const connections = Array.from({ length: CALLERS }, () => floor.http());
@@ -62,7 +62,7 @@ interface Transactions {
 }
 
 /** For reservations, by all owners since they began. */
-async function transactions(floor: TradingFloor): Promise<Transactions> {
+async function transactions(floor: BenchFloor): Promise<Transactions> {
   const owners = floor.cluster.file.processes.filter(({ kind }) => kind === 'owner');
   const told = await Promise.all(owners.map(({ metrics_url: url }) => figuresOf(url)));
   const sum = (name: string): number =>

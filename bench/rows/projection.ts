@@ -12,7 +12,7 @@ import { alternating } from '../alternating.js';
 import { fillJournal } from '../ground/filled-journal.js';
 import type { Ground } from '../ground/ground.js';
 import { auctionHistory } from '../load/auction-history.js';
-import { asFastAs, type Outcome, type Row, type Settings } from '../row.js';
+import { asFastAs, type RowOutcome, type Row, type Settings } from '../row.js';
 
 const SHARD = 2;
 const AUCTIONS = 1_500;
@@ -25,7 +25,7 @@ const LOOK_MILLIS = 5;
 export const projection: Row = {
   name: 'projection',
   title: 'Projector catching up',
-  async run(ground: Ground, settings: Settings): Promise<Outcome> {
+  async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const database = await ground.database();
     const count = settings.quick ? FEW : AUCTIONS;
     const last = await fillJournal(database.url, SHARD, { from: 0, count }, LIKE);

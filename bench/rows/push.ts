@@ -1,10 +1,10 @@
 import type { Ground } from '../ground/ground.js';
-import type { TradingFloor } from '../ground/trading-floor.js';
+import type { BenchFloor } from '../ground/trading-floor.js';
 import { closedLoop } from '../load/closed-loop.js';
 import { latenciesOf, openLoop, type Latencies } from '../load/open-loop.js';
-import { QuoteRing, type Say } from '../load/quote-ring.js';
+import { QuoteRing, type SendQuote } from '../load/quote-ring.js';
 import { overStreams } from '../load/quoting.js';
-import { atMost, type Outcome, type Row, type Settings } from '../row.js';
+import { atMost, type RowOutcome, type Row, type Settings } from '../row.js';
 import { median } from '../statistics.js';
 
 const IN_FLIGHT = 64;
@@ -21,7 +21,7 @@ interface QuoteEvent {
 export const push: Row = {
   name: 'push',
   title: 'Acknowledgement to event at another socket, at half of the peak',
-  async run(ground: Ground, settings: Settings): Promise<Outcome> {
+  async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const watched = await WatchedMakers.open(await ground.floor(), settings);
     const peak = await closedLoop(IN_FLIGHT, settings.seconds, () => watched.ring.mutate());
     const runs: Latencies[] = [];
@@ -43,7 +43,7 @@ class WatchedMakers {
   private readonly first = new Map<string, { readonly at: number; readonly what: 'ack' | 'event' }>();
 
   private constructor(
-    say: Say,
+    say: SendQuote,
     auctions: readonly { readonly id: string; readonly makers: readonly number[] }[],
   ) {
     this.ring = new QuoteRing(auctions, `push-${performance.now()}`, async (command, caller) => {
@@ -53,7 +53,7 @@ class WatchedMakers {
     });
   }
 
-  static async open(floor: TradingFloor, { quick }: Settings): Promise<WatchedMakers> {
+  static async open(floor: BenchFloor, { quick }: Settings): Promise<WatchedMakers> {
     const makers = quick ? FEW : MAKERS;
     const { count, audience } = quick ? FEW_AUCTIONS : AUCTIONS;
     const speakers = await floor.streamsOf(floor.makers.slice(0, makers));

@@ -1,12 +1,12 @@
 import { alternating } from '../alternating.js';
 import { SingleRowInserts } from '../baselines/single-row-inserts.js';
 import type { Ground } from '../ground/ground.js';
-import type { TradingFloor } from '../ground/trading-floor.js';
+import type { BenchFloor } from '../ground/trading-floor.js';
 import { closedLoop } from '../load/closed-loop.js';
 import { ProcessorTime } from '../load/processor-time.js';
 import { QuoteRing } from '../load/quote-ring.js';
 import { overStreams } from '../load/quoting.js';
-import { asFastAs, type Outcome, type Row, type Settings } from '../row.js';
+import { asFastAs, type RowOutcome, type Row, type Settings } from '../row.js';
 
 const IN_FLIGHT = 64;
 const CLIENTS = 16;
@@ -18,7 +18,7 @@ const FEW = { makers: 16, auctions: { count: 2, audience: 8 } };
 export const quotes: Row = {
   name: 'quotes',
   title: 'Risk-reserved quote mutations over WebSocket, 512 makers, 40 auctions, 64 in flight',
-  async run(ground: Ground, settings: Settings): Promise<Outcome> {
+  async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const floor = await ground.floor();
     const ring = await quoteRing(floor, settings, 'quotes');
     const inserts = await SingleRowInserts.open(floor.cluster.file.database_url, CLIENTS);
@@ -58,7 +58,7 @@ export const quotes: Row = {
 };
 
 /** Makers on their streams, sitting in auctions of 64 each. */
-export async function quoteRing(floor: TradingFloor, { quick }: Settings, name: string): Promise<QuoteRing> {
+export async function quoteRing(floor: BenchFloor, { quick }: Settings, name: string): Promise<QuoteRing> {
   const { count, audience } = quick ? FEW.auctions : AUCTIONS;
   const makers = quick ? FEW.makers : MAKERS;
   const streams = await floor.streamsOf(floor.makers.slice(0, makers));

@@ -4,7 +4,7 @@ import { ApiClient } from '#libs/client/api-client.js';
 import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import type { Ground } from '../ground/ground.js';
 import { seedCluster } from '../ground/seeding.js';
-import { atMost, type Outcome, type Row, type Settings } from '../row.js';
+import { atMost, type RowOutcome, type Row, type Settings } from '../row.js';
 import { median } from '../statistics.js';
 
 /** Over three shards: 10,000 auctions and 100,000 events in each. */
@@ -24,7 +24,7 @@ interface Comeback {
 export const recovery: Row = {
   name: 'recovery',
   title: 'Recovery of a shard with 10,000 open auctions and 100,000 events',
-  async run(ground: Ground, { runs, quick, say }: Settings): Promise<Outcome> {
+  async run(ground: Ground, { runs, quick, say }: Settings): Promise<RowOutcome> {
     const cluster = await ground.cluster({});
     const open = String(quick ? FEW : OPEN);
     await seedCluster(cluster.dataDir, ['--open', open, '--quotes', String(QUOTES), '--audience', '10']);

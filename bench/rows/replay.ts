@@ -8,7 +8,7 @@ import { openPool } from '#libs/platform/database/postgres.js';
 import { alternating } from '../alternating.js';
 import { fillJournal } from '../ground/filled-journal.js';
 import type { Ground } from '../ground/ground.js';
-import { atLeast, type Outcome, type Row, type Settings } from '../row.js';
+import { atLeast, type RowOutcome, type Row, type Settings } from '../row.js';
 
 const SHARD = 1;
 const PAGE = 5_000;
@@ -21,7 +21,7 @@ const LIKE = { quotes: 8, revisions: 2, isOver: true };
 export const replay: Row = {
   name: 'replay',
   title: 'Replay of a journal: read, check hashes, evolve',
-  async run(ground: Ground, settings: Settings): Promise<Outcome> {
+  async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const database = await ground.database();
     const count = settings.quick ? FEW : AUCTIONS;
     const last = await fillJournal(database.url, SHARD, { from: 0, count }, LIKE);

@@ -7,7 +7,7 @@ import { alternating } from '../alternating.js';
 import type { Ground } from '../ground/ground.js';
 import { overReserved } from '../ground/over-reserved.js';
 import { closedLoop } from '../load/closed-loop.js';
-import { atMost, forComparison, type Outcome, type Row, type Settings } from '../row.js';
+import { atMost, forComparison, type RowOutcome, type Row, type Settings } from '../row.js';
 
 const SHARDS = [0, 1, 2];
 const CALLERS = 16;
@@ -32,7 +32,7 @@ const request: ReserveRequest = {
 export const reserve: Row = {
   name: 'reserve',
   title: 'Reservations alone, of one account from 16 callers over all three shards',
-  async run(ground: Ground, settings: Settings): Promise<Outcome> {
+  async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const database = await ground.database();
     const client = await database.connect();
     await endow(client);

@@ -1,7 +1,7 @@
 import { instantFromNanos, nanosFromInstant, type Instant } from '#libs/base/instant.js';
 
 /** A round of auctions that are opened one after another, then closed, then settled, before the next round begins. */
-export interface Round {
+export interface SeedRound {
   /** Numbers of its auctions, `end` left out. */
   readonly from: number;
   readonly end: number;
@@ -9,7 +9,7 @@ export interface Round {
 }
 
 export interface Calendar {
-  readonly rounds: readonly Round[];
+  readonly rounds: readonly SeedRound[];
   readonly durationMs: number;
   /** Between two auctions of a round. */
   readonly stepNanos: bigint;
@@ -54,6 +54,6 @@ export function calendarOf(total: number, latest: Instant | undefined, now: bigi
   };
 }
 
-export function openedAt({ stepNanos }: Calendar, { from, opensAt }: Round, number: number): Instant {
+export function openedAt({ stepNanos }: Calendar, { from, opensAt }: SeedRound, number: number): Instant {
   return instantFromNanos(opensAt + BigInt(number - from) * stepNanos);
 }

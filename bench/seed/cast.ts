@@ -1,6 +1,6 @@
 import type { CreateBody, SubmitBody } from '#libs/auction/rules/commands.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
-import type { ClusterFile } from './place.js';
+import type { SeedCluster } from './place.js';
 
 /** Auctions that the rare viewer is invited to, and at least so many that the first originator opens, if there are so many. */
 const RARE = 12;
@@ -12,10 +12,10 @@ const PER_HUNDRED = 100;
 /** How many different prices the quotes of an auction have. */
 const PRICES = 8;
 
-type Contract = ClusterFile['contracts'][number];
+type Contract = SeedCluster['contracts'][number];
 
 /** Who takes part in which auction with what, by the auction's number: the same for the same call. */
-export class Cast {
+export class SeedAccounts {
   readonly rareViewer: string;
   private readonly originators: readonly string[];
   private readonly makers: readonly string[];
@@ -24,7 +24,7 @@ export class Cast {
   private readonly firstEvery: number;
 
   constructor(
-    cluster: ClusterFile,
+    cluster: SeedCluster,
     private readonly audience: number,
     total: number,
   ) {
@@ -97,7 +97,7 @@ function quantityOf(number: number): number {
   return CONTRACT_ATOMS * (1 + (number % LARGEST_CONTRACTS));
 }
 
-function accountsOf({ demo }: ClusterFile, role: string, name: string): string[] {
+function accountsOf({ demo }: SeedCluster, role: string, name: string): string[] {
   const ofRole = demo.users.filter(({ roles, email }) => roles.includes(role) && email.includes(`${name}-`));
   const load = ofRole.filter(({ email }) => email.startsWith('load-'));
   return (load.length > 0 ? load : ofRole).map(({ account_id: id }) => id);

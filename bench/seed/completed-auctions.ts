@@ -13,7 +13,7 @@ import { PendingAwards } from '#libs/auction/shard/pending-awards.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { isConnectionFailure } from '#libs/platform/database/postgres.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
-import { openedAt, type Calendar, type Round } from './calendar.js';
+import { openedAt, type Calendar, type SeedRound } from './calendar.js';
 import { refused, type Planner } from './planner.js';
 import type { ShardScribe } from './shard-scribe.js';
 
@@ -35,7 +35,7 @@ const AGAIN_MILLIS = 200;
 const PATIENCE_MILLIS = 60_000;
 
 /** Auctions from their opening to their end, round by round, the way their shard's owner would journal them. */
-export class CompletedAuctions {
+export class CompletedAuctionSeeder {
   constructor(
     private readonly ports: CompletedPorts,
     private readonly calendar: Calendar,
@@ -55,7 +55,7 @@ export class CompletedAuctions {
     await scribe.flush();
   }
 
-  private async open(scribe: ShardScribe, round: Round): Promise<string[]> {
+  private async open(scribe: ShardScribe, round: SeedRound): Promise<string[]> {
     const { planner, onOpened } = this.ports;
     const ids: string[] = [];
     for (let number = round.from; number < round.end; number += 1) {

@@ -29,19 +29,19 @@ const clusterSchema = z.object({
   ),
 });
 
-export type ClusterFile = z.output<typeof clusterSchema>;
+export type SeedCluster = z.output<typeof clusterSchema>;
 
 /** A cluster that runs, and what is needed to write in its owners' stead. */
 export interface SeedPlace {
-  readonly cluster: ClusterFile;
+  readonly cluster: SeedCluster;
   readonly idKeys: readonly [Buffer, ...Buffer[]];
   /** As it is now: the pids in it change. */
-  readonly look: () => Promise<ClusterFile>;
+  readonly look: () => Promise<SeedCluster>;
 }
 
 export async function findPlace(environment: Environment): Promise<SeedPlace> {
   const folder = path.resolve(loadConfig(seedSettings, environment).DATA_DIR);
-  const look = async (): Promise<ClusterFile> => {
+  const look = async (): Promise<SeedCluster> => {
     return clusterSchema.parse(JSON.parse(await readFile(path.join(folder, 'cluster.json'), 'utf8')));
   };
   const cluster = await look().catch(() => undefined);

@@ -12,7 +12,7 @@ import type { IdFactory } from '#libs/auction/shard/ids.js';
 import type { PolicyDesk } from '#libs/auction/shard/policy-desk.js';
 import { shardOfCreate } from '#libs/auction/protocol/routing.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
-import type { Cast } from './cast.js';
+import type { SeedAccounts } from './cast.js';
 
 export interface PlannedOpening {
   readonly number: number;
@@ -36,7 +36,7 @@ const ATTEMPTS = 10;
 /** Asks the rules and the policy what the owner would ask them. What they refuse ends the seed. */
 export class Planner {
   constructor(
-    readonly cast: Cast,
+    readonly cast: SeedAccounts,
     private readonly ids: IdFactory,
     private readonly policy: PolicyDesk,
     private readonly watch: PolicyWatch,

@@ -1,5 +1,5 @@
 import type { Instant } from '#libs/base/instant.js';
-import type { Cast } from './cast.js';
+import type { SeedAccounts } from './cast.js';
 
 const SAMPLE = 100;
 
@@ -17,7 +17,7 @@ export class Sample {
   private newest: Instant | undefined;
   private readonly ids = new Map<number, string>();
 
-  constructor(private readonly cast: Cast) {}
+  constructor(private readonly cast: SeedAccounts) {}
 
   note(number: number, auctionId: string, openedAt: Instant): void {
     if (this.oldest === undefined || openedAt < this.oldest) this.oldest = openedAt;

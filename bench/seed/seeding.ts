@@ -17,8 +17,8 @@ import { auctionProjection } from '#libs/auction/projections/projection.js';
 import { projectionLag } from '#libs/projecting/following/lag.js';
 import { calendarOf, type Calendar } from './calendar.js';
 import type { SeedCall } from './call.js';
-import { Cast } from './cast.js';
-import { CompletedAuctions } from './completed-auctions.js';
+import { SeedAccounts } from './cast.js';
+import { CompletedAuctionSeeder } from './completed-auctions.js';
 import { OpenAuctions } from './open-auctions.js';
 import type { SeedPlace } from './place.js';
 import { Planner } from './planner.js';
@@ -54,7 +54,7 @@ export async function seed(call: SeedCall, ports: SeedPorts): Promise<object> {
     seals,
   });
   const relay = new ShardRelay(place, journal, clock);
-  const cast = new Cast(place.cluster, call.audience, call.completed + call.open);
+  const cast = new SeedAccounts(place.cluster, call.audience, call.completed + call.open);
   try {
     await policy.start();
     ports.say('the owners hand over');
@@ -77,7 +77,7 @@ export async function seed(call: SeedCall, ports: SeedPorts): Promise<object> {
 interface SeedingParts {
   readonly pool: Pool;
   readonly policy: PolicyWatch;
-  readonly cast: Cast;
+  readonly cast: SeedAccounts;
   readonly standIns: readonly StandIn[];
 }
 
@@ -130,7 +130,7 @@ class Seeding {
     const { clock } = this.ports;
     const ledger = new PostgresSettlement(this.parts.pool, clock, random);
     const calendar = await this.calendar();
-    const auctions = new CompletedAuctions(
+    const auctions = new CompletedAuctionSeeder(
       { planner, ledger, clock, onOpened: this.note, onCompleted: () => undefined },
       calendar,
       this.call.quotes.completed,

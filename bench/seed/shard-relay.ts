@@ -3,7 +3,7 @@ import type { JournalWriter } from '#libs/journal/journal.js';
 import type { KeptShard, PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { isCodedError, StartFault } from '#libs/platform/process/start-fault.js';
-import type { ClusterFile, SeedPlace } from './place.js';
+import type { SeedCluster, SeedPlace } from './place.js';
 
 const LOOK_MILLIS = 100;
 const GONE_WITHIN_NANOS = 15_000_000_000n;
@@ -11,7 +11,7 @@ const GONE_WITHIN_NANOS = 15_000_000_000n;
 const READY_WITHIN_NANOS = 300_000_000_000n;
 const ANSWER_WITHIN_MS = 2_000;
 
-type Owner = ClusterFile['processes'][number];
+type Owner = SeedCluster['processes'][number];
 
 /**
  * Takes the shards over from their owners and gives them back. The owners end in order, their launcher starts them again at once,
@@ -67,7 +67,7 @@ export class ShardRelay {
   }
 }
 
-function ownersOf({ processes }: ClusterFile): Owner[] {
+function ownersOf({ processes }: SeedCluster): Owner[] {
   return processes.filter(({ kind }) => kind === 'owner').sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -1,9 +1,9 @@
-import type { ServerFrame, Snapshot, StreamEvent } from './stream-wire.js';
+import type { ServerFrame, SnapshotFrame, StreamEvent } from './stream-wire.js';
 
 /** What one subscription has been told, over all the sockets that carried it. */
-export interface Told {
+export interface SubscriptionHistory {
   /** Complete snapshots, their parts joined, each with the `seq` behind which it stands. */
-  readonly snapshots: { readonly behind: number; readonly auctions: Snapshot['auctions'] }[];
+  readonly snapshots: { readonly behind: number; readonly auctions: SnapshotFrame['auctions'] }[];
   readonly events: StreamEvent[];
   /** Why it had to begin anew, each time. */
   readonly resyncs: string[];
@@ -11,10 +11,10 @@ export interface Told {
   readonly versions: ReadonlyMap<string, number>;
 }
 
-interface Ledger extends Told {
+interface Ledger extends SubscriptionHistory {
   readonly versions: Map<string, number>;
   last: number;
-  parts: Snapshot['auctions'];
+  parts: SnapshotFrame['auctions'];
 }
 
 /**
@@ -33,7 +33,7 @@ export class StreamMemory {
     return Object.fromEntries([...this.ledgers].map(([id, { last }]) => [id, last]));
   }
 
-  of(subscriptionId: string): Told {
+  of(subscriptionId: string): SubscriptionHistory {
     return this.ledger(subscriptionId);
   }
 
@@ -59,7 +59,7 @@ export class StreamMemory {
     ledger.events.push(event);
   }
 
-  private snapshot({ subscription_id: id, auctions, more }: Snapshot): void {
+  private snapshot({ subscription_id: id, auctions, more }: SnapshotFrame): void {
     const ledger = this.ledger(id);
     ledger.parts = [...ledger.parts, ...auctions];
     if (more) return;

@@ -1,5 +1,5 @@
 /** What a stream sends, as the contract has it and independently of the code that makes it. */
-import type { AuctionView, TimelineEntry } from './wire.js';
+import type { AuctionJson, TimelineEntryJson } from './wire.js';
 
 export interface SubscriptionRow {
   readonly subscription_id: string;
@@ -19,15 +19,15 @@ export interface Welcome {
   readonly resume_error?: string;
 }
 
-export interface Snapshot {
+export interface SnapshotFrame {
   readonly type: 'snapshot';
   readonly subscription_id: string;
-  readonly auctions: readonly AuctionView[];
+  readonly auctions: readonly AuctionJson[];
   readonly more: boolean;
   readonly resume_token: string;
 }
 
-export interface StreamEvent extends Omit<TimelineEntry, 'seq' | 'actor'> {
+export interface StreamEvent extends Omit<TimelineEntryJson, 'seq' | 'actor'> {
   readonly type: 'event';
   readonly subscription_id: string;
   readonly seq: number;
@@ -73,7 +73,7 @@ export type ServerFrame =
   | (Named<'subscribed'> & { readonly subscription_id: string })
   | (Named<'unsubscribed'> & { readonly subscription_id: string })
   | Named<'pong'>
-  | Snapshot
+  | SnapshotFrame
   | StreamEvent
   | Ack
   | Reject

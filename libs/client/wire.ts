@@ -15,13 +15,13 @@ export interface ContractView {
   readonly status: string;
 }
 
-export interface PartyView {
+export interface PartyJson {
   readonly alias?: string;
   readonly id?: string;
   readonly display_name?: string;
 }
 
-export interface QuoteView {
+export interface QuoteJson {
   readonly quote_id: string;
   readonly auction_id: string;
   readonly revision: number;
@@ -43,15 +43,15 @@ export interface QuoteView {
   };
 }
 
-export interface AwardRow {
+export interface AwardJson {
   readonly award_id: string;
-  readonly market_maker?: PartyView;
+  readonly market_maker?: PartyJson;
   readonly price_atoms: number;
   readonly quantity_atoms: number;
   readonly execution_status: string;
 }
 
-export interface AuctionView {
+export interface AuctionJson {
   readonly auction_id: string;
   readonly role: 'ORIGINATOR' | 'MARKET_MAKER';
   readonly status: string;
@@ -65,13 +65,13 @@ export interface AuctionView {
   readonly closed_at?: string;
   readonly completed_at?: string;
   readonly audience?: { readonly invited_count: number; readonly market_maker_ids: readonly string[] };
-  readonly originator?: PartyView;
-  readonly my_quote?: QuoteView;
+  readonly originator?: PartyJson;
+  readonly my_quote?: QuoteJson;
   /** The originator's has rows; a maker's is its own row. */
-  readonly award?: Partial<AwardRow> & {
+  readonly award?: Partial<AwardJson> & {
     readonly quantity_atoms: number;
     readonly average_price_atoms?: number;
-    readonly awards?: readonly AwardRow[];
+    readonly awards?: readonly AwardJson[];
   };
   readonly cancellation?: {
     readonly cancelled_at: string;
@@ -80,7 +80,7 @@ export interface AuctionView {
   };
 }
 
-export interface TimelineEntry {
+export interface TimelineEntryJson {
   readonly seq: number;
   readonly kind: string;
   readonly occurred_at: string;
@@ -93,11 +93,11 @@ export interface TimelinePage {
   readonly role: string;
   readonly status: string;
   readonly complete: boolean;
-  readonly events: readonly TimelineEntry[];
+  readonly events: readonly TimelineEntryJson[];
   readonly next_after_seq?: number;
 }
 
-export interface PreflightVerdict {
+export interface PreflightJson {
   readonly status: 'EXECUTABLE' | 'INSUFFICIENT_CAPACITY';
   readonly requested_quantity_atoms: string;
   readonly maximum_executable_quantity_atoms: string;
@@ -113,7 +113,7 @@ export interface PreflightVerdict {
   }[];
 }
 
-export interface Fault {
+export interface ErrorJson {
   readonly error: string;
   readonly message?: string;
 }

@@ -7,7 +7,7 @@ import { listen } from '#libs/platform/internal-server/internal-server.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
-import { openProxy, type Direction, type TcpProxy } from '#libs/testing/network/tcp-proxy.js';
+import { openProxy, type ProxyDirection, type TcpProxy } from '#libs/testing/network/tcp-proxy.js';
 import { LinkClient } from './link-client.js';
 import { watchPulse } from './link-pulse.js';
 import type { LinkSocket } from './link-socket.js';
@@ -60,7 +60,7 @@ function connections(): Promise<number> {
 }
 
 describe('a link whose other end has gone without a word', () => {
-  it.each<Direction>(['to-server', 'to-client'])(
+  it.each<ProxyDirection>(['to-server', 'to-client'])(
     'is made anew when nothing goes %s any more, and the server keeps no dead one',
     async (direction) => {
       proxy.blackhole(direction);

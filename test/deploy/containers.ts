@@ -21,7 +21,7 @@ export interface Machine {
   readonly own: Readonly<Record<string, string>>;
 }
 
-export interface Ended {
+export interface ContainerExit {
   readonly code: number | null;
   readonly output: string;
 }
@@ -42,7 +42,7 @@ export class Container {
   }
 
   /** Without arguments as `up` would run it, else as `run` would. */
-  run(args: readonly string[] = [], input = ''): Promise<Ended> {
+  run(args: readonly string[] = [], input = ''): Promise<ContainerExit> {
     const { entrypoint = [], command = [] } = this.service;
     return endOf(this.launch([...entrypoint, ...(args.length > 0 ? args : command)]), input);
   }
@@ -64,7 +64,7 @@ export class Container {
   }
 
   /** As `docker stop`; resolves with the exit code and all that it has said. */
-  async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<Ended | undefined> {
+  async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<ContainerExit | undefined> {
     const { lasting } = this;
     if (lasting === undefined) return undefined;
     if (!this.hasEnded) {
@@ -104,7 +104,7 @@ async function outputOf({ stdout, stderr }: ChildProcess): Promise<string> {
   return (await Promise.all([text(stdout), text(stderr)])).join('');
 }
 
-async function endOf(child: ChildProcess, input = ''): Promise<Ended> {
+async function endOf(child: ChildProcess, input = ''): Promise<ContainerExit> {
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(input);
   const [output, [code]] = await Promise.all([

@@ -10,7 +10,7 @@ export function textOf(path: string): string {
 
 export type TableRow = Readonly<Record<string, string>>;
 
-export interface Table {
+export interface MarkdownTable {
   /** The heading under which it stands. */
   readonly heading: string;
   readonly columns: readonly string[];
@@ -21,8 +21,8 @@ const HEADING = /^#+ (.*)$/;
 const RULE = /^\|[\s:|-]+\|$/;
 
 /** Every table of a document, its cells by the names of their columns. */
-export function tablesOf(markdown: string): Table[] {
-  const tables: Table[] = [];
+export function tablesOf(markdown: string): MarkdownTable[] {
+  const tables: MarkdownTable[] = [];
   let heading = '';
   let table: { heading: string; columns: string[]; rows: TableRow[] } | undefined;
   for (const line of markdown.split('\n')) {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { blocksOf } from './markdown.js';
 
-export interface Step {
+export interface DocumentedStep {
   readonly command: string;
   /** What the document says that it prints; undefined where it shows no output. */
   readonly prints: string | undefined;
@@ -15,8 +15,8 @@ const PATIENCE_MS = 40_000;
 const MARK = '=== end of step';
 
 /** The blocks that a reader is asked to paste, each with the output that is shown below it. */
-export function stepsOf(markdown: string): Step[] {
-  const steps: Step[] = [];
+export function stepsOf(markdown: string): DocumentedStep[] {
+  const steps: DocumentedStep[] = [];
   for (const { marker, text } of blocksOf(markdown)) {
     if (marker === 'run') steps.push({ command: text, prints: undefined });
     const last = steps.at(-1);
@@ -27,7 +27,7 @@ export function stepsOf(markdown: string): Step[] {
 
 /** Pastes all of it into one shell, word for word, and gives the output of each step. */
 export async function paste(
-  steps: readonly Step[],
+  steps: readonly DocumentedStep[],
   environment: Readonly<Record<string, string>>,
 ): Promise<string[]> {
   const folder = mkdtempSync(path.join(tmpdir(), 'pasted-'));

@@ -8,7 +8,7 @@ import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 
 /** What the service's own books say, read behind its back. Money is compared there, never through the API that moved it. */
-export class Books {
+export class ServiceRecords {
   private readonly pool: pg.Pool;
 
   constructor(cluster: RunningCluster) {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import type { ApiAnswer } from '#libs/client/api-client.js';
-import type { AuctionView } from '#libs/client/wire.js';
-import { Names, type Cast, type Meanwhile, type Transcripts } from './observers.js';
+import type { AuctionJson } from '#libs/client/wire.js';
+import { NormalizedNames, type ObservedAccounts, type Meanwhile, type Transcripts } from './observers.js';
 import { auctionBody, CONTRACT, mustBe, type Trader, type TradingFloor, untilPast } from './trading-floor.js';
 
 /** Long enough for the whole script on a busy machine. */
@@ -11,7 +11,7 @@ const DURATION_MS = 10_000;
 /** What its observer could see of each answer, with ids and times made the same; their lengths stay. */
 class Transcript {
   readonly lines: string[] = [];
-  private readonly names = new Names();
+  private readonly names = new NormalizedNames();
 
   note(what: string, { status, headerNames, headers, text }: ApiAnswer<unknown>): void {
     const shown = Object.entries(headers).filter(([name]) => name !== 'date' && name !== 'x-request-id');
@@ -29,7 +29,11 @@ class Transcript {
   }
 }
 
-function opens(floor: TradingFloor, cast: Cast, differing: object = {}): Promise<ApiAnswer<AuctionView>> {
+function opens(
+  floor: TradingFloor,
+  cast: ObservedAccounts,
+  differing: object = {},
+): Promise<ApiAnswer<AuctionJson>> {
   const { originator, quoting, silent, competitors } = cast;
   return originator.create(
     auctionBody(floor.contract('venue_c', 4), [quoting, silent, ...competitors], {
@@ -42,14 +46,18 @@ function opens(floor: TradingFloor, cast: Cast, differing: object = {}): Promise
 }
 
 /** Every list has a next page afterwards. */
-async function prologue(floor: TradingFloor, cast: Cast): Promise<void> {
+async function prologue(floor: TradingFloor, cast: ObservedAccounts): Promise<void> {
   const before = mustBe(201, await opens(floor, cast));
   await cast.quoting.quotes(before.auction_id, 700_000, 1);
   await cast.originator.cancel(before.auction_id);
 }
 
 /** The same script each time; only what happens between its steps differs. */
-export async function overHttp(floor: TradingFloor, cast: Cast, meanwhile: Meanwhile): Promise<Transcripts> {
+export async function overHttp(
+  floor: TradingFloor,
+  cast: ObservedAccounts,
+  meanwhile: Meanwhile,
+): Promise<Transcripts> {
   await prologue(floor, cast);
   const { originator, quoting, silent } = cast;
   const [own, bid, quiet] = [new Transcript(), new Transcript(), new Transcript()];

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView, QuoteView } from '#libs/client/wire.js';
+import type { AuctionJson, QuoteJson } from '#libs/client/wire.js';
 import type { Sent, TradingLoad } from './trading-load.js';
 
 const TOLD = { submit: 'QUOTE_ACCEPTED', revise: 'QUOTE_REVISED', withdraw: 'QUOTE_WITHDRAWN' } as const;
@@ -28,7 +28,7 @@ export async function allOver(sent: readonly Sent[]): Promise<void> {
 export async function allKnown(load: TradingLoad): Promise<Sent[]> {
   const repeated = load.unknown.map(async (sent): Promise<Sent> => {
     const answer = await eventually(async () => {
-      const heard = await sent.by.api.post<AuctionView & QuoteView>(sent.path, sent.body, sent.key);
+      const heard = await sent.by.api.post<AuctionJson & QuoteJson>(sent.path, sent.body, sent.key);
       // A first call that is still at work says as little of its outcome as an owner that is away.
       if (heard.status >= 500 || heard.status === 429 || heard.text.includes('idempotency_key_in_progress'))
         throw new Error(`${sent.path}: ${heard.status} ${heard.text}`);

@@ -1,23 +1,23 @@
 import type { Trader, TradingFloor } from './trading-floor.js';
 
 /** Who looks at an auction in which others may or may not quote. */
-export type Observer = 'originator' | 'quoting maker' | 'silent maker';
-export const OBSERVERS: readonly Observer[] = ['originator', 'quoting maker', 'silent maker'];
+export type ObserverRole = 'originator' | 'quoting maker' | 'silent maker';
+export const OBSERVERS: readonly ObserverRole[] = ['originator', 'quoting maker', 'silent maker'];
 
 /** What each could see, with ids and times made the same. */
-export type Transcripts = Readonly<Record<Observer, readonly string[]>>;
+export type Transcripts = Readonly<Record<ObserverRole, readonly string[]>>;
 
 /** What others do between two steps of a script. */
 export type Meanwhile = (auctionId: string) => Promise<unknown>;
 
-export interface Cast {
+export interface ObservedAccounts {
   readonly originator: Trader;
   readonly quoting: Trader;
   readonly silent: Trader;
   readonly competitors: readonly [Trader, Trader];
 }
 
-export async function castFrom(floor: TradingFloor): Promise<Cast> {
+export async function castFrom(floor: TradingFloor): Promise<ObservedAccounts> {
   const [originator, quoting, silent, loud, fickle] = await floor.newTraders(
     ...(['originator', 'maker', 'maker', 'maker', 'maker'] as const),
   );
@@ -25,7 +25,10 @@ export async function castFrom(floor: TradingFloor): Promise<Cast> {
 }
 
 /** A better quote, a worse one, revisions, a withdrawal, a refusal. */
-export async function noise({ competitors: [loud, fickle] }: Cast, auctionId: string): Promise<void> {
+export async function noise(
+  { competitors: [loud, fickle] }: ObservedAccounts,
+  auctionId: string,
+): Promise<void> {
   const [standing] = await loud.myQuotes(auctionId);
   if (standing === undefined) await loud.quotes(auctionId, 400_000, 10);
   else await loud.revise(standing, { price_atoms: standing.price_atoms - 1_000 });
@@ -36,7 +39,7 @@ export async function noise({ competitors: [loud, fickle] }: Cast, auctionId: st
 }
 
 /** The same id is the same again, wherever it comes up. */
-export class Names {
+export class NormalizedNames {
   private readonly ids = new Map<string, string>();
 
   plain(text: string): string {

@@ -4,8 +4,8 @@ import type { ApiAnswer } from '#libs/client/api-client.js';
 import { startCluster } from '#libs/testing/cluster/cluster.js';
 import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 import type { Halt, ShardRow } from '#libs/client/operator-wire.js';
-import type { AuctionView } from '#libs/client/wire.js';
-import { Books } from './books.js';
+import type { AuctionJson } from '#libs/client/wire.js';
+import { ServiceRecords } from './books.js';
 import { auctionBody, CONTRACT, mustBe, TradingFloor, verdict, type Trader } from './trading-floor.js';
 
 export type { Halt, ShardRow };
@@ -26,7 +26,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /** A cluster of its own: whoever drains and halts is no neighbour for other suites. */
 export class OperatorFloor {
-  readonly books: Books;
+  readonly books: ServiceRecords;
   private standing: readonly string[] = [];
 
   private constructor(
@@ -36,7 +36,7 @@ export class OperatorFloor {
     readonly originator: Trader,
     readonly makers: readonly [Trader, Trader],
   ) {
-    this.books = new Books(cluster);
+    this.books = new ServiceRecords(cluster);
   }
 
   static async open(): Promise<OperatorFloor> {
@@ -96,7 +96,7 @@ export class OperatorFloor {
     }
   }
 
-  async opensOn(shard: number, differing: Fields = {}): Promise<AuctionView> {
+  async opensOn(shard: number, differing: Fields = {}): Promise<AuctionJson> {
     const body = auctionBody(this.floor.contract('venue_a'), this.makers, differing);
     return mustBe(201, await this.originator.create(body, this.keyTo(shard)));
   }

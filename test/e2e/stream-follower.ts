@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '#libs/testing/eventually.js';
-import { StreamMemory, type Told } from '#libs/client/stream-memory.js';
+import { StreamMemory, type SubscriptionHistory } from '#libs/client/stream-memory.js';
 import type { StreamClient } from '#libs/client/stream-client.js';
 import type { StreamFloor } from './stream-floor.js';
 import { faultsIn, isToldOf, type Timelines } from './stream-record.js';
@@ -18,7 +18,7 @@ export interface Habits {
 const BETWEEN_TRIES_MS = 100;
 
 /** Listens to everything of one account whatever happens: when its stream ends it goes on at the next gateway that takes it. */
-export class Follower {
+export class StreamFollower {
   readonly memory = new StreamMemory();
   /** What the service did that it must not do. */
   readonly faults: string[] = [];
@@ -42,11 +42,11 @@ export class Follower {
   }
 
   /** What the first of its subscriptions was told. */
-  get told(): Told {
+  get told(): SubscriptionHistory {
     return this.memory.of(this.subscriptions[0] ?? '');
   }
 
-  get allTold(): readonly Told[] {
+  get allTold(): readonly SubscriptionHistory[] {
     return this.subscriptions.map((id) => this.memory.of(id));
   }
 

@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
 import type { StreamClient } from '#libs/client/stream-client.js';
 import type { ServerFrame } from '#libs/client/stream-wire.js';
-import type { AuctionView, QuoteView } from '#libs/client/wire.js';
-import { Names, type Cast, type Meanwhile, type Transcripts } from './observers.js';
+import type { AuctionJson, QuoteJson } from '#libs/client/wire.js';
+import { NormalizedNames, type ObservedAccounts, type Meanwhile, type Transcripts } from './observers.js';
 import type { StreamFloor } from './stream-floor.js';
 import { timelinesOf, untilTold } from './stream-record.js';
 import { auctionBody, CONTRACT, type Trader, untilPast } from './trading-floor.js';
@@ -12,7 +12,7 @@ const DURATION_MS = 12_000;
 
 /** Every byte that one observer's streams sent, with ids and times made the same, and of what is encrypted the length. */
 class Transcript {
-  private readonly names = new Names();
+  private readonly names = new NormalizedNames();
 
   constructor(private readonly clients: readonly StreamClient[]) {}
 
@@ -95,7 +95,7 @@ class Watch {
 /** The same script each time; only what happens between its steps differs. */
 export async function overStreams(
   floor: StreamFloor,
-  cast: Cast,
+  cast: ObservedAccounts,
   meanwhile: Meanwhile,
 ): Promise<Transcripts> {
   const { originator, quoting, silent, competitors } = cast;
@@ -110,7 +110,7 @@ export async function overStreams(
     limit_price_atoms: 500_000,
     result_disclosure: 'WINNING_PRICE_AND_RANK',
   });
-  const { auction_id: id, closes_at: closesAt }: AuctionView = await originator.opens(body);
+  const { auction_id: id, closes_at: closesAt }: AuctionJson = await originator.opens(body);
   const step = async (act: () => Promise<unknown>): Promise<void> => {
     await meanwhile(id);
     await act();
@@ -128,10 +128,10 @@ export async function overStreams(
       max_executable_quantity_atoms: CONTRACT,
     }),
   );
-  let quote: QuoteView | undefined;
+  let quote: QuoteJson | undefined;
   await step(async () => {
     const reply = await stream.command('quote.submit', { ...terms, ...key });
-    if (reply.type === 'ack') quote = reply.result as QuoteView & Record<string, unknown>;
+    if (reply.type === 'ack') quote = reply.result as QuoteJson & Record<string, unknown>;
   });
   const mine = { auction_id: id, quote_id: quote!.quote_id };
   await step(() => stream.command('quote.submit', { ...terms, ...key }));

@@ -1,10 +1,10 @@
 import type { StreamClient } from '#libs/client/stream-client.js';
-import type { Told } from '#libs/client/stream-memory.js';
+import type { SubscriptionHistory } from '#libs/client/stream-memory.js';
 import type { StreamEvent } from '#libs/client/stream-wire.js';
-import type { AuctionView, TimelineEntry } from '#libs/client/wire.js';
+import type { AuctionJson, TimelineEntryJson } from '#libs/client/wire.js';
 import type { Trader } from './trading-floor.js';
 
-export type Timelines = ReadonlyMap<string, readonly TimelineEntry[]>;
+export type Timelines = ReadonlyMap<string, readonly TimelineEntryJson[]>;
 
 /** What the trader's timelines of these auctions say now. */
 export async function timelinesOf(trader: Trader, auctionIds: Iterable<string>): Promise<Timelines> {
@@ -24,7 +24,7 @@ export async function untilTold(
 }
 
 /** Whether nothing of these timelines is still to come. */
-export function isToldOf(told: Told, timelines: Timelines): boolean {
+export function isToldOf(told: SubscriptionHistory, timelines: Timelines): boolean {
   return [...timelines].every(([id, { length }]) => (told.versions.get(id) ?? 0) >= length);
 }
 
@@ -32,7 +32,7 @@ export function isToldOf(told: Told, timelines: Timelines): boolean {
  * What is wrong with what a subscription was told, against what the events endpoint says: each auction's entries must come
  * one by one and equal its timeline, beginning behind the view that a snapshot showed, and to the end.
  */
-export function faultsIn(told: Told, timelines: Timelines): string[] {
+export function faultsIn(told: SubscriptionHistory, timelines: Timelines): string[] {
   const { faults, versions } = followed(told, timelines);
   const late = [...timelines].flatMap(([id, { length }]) => {
     const version = versions.get(id) ?? 0;
@@ -46,7 +46,7 @@ interface Followed {
   readonly faults: string[];
 }
 
-function followed({ snapshots, events }: Told, timelines: Timelines): Followed {
+function followed({ snapshots, events }: SubscriptionHistory, timelines: Timelines): Followed {
   const versions = new Map<string, number>();
   const faults: string[] = [];
   const waiting = [...snapshots];
@@ -75,7 +75,7 @@ function followed({ snapshots, events }: Told, timelines: Timelines): Followed {
 /** A later snapshot holds no auction that has ended meanwhile; that is how its reader learns that it has. */
 function settleTheEnded(
   versions: Map<string, number>,
-  shown: readonly AuctionView[],
+  shown: readonly AuctionJson[],
   timelines: Timelines,
 ): void {
   for (const [id, timeline] of timelines) {

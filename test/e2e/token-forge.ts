@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import jwt from 'jsonwebtoken';
 import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
-import type { Books } from './books.js';
+import type { ServiceRecords } from './books.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -20,7 +20,7 @@ export class TokenForge {
     readonly privateKey: KeyObject,
   ) {}
 
-  static async open(cluster: RunningCluster, books: Books): Promise<TokenForge> {
+  static async open(cluster: RunningCluster, books: ServiceRecords): Promise<TokenForge> {
     const secrets = JSON.parse(readFileSync(path.join(cluster.dataDir, 'secrets.json'), 'utf8')) as {
       session_kek: string;
     };

@@ -8,10 +8,10 @@ import { sharedCluster } from '#libs/testing/cluster/shared-cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 import type {
-  AuctionView,
-  PreflightVerdict,
-  QuoteView,
-  TimelineEntry,
+  AuctionJson,
+  PreflightJson,
+  QuoteJson,
+  TimelineEntryJson,
   TimelinePage,
 } from '#libs/client/wire.js';
 
@@ -22,7 +22,7 @@ export const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/;
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 type Fields = Readonly<Record<string, unknown>>;
-export type Role = 'originator' | 'maker';
+export type TraderRole = 'originator' | 'maker';
 
 /** One account and its session. */
 export class Trader {
@@ -32,67 +32,67 @@ export class Trader {
     readonly api: ApiClient,
   ) {}
 
-  create(body: Fields, key?: string): Promise<ApiAnswer<AuctionView>> {
+  create(body: Fields, key?: string): Promise<ApiAnswer<AuctionJson>> {
     return this.api.post('/v1/auctions', body, key);
   }
 
   /** An auction that must come about. */
-  async opens(body: Fields): Promise<AuctionView> {
+  async opens(body: Fields): Promise<AuctionJson> {
     return mustBe(201, await this.create(body));
   }
 
-  cancel(auctionId: string, body: Fields = {}, key?: string): Promise<ApiAnswer<AuctionView>> {
+  cancel(auctionId: string, body: Fields = {}, key?: string): Promise<ApiAnswer<AuctionJson>> {
     return this.api.post(`/v1/auctions/${auctionId}/cancel`, body, key);
   }
 
-  submit(auctionId: string, terms: Fields, key?: string): Promise<ApiAnswer<QuoteView>> {
+  submit(auctionId: string, terms: Fields, key?: string): Promise<ApiAnswer<QuoteJson>> {
     return this.api.post(`/v1/auctions/${auctionId}/quotes`, terms, key);
   }
 
   /** A quote that must be accepted. */
-  async quotes(auctionId: string, price: number, contracts: number, more: Fields = {}): Promise<QuoteView> {
+  async quotes(auctionId: string, price: number, contracts: number, more: Fields = {}): Promise<QuoteJson> {
     const terms = { price_atoms: price, quantity_atoms: contracts * CONTRACT, ...more };
     return mustBe(201, await this.submit(auctionId, terms));
   }
 
-  revise(quote: QuoteView, terms: Fields, key?: string): Promise<ApiAnswer<QuoteView>> {
+  revise(quote: QuoteJson, terms: Fields, key?: string): Promise<ApiAnswer<QuoteJson>> {
     const body = { expected_revision: quote.revision, ...terms };
     return this.api.post(`/v1/auctions/${quote.auction_id}/quotes/${quote.quote_id}/revise`, body, key);
   }
 
-  withdraw(quote: QuoteView, body: Fields = {}, key?: string): Promise<ApiAnswer<QuoteView>> {
+  withdraw(quote: QuoteJson, body: Fields = {}, key?: string): Promise<ApiAnswer<QuoteJson>> {
     return this.api.post(`/v1/auctions/${quote.auction_id}/quotes/${quote.quote_id}/withdraw`, body, key);
   }
 
-  preflightQuote(auctionId: string, price: number, quantity: number): Promise<ApiAnswer<PreflightVerdict>> {
+  preflightQuote(auctionId: string, price: number, quantity: number): Promise<ApiAnswer<PreflightJson>> {
     const body = { price_atoms: price, max_executable_quantity_atoms: quantity };
     return this.api.post(`/v1/auctions/${auctionId}/quotes/preflight`, body, null);
   }
 
-  preflightCreate(body: Fields): Promise<ApiAnswer<PreflightVerdict>> {
+  preflightCreate(body: Fields): Promise<ApiAnswer<PreflightJson>> {
     return this.api.post('/v1/auctions/preflight', body, null);
   }
 
-  get(auctionId: string): Promise<ApiAnswer<AuctionView>> {
+  get(auctionId: string): Promise<ApiAnswer<AuctionJson>> {
     return this.api.get(`/v1/auctions/${auctionId}`);
   }
 
-  async view(auctionId: string): Promise<AuctionView> {
+  async view(auctionId: string): Promise<AuctionJson> {
     return mustBe(200, await this.get(auctionId));
   }
 
-  async timeline(auctionId: string): Promise<readonly TimelineEntry[]> {
+  async timeline(auctionId: string): Promise<readonly TimelineEntryJson[]> {
     const page = mustBe(200, await this.api.get<TimelinePage>(`/v1/auctions/${auctionId}/events?limit=1000`));
     return page.events;
   }
 
-  async myQuotes(auctionId: string): Promise<readonly QuoteView[]> {
-    return mustBe(200, await this.api.get<{ quotes: QuoteView[] }>(`/v1/auctions/${auctionId}/quotes`))
+  async myQuotes(auctionId: string): Promise<readonly QuoteJson[]> {
+    return mustBe(200, await this.api.get<{ quotes: QuoteJson[] }>(`/v1/auctions/${auctionId}/quotes`))
       .quotes;
   }
 
   /** The view as soon as its status is one of these. */
-  until(auctionId: string, ...statuses: string[]): Promise<AuctionView> {
+  until(auctionId: string, ...statuses: string[]): Promise<AuctionJson> {
     return eventually(async () => {
       const view = await this.view(auctionId);
       if (!statuses.includes(view.status))
@@ -102,7 +102,7 @@ export class Trader {
   }
 
   /** The answer as soon as it comes from the completed projection. */
-  untilCompletedRead(auctionId: string): Promise<ApiAnswer<AuctionView>> {
+  untilCompletedRead(auctionId: string): Promise<ApiAnswer<AuctionJson>> {
     return eventually(async () => {
       const answer = await this.get(auctionId);
       if (answer.headers['x-auction-completed-as-of'] === undefined)
@@ -133,7 +133,7 @@ export class TradingFloor {
   }
 
   /** An account that no other spec of the run has, with the means and the rights of the demo. */
-  newTrader(role: Role): Promise<Trader> {
+  newTrader(role: TraderRole): Promise<Trader> {
     const taken = path.join(this.cluster.dataDir, 'taken-accounts');
     mkdirSync(taken, { recursive: true });
     for (let number = 1; this.knows(`load-${role}-${number}`); number += 1) {
@@ -143,7 +143,7 @@ export class TradingFloor {
     throw new Error(`every ${role} is taken: the cluster needs more LOAD_ACCOUNTS`);
   }
 
-  newTraders<const Roles extends readonly Role[]>(
+  newTraders<const Roles extends readonly TraderRole[]>(
     ...roles: Roles
   ): Promise<{ -readonly [Index in keyof Roles]: Trader }> {
     return Promise.all(roles.map((role) => this.newTrader(role))) as Promise<{
@@ -228,11 +228,11 @@ export function verdict(answer: ApiAnswer<unknown>): string {
   return error === undefined ? String(answer.status) : `${answer.status} ${error}`;
 }
 
-export function kinds(entries: readonly TimelineEntry[]): string[] {
+export function kinds(entries: readonly TimelineEntryJson[]): string[] {
   return entries.map(({ kind }) => kind);
 }
 
-export function only(entries: readonly TimelineEntry[], kind: string): TimelineEntry {
+export function only(entries: readonly TimelineEntryJson[], kind: string): TimelineEntryJson {
   const found = entries.filter((entry) => entry.kind === kind);
   if (found[0] === undefined || found.length > 1) throw new Error(`${found.length} entries of kind ${kind}`);
   return found[0];

@@ -1,21 +1,21 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiAnswer } from '#libs/client/api-client.js';
-import type { AuctionView, QuoteView } from '#libs/client/wire.js';
+import type { AuctionJson, QuoteJson } from '#libs/client/wire.js';
 import { auctionBody, CONTRACT, type Trader, type TradingFloor } from './trading-floor.js';
 
 type Fields = Readonly<Record<string, unknown>>;
-export type Operation = 'create' | 'submit' | 'revise' | 'withdraw';
+export type LoadOperation = 'create' | 'submit' | 'revise' | 'withdraw';
 
 /** One command and the last that its caller heard of it. */
 export interface Sent {
-  readonly operation: Operation;
+  readonly operation: LoadOperation;
   readonly by: Trader;
   readonly path: string;
   readonly body: Fields;
   readonly key: string;
   /** Undefined where the call broke off or an owner was out of reach: nobody knows what has become of it. */
-  readonly answer: ApiAnswer<AuctionView & QuoteView> | undefined;
+  readonly answer: ApiAnswer<AuctionJson & QuoteJson> | undefined;
 }
 
 const TERM_MS = { shortest: 1_500, longest: 3_500 };
@@ -87,11 +87,16 @@ export class TradingLoad {
       await this.send('withdraw', maker, `${path}/${id}/withdraw`, {});
   }
 
-  private async send(operation: Operation, by: Trader, path: string, body: Fields): Promise<Sent['answer']> {
+  private async send(
+    operation: LoadOperation,
+    by: Trader,
+    path: string,
+    body: Fields,
+  ): Promise<Sent['answer']> {
     const key = randomUUID();
     let answer: Sent['answer'];
     try {
-      const heard = await by.api.post<AuctionView & QuoteView>(path, body, key);
+      const heard = await by.api.post<AuctionJson & QuoteJson>(path, body, key);
       if (heard.status < 500) answer = heard;
     } catch {
       answer = undefined;

@@ -19,7 +19,7 @@ import { dropWithRoles } from '#libs/testing/database/role-logins.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { journalOfAll, statesAfter } from '../upgrade/journal-of-all.js';
 import { keepRelease } from '../upgrade/keep-release.js';
-import { releases, schemaText, type Release } from '../upgrade/releases.js';
+import { releases, schemaText, type KeptRelease } from '../upgrade/releases.js';
 import { TradingFloor, type Trader } from './trading-floor.js';
 
 jest.setTimeout(60_000);
@@ -60,7 +60,7 @@ function typesIn(journal: readonly JournalEntry[]): string[] {
   return [...new Set(events.map(({ payload }) => decodeEvent(payload).type))].sort();
 }
 
-function isRead({ journal, states }: Release): void {
+function isRead({ journal, states }: KeptRelease): void {
   it('has a chain that is whole, and no event that is not known', () => {
     let previousHash = beforeFirst('auction').hash;
     for (const { shard, sequence, epoch, kind, payload, hash } of journal) {
@@ -80,7 +80,7 @@ function isRead({ journal, states }: Release): void {
   });
 }
 
-function isOpened({ backup, secrets, schema, play }: Release): void {
+function isOpened({ backup, secrets, schema, play }: KeptRelease): void {
   let database: TestDatabase;
   let folder: string;
 
@@ -130,7 +130,7 @@ function isOpened({ backup, secrets, schema, play }: Release): void {
 }
 
 function isTradedOn(
-  play: Release['play'],
+  play: KeptRelease['play'],
   place: () => { readonly folder: string; readonly url: string },
 ): void {
   let cluster: OwnedCluster;

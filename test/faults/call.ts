@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 export type Store = 'kafka' | 'postgres';
 
-export interface Call {
+export interface FaultsCall {
   readonly seed: number;
   readonly minutes: number;
   readonly store: Store;
@@ -17,7 +17,7 @@ export const USAGE = `usage: npm run faults -- [--seed N] [--minutes M] [--store
                          [--only kill,cut:owner] [--open-auctions N]`;
 
 /** Undefined for a call that cannot be read. A seed that nobody has chosen is `chance`. */
-export function readCall(args: readonly string[], chance: number): Call | undefined {
+export function readCall(args: readonly string[], chance: number): FaultsCall | undefined {
   try {
     const { values } = parseArgs({
       args: [...args],

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { Random } from '../simulator/kernel/random.js';
-import type { Call } from './call.js';
-import { castFor, LOAD_ACCOUNTS, type Cast } from './cast.js';
+import type { FaultsCall } from './call.js';
+import { castFor, LOAD_ACCOUNTS, type CampaignAccounts } from './cast.js';
 import { checkBooks } from './checker/books.js';
 import { checkDeadlines, type Disturbance } from './checker/deadlines.js';
 import { checkEvidence } from './checker/evidence.js';
@@ -19,7 +19,7 @@ import { kindsNamed } from './kinds/catalogue.js';
 import type { FaultKind } from './kinds/fault-kind.js';
 import { lookAtMachine } from './machine.js';
 import { lateIn, measureRecovery, type Recovery } from './recovery.js';
-import { Deck, playRound, untilWell, type Round } from './rounds.js';
+import { Deck, playRound, untilWell, type FaultRound } from './rounds.js';
 import { alwaysMissed, type Tally } from './tally.js';
 
 const WARM_UP_MS = 3_000;
@@ -30,7 +30,7 @@ const SETTLED_WITHIN_MS = 120_000;
 const TRIES_ALONE = 2;
 const HEARD = { tries: 300, everyMs: 100 };
 
-export interface Outcome {
+export interface CampaignOutcome {
   readonly tally: Tally;
   readonly findings: Findings;
   readonly requests: number;
@@ -48,17 +48,17 @@ export class Campaign {
   /** As soon as anything of it is there. */
   site: Installation | undefined;
   private readonly findings = new Findings();
-  private readonly rounds: Round[] = [];
+  private readonly rounds: FaultRound[] = [];
   private readonly notRun = new Map<string, string>();
   private readonly wanted: readonly FaultKind[];
   private readonly random: Random;
-  private cast: Cast | undefined;
+  private cast: CampaignAccounts | undefined;
   private recovery: Recovery | undefined;
   private ignored: ReadonlyMap<string, number> = new Map();
   private isWhole = false;
 
   constructor(
-    private readonly call: Call,
+    private readonly call: FaultsCall,
     private readonly say: (line: string) => void,
   ) {
     this.random = new Random(`faults ${call.seed}`);
@@ -91,7 +91,7 @@ export class Campaign {
     this.isWhole = true;
   }
 
-  get outcome(): Outcome {
+  get outcome(): CampaignOutcome {
     const { call, cast, rounds, notRun, findings, recovery, ignored, isWhole } = this;
     const soFar = new Findings();
     soFar.take(findings);
@@ -114,7 +114,7 @@ export class Campaign {
     };
   }
 
-  private async play(site: Installation, cast: Cast): Promise<void> {
+  private async play(site: Installation, cast: CampaignAccounts): Promise<void> {
     const { findings, rounds, say } = this;
     cast.crowd.start();
     await sleep(WARM_UP_MS);
@@ -128,7 +128,7 @@ export class Campaign {
     await check(site, cast, journals, findings);
   }
 
-  private async playRounds(site: Installation, cast: Cast): Promise<void> {
+  private async playRounds(site: Installation, cast: CampaignAccounts): Promise<void> {
     const { call, random, findings } = this;
     const able = this.wanted.filter(({ name }) => !this.notRun.has(name));
     const deck = new Deck(able, random.fork('deck'));
@@ -146,7 +146,11 @@ export class Campaign {
     }
   }
 
-  private async playRound(site: Installation, cast: Cast, kinds: readonly FaultKind[]): Promise<void> {
+  private async playRound(
+    site: Installation,
+    cast: CampaignAccounts,
+    kinds: readonly FaultKind[],
+  ): Promise<void> {
     const { rounds, random, findings, say } = this;
     const round = await playRound(site, cast, kinds, random.fork(`round ${rounds.length}`));
     rounds.push(round);
@@ -162,7 +166,7 @@ export class Campaign {
   }
 
   /** People stop, what is of unknown fate is settled, and an owner is killed on purpose; what is not well any more from then on, or is not to be. */
-  private async settle(site: Installation, cast: Cast): Promise<Disturbance> {
+  private async settle(site: Installation, cast: CampaignAccounts): Promise<Disturbance> {
     const { call, random, findings, say } = this;
     const { crowd, originators, makers } = cast;
     const amiss = await untilWell(site, cast);
@@ -187,7 +191,7 @@ export class Campaign {
   }
 }
 
-async function untilHeard({ listeners }: Cast, { archive }: Journals): Promise<void> {
+async function untilHeard({ listeners }: CampaignAccounts, { archive }: Journals): Promise<void> {
   for (let tries = 0; tries < HEARD.tries; tries += 1) {
     const late = listeners.filter(({ told, caller }) => !hasHeardAll(told, archive, caller.account));
     if (late.length === 0) break;
@@ -244,7 +248,7 @@ function isLong({
 
 async function check(
   site: Installation,
-  cast: Cast,
+  cast: CampaignAccounts,
   { archive }: Journals,
   findings: Findings,
 ): Promise<void> {

@@ -4,9 +4,9 @@ import type { AsyncApi } from '#libs/edge/documents/asyncapi-types.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import type { Random } from '../simulator/kernel/random.js';
 import type { Installation } from './installation/installation.js';
-import { Caller } from './load/caller.js';
-import { Crowd } from './load/crowd.js';
-import { Listener } from './load/listener.js';
+import { LoadCaller } from './load/caller.js';
+import { CampaignWorkload } from './load/crowd.js';
+import { CampaignListener } from './load/listener.js';
 import { Spendthrift } from './load/spendthrift.js';
 import { Transcript } from './load/transcript.js';
 
@@ -23,26 +23,26 @@ const MAKERS = ['maker-1', 'maker-2', 'maker-3', 'maker-4', 'load-maker-1', 'loa
 const SPENDTHRIFT = { maker: 'maker-5', patron: 'originator-1' };
 
 /** Everybody who takes part in a campaign, and what they remember. */
-export interface Cast {
+export interface CampaignAccounts {
   readonly transcript: Transcript;
-  readonly originators: readonly Caller[];
-  readonly makers: readonly Caller[];
-  readonly listeners: readonly Listener[];
-  readonly crowd: Crowd;
+  readonly originators: readonly LoadCaller[];
+  readonly makers: readonly LoadCaller[];
+  readonly listeners: readonly CampaignListener[];
+  readonly crowd: CampaignWorkload;
 }
 
 /** All are logged in and listen before the first of them does anything. */
-export async function castFor(site: Installation, random: Random): Promise<Cast> {
+export async function castFor(site: Installation, random: Random): Promise<CampaignAccounts> {
   const { gatewayUrls, seed } = site;
   const anybody = new ApiClient(gatewayUrls[0] ?? '');
   const http = await anybody.get<OpenApi>('/openapi.json');
   const streams = await anybody.get<AsyncApi>('/asyncapi.json');
   anybody.close();
   const transcript = new Transcript(http.body, streams.body);
-  const callerOf = (name: string): Caller => {
+  const callerOf = (name: string): LoadCaller => {
     const account = seed.users.find(({ email }) => email === `${name}@demo.sotto`)?.account_id ?? '';
     const { password } = seed;
-    return new Caller({
+    return new LoadCaller({
       name,
       account,
       password,
@@ -56,7 +56,7 @@ export async function castFor(site: Installation, random: Random): Promise<Cast>
   for (const caller of [...originators, ...makers, spender, patron]) await caller.bearer();
   const listeners = await Promise.all(
     [...makers, ...originators.slice(0, 2)].map((caller) =>
-      new Listener(caller, gatewayUrls, transcript, random.fork(`listener ${caller.name}`)).start(),
+      new CampaignListener(caller, gatewayUrls, transcript, random.fork(`listener ${caller.name}`)).start(),
     ),
   );
   const spendthrift = new Spendthrift({
@@ -67,7 +67,7 @@ export async function castFor(site: Installation, random: Random): Promise<Cast>
     random: random.fork('spendthrift'),
     sleep,
   });
-  const crowd = new Crowd({
+  const crowd = new CampaignWorkload({
     originators,
     makers,
     spendthrift,

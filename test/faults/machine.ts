@@ -7,7 +7,7 @@ const LIBRARIES = '/usr/lib';
 const FAKETIME = 'faketime/libfaketimeMT.so.1';
 
 /** What can be done on this machine, and by whom. */
-export interface Machine {
+export interface MachineAbilities {
   /** The library that shows a process another time. */
   readonly fakedTime: string | undefined;
   /** Whether small file systems can be mounted, which only root may do. */
@@ -16,7 +16,7 @@ export interface Machine {
   readonly mayTrace: boolean;
 }
 
-export function lookAtMachine(): Machine {
+export function lookAtMachine(): MachineAbilities {
   return { fakedTime: fakedTime(), mayMount: mayMount(), mayTrace: mayTrace() };
 }
 

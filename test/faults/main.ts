@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { print } from '#libs/platform/terminal/standard-output.js';
 import { codeOf } from '#libs/platform/terminal/tool-faults.js';
-import { readCall, USAGE, type Call } from './call.js';
+import { readCall, USAGE, type FaultsCall } from './call.js';
 import { Campaign } from './campaign.js';
 import { seconds } from './in-words.js';
 import { ALL_KINDS, wordsForNothing } from './kinds/catalogue.js';
@@ -12,7 +12,7 @@ const MOST_SEEDS = 1_000_000;
 const EXIT_USAGE = 64;
 const EXIT_INTERRUPTED = 130;
 
-async function run(call: Call): Promise<number> {
+async function run(call: FaultsCall): Promise<number> {
   const { seed, minutes, store, only } = call;
   const began = performance.now();
   print(

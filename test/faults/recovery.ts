@@ -3,7 +3,7 @@ import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import type { Random } from '../simulator/kernel/random.js';
 import { isAlive, signalAll } from './installation/families.js';
 import type { Installation } from './installation/installation.js';
-import type { Caller, Errand } from './load/caller.js';
+import type { LoadCaller, WireCommand } from './load/caller.js';
 import { createErrand, shardFor } from './load/deeds.js';
 
 const SHARD = 0;
@@ -30,7 +30,7 @@ export interface Recovery {
 /** Opens so many auctions at one owner, kills it, and waits for the next. */
 export async function measureRecovery(
   site: Installation,
-  originators: readonly Caller[],
+  originators: readonly LoadCaller[],
   maker: string,
   count: number,
   random: Random,
@@ -103,7 +103,7 @@ function isTooLong(began: number): boolean {
 }
 
 /** Small, with a key that leads to the shard. */
-function longErrand(account: string, contract: ClusterContract, maker: string, random: Random): Errand {
+function longErrand(account: string, contract: ClusterContract, maker: string, random: Random): WireCommand {
   for (;;) {
     const errand = createErrand(account, contract, [maker], random, {
       side: 'BUY',

@@ -1,7 +1,7 @@
-import type { Outcome } from './campaign.js';
+import type { CampaignOutcome } from './campaign.js';
 import { seconds } from './in-words.js';
 import { readyWithin, type Recovery } from './recovery.js';
-import type { Round } from './rounds.js';
+import type { FaultRound } from './rounds.js';
 import { doneIn, missedIn, notReached, shortcomings } from './tally.js';
 
 interface Line {
@@ -12,7 +12,7 @@ interface Line {
 }
 
 /** The whole of it, for whoever reads the output of a run. */
-export function reportOf(outcome: Outcome): string[] {
+export function reportOf(outcome: CampaignOutcome): string[] {
   const { tally, findings, requests, commands, codes, streams, recovery, isWhole } = outcome;
   const { rounds, notRun } = tally;
   const [faults, missed] = [sumOf(doneIn(rounds).values()), sumOf(rounds.map((round) => round.missed.size))];
@@ -45,7 +45,7 @@ function notReachedLines(kinds: readonly string[]): string[] {
   return kinds.length === 0 ? [] : [`NOT REACHED in the time, ${kinds.length} kinds: ${kinds.join(', ')}`];
 }
 
-function linesOf(rounds: readonly Round[]): Map<string, Line> {
+function linesOf(rounds: readonly FaultRound[]): Map<string, Line> {
   const lines = new Map<string, Line>();
   for (const { kinds, done, unavailableMs, createlessMs } of rounds) {
     for (const kind of done) {
@@ -66,7 +66,7 @@ function textOf(name: string, { times, alone, longestMs, createlessMs }: Line): 
   return `  ${name.padEnd(28)} ${String(times).padStart(4)}  ${alone === 0 ? 'never alone' : `${seconds(longestMs)}, creates ${seconds(createlessMs)}`}`;
 }
 
-function longestOf(rounds: readonly Round[]): number {
+function longestOf(rounds: readonly FaultRound[]): number {
   return Math.max(0, ...rounds.map(({ unavailableMs }) => unavailableMs));
 }
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Answered } from './load/transcript.js';
+import type { AnsweredCommand } from './load/transcript.js';
 import { Roads } from './roads.js';
 
-type What = Partial<Pick<Answered, 'status' | 'gateway' | 'shard'>> & {
+type What = Partial<Pick<AnsweredCommand, 'status' | 'gateway' | 'shard'>> & {
   operation?: 'CREATE' | 'SUBMIT' | 'WITHDRAW';
 };
 
-function answer({ operation = 'CREATE', status = 201, gateway = 0, shard = 0 }: What): Answered {
+function answer({ operation = 'CREATE', status = 201, gateway = 0, shard = 0 }: What): AnsweredCommand {
   const command = { operation, account: 'a', auctionId: 'x', key: 'k', content: '' };
   return { command, status, body: '', shard, gateway, endedAt: 0 };
 }

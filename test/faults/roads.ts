@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GATEWAYS, OWNERS } from './installation/plan.js';
-import type { Answered, Transcript } from './load/transcript.js';
+import type { AnsweredCommand, Transcript } from './load/transcript.js';
 
 const LOOK_EVERY_MS = 25;
 /** So many things are done that each has come about by then wherever it can, on a slow machine too. */
@@ -22,7 +22,7 @@ export class Roads {
           this.untried.set(nameOf(deed, gateway, shard), `gateway-${gateway} ${nothing} in shard ${shard}`);
   }
 
-  note({ command: { operation }, status, gateway, shard }: Answered): void {
+  note({ command: { operation }, status, gateway, shard }: AnsweredCommand): void {
     if (status === CREATED && isDeed(operation)) this.untried.delete(nameOf(operation, gateway, shard));
   }
 

@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { Random } from '../simulator/kernel/random.js';
 import { ALL_KINDS, kindsNamed, wordsForNothing } from './kinds/catalogue.js';
-import type { Answered } from './load/transcript.js';
+import type { AnsweredCommand } from './load/transcript.js';
 import { Deck, longestGap, strikeAtOnce } from './rounds.js';
 
-function answer(shard: number, endedAt: number, status = 200): Answered {
+function answer(shard: number, endedAt: number, status = 200): AnsweredCommand {
   const command = { operation: 'SUBMIT', account: 'a', auctionId: 'x', key: 'k', content: '' } as const;
   return { command, status, body: '', shard, endedAt };
 }
 
 describe('the longest gap', () => {
-  const everywhere = (at: number): Answered[] => [0, 1, 2].map((shard) => answer(shard, at));
+  const everywhere = (at: number): AnsweredCommand[] => [0, 1, 2].map((shard) => answer(shard, at));
 
   it('lies between two settled commands of one shard, however busy the others are', () => {
     const answered = [...everywhere(100), answer(1, 200), answer(2, 220), answer(1, 300), ...everywhere(350)];

@@ -3,8 +3,8 @@ import type { Random } from '../simulator/kernel/random.js';
 import { OWNERS, PROCESSES } from './installation/plan.js';
 import type { Installation } from './installation/installation.js';
 import type { FaultKind } from './kinds/fault-kind.js';
-import type { Cast } from './cast.js';
-import { decides, type Answered } from './load/transcript.js';
+import type { CampaignAccounts } from './cast.js';
+import { decides, type AnsweredCommand } from './load/transcript.js';
 import { impassable } from './roads.js';
 
 const WELL_WITHIN_MS = 120_000;
@@ -13,7 +13,7 @@ const ANSWER_WITHIN_MS = 1_500;
 const TOGETHER = { alone: 0.55, two: 0.85 };
 
 /** What one round of faults has led to. */
-export interface Round {
+export interface FaultRound {
   /** All that were tried. */
   readonly kinds: readonly string[];
   /** Those that have come about. */
@@ -52,10 +52,10 @@ export class Deck {
 
 export async function playRound(
   site: Installation,
-  cast: Cast,
+  cast: CampaignAccounts,
   kinds: readonly FaultKind[],
   random: Random,
-): Promise<Round> {
+): Promise<FaultRound> {
   const [began, beganAt] = [performance.now(), Date.now()];
   const strikes = kinds.map(({ name, strike }) => [name, () => strike(site, random.fork(name))] as const);
   const { done, missed } = await strikeAtOnce(new Map(strikes));
@@ -78,7 +78,7 @@ export async function playRound(
 /** All of them together; which have come about, and why the others have not. */
 export async function strikeAtOnce(
   strikes: ReadonlyMap<string, () => Promise<void>>,
-): Promise<Pick<Round, 'done' | 'missed'>> {
+): Promise<Pick<FaultRound, 'done' | 'missed'>> {
   const missed = new Map<string, string>();
   const attempts = [...strikes].map(async ([kind, strike]) => {
     try {
@@ -95,7 +95,7 @@ export async function strikeAtOnce(
  * Resolves when every process says that it is ready, every gateway reaches every owner, begins streams and carries commands to every shard; or with
  * what is not so after long patience.
  */
-export async function untilWell(site: Installation, cast: Cast): Promise<string | undefined> {
+export async function untilWell(site: Installation, cast: CampaignAccounts): Promise<string | undefined> {
   const deadline = performance.now() + WELL_WITHIN_MS;
   for (;;) {
     const amiss =
@@ -112,7 +112,7 @@ async function whoIsNotReady(site: Installation): Promise<string | undefined> {
 }
 
 /** A list is whole or none: it takes all three owners. And streams are begun anywhere. */
-async function whoIsCutOff({ originators: [caller] }: Cast): Promise<string | undefined> {
+async function whoIsCutOff({ originators: [caller] }: CampaignAccounts): Promise<string | undefined> {
   const answers = (await caller?.askEveryGateway('/v1/auctions?limit=1')) ?? [];
   const index = answers.findIndex((answer) => answer?.status !== 200);
   if (index >= 0) return `gateway-${index} lists nothing: ${answers[index]?.text ?? 'no answer'}`;
@@ -131,7 +131,7 @@ async function statusOf(url: string): Promise<string> {
 }
 
 /** The longest time between two settled commands of the same shard, or none of it at either end. */
-export function longestGap(answered: readonly Answered[], from: number, to: number): number {
+export function longestGap(answered: readonly AnsweredCommand[], from: number, to: number): number {
   const latest = OWNERS.map(() => from);
   let longest = 0;
   const first = answered.findLastIndex(({ endedAt }) => endedAt < from) + 1;
@@ -145,6 +145,6 @@ export function longestGap(answered: readonly Answered[], from: number, to: numb
   return Math.max(longest, ...latest.map((at) => to - at));
 }
 
-function isCreate({ command, status }: Answered): boolean {
+function isCreate({ command, status }: AnsweredCommand): boolean {
   return command.operation === 'CREATE' && status < 300;
 }

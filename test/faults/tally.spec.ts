@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { Findings } from './checker/findings.js';
 import { reportOf } from './report.js';
-import type { Round } from './rounds.js';
+import type { FaultRound } from './rounds.js';
 import { shortcomings, type Tally } from './tally.js';
 
-function round(done: readonly string[], missed: readonly string[] = []): Round {
+function round(done: readonly string[], missed: readonly string[] = []): FaultRound {
   return {
     kinds: [...done, ...missed],
     done,
@@ -18,13 +18,13 @@ function round(done: readonly string[], missed: readonly string[] = []): Round {
   };
 }
 
-function tally(rounds: readonly Round[], differing: Partial<Tally> = {}): Tally {
+function tally(rounds: readonly FaultRound[], differing: Partial<Tally> = {}): Tally {
   const wanted = ['cut:a-b', 'kill:owner', 'pause:owner', 'kill:broker', 'clock:+5s'];
   const notRun = new Map([['kill:broker', 'there is none']]);
   return { wanted, isChosen: false, notRun, rounds, ...differing };
 }
 
-function report(rounds: readonly Round[], isWhole = true): string[] {
+function report(rounds: readonly FaultRound[], isWhole = true): string[] {
   return reportOf({
     tally: tally(rounds),
     findings: new Findings(),

@@ -1,4 +1,4 @@
-import type { Round } from './rounds.js';
+import type { FaultRound } from './rounds.js';
 
 export interface Missed {
   readonly times: number;
@@ -14,16 +14,16 @@ export interface Tally {
   readonly isChosen: boolean;
   /** Kinds that this machine or this store does not have, and why. */
   readonly notRun: ReadonlyMap<string, string>;
-  readonly rounds: readonly Round[];
+  readonly rounds: readonly FaultRound[];
 }
 
 /** How often each kind has come about. */
-export function doneIn(rounds: readonly Round[]): Map<string, number> {
+export function doneIn(rounds: readonly FaultRound[]): Map<string, number> {
   return countsOf(rounds.flatMap(({ done }) => done));
 }
 
 /** Of each kind that did not come about, how often that was so. */
-export function missedIn(rounds: readonly Round[]): Map<string, Missed> {
+export function missedIn(rounds: readonly FaultRound[]): Map<string, Missed> {
   const all = rounds.flatMap(({ missed }) => [...missed]);
   const times = countsOf(all.map(([kind]) => kind));
   return new Map(all.map(([kind, why]) => [kind, { times: times.get(kind) ?? 0, why }]));

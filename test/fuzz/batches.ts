@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { LET_IN, type Judge } from './judge.js';
 import { HostileRequests, KEY, mixed, sampled, type Drawn } from './requests.js';
-import type { Played, Stillness } from './stillness.js';
-import type { Target } from './target.js';
+import type { StillnessRun, Stillness } from './stillness.js';
+import type { FuzzTarget } from './target.js';
 import { bytesOf, exchange, type NoAnswer, type WireAnswer } from './wire.js';
 
 export const BATCH = 8;
@@ -23,7 +23,7 @@ interface Asked extends Drawn {
 }
 
 /** Hostile requests, so many at once. */
-export class Batches {
+export class RequestBatches {
   readonly mutations = new Map<string, number>();
   /** What was asked last, as it was sent. */
   latest = '';
@@ -31,7 +31,7 @@ export class Batches {
   private renewals = 0;
 
   constructor(
-    private readonly target: Pick<Target, 'ports' | 'http' | 'tokens' | 'real' | 'auctionOf'>,
+    private readonly target: Pick<FuzzTarget, 'ports' | 'http' | 'tokens' | 'real' | 'auctionOf'>,
     private readonly judge: Judge,
     private readonly stillness: Pick<Stillness, 'hold'>,
     private readonly seed: number,
@@ -54,7 +54,7 @@ export class Batches {
     return this.stillness.hold(drawn, (asked) => this.playOnce(asked));
   }
 
-  private async playOnce(asked: readonly Asked[]): Promise<Played<Asked>> {
+  private async playOnce(asked: readonly Asked[]): Promise<StillnessRun<Asked>> {
     this.latest = asked.map((one) => this.inBytes(one)).join('\n---\n');
     const answers = await Promise.all(asked.map(async (one) => [one, await ask(one)] as const));
     const refused: Asked[] = [];

@@ -1,12 +1,12 @@
 import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
-import type { AuctionView, QuoteView } from '#libs/client/wire.js';
+import type { AuctionJson, QuoteJson } from '#libs/client/wire.js';
 import { LEAVER, NEWCOMER, OPERATOR, ORIGINATOR, QUOTER, type Accounts } from './accounts.js';
 
 interface Listed {
   readonly shards?: readonly { readonly shard: number; readonly state: string }[];
   readonly halts?: readonly { readonly halt_id: string }[];
   readonly groups?: readonly { readonly group_id: string }[];
-  readonly quotes?: readonly QuoteView[];
+  readonly quotes?: readonly QuoteJson[];
   readonly status?: string;
 }
 
@@ -42,7 +42,7 @@ export class Fixtures {
     for (const index of POLICIES.keys()) {
       const request = this.requestFor(index);
       auctions.push(
-        (await accounts.insist<AuctionView>(ORIGINATOR, 'POST', '/v1/auctions', request)).auction_id,
+        (await accounts.insist<AuctionJson>(ORIGINATOR, 'POST', '/v1/auctions', request)).auction_id,
       );
     }
     await this.putBack();
@@ -78,7 +78,7 @@ export class Fixtures {
     for (const [index, auction] of this.auctions.entries()) {
       const path = `/v1/auctions/${auction}/quotes`;
       const standing = (await this.list(QUOTER, path)).quotes?.find(({ status }) => status === 'ACTIVE');
-      const quote = standing ?? (await accounts.insist<QuoteView>(QUOTER, 'POST', path, QUOTE));
+      const quote = standing ?? (await accounts.insist<QuoteJson>(QUOTER, 'POST', path, QUOTE));
       this.quotes[index] = quote.quote_id;
     }
   }
@@ -158,7 +158,7 @@ export class Fixtures {
     if (id !== undefined && (await this.list(ORIGINATOR, `/v1/auctions/${id}`)).status === 'OPEN') return;
     if (id !== undefined) ended[0] = id;
     spare[0] = (
-      await accounts.insist<AuctionView>(ORIGINATOR, 'POST', '/v1/auctions', this.requestFor(0))
+      await accounts.insist<AuctionJson>(ORIGINATOR, 'POST', '/v1/auctions', this.requestFor(0))
     ).auction_id;
   }
 

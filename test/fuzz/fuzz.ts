@@ -1,11 +1,11 @@
 import { messagesOf } from '#libs/edge/documents/asyncapi-types.js';
-import { BATCH, Batches } from './batches.js';
+import { BATCH, RequestBatches } from './batches.js';
 import { Crashes } from './crashes.js';
 import { Judge, NO_ANSWER, SILENT } from './judge.js';
-import { Books } from './state.js';
+import { ServiceState } from './state.js';
 import { Stillness } from './stillness.js';
 import { Streams } from './streams.js';
-import type { Target } from './target.js';
+import type { FuzzTarget } from './target.js';
 
 const STREAMS_EVERY = 4;
 /** A process is so busy that it answers nothing: each further batch would only wait for it. */
@@ -24,12 +24,12 @@ export interface Fuzzed {
 }
 
 /** So many hostile requests, and streams between them. */
-export async function fuzz(target: Target, count: number, seed: number): Promise<Fuzzed> {
+export async function fuzz(target: FuzzTarget, count: number, seed: number): Promise<Fuzzed> {
   const { cluster, fixtures } = target;
   const judge = new Judge(target.http);
-  const books = new Books(cluster.file.database_url, fixtures);
+  const books = new ServiceState(cluster.file.database_url, fixtures);
   const stillness = new Stillness(books, judge, fixtures);
-  const batches = new Batches(target, judge, stillness, seed);
+  const batches = new RequestBatches(target, judge, stillness, seed);
   const streams = new Streams(target, judge, stillness, seed);
   const crashes = new Crashes(cluster, judge);
   const isOver = (): boolean =>
@@ -60,7 +60,7 @@ export async function fuzz(target: Target, count: number, seed: number): Promise
 }
 
 /** Of all that the documents know. */
-function namesIn({ http, stream }: Target): readonly string[] {
+function namesIn({ http, stream }: FuzzTarget): readonly string[] {
   const operations = Object.values(http.paths).flatMap((methods) => Object.values(methods));
   const messages = messagesOf(stream, 'receive').map(({ name }) => name);
   return [...operations.map(({ operationId }) => operationId), ...messages];

@@ -4,7 +4,7 @@ import { mutatedBytes, mutatedJson } from './mutations.js';
 import { mixed, sampled } from './requests.js';
 import { SchemaArbitraries, shapeOf } from './schema-arbitrary.js';
 import type { Frame } from './stream-talk.js';
-import type { Target } from './target.js';
+import type { FuzzTarget } from './target.js';
 import { forgedToken } from './tokens.js';
 
 /** Bytes that are no frames: reserved bits and opcodes, lengths that lie, control frames that are too long or come in parts. */
@@ -27,7 +27,7 @@ export class HostileMessages {
   private drawn = 0;
 
   constructor(
-    private readonly target: Pick<Target, 'stream' | 'tokens' | 'real' | 'resume' | 'auctionOf'>,
+    private readonly target: Pick<FuzzTarget, 'stream' | 'tokens' | 'real' | 'resume' | 'auctionOf'>,
     private readonly seed: number,
   ) {
     this.messages = messagesOf(target.stream, 'receive');

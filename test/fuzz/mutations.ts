@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { shapeOf, type Schemas, type Shape } from './schema-arbitrary.js';
+import { shapeOf, type Schemas, type JsonShape } from './schema-arbitrary.js';
 
 type Path = readonly (string | number)[];
 
 interface Place {
   readonly path: Path;
   readonly value: unknown;
-  readonly shape: Shape;
+  readonly shape: JsonShape;
 }
 
 /** JSON that is no valid field anywhere, and numbers at the edges of what atoms, JavaScript and PostgreSQL hold. */
@@ -63,7 +63,7 @@ export const WRONG_AT_THE_END: fc.Arbitrary<string> = fc
 /** Instead of a text that the schema allows. */
 export function mutatedText(
   good: string,
-  { minLength = 1, maxLength = 64 }: Shape = {},
+  { minLength = 1, maxLength = 64 }: JsonShape = {},
 ): fc.Arbitrary<string> {
   const inside = openedJson(good);
   return fc.oneof(
@@ -85,7 +85,11 @@ export function mutatedText(
 }
 
 /** The same JSON with something else in one place, or JSON no more. */
-export function mutatedJson(good: unknown, schema: Shape = {}, schemas: Schemas = {}): fc.Arbitrary<Buffer> {
+export function mutatedJson(
+  good: unknown,
+  schema: JsonShape = {},
+  schemas: Schemas = {},
+): fc.Arbitrary<Buffer> {
   const text = JSON.stringify(good);
   const inside = fc
     .constantFrom(...placesIn(good, schema, schemas))
@@ -125,12 +129,12 @@ function replacement({ value, shape }: Place): fc.Arbitrary<string> {
 }
 
 /** A parameter's text instead of one that the schema allows. */
-export function nearValue(value: unknown, schema: Shape): fc.Arbitrary<string> {
+export function nearValue(value: unknown, schema: JsonShape): fc.Arbitrary<string> {
   return typeof value === 'string' ? mutatedText(value, schema) : near(value, schema);
 }
 
 /** Of the same type, so that rules are asked and not only the shape is. */
-function near(value: unknown, shape: Shape): fc.Arbitrary<string> {
+function near(value: unknown, shape: JsonShape): fc.Arbitrary<string> {
   if (typeof value === 'string') {
     const others = (shape.enum ?? []).map((other) => fc.constant(JSON.stringify(other)));
     return fc.oneof(mutatedText(value, shape).map(jsonOf), ...others);
@@ -161,7 +165,7 @@ function nearObject(fields: readonly (readonly [string, unknown])[]): fc.Arbitra
     .map((all) => `{${all.join()}}`);
 }
 
-function placesIn(value: unknown, schema: Shape, schemas: Schemas, path: Path = []): Place[] {
+function placesIn(value: unknown, schema: JsonShape, schemas: Schemas, path: Path = []): Place[] {
   const shape = shapeOf({ ...schema }, schemas);
   const here = { path, value, shape };
   if (typeof value !== 'object' || value === null) return [here];

@@ -11,7 +11,7 @@ import { showsGivenToken } from './given-tokens.js';
 import { mutatedJson, nearValue } from './mutations.js';
 import { ATTACKS, HANDSHAKE_ATTACKS, HANDSHAKE_HEADERS, MANY } from './raw-attacks.js';
 import { SchemaArbitraries } from './schema-arbitrary.js';
-import type { Target } from './target.js';
+import type { FuzzTarget } from './target.js';
 import { forgedToken } from './tokens.js';
 import { clean, withHeader, type WireRequest } from './wire.js';
 
@@ -76,7 +76,7 @@ export class HostileRequests {
   private drawn = 0;
 
   constructor(
-    private readonly target: Pick<Target, 'http' | 'tokens' | 'real' | 'auctionOf'>,
+    private readonly target: Pick<FuzzTarget, 'http' | 'tokens' | 'real' | 'auctionOf'>,
     private readonly seed: number,
   ) {
     this.values = new SchemaArbitraries(target.http.components.schemas, target.real);

@@ -6,7 +6,7 @@ export type Schemas = Readonly<Record<string, JsonSchema>>;
 export type RealValues = ReadonlyMap<string, readonly unknown[]>;
 
 /** As much of JSON Schema as the documents use. */
-export interface Shape {
+export interface JsonShape {
   readonly $ref?: string;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
@@ -50,7 +50,7 @@ export class SchemaArbitraries {
     return fc.oneof({ weight: often, arbitrary: existing }, { weight: seldom, arbitrary: any });
   }
 
-  private allowed(shape: Shape, scope: string, name: string): fc.Arbitrary<unknown> {
+  private allowed(shape: JsonShape, scope: string, name: string): fc.Arbitrary<unknown> {
     const { oneOf, minimum = 0, maximum = MOST.number, items } = shape;
     if ('const' in shape) return fc.constant(shape.const);
     if (shape.enum !== undefined) return fc.constantFrom(...shape.enum);
@@ -73,7 +73,7 @@ export class SchemaArbitraries {
     }
   }
 
-  private object({ properties = {}, required = [] }: Shape, scope: string): fc.Arbitrary<unknown> {
+  private object({ properties = {}, required = [] }: JsonShape, scope: string): fc.Arbitrary<unknown> {
     const fields = Object.entries(properties).map(
       ([name, schema]) => [name, this.of(schema, scope, name)] as const,
     );
@@ -91,7 +91,7 @@ function textLike(pattern: string): fc.Arbitrary<string> {
   return known;
 }
 
-export function shapeOf(schema: JsonSchema, schemas: Schemas): Shape {
-  const { $ref: reference }: Shape = schema;
+export function shapeOf(schema: JsonSchema, schemas: Schemas): JsonShape {
+  const { $ref: reference }: JsonShape = schema;
   return reference === undefined ? schema : (schemas[reference.slice(reference.lastIndexOf('/') + 1)] ?? {});
 }

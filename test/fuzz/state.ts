@@ -34,7 +34,7 @@ export interface Event {
 }
 
 /** The service's own tables and journals, read past it, and what it tells of them. */
-export class Books {
+export class ServiceState {
   private readonly pool: pg.Pool;
 
   constructor(

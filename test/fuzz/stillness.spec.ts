@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Event, State } from './state.js';
-import { Stillness, type Played } from './stillness.js';
+import { Stillness, type StillnessRun } from './stillness.js';
 
 /** A state that words can change: `good` is accepted, `evil` is refused and changes something. */
 class SampleState {
@@ -23,7 +23,7 @@ class SampleState {
     this.stillness = new Stillness(books, judge, { putBack, auctions: ['a'], quotes: ['q'] }, 1);
   }
 
-  play = (words: readonly string[]): Promise<Played<string>> => {
+  play = (words: readonly string[]): Promise<StillnessRun<string>> => {
     this.played.push([...words]);
     if (words.some((word) => word === 'good' || word === 'evil')) this.tables += 1;
     const refused = words.filter((word) => word !== 'good');
@@ -53,7 +53,7 @@ describe('what is refused', () => {
   });
 
   it('is not judged where something of it is accepted each time', async () => {
-    const moody = (words: readonly string[]): Promise<Played<string>> =>
+    const moody = (words: readonly string[]): Promise<StillnessRun<string>> =>
       Promise.resolve({ isRefused: false, refused: words.slice(1), how: '' });
     expect(await sample.stillness.hold(['good', 'bad', 'bad', 'bad'], moody)).toBe(false);
   });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fixtures } from './fixtures.js';
 import type { Judge } from './judge.js';
-import type { Books, Event, State } from './state.js';
+import type { ServiceState, Event, State } from './state.js';
 
 /** What an accepted command sets in motion is over by then. */
 const AFTER_EFFECTS_MS = 200;
@@ -11,7 +11,7 @@ const TRIES = 3;
 /** What comes with time. Nothing that is due within a run happens to fixtures. */
 const OF_TIME = /^(QUOTE_EXPIRED|AUCTION_(CLOSED|AWARDED|NOT_AWARDED|COMPLETED)|EXECUTION_\w+)$/;
 
-export interface Played<Thing> {
+export interface StillnessRun<Thing> {
   /** Whether nothing of it may have changed anything. */
   readonly isRefused: boolean;
   /** What of it was refused for certain. */
@@ -19,7 +19,7 @@ export interface Played<Thing> {
   readonly how: string;
 }
 
-type Play<Thing> = (things: readonly Thing[]) => Promise<Played<Thing>>;
+type Play<Thing> = (things: readonly Thing[]) => Promise<StillnessRun<Thing>>;
 
 /**
  * Compares the state before and after what is played. What only reads or is refused must have left it as it was, so where something else was
@@ -29,7 +29,7 @@ export class Stillness {
   private last: State | undefined;
 
   constructor(
-    private readonly books: Pick<Books, 'look' | 'eventsSince'>,
+    private readonly books: Pick<ServiceState, 'look' | 'eventsSince'>,
     private readonly judge: Pick<Judge, 'add'>,
     private readonly fixtures: Pick<Fixtures, 'putBack' | 'auctions' | 'quotes'>,
     private readonly afterEffectsMs = AFTER_EFFECTS_MS,
@@ -46,7 +46,7 @@ export class Stillness {
     return false;
   }
 
-  private async judged<Thing>(things: readonly Thing[], play: Play<Thing>): Promise<Played<Thing>> {
+  private async judged<Thing>(things: readonly Thing[], play: Play<Thing>): Promise<StillnessRun<Thing>> {
     const before = this.last ?? (await this.atRest());
     const played = await play(things);
     this.last = played.isRefused ? await this.unchanged(before, played.how) : undefined;

@@ -5,9 +5,9 @@ import { grantedWithout } from './given-tokens.js';
 import { HUNG_UP, UNDOCUMENTED, type Judge } from './judge.js';
 import { HostileMessages } from './messages.js';
 import { mixed, sampled } from './requests.js';
-import type { Played, Stillness } from './stillness.js';
+import type { StillnessRun, Stillness } from './stillness.js';
 import { muteIn, reachedIn, refusalsIn, talk, typeOf, type Frame, type Talk } from './stream-talk.js';
-import type { Target } from './target.js';
+import type { FuzzTarget } from './target.js';
 import { PATIENCE_MS } from './wire.js';
 
 /** The service away, or at fault: in this run nothing is. */
@@ -28,7 +28,7 @@ export class Streams {
   private played = 0;
 
   constructor(
-    private readonly target: Target,
+    private readonly target: FuzzTarget,
     private readonly judge: Judge,
     private readonly stillness: Pick<Stillness, 'hold'>,
     private readonly seed: number,
@@ -55,7 +55,11 @@ export class Streams {
     });
   }
 
-  private async playOnce(frames: readonly Frame[], member: string, url: string): Promise<Played<Frame>> {
+  private async playOnce(
+    frames: readonly Frame[],
+    member: string,
+    url: string,
+  ): Promise<StillnessRun<Frame>> {
     const { target, judge, messages } = this;
     const token = target.tokens.get(member) ?? '';
     const how = `stream: ${frames.map(wordOf).join(' | ').slice(0, SHOWN.stream)}`;

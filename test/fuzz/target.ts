@@ -8,7 +8,7 @@ import { Fixtures } from './fixtures.js';
 /** No limit of how often stands in the way of a run. */
 const SETTINGS = { LIMITS_FACTOR: '100', GATEWAYS: '2' };
 
-export interface Target {
+export interface FuzzTarget {
   readonly cluster: OwnedCluster;
   readonly ports: readonly number[];
   readonly http: OpenApi;
@@ -23,7 +23,7 @@ export interface Target {
 }
 
 /** A cluster with a few auctions and quotes, and the documents that it serves. */
-export async function openTarget(): Promise<Target> {
+export async function openTarget(): Promise<FuzzTarget> {
   const cluster = await startCluster({ env: SETTINGS });
   const { gatewayUrl, file } = cluster;
   const accounts = new Accounts(gatewayUrl, file.demo.password);

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Outcome, ROOT, runTool } from './tool.js';
+import { type ToolOutcome, ROOT, runTool } from './tool.js';
 
 const SETTINGS = ['.swcrc', 'nest-cli.json', 'package.json', 'package-lock.json', 'tools', 'tsconfig.json'];
 
@@ -42,7 +42,8 @@ describe('the build', () => {
     writeFileSync(join(tree, path), text);
   }
 
-  const build = (...args: string[]): Promise<Outcome> => runTool(join(tree, 'tools/build.mjs'), args, tree);
+  const build = (...args: string[]): Promise<ToolOutcome> =>
+    runTool(join(tree, 'tools/build.mjs'), args, tree);
   const inDist = (path: string): string => join(tree, 'dist', path);
 
   beforeAll(async () => {

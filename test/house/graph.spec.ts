@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { DEPCRUISE, FIXTURES, graphRules, type Outcome, ROOT, runTool } from './tool.js';
+import { DEPCRUISE, FIXTURES, graphRules, type ToolOutcome, ROOT, runTool } from './tool.js';
 
 interface Report {
   readonly summary: {
@@ -59,7 +59,7 @@ describe('the graph of libs and apps', () => {
   let exitCode: number;
 
   beforeAll(async () => {
-    const cruise = (format: string): Promise<Outcome> =>
+    const cruise = (format: string): Promise<ToolOutcome> =>
       runTool(DEPCRUISE, [...CONFIG, '--output-type', format, 'apps', 'bench', 'libs'], FIXTURES);
     ({ exitCode } = await cruise('err'));
     const { stdout } = await cruise('json');

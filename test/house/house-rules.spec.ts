@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Outcome, ROOT, runTool } from './tool.js';
+import { type ToolOutcome, ROOT, runTool } from './tool.js';
 
 // Put together from parts, so that this file itself passes.
 const UNFINISHED = ['TO', 'DO'].join('');
@@ -21,7 +21,7 @@ describe('house rules', () => {
     rmSync(tree, { recursive: true });
   });
 
-  function judge(files: Readonly<Record<string, string>>): Promise<Outcome> {
+  function judge(files: Readonly<Record<string, string>>): Promise<ToolOutcome> {
     for (const [path, text] of Object.entries(files)) {
       mkdirSync(dirname(join(tree, path)), { recursive: true });
       writeFileSync(join(tree, path), text);

@@ -16,14 +16,19 @@ export function graphRules(): readonly { readonly name: string }[] {
   return config.forbidden;
 }
 
-export interface Outcome {
+export interface ToolOutcome {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 /** Runs a script, by a path from the root or an absolute one, with `input` on its standard input. */
-export function runTool(script: string, args: readonly string[], cwd: string, input = ''): Promise<Outcome> {
+export function runTool(
+  script: string,
+  args: readonly string[],
+  cwd: string,
+  input = '',
+): Promise<ToolOutcome> {
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 import type { ToolRun } from '#libs/testing/cluster/tool-run.js';
-import type { QuoteView } from '#libs/client/wire.js';
-import { Books } from '../e2e/books.js';
+import type { QuoteJson } from '#libs/client/wire.js';
+import { ServiceRecords } from '../e2e/books.js';
 import { auctionBody, TradingFloor } from '../e2e/trading-floor.js';
 import { LostDatabase, settle, tradersOn } from './lost-database.js';
 
@@ -13,7 +13,7 @@ describeWithKafka('a cluster on Kafka that has lost its database', { anyBrokers:
   let place: LostDatabase;
   let found: OwnedCluster | undefined;
   let before: unknown;
-  let open: QuoteView;
+  let open: QuoteJson;
   const accept = (...args: readonly string[]): Promise<ToolRun> =>
     place.run('journal', place.fresh, 'accept-restored', ...args);
 
@@ -27,7 +27,7 @@ describeWithKafka('a cluster on Kafka that has lost its database', { anyBrokers:
 
   /** What everybody has, what admission is told of it, and what is set aside. */
   const booksOf = async (cluster: OwnedCluster): Promise<unknown> => {
-    const books = new Books(cluster);
+    const books = new ServiceRecords(cluster);
     try {
       return {
         balances: await books.rows(

@@ -6,8 +6,8 @@ import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.j
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 import { runTool, type ToolRun } from '#libs/testing/cluster/tool-run.js';
-import type { AuctionView, QuoteView } from '#libs/client/wire.js';
-import { Books } from '../e2e/books.js';
+import type { AuctionJson, QuoteJson } from '#libs/client/wire.js';
+import { ServiceRecords } from '../e2e/books.js';
 import { StreamFloor } from '../e2e/stream-floor.js';
 import { auctionBody, type Trader } from '../e2e/trading-floor.js';
 import { TradingLoad, type Sent } from '../e2e/trading-load.js';
@@ -22,7 +22,7 @@ describeWithKafka('the product under kills', { anyBrokers: true }, (kafka) => {
   let dataDir: string;
   let cluster: OwnedCluster;
   let floor: StreamFloor;
-  let books: Books;
+  let books: ServiceRecords;
   let originators: Trader[];
   let makers: Trader[];
   /** An auction of the first originator. */
@@ -37,7 +37,7 @@ describeWithKafka('the product under kills', { anyBrokers: true }, (kafka) => {
     chmodSync(dataDir, 0o711);
     cluster = await startCluster({ env: { ...SETTINGS, ...settings() }, dataDir });
     floor = new StreamFloor(cluster);
-    books = new Books(cluster);
+    books = new ServiceRecords(cluster);
     originators = await floor.traders('load-originator-1', 'load-originator-2', 'load-originator-3');
     makers = await floor.traders('load-maker-1', 'load-maker-2', 'load-maker-3');
   }, 200_000);
@@ -157,7 +157,7 @@ describeWithKafka('the product under kills', { anyBrokers: true }, (kafka) => {
 async function repeated(unknown: readonly Sent[]): Promise<Sent[]> {
   const all = unknown.map(async (sent): Promise<Sent[]> => {
     const answer = await eventually(async () => {
-      const heard = await sent.by.api.post<AuctionView & QuoteView>(sent.path, sent.body, sent.key);
+      const heard = await sent.by.api.post<AuctionJson & QuoteJson>(sent.path, sent.body, sent.key);
       if (heard.status >= 500 || heard.status === 429 || heard.text.includes('idempotency_key_in_progress'))
         throw new Error(`${sent.path}: ${heard.status} ${heard.text}`);
       return heard;
@@ -170,7 +170,7 @@ async function repeated(unknown: readonly Sent[]): Promise<Sent[]> {
 /** The auction is over and says what its originator was told; every quote that was accepted stands in its maker's timeline, once. */
 async function expectKept(create: Sent, known: readonly Sent[], makers: readonly Trader[]): Promise<void> {
   const { auction_id: id, audience } = create.answer!.body;
-  const again = await create.by.api.post<AuctionView>(create.path, create.body, create.key);
+  const again = await create.by.api.post<AuctionJson>(create.path, create.body, create.key);
   expect([again.status, again.text]).toEqual([200, create.answer!.text]);
   await eventually(async () => expect((await create.by.view(id)).phase).toBe('COMPLETED'), 30_000);
   for (const maker of makers) {

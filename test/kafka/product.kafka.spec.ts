@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
-import { Books } from '../e2e/books.js';
+import { ServiceRecords } from '../e2e/books.js';
 import { StreamFloor } from '../e2e/stream-floor.js';
 import { auctionBody } from '../e2e/trading-floor.js';
 
@@ -11,7 +11,7 @@ jest.setTimeout(120_000);
 describeWithKafka('the product', { anyBrokers: true }, (kafka) => {
   let cluster: OwnedCluster;
   let floor: StreamFloor;
-  let books: Books;
+  let books: ServiceRecords;
 
   beforeAll(async () => {
     const env = {
@@ -22,7 +22,7 @@ describeWithKafka('the product', { anyBrokers: true }, (kafka) => {
     };
     cluster = await startCluster({ env });
     floor = new StreamFloor(cluster);
-    books = new Books(cluster);
+    books = new ServiceRecords(cluster);
   }, 200_000);
 
   afterAll(async () => {

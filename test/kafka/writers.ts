@@ -14,7 +14,7 @@ type Line =
   | { readonly written: readonly string[] }
   | { readonly ended: string; readonly message: string; readonly payloads: readonly string[] };
 
-export interface Pace {
+export interface WriterPace {
   readonly records: number;
   readonly pauseMillis: number;
 }
@@ -34,7 +34,7 @@ export class WriterProcess {
     if (child.stdout !== null) createInterface(child.stdout).on('line', (line) => this.hear(line));
   }
 
-  static start(kafka: TestKafka, shard: number, name: string, pace: Pace): WriterProcess {
+  static start(kafka: TestKafka, shard: number, name: string, pace: WriterPace): WriterProcess {
     const script = path.resolve('test/kafka/writer-process.mjs');
     const args = [kafka.addresses.join(','), kafka.prefix, shard, name, pace.records, pace.pauseMillis];
     const child = spawn(process.execPath, [script, ...args.map(String)], {

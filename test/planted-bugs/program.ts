@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 
-export interface Ended {
+export interface ProgramExit {
   readonly code: number | null;
   readonly output: string;
 }
 
 /** Runs a program of ours to its end. */
-export function runToEnd(folder: string, args: readonly string[]): Promise<Ended> {
+export function runToEnd(folder: string, args: readonly string[]): Promise<ProgramExit> {
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { callOf } from '#apps/replay/call.js';
 import { parsePlainJson } from '#apps/replay/plain-json.js';
 import { publicKeysIn, sha256 } from '#apps/replay/public-keys.js';
-import { judge, type Verdict } from '#apps/replay/verdict.js';
+import { judge, type BundleVerdict } from '#apps/replay/verdict.js';
 import { verdictJson, verdictText } from '#apps/replay/verdict-text.js';
 import { keyIdOf, type ReplayBundle, type ReplayRecord } from '#libs/auction/rules/replay/bundle.js';
 import { sealedRecords, signedFrame } from '#libs/auction/rules/replay/seal.js';
@@ -19,7 +19,7 @@ const textOf = (name: string): string => readFileSync(join(BUNDLES, `${name}.jso
 const bundleOf = (name: string): ReplayBundle => parsePlainJson(textOf(name)) as ReplayBundle;
 const KEYS = publicKeysIn(textOf('keys'));
 
-function numbersIn({ alterations, contradictions }: Verdict): (number | undefined)[] {
+function numbersIn({ alterations, contradictions }: BundleVerdict): (number | undefined)[] {
   return [...alterations, ...contradictions].map(({ record }) => record?.number);
 }
 

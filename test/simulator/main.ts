@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
 import { print } from '#libs/platform/terminal/standard-output.js';
 import { codeOf } from '#libs/platform/terminal/tool-faults.js';
-import { campaign, type Findings } from './campaign/campaign.js';
-import { readCall, USAGE, type Call } from './campaign/call.js';
+import { campaign, type CampaignResult } from './campaign/campaign.js';
+import { readCall, USAGE, type SimulateCall } from './campaign/call.js';
 import { missedGoals, OUT_OF_REACH } from './campaign/coverage-goals.js';
 import type { Searched } from './campaign/search.js';
 import { SearchThread } from './campaign/thread.js';
@@ -19,12 +19,12 @@ function commit(): string {
   return asked.status === 0 ? asked.stdout.trim() : 'unknown';
 }
 
-function threadOf({ patienceSeconds }: Call): SearchThread {
+function threadOf({ patienceSeconds }: SimulateCall): SearchThread {
   const script = new URL('./campaign/worker.js', import.meta.url);
   return new SearchThread(() => new Worker(script), patienceSeconds);
 }
 
-async function explain({ seed, trial, violation, digest }: Searched, call: Call): Promise<void> {
+async function explain({ seed, trial, violation, digest }: Searched, call: SimulateCall): Promise<void> {
   if (violation === undefined) return;
   print(`\nseed ${seed} fails at commit ${commit()}, trace ${digest}\n  ${violation.what}`);
   print(`  replay: npm run simulate -- --seed ${seed} --trace`);
@@ -33,7 +33,12 @@ async function explain({ seed, trial, violation, digest }: Searched, call: Call)
   else await explainShrunk(seed, trial, violation.check, call);
 }
 
-async function explainShrunk(seed: number, trial: TrialName, check: string, call: Call): Promise<void> {
+async function explainShrunk(
+  seed: number,
+  trial: TrialName,
+  check: string,
+  call: SimulateCall,
+): Promise<void> {
   const thread = threadOf(call);
   const shrunk = await thread.shrink(seed, trial, check);
   await thread.end();
@@ -45,14 +50,14 @@ async function explainShrunk(seed: number, trial: TrialName, check: string, call
   for (const line of shrunk.lines.slice(-LAST_LINES)) print(`  ${line}`);
 }
 
-function showCoverage({ coverage, searched }: Findings): readonly string[] {
+function showCoverage({ coverage, searched }: CampaignResult): readonly string[] {
   print('\nreached:');
   for (const name of [...coverage.keys()].sort())
     print(`  ${String(coverage.get(name)).padStart(9)} ${name}`);
   return missedGoals(coverage, searched);
 }
 
-async function replay(call: Call): Promise<number> {
+async function replay(call: SimulateCall): Promise<number> {
   const { seed } = call;
   const thread = threadOf(call);
   const outcome = await thread.search(seed, true);
@@ -62,7 +67,7 @@ async function replay(call: Call): Promise<number> {
   return outcome.violation === undefined ? 0 : 1;
 }
 
-async function run(call: Call): Promise<number> {
+async function run(call: SimulateCall): Promise<number> {
   if (call.showsTrace) return await replay(call);
   const began = process.hrtime.bigint();
   const seconds = (): number => Number(process.hrtime.bigint() - began) / NANOS_PER_SECOND;

@@ -2,10 +2,10 @@ import { NANOS_PER_MILLI } from './kernel/sim-clock.js';
 import type { Random } from './kernel/random.js';
 import { closeMarket } from './people/authority.js';
 import { FOG, MARKETS } from './people/cast.js';
-import type { Crowd } from './people/crowd.js';
-import type { Viewer } from './people/viewer.js';
-import type { Fault, FaultName } from './plan/plan.js';
-import type { Cluster } from './processes/cluster.js';
+import type { SimulatedWorkload } from './people/crowd.js';
+import type { StreamViewer } from './people/viewer.js';
+import type { PlannedFault, FaultName } from './plan/plan.js';
+import type { SimulatedCluster } from './processes/cluster.js';
 import { BALANCES } from './storage/statements/custody-statements.js';
 import { ownerAddress } from './processes/owner.js';
 import type { Unit } from './processes/unit.js';
@@ -31,13 +31,13 @@ export class Nemesis {
 
   constructor(
     private readonly world: World,
-    private readonly cluster: Cluster,
-    private readonly crowd: Crowd,
+    private readonly cluster: SimulatedCluster,
+    private readonly crowd: SimulatedWorkload,
     private readonly random: Random,
   ) {}
 
   /** What only lies in wait is counted when it comes about. */
-  strike(fault: Fault): void {
+  strike(fault: PlannedFault): void {
     const unit = this.cluster.units.get(fault.target);
     if (unit === undefined) return;
     if (!this.carryOut(fault, unit)) return;
@@ -55,7 +55,7 @@ export class Nemesis {
     this.world.trace.note(`settlers stand still for ${millis} ms before they tell of a settlement`);
   }
 
-  private carryOut({ name, target, other, millis }: Fault, unit: Unit): boolean {
+  private carryOut({ name, target, other, millis }: PlannedFault, unit: Unit): boolean {
     const { network, database } = this.world;
     switch (name) {
       case 'CRASH':
@@ -138,7 +138,7 @@ export class Nemesis {
     }
   }
 
-  private somebody(): readonly Viewer[] {
+  private somebody(): readonly StreamViewer[] {
     const { viewers } = this.crowd;
     return this.random.chance(0.4) ? viewers : [this.random.pick(viewers)];
   }

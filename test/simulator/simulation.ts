@@ -12,17 +12,17 @@ import { LAST_PROOF_MILLIS } from './oracle/freshness.js';
 import { Oracle, type TrueTime } from './oracle/oracle.js';
 import { must, Violation } from './oracle/violation.js';
 import { furnish } from './people/cast.js';
-import { Crowd } from './people/crowd.js';
+import { SimulatedWorkload } from './people/crowd.js';
 import type { Plan } from './plan/draw.js';
-import { Cluster } from './processes/cluster.js';
+import { SimulatedCluster } from './processes/cluster.js';
 import { SHARDS, type World } from './processes/world.js';
-import { Database } from './storage/database.js';
+import { SimulatedDatabase } from './storage/database.js';
 import { Topic } from './storage/topic.js';
-import type { Transcript } from './twins/transcript.js';
+import type { TwinTranscript } from './twins/transcript.js';
 import { Network } from './wire/network.js';
 
 /** What came of one simulation. */
-export interface Outcome {
+export interface SimulationOutcome {
   readonly seed: number;
   readonly violation: { readonly check: string; readonly what: string } | undefined;
   readonly digest: string;
@@ -35,7 +35,7 @@ export interface Outcome {
 /** What somebody wants to know besides. */
 export interface Watching {
   readonly keepsTrace?: boolean;
-  readonly transcript?: Transcript;
+  readonly transcript?: TwinTranscript;
 }
 
 const REST_WITHIN_MILLIS = 120_000;
@@ -67,8 +67,8 @@ class Simulation {
   private readonly trace: Trace;
   private readonly world: World;
   private readonly oracle: Oracle;
-  private readonly cluster: Cluster;
-  private readonly crowd: Crowd;
+  private readonly cluster: SimulatedCluster;
+  private readonly crowd: SimulatedWorkload;
   private readonly nemesis: Nemesis;
   private readonly faults = new Map<string, number>();
   private isDone = false;
@@ -87,9 +87,9 @@ class Simulation {
     const { tables } = this.world.database;
     furnish(tables, plan);
     this.oracle = new Oracle(tables, () => this.scheduler.now / NANOS_PER_MILLI, this.trueTime());
-    this.cluster = new Cluster(this.world, plan);
+    this.cluster = new SimulatedCluster(this.world, plan);
     const { gateways } = this.cluster;
-    this.crowd = new Crowd({
+    this.crowd = new SimulatedWorkload({
       world: this.world,
       oracle: this.oracle,
       plan,
@@ -100,7 +100,7 @@ class Simulation {
     this.nemesis = new Nemesis(this.world, this.cluster, this.crowd, this.random.fork('nemesis'));
   }
 
-  async run(): Promise<Outcome> {
+  async run(): Promise<SimulationOutcome> {
     const leave = enterSandbox(this.scheduler, this.turnLength());
     const release = this.catchWhatNobodyCatches();
     const first = await this.search().then(
@@ -261,7 +261,7 @@ class Simulation {
         (shard) =>
           new Topic(shard, scheduler, random.fork(`topic ${shard}`), plan.topic, trace, onAppend(shard)),
       ),
-      database: new Database(scheduler, random.fork('database'), plan.database, trace, (workedAt) =>
+      database: new SimulatedDatabase(scheduler, random.fork('database'), plan.database, trace, (workedAt) =>
         this.onCommit(workedAt),
       ),
       snapshots: new MemorySnapshotStore(),
@@ -318,6 +318,6 @@ function trustedMillis({ settings }: Plan): number {
   return 3 * settings.shard.maxClockOffsetMillis + UNNOTICED_STEP_MILLIS;
 }
 
-export function simulate(plan: Plan, watching: Watching = {}): Promise<Outcome> {
+export function simulate(plan: Plan, watching: Watching = {}): Promise<SimulationOutcome> {
   return new Simulation(plan, watching).run();
 }

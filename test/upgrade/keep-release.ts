@@ -6,7 +6,7 @@ import { openPool } from '#libs/platform/database/postgres.js';
 import { startCluster } from '#libs/testing/cluster/cluster.js';
 import { auctionBody, mustBe, TradingFloor, type Trader } from '../e2e/trading-floor.js';
 import { journalOfAll, statesAfter } from './journal-of-all.js';
-import { releaseFolder, schemaText, type Play } from './releases.js';
+import { releaseFolder, schemaText, type RecordedPlay } from './releases.js';
 
 /** Keeps what a small cluster of this code writes, and what its auctions looked like, in place of what had this name before. */
 export async function keepRelease(name: string): Promise<void> {
@@ -33,7 +33,7 @@ export async function keepRelease(name: string): Promise<void> {
 }
 
 /** One auction that stays open, one that is settled and one that is cancelled. */
-async function playOn(floor: TradingFloor): Promise<Play> {
+async function playOn(floor: TradingFloor): Promise<RecordedPlay> {
   const [originator, mia, max] = (await floor.traders('originator-1', 'maker-1', 'maker-2')) as [
     Trader,
     Trader,

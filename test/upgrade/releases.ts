@@ -6,7 +6,7 @@ import type { JournalEntry } from '#libs/journal/journal.js';
 const FOLDER = import.meta.dirname;
 
 /** Something whose data every later release has to open; `baseline` is what the first of them came from. */
-export interface Release {
+export interface KeptRelease {
   readonly name: string;
   /** What `npm run backup` wrote of a cluster that was traded on. */
   readonly backup: string;
@@ -14,14 +14,14 @@ export interface Release {
   /** The schema as its migrations made it. */
   readonly schema: string;
   /** What was open and what was over when the backup was taken. */
-  readonly play: Play;
+  readonly play: RecordedPlay;
   /** A journal with every type of event that it knew. */
   readonly journal: readonly JournalEntry[];
   /** The state of each auction after it. */
   readonly states: Readonly<Record<string, unknown>>;
 }
 
-export interface Play {
+export interface RecordedPlay {
   readonly open: {
     readonly auction_id: string;
     readonly key: string;
@@ -39,7 +39,7 @@ export function releaseFolder(name: string): string {
   return path.join(FOLDER, name);
 }
 
-export function releases(): Release[] {
+export function releases(): KeptRelease[] {
   const names = readdirSync(FOLDER, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
@@ -51,12 +51,12 @@ export function releases(): Release[] {
       backup: file('backup'),
       secrets: file('secrets.json'),
       schema: text('schema.txt'),
-      play: JSON.parse(text('play.json')) as Play,
+      play: JSON.parse(text('play.json')) as RecordedPlay,
       journal: text('journal.ndjson')
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(line) as JournalEntry),
-      states: JSON.parse(text('states.json')) as Release['states'],
+      states: JSON.parse(text('states.json')) as KeptRelease['states'],
     };
   });
 }

@@ -1,7 +1,7 @@
 import type { Atoms } from '#libs/base/money.js';
 import type { Rejection } from '#libs/base/rejection.js';
 import type { ReserveRequest } from './reservation-desk.js';
-import type { Verdict } from './risk/verdict.js';
+import type { PreflightVerdict } from './risk/verdict.js';
 
 export interface PreflightDesk {
   /**
@@ -9,5 +9,5 @@ export interface PreflightDesk {
    * Sets nothing aside. What it tells is a multiple of `step`, so that all of it can be asked for. Rejects with EvidenceInvalid where the evidence cannot be right, and with the cause where the
    * evidence cannot be read.
    */
-  preflight(request: ReserveRequest, step: Atoms): Promise<Verdict | Rejection>;
+  preflight(request: ReserveRequest, step: Atoms): Promise<PreflightVerdict | Rejection>;
 }

@@ -4,7 +4,7 @@ import type { Instant } from '#libs/base/instant.js';
 import { completionFor, type ViewerRole } from '../rules/told/viewer.js';
 import { auctionView } from '../rules/told/view.js';
 import { quotesFor } from '../rules/told/own-quotes.js';
-import { AnswerReader, type AnswerScope, type KeptAnswer } from './reader/answer-reader.js';
+import { AnswerReader, type AnswerScope, type ProjectedAnswer } from './reader/answer-reader.js';
 import { AuctionReader, type AuctionMark, type AuctionRow } from './reader/auction-reader.js';
 import { auctionOffsets } from './projection.js';
 import { QuoteReader, type QuoteMark, type QuoteRow } from './reader/quote-reader.js';
@@ -81,7 +81,7 @@ export class CompletedReader {
     return this.ownQuotes.owns(auctionId, quoteId, account);
   }
 
-  answer(scope: AnswerScope): Promise<KeptAnswer | undefined> {
+  answer(scope: AnswerScope): Promise<ProjectedAnswer | undefined> {
     return this.answers.find(scope);
   }
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { anOpenAuction, aQuote, at } from '#libs/testing/auctions/builders.js';
-import { cancels, closes, reports, voids, type Command } from '#libs/testing/auctions/commands.js';
+import { cancels, closes, reports, voids, type CommandUnderTest } from '#libs/testing/auctions/commands.js';
 import { given, type Past } from '#libs/testing/auctions/given.js';
 import { decideCompletion } from './completion.js';
 import type { Decided } from './decided.js';
 
-const completion: Command = decideCompletion;
+const completion: CommandUnderTest = decideCompletion;
 
-function decidedBy(command: Command, ...history: readonly Past[]): readonly Decided[] {
+function decidedBy(command: CommandUnderTest, ...history: readonly Past[]): readonly Decided[] {
   const answer = command(given(...history).state);
   if (!('ok' in answer)) return answer;
   return answer.ok ? answer.events : [];
@@ -18,7 +18,7 @@ describe('a decision of which the journal has all but the completion', () => {
   const first = reports({ award_id: 'award-of-quote-of-mia', step: 'FAILED', attempt: 1 }, at(70_000));
   const second = reports({ award_id: 'award-of-quote-of-max', step: 'CONFIRMED', attempt: 1 }, at(65_000));
 
-  it.each<[string, Command, readonly Past[]]>([
+  it.each<[string, CommandUnderTest, readonly Past[]]>([
     ['cancelled', cancels('reason'), [anOpenAuction(), aQuote('mia')]],
     ['voided', voids({ by: 'SYSTEM' }), [anOpenAuction(), aQuote('mia')]],
     ['not awarded', closes(), [anOpenAuction()]],

@@ -1,27 +1,27 @@
 import type { AuctionEventBody, EventType, ShardEventBody } from './events.js';
 
 /** Finds what is wrong with a value: the path of the first fault, or undefined for none. */
-export type Shape = (value: unknown) => string | undefined;
+export type ValueCheck = (value: unknown) => string | undefined;
 
-type Fields = Readonly<Record<string, Shape>>;
+type Fields = Readonly<Record<string, ValueCheck>>;
 type Body = AuctionEventBody | ShardEventBody;
 type DataOf<Type extends EventType> = Extract<Body, { type: Type }>['data'];
 /** A shape for every field that an event of the type always has, and for no other. */
 type FieldsOf<Data> = {
-  readonly [Key in keyof Data as undefined extends Data[Key] ? never : Key]-?: Shape;
+  readonly [Key in keyof Data as undefined extends Data[Key] ? never : Key]-?: ValueCheck;
 };
 
-const text: Shape = (value) => (typeof value === 'string' ? undefined : '');
-const flag: Shape = (value) => (typeof value === 'boolean' ? undefined : '');
-const whole: Shape = (value) => (Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : '');
-const list: Shape = (value) => (Array.isArray(value) ? undefined : '');
+const text: ValueCheck = (value) => (typeof value === 'string' ? undefined : '');
+const flag: ValueCheck = (value) => (typeof value === 'boolean' ? undefined : '');
+const whole: ValueCheck = (value) => (Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : '');
+const list: ValueCheck = (value) => (Array.isArray(value) ? undefined : '');
 
 /** The path of a fault as seen from one level up; empty where it is the value itself. */
 export function within(name: string, fault: string): string {
   return fault === '' ? name : `${name}.${fault}`;
 }
 
-function each(item: Shape): Shape {
+function each(item: ValueCheck): ValueCheck {
   return (value) => {
     if (!Array.isArray(value)) return '';
     for (let index = 0; index < value.length; index += 1) {
@@ -33,7 +33,7 @@ function each(item: Shape): Shape {
 }
 
 /** Written for the hot path of a replay: one pass over known names, nothing allocated unless there is a fault. */
-function fieldsOf<Data>(fields: FieldsOf<Data>): Shape {
+function fieldsOf<Data>(fields: FieldsOf<Data>): ValueCheck {
   const entries = Object.entries(fields as Fields);
   return (value) => {
     if (typeof value !== 'object' || value === null) return '';
@@ -107,7 +107,7 @@ const settlement = fieldsOf<NonNullable<DataOf<'EXECUTION_CONFIRMED'>['settlemen
 });
 
 /** Who settles an award again from the journal leans on it where it is. */
-const confirmed: Shape = (value) => {
+const confirmed: ValueCheck = (value) => {
   const fault = step(value);
   if (fault !== undefined) return fault;
   const { settlement: told } = value as DataOf<'EXECUTION_CONFIRMED'>;
@@ -118,7 +118,7 @@ const confirmed: Shape = (value) => {
 const shift = fieldsOf<{ operator: string }>({ operator: text });
 
 /** What the data of each type looks like in its current version, as far as the rules lean on it. */
-export const SHAPES: Readonly<Record<EventType, Shape>> = {
+export const SHAPES: Readonly<Record<EventType, ValueCheck>> = {
   AUCTION_OPENED: fieldsOf<DataOf<'AUCTION_OPENED'>>({ terms, hold: each(hold) }),
   QUOTE_SUBMITTED: fieldsOf<DataOf<'QUOTE_SUBMITTED'>>({ quote }),
   QUOTE_REVISED: fieldsOf<DataOf<'QUOTE_REVISED'>>({ quote, keeps_priority: flag }),

@@ -3,7 +3,7 @@ import { anOpenAuction, aQuote, at } from '#libs/testing/auctions/builders.js';
 import { closes } from '#libs/testing/auctions/commands.js';
 import { given, placed } from '#libs/testing/auctions/given.js';
 import type { Decided } from './decided.js';
-import { SHAPES, type Shape } from './event-shapes.js';
+import { SHAPES, type ValueCheck } from './event-shapes.js';
 import type { DomainEvent } from './events.js';
 import {
   decodeEvent,
@@ -136,7 +136,7 @@ describe('what is not what its type promises is refused by the name of the field
 });
 
 describe('a former version', () => {
-  const shape: Shape = (data) =>
+  const shape: ValueCheck = (data) =>
     typeof (data as { quote?: unknown }).quote === 'string' ? undefined : 'quote';
   const versions: readonly EventVersion[] = [
     {

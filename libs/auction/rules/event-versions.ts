@@ -1,4 +1,4 @@
-import { SHAPES, within, type Shape } from './event-shapes.js';
+import { SHAPES, within, type ValueCheck } from './event-shapes.js';
 import type { AuctionEvent, DomainEvent, EventType, ShardEvent } from './events.js';
 
 type Data = Readonly<Record<string, unknown>>;
@@ -7,7 +7,7 @@ type Data = Readonly<Record<string, unknown>>;
 export interface EventVersion {
   readonly type: string;
   readonly version: number;
-  readonly shape: Shape;
+  readonly shape: ValueCheck;
   /** Makes data of the version that is written today; only rows of former versions have it. */
   readonly toCurrent?: (data: Data) => Data;
 }

@@ -15,7 +15,7 @@ import {
   submits,
   voids,
   withdraws,
-  type Command,
+  type CommandUnderTest,
 } from '#libs/testing/auctions/commands.js';
 import { placed } from '#libs/testing/auctions/given.js';
 import { expectedHolds } from '#libs/testing/auctions/expected-holds.js';
@@ -83,14 +83,14 @@ class Auction {
     expect(this.counted.standing).toEqual(expectedHolds([this.state]));
   }
 
-  does(command: Command): void {
+  does(command: CommandUnderTest): void {
     const decided = command(this.state!);
     const events = 'ok' in decided ? (decided.ok ? decided.events : []) : decided;
     for (const next of events) this.happens(placed(next, this.position, this.state!.terms.auction_id).event);
   }
 }
 
-function commandOf([maker, act, price, quantity]: Move, index: number): Command {
+function commandOf([maker, act, price, quantity]: Move, index: number): CommandUnderTest {
   const now = at(1_000 + index);
   const terms = { price_atoms: price, quantity_atoms: quantity };
   return (state) => {
@@ -108,7 +108,7 @@ function commandOf([maker, act, price, quantity]: Move, index: number): Command 
   };
 }
 
-const ending = fc.constantFrom<Command>(
+const ending = fc.constantFrom<CommandUnderTest>(
   cancels(),
   voids({ by: 'SYSTEM' }, at(40_000)),
   closes(),

@@ -20,7 +20,7 @@ const FIRST_FAULT = 500;
 const NANOS_PER_SECOND = 1_000_000_000n;
 
 /** The same moment by both clocks. */
-export interface Moment {
+export interface SpanInstant {
   readonly epoch: bigint;
   readonly monotonic: bigint;
 }
@@ -40,7 +40,7 @@ export class OtlpSpan implements Span {
   constructor(
     readonly span: OtelSpan,
     private readonly clock: Clock,
-    private readonly begun: Moment,
+    private readonly begun: SpanInstant,
   ) {
     const { traceId, spanId } = span.spanContext();
     this.traceId = traceId;

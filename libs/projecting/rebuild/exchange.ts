@@ -24,14 +24,14 @@ async function takes(client: ClientBase, lock: string): Promise<boolean> {
 }
 
 /** Brings the copy of a shard to a position. */
-export type CatchUp = (shard: number, to: number) => Promise<void>;
+export type ReplayShardTo = (shard: number, to: number) => Promise<void>;
 
 /** Replaces all live tables. The first lock stops every projector, so the last records to catch up with are few. */
 export async function exchangeSchemas(
   client: ClientBase,
   projection: ProjectionTables,
   copyOf: SchemaOf,
-  catchUp: CatchUp,
+  catchUp: ReplayShardTo,
 ): Promise<void> {
   const others = projection.tables.map((table) => qualified(table));
   await client.query(`lock table ${qualified(projection.offsets)} in access exclusive mode`);
@@ -48,7 +48,7 @@ export async function exchangeShard(
   client: ClientBase,
   projection: ProjectionTables,
   copyOf: SchemaOf,
-  { shard, catchUp }: { readonly shard: number; readonly catchUp: CatchUp },
+  { shard, catchUp }: { readonly shard: number; readonly catchUp: ReplayShardTo },
 ): Promise<void> {
   const { sequence } = await new OffsetsTable(projection).lock(client, shard);
   await catchUp(shard, sequence);

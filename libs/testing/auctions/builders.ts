@@ -78,10 +78,14 @@ export function anOpenAuction(different: Partial<Terms> = {}, tokens: Tokens = N
 }
 
 /** What happens next, where that depends on what has happened before. */
-export type Step = (state: AuctionState) => Decided;
+export type NextEvent = (state: AuctionState) => Decided;
 
 /** A quote of four contracts at 500,000, one second after the opening, accepted whatever the rules would have said of it. */
-export function aQuote(maker: string, different: Partial<QuoteTerms> = {}, tokens: Tokens = NO_TOKENS): Step {
+export function aQuote(
+  maker: string,
+  different: Partial<QuoteTerms> = {},
+  tokens: Tokens = NO_TOKENS,
+): NextEvent {
   return ({ terms }) => {
     const quote = {
       quote_id: `quote-of-${maker}`,

@@ -22,7 +22,7 @@ import { decideWithdraw } from '#libs/auction/rules/decide/withdraw.js';
 import { aCreate, aParty, at, createFacts, grantFor, NO_TOKENS, type Tokens } from './builders.js';
 
 /** A command as the owner carries it out, where capacity is never short. */
-export type Command = (state: AuctionState) => Decision | readonly Decided[];
+export type CommandUnderTest = (state: AuctionState) => Decision | readonly Decided[];
 
 /** What is around a quote command. By default: five seconds after the opening, no objection, no outcome tokens. */
 export interface Around {
@@ -60,7 +60,7 @@ export function submits(
   maker: string,
   different: Partial<SubmitBody> = {},
   { now = SOON, policy, tokens = NO_TOKENS, ...named }: Around & { readonly quote_id?: string } = {},
-): Command {
+): CommandUnderTest {
   return (state) => {
     const body = { price_atoms: 500_000, quantity_atoms: 4_000_000, ...different };
     const facts = { maker, now, policy, quote_id: named.quote_id ?? `new-quote-of-${maker}` };
@@ -74,7 +74,7 @@ export function revises(
   maker: string,
   different: Partial<ReviseBody>,
   { now = SOON, policy, tokens = NO_TOKENS, ...named }: Around & { readonly quote_id?: string } = {},
-): Command {
+): CommandUnderTest {
   return (state) => {
     const body = { expected_revision: 1, ...different };
     const plan = planRevise(state, named.quote_id ?? `quote-of-${maker}`, body, { maker, now, policy });
@@ -87,29 +87,29 @@ export function withdraws(
   maker: string,
   different: { by?: WithdrawnBy; expected_revision?: number; quote_id?: string } = {},
   now: Instant = SOON,
-): Command {
+): CommandUnderTest {
   const request = { quote_id: `quote-of-${maker}`, by: 'MARKET_MAKER', ...different } as const;
   return (state) => decideWithdraw(state, request, { now });
 }
 
-export function cancels(reason?: string, now: Instant = SOON): Command {
+export function cancels(reason?: string, now: Instant = SOON): CommandUnderTest {
   const request: EndRequest = reason === undefined ? { by: 'ORIGINATOR' } : { by: 'ORIGINATOR', reason };
   return (state) => decideCancel(state, request, { now });
 }
 
-export function voids(request: EndRequest, now: Instant = SOON): Command {
+export function voids(request: EndRequest, now: Instant = SOON): CommandUnderTest {
   return (state) => decideVoid(state, request, { now });
 }
 
-export function closes(): Command {
+export function closes(): CommandUnderTest {
   return (state) => decideClose(state, { awardId: (quoteId) => `award-of-${quoteId}` });
 }
 
-export function expires(now: Instant): Command {
+export function expires(now: Instant): CommandUnderTest {
   return (state) => decideExpiries(state, now);
 }
 
-export function reports(report: ExecutionReport, now: Instant = at(61_000)): Command {
+export function reports(report: ExecutionReport, now: Instant = at(61_000)): CommandUnderTest {
   return (state) => decideExecution(state, report, { now });
 }
 

@@ -6,8 +6,8 @@ import type { Instant } from '#libs/base/instant.js';
 import type { ConflictCode, RejectionCode } from '#libs/base/rejection.js';
 import type { AuctionState } from '#libs/auction/rules/state.js';
 import { versionOf } from '#libs/auction/rules/event-versions.js';
-import type { Step } from './builders.js';
-import type { Command } from './commands.js';
+import type { NextEvent } from './builders.js';
+import type { CommandUnderTest } from './commands.js';
 
 /** An event as a test expects it; matchers may stand for any part of its data. */
 export type Expected = readonly [at: Instant, type: EventType, data: unknown];
@@ -20,7 +20,7 @@ export function placed({ at, body }: Decided, position: number, auctionId: strin
 }
 
 /** What may stand in a history: events, events that depend on what came before, and commands that were obeyed. */
-export type Past = Decided | Step | Command;
+export type Past = Decided | NextEvent | CommandUnderTest;
 
 /** Given what has happened, when a command comes, then these events or this refusal. */
 export function given(...history: readonly Past[]): Given {
@@ -43,7 +43,7 @@ export class Given {
     return events.reduce<Given>((told, event) => told.after(event), this);
   }
 
-  when(command: Command): Outcome {
+  when(command: CommandUnderTest): DecisionOutcome {
     return outcomeOf(command(this.state), this);
   }
 
@@ -54,11 +54,11 @@ export class Given {
   }
 }
 
-export function outcomeOf(answer: Decision | readonly Decided[], before?: Given): Outcome {
-  return new Outcome(answer, before);
+export function outcomeOf(answer: Decision | readonly Decided[], before?: Given): DecisionOutcome {
+  return new DecisionOutcome(answer, before);
 }
 
-export class Outcome {
+export class DecisionOutcome {
   constructor(
     private readonly answer: Decision | readonly Decided[],
     private readonly before: Given | undefined,

@@ -8,7 +8,7 @@ import { bookOf, isLive, type AuctionState } from '#libs/auction/rules/state.js'
 import { isOverFor } from '#libs/auction/rules/told/viewer.js';
 import { aContract, at, type Tokens } from './builders.js';
 import { cancels, closes, expires, opens, reports, revises, submits, voids, withdraws } from './commands.js';
-import type { Command } from './commands.js';
+import type { CommandUnderTest } from './commands.js';
 import { placed } from './given.js';
 import {
   anySession,
@@ -16,9 +16,9 @@ import {
   SESSION_MAKERS,
   SESSION_ROUTES,
   type Inventory,
-  type Move,
-  type Report,
-  type Session,
+  type SessionMove,
+  type SessionReport,
+  type PlannedSession,
 } from './sessions.js';
 
 export interface Played {
@@ -39,7 +39,7 @@ export function inAnySession(holds: (played: Played) => void, numRuns = 400): vo
 }
 
 /** Plays the session as an owner would: everything decided by the rules, refusals journaled, the close at some time. */
-export function play(session: Session): Played {
+export function play(session: PlannedSession): Played {
   const stage = new Stage(session);
   for (const move of session.moves) stage.makes(move);
   stage.falls();
@@ -55,7 +55,7 @@ class Stage {
   /** Behind the record of whoever has taken the shard over. */
   private position = 2;
 
-  constructor(private readonly session: Session) {
+  constructor(private readonly session: PlannedSession) {
     const { tick, step } = session.grid;
     const grid = { price_tick_atoms: tick, quantity_step_atoms: step };
     const contracts = session.create.routes.map((route) => aContract({ ...route, ...grid }));
@@ -68,7 +68,7 @@ class Stage {
     return { events, states, refusals, end: this.state };
   }
 
-  makes(move: Move): void {
+  makes(move: SessionMove): void {
     this.now = plusMillis(this.now, move.after);
     this.position += move.gap;
     if (move.punctual) this.does(this.due());
@@ -87,7 +87,7 @@ class Stage {
     this.does(this.due());
   }
 
-  hears({ after, award, step, attempt, gap }: Report): void {
+  hears({ after, award, step, attempt, gap }: SessionReport): void {
     this.now = plusMillis(this.now, after);
     this.position += gap;
     const awardId = this.state.awards[award]?.award_id ?? 'award-of-nobody';
@@ -98,11 +98,11 @@ class Stage {
     return this.states.at(-1)!;
   }
 
-  private due(): Command {
+  private due(): CommandUnderTest {
     return this.now < this.state.terms.closes_at ? expires(this.now) : closes();
   }
 
-  private quoteCommand(move: Move, maker: string): Command {
+  private quoteCommand(move: SessionMove, maker: string): CommandUnderTest {
     const { now, session } = this;
     const latest = bookOf(this.state, maker)?.quotes.at(-1);
     const revision = latest === undefined || !move.expectsLatest ? 7 : latest.revision;
@@ -133,7 +133,10 @@ class Stage {
     return latest && { type: 'QUOTE_REJECTED', data: { ...refused, quote_id: latest.quote_id } };
   }
 
-  private tries(command: Command, told?: (refusal: Rejection) => AuctionEventBody | undefined): void {
+  private tries(
+    command: CommandUnderTest,
+    told?: (refusal: Rejection) => AuctionEventBody | undefined,
+  ): void {
     const answer = command(this.state);
     if (!('ok' in answer) || answer.ok) {
       this.does(answer);
@@ -150,7 +153,7 @@ class Stage {
     return isLive(status) && !(status === 'OPEN' && this.now >= terms.closes_at);
   }
 
-  private does(decided: Command | Decision | readonly Decided[]): void {
+  private does(decided: CommandUnderTest | Decision | readonly Decided[]): void {
     const answer = typeof decided === 'function' ? decided(this.state) : decided;
     const events = 'ok' in answer ? (answer.ok ? answer.events : []) : answer;
     for (const event of events) this.journals(event);

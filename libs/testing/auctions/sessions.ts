@@ -22,7 +22,7 @@ export interface SessionGrid {
 }
 
 /** What somebody tries to do; whether it is obeyed depends on what has happened by then. */
-export interface Move {
+export interface SessionMove {
   /** Milliseconds since the move before. */
   readonly after: number;
   readonly act: 'SUBMIT' | 'REVISE' | 'WITHDRAW' | 'CANCEL' | 'VOID' | 'NOTHING';
@@ -40,7 +40,7 @@ export interface Move {
   readonly gap: number;
 }
 
-export interface Report {
+export interface SessionReport {
   readonly after: number;
   readonly award: number;
   readonly step: ExecutionReport['step'];
@@ -48,13 +48,13 @@ export interface Report {
   readonly gap: number;
 }
 
-export interface Session {
+export interface PlannedSession {
   readonly grid: SessionGrid;
   readonly create: CreateBody;
   readonly inventory: Inventory;
   readonly inventories: readonly Inventory[];
-  readonly moves: readonly Move[];
-  readonly reports: readonly Report[];
+  readonly moves: readonly SessionMove[];
+  readonly reports: readonly SessionReport[];
 }
 
 /** Where tick times step is no whole atom the cost of a fill is rounded: the second, third and fourth of these. */
@@ -73,7 +73,7 @@ function seldom<T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return fc.oneof({ arbitrary: fc.constant(undefined), weight: 4 }, { arbitrary: value, weight: 1 });
 }
 
-export const anyMove: fc.Arbitrary<Move> = fc.record({
+export const anyMove: fc.Arbitrary<SessionMove> = fc.record({
   after: fc.oneof(
     { arbitrary: fc.integer({ min: 0, max: 2_000 }), weight: 12 },
     { arbitrary: fc.integer({ min: 0, max: SESSION_MILLIS }), weight: 1 },
@@ -95,7 +95,7 @@ export const anyMove: fc.Arbitrary<Move> = fc.record({
   gap,
 });
 
-const anyReport: fc.Arbitrary<Report> = fc.record({
+const anyReport: fc.Arbitrary<SessionReport> = fc.record({
   after: fc.nat({ max: 5_000 }),
   award: fc.nat({ max: 3 }),
   step: fc.constantFrom('SUBMITTED', 'RETRYING', 'CONFIRMED', 'FAILED'),
@@ -137,7 +137,7 @@ function onGrid(tick: Atoms, price: Atoms): Atoms {
 }
 
 /** A whole auction with everything that may come across it. Use `play` to see what becomes of it. */
-export const anySession: fc.Arbitrary<Session> = fc.constantFrom(...grids).chain((grid) => {
+export const anySession: fc.Arbitrary<PlannedSession> = fc.constantFrom(...grids).chain((grid) => {
   // Tokens come in any number, on the step or not.
   const inventory = fc.array(fc.oneof(fc.constant(0), fc.nat({ max: 9 * grid.step })), {
     minLength: SESSION_ROUTES.length,

@@ -7,12 +7,12 @@ export interface ClusterFile {
   readonly database_url: string;
   readonly journal_table: string;
   readonly limits_factor: number;
-  readonly processes: readonly ClusterProcess[];
+  readonly processes: readonly ListedProcess[];
   readonly demo: { readonly password: string; readonly users: readonly ClusterUser[] };
   readonly contracts: readonly ClusterContract[];
 }
 
-export interface ClusterProcess {
+export interface ListedProcess {
   readonly name: string;
   readonly kind: ProcessKindName | 'postgres';
   readonly pid: number;

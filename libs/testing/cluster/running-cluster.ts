@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { ClusterFile, ClusterProcess } from './cluster-file.js';
+import type { ClusterFile, ListedProcess } from './cluster-file.js';
 import { eventually } from '../eventually.js';
 
 const TAIL_LINES = 15;
@@ -23,7 +23,7 @@ export class RunningCluster {
     return existsSync(this.filePath) && this.file.ready;
   }
 
-  process(name: string): ClusterProcess {
+  process(name: string): ListedProcess {
     const found = this.file.processes.find((entry) => entry.name === name);
     if (found === undefined) throw new Error(`the cluster has no process ${name}`);
     return found;

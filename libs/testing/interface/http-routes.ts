@@ -2,7 +2,7 @@ import type { OpenApi, Operation, Response } from '../../edge/documents/openapi-
 import { followed } from '../../edge/documents/openapi-types.js';
 import type { Exchange } from '#libs/client/observer.js';
 
-export interface Route {
+export interface DocumentedRoute {
   readonly operation: Operation;
   readonly method: string;
   readonly template: string;
@@ -11,7 +11,7 @@ export interface Route {
 
 /** Finds the operation of a document that a request goes to; a literal segment beats a name, whatever may be done there. */
 export class HttpRoutes {
-  private readonly routes: readonly Route[];
+  private readonly routes: readonly DocumentedRoute[];
 
   constructor({ paths }: Pick<OpenApi, 'paths'>) {
     this.routes = Object.entries(paths)
@@ -29,7 +29,7 @@ export class HttpRoutes {
   find({ method, path }: Pick<Exchange, 'method' | 'path'>): Operation | undefined {
     const asked = (method === 'HEAD' ? 'GET' : method).toLowerCase();
     const segments = (path.split('?', 1)[0] ?? '').split('/');
-    const fits = (route: Route): boolean =>
+    const fits = (route: DocumentedRoute): boolean =>
       route.segments.length === segments.length &&
       route.segments.every(
         (segment, at) => segment === segments[at] || (isName(segment) && segments[at] !== ''),
@@ -49,7 +49,7 @@ export function documentedResponse(
   return found === undefined ? undefined : followed<Response>(found, components.responses);
 }
 
-function namesIn({ segments }: Route): number {
+function namesIn({ segments }: DocumentedRoute): number {
   return segments.filter(isName).length;
 }
 

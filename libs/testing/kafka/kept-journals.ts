@@ -18,7 +18,7 @@ const FETCH_BYTES = 1_000_000;
 const clock = new SystemClock();
 let made = 0;
 
-export interface Opening {
+export interface StoreOpening {
   /** Whatever the settings say otherwise. */
   readonly kind?: StoreKind;
   /** The first seals; none for who has no key. */
@@ -73,7 +73,12 @@ export class KeptJournals {
     return new KeptJournals(kafka, shards, prefix, await createTestDatabase(journalMigrations));
   }
 
-  async store({ kind, keys = [KEY], settings = this.settings(), tell }: Opening = {}): Promise<JournalStore> {
+  async store({
+    kind,
+    keys = [KEY],
+    settings = this.settings(),
+    tell,
+  }: StoreOpening = {}): Promise<JournalStore> {
     const [first, ...former] = keys;
     const ports = {
       family: 'auction' as const,

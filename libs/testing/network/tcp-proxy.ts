@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { ProxyPipe } from './tcp-proxy-pipe.js';
 
 /** Seen from the client: what it sends goes to the server. */
-export type Direction = 'to-server' | 'to-client';
+export type ProxyDirection = 'to-server' | 'to-client';
 
 export interface TcpProxy {
   readonly port: number;
@@ -15,12 +15,12 @@ export interface TcpProxy {
    * Bytes of this direction vanish and nobody is told. What a connection has lost never comes back: it stays silent for good,
    * also after heal(), which only lets later connections through.
    */
-  blackhole(direction: Direction): void;
+  blackhole(direction: ProxyDirection): void;
   /**
    * Bytes of this direction are held up on the connections that are open now, and arrive after heal() even if their sender is
    * gone by then. Later connections are let through.
    */
-  stall(direction: Direction): void;
+  stall(direction: ProxyDirection): void;
   /** Every byte of both directions comes this much later, in order. */
   delay(millis: number): void;
   heal(): void;
@@ -30,7 +30,7 @@ export interface TcpProxy {
 interface Link {
   readonly client: Socket;
   readonly server: Socket;
-  readonly pipes: Readonly<Record<Direction, ProxyPipe>>;
+  readonly pipes: Readonly<Record<ProxyDirection, ProxyPipe>>;
 }
 
 const DIRECTIONS = ['to-server', 'to-client'] as const;
@@ -40,7 +40,7 @@ export async function openProxy(options: {
   readonly target: { readonly host: string; readonly port: number };
 }): Promise<TcpProxy> {
   const links = new Set<Link>();
-  const faults = { refusing: false, delay: 0, swallow: new Set<Direction>() };
+  const faults = { refusing: false, delay: 0, swallow: new Set<ProxyDirection>() };
 
   const applyTo = (link: Link): void => {
     for (const direction of DIRECTIONS) {

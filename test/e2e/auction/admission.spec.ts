@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { ApiAnswer } from '#libs/client/api-client.js';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView, QuoteView } from '#libs/client/wire.js';
-import { Books } from '../books.js';
+import type { AuctionJson, QuoteJson } from '#libs/client/wire.js';
+import { ServiceRecords } from '../books.js';
 import {
   auctionBody,
   CONTRACT,
@@ -24,7 +24,7 @@ const VENUE = 'venue_b';
 jest.setTimeout(20_000);
 
 let floor: TradingFloor;
-let books: Books;
+let books: ServiceRecords;
 let originator: Trader;
 let maker: Trader;
 let contract: ClusterContract;
@@ -33,7 +33,7 @@ let undo: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   floor = await sharedFloor();
-  books = new Books(floor.cluster);
+  books = new ServiceRecords(floor.cluster);
   [originator, maker] = await floor.newTraders('originator', 'maker');
   contract = floor.contract(VENUE, 3);
 }, 60_000);
@@ -53,7 +53,7 @@ function body(differing: Readonly<Record<string, unknown>> = {}): Readonly<Recor
 }
 
 /** An auction that the test leaves behind cancelled. Owners learn with a delay that an earlier test has undone its changes. */
-async function opens(differing: Readonly<Record<string, unknown>> = {}): Promise<AuctionView> {
+async function opens(differing: Readonly<Record<string, unknown>> = {}): Promise<AuctionJson> {
   const opened = await eventually(() => originator.opens(body(differing)));
   undo.push(() => originator.cancel(opened.auction_id));
   return opened;
@@ -71,25 +71,25 @@ async function decree(
 }
 
 /** One that comes about is taken back at once. */
-async function create(): Promise<ApiAnswer<AuctionView>> {
+async function create(): Promise<ApiAnswer<AuctionJson>> {
   const answer = await originator.create(body());
   if (answer.status === 201) await originator.cancel(answer.body.auction_id);
   return answer;
 }
 
 /** One that is accepted is taken back at once. */
-async function attempt(id: string): Promise<ApiAnswer<QuoteView>> {
+async function attempt(id: string): Promise<ApiAnswer<QuoteJson>> {
   const answer = await quote(id);
   if (answer.status === 201) await maker.withdraw(answer.body);
   return answer;
 }
 
-function quote(id: string): Promise<ApiAnswer<QuoteView>> {
+function quote(id: string): Promise<ApiAnswer<QuoteJson>> {
   return maker.submit(id, { price_atoms: 500_000, quantity_atoms: CONTRACT });
 }
 
 /** A quote that must be accepted, as soon as its owner knows that it may. */
-function standingQuote(id: string): Promise<QuoteView> {
+function standingQuote(id: string): Promise<QuoteJson> {
   return eventually(async () => mustBe(201, await quote(id)));
 }
 
@@ -151,7 +151,7 @@ describe('a halt', () => {
         'delete from control.halts where halt_id = $1',
         [haltId],
       );
-      const revise = async (price: number): Promise<ApiAnswer<QuoteView>> => {
+      const revise = async (price: number): Promise<ApiAnswer<QuoteJson>> => {
         const [latest] = await maker.myQuotes(id);
         return maker.revise(latest!, { price_atoms: price });
       };
@@ -299,7 +299,7 @@ describe('market maker protection', () => {
     const gone = only(await protected_.timeline(free.auction_id), 'QUOTE_WITHDRAWN');
     expect(gone.actor).toBe('SYSTEM');
     expect((await protected_.myQuotes(firm.auction_id)).map(({ status }) => status)).toEqual(['ACTIVE']);
-    const again = (): Promise<ApiAnswer<QuoteView>> =>
+    const again = (): Promise<ApiAnswer<QuoteJson>> =>
       protected_.submit(free.auction_id, { price_atoms: 500_000, quantity_atoms: CONTRACT });
     await eventually(async () => expect(verdict(await again())).toBe('422 MMP_FROZEN'));
     expect((await protected_.api.post('/v1/me/protection/reset', undefined, null)).status).toBe(200);

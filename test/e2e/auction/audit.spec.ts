@@ -4,7 +4,7 @@ import { judge } from '#apps/replay/verdict.js';
 import type { AuditView } from '#libs/auction/rules/audit/audit.js';
 import type { ReplayBundle } from '#libs/auction/rules/replay/bundle.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { Books } from '../books.js';
+import { ServiceRecords } from '../books.js';
 import {
   auctionBody,
   CONTRACT,
@@ -18,7 +18,7 @@ import {
 const AUDIT = '/v1/audit/auctions';
 
 let floor: TradingFloor;
-let books: Books;
+let books: ServiceRecords;
 let auditor: Trader;
 let originator: Trader;
 let makers: readonly [Trader, Trader];
@@ -26,7 +26,7 @@ let id: string;
 
 beforeAll(async () => {
   floor = await sharedFloor();
-  books = new Books(floor.cluster);
+  books = new ServiceRecords(floor.cluster);
   auditor = await floor.trader('auditor-1');
   [originator, ...makers] = await floor.newTraders('originator', 'maker', 'maker');
   const body = auctionBody(floor.contract('venue_d', 6), makers, {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ApiAnswer } from '#libs/client/api-client.js';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView, PreflightVerdict, QuoteView } from '#libs/client/wire.js';
-import { Books } from '../books.js';
+import type { AuctionJson, PreflightJson, QuoteJson } from '#libs/client/wire.js';
+import { ServiceRecords } from '../books.js';
 import {
   auctionBody,
   CONTRACT,
@@ -21,14 +21,14 @@ const VENUE = 'venue_b';
 const AFFORDABLE = 10;
 
 let floor: TradingFloor;
-let books: Books;
+let books: ServiceRecords;
 let originator: Trader;
 let maker: Trader;
 let contract: ClusterContract;
 
 beforeAll(async () => {
   floor = await sharedFloor();
-  books = new Books(floor.cluster);
+  books = new ServiceRecords(floor.cluster);
   [originator, maker] = await floor.newTraders('originator', 'maker');
   contract = floor.contract(VENUE, 1);
 }, 60_000);
@@ -38,7 +38,7 @@ afterAll(async () => {
   await books.close();
 });
 
-function sells(quantity: number, differing: Readonly<Record<string, unknown>> = {}): Promise<AuctionView> {
+function sells(quantity: number, differing: Readonly<Record<string, unknown>> = {}): Promise<AuctionJson> {
   return originator.opens(
     auctionBody(contract, [maker], {
       side: 'SELL',
@@ -63,9 +63,9 @@ function accepted(answers: readonly ApiAnswer<unknown>[]): number {
 }
 
 /** Exactly so many auctions, some of them at each of the three owners: what is one too many of a shard is taken back. */
-async function onAllShards(count: number, quantity: number): Promise<AuctionView[]> {
-  const made: AuctionView[] = [];
-  const shardOf = ({ auction_id: id }: AuctionView): string => id.charAt(0);
+async function onAllShards(count: number, quantity: number): Promise<AuctionJson[]> {
+  const made: AuctionJson[] = [];
+  const shardOf = ({ auction_id: id }: AuctionJson): string => id.charAt(0);
   while (made.length < count) {
     const auction = await sells(quantity);
     const shards = new Set([...made, auction].map(shardOf));
@@ -82,7 +82,7 @@ describe('an account that can afford exactly ten quotes', () => {
     const unit = Math.floor(total / AFFORDABLE / (2 * CONTRACT)) * 2 * CONTRACT;
     expect((AFFORDABLE + 1) * unit).toBeGreaterThan(total);
     const auctions = await onAllShards(15, unit);
-    const quoteAll = (quantity: number): Promise<ApiAnswer<QuoteView>[]> =>
+    const quoteAll = (quantity: number): Promise<ApiAnswer<QuoteJson>[]> =>
       Promise.all(
         auctions.map(({ auction_id: id }) =>
           maker.submit(id, { price_atoms: PRICE, quantity_atoms: quantity }),
@@ -116,7 +116,7 @@ describe('what is set aside', () => {
     const probe = await sells(CONTRACT);
     const total = await maximum(probe.auction_id);
     const quantity = 1_000 * CONTRACT;
-    const quoted = async (differing = {}, more = {}): Promise<QuoteView> => {
+    const quoted = async (differing = {}, more = {}): Promise<QuoteJson> => {
       const { auction_id: id } = await sells(quantity, differing);
       return maker.quotes(id, PRICE, 1_000, more);
     };
@@ -189,7 +189,7 @@ describe('a preflight', () => {
   });
 
   /** Atoms more than the verdict's maximum: one step too many. */
-  function sizes(found: PreflightVerdict): { most: number; tooMuch: number } {
+  function sizes(found: PreflightJson): { most: number; tooMuch: number } {
     const most = Math.floor(Number(found.maximum_executable_quantity_atoms) / CONTRACT) * CONTRACT;
     return { most, tooMuch: most + CONTRACT };
   }

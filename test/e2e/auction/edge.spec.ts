@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { ApiAnswer, ApiRequest } from '#libs/client/api-client.js';
-import type { AuctionView, Fault } from '#libs/client/wire.js';
+import type { AuctionJson, ErrorJson } from '#libs/client/wire.js';
 import { rawExchange } from '../raw-exchange.js';
 import {
   auctionBody,
@@ -43,7 +43,7 @@ function body(differing: Readonly<Record<string, unknown>> = {}): Record<string,
   return auctionBody(floor.contract('venue_c', 5), [maker], { duration_ms: 60_000, ...differing });
 }
 
-function create(asked: ApiRequest): Promise<ApiAnswer<Fault>> {
+function create(asked: ApiRequest): Promise<ApiAnswer<ErrorJson>> {
   return originator.api.send('POST', '/v1/auctions', {
     ...asked,
     headers: { 'idempotency-key': randomUUID(), ...asked.headers },
@@ -58,7 +58,7 @@ describe('an internal routing header', () => {
       const [method = '', url = ''] = path.split(' ');
       for (const api of [floor.anybody, maker.api]) {
         for (const value of ['x', '']) {
-          const answer = await api.send<Fault>(method, url, { headers: { [name]: value } });
+          const answer = await api.send<ErrorJson>(method, url, { headers: { [name]: value } });
           expect(verdict(answer)).toBe('403 internal_routing_headers_forbidden');
           expect(answer.body).toEqual({ error: 'internal_routing_headers_forbidden' });
         }
@@ -165,7 +165,7 @@ describe('a body', () => {
       '"side"',
       '"\\u0073ide"',
     );
-    const answer = await originator.api.send<AuctionView>('POST', '/v1/auctions', {
+    const answer = await originator.api.send<AuctionJson>('POST', '/v1/auctions', {
       raw,
       headers: { 'content-type': 'application/json; charset=utf-8', 'idempotency-key': randomUUID() },
     });

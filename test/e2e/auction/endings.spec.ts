@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AuctionView, QuoteView, TimelineEntry } from '#libs/client/wire.js';
+import type { AuctionJson, QuoteJson, TimelineEntryJson } from '#libs/client/wire.js';
 import {
   auctionBody,
   CONTRACT,
@@ -14,15 +14,15 @@ import {
 
 /** What was left of an auction when it had ended. */
 interface Ending {
-  readonly opened: AuctionView;
-  readonly quotes: readonly QuoteView[];
-  readonly seen: AuctionView;
-  readonly told: readonly TimelineEntry[];
-  readonly makerSees: readonly AuctionView[];
-  readonly makerTold: readonly (readonly TimelineEntry[])[];
+  readonly opened: AuctionJson;
+  readonly quotes: readonly QuoteJson[];
+  readonly seen: AuctionJson;
+  readonly told: readonly TimelineEntryJson[];
+  readonly makerSees: readonly AuctionJson[];
+  readonly makerTold: readonly (readonly TimelineEntryJson[])[];
 }
 
-type Quoting = (opened: AuctionView, makers: readonly Trader[]) => Promise<QuoteView[]>;
+type Quoting = (opened: AuctionJson, makers: readonly Trader[]) => Promise<QuoteJson[]>;
 
 let floor: TradingFloor;
 let originator: Trader;
@@ -257,7 +257,7 @@ describe('priority among equal prices', () => {
 describe('withdraw-all', () => {
   it('takes back every quote on all shards, or those of some auctions or one venue, and names what stands', async () => {
     const [maker] = makers;
-    const open = (venue: string, policy = 'FREE'): Promise<AuctionView> =>
+    const open = (venue: string, policy = 'FREE'): Promise<AuctionJson> =>
       originator.opens(
         auctionBody(floor.contract(venue, 1), [maker!], {
           quote_revision_policy: policy,

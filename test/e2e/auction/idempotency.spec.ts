@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { ApiAnswer } from '#libs/client/api-client.js';
-import type { AuctionView, QuoteView } from '#libs/client/wire.js';
+import type { AuctionJson, QuoteJson } from '#libs/client/wire.js';
 import {
   auctionBody,
   CONTRACT,
@@ -57,11 +57,11 @@ afterAll(() => {
 
 describe('a create', () => {
   it('called 50 times at once with one key happens once', async () => {
-    const before = await originator.api.get<{ auctions: AuctionView[] }>('/v1/auctions');
+    const before = await originator.api.get<{ auctions: AuctionJson[] }>('/v1/auctions');
     const key = randomUUID();
     const answers = await times(AT_ONCE, () => originator.create(body(), key));
     expect(summary(answers)).toEqual({ statuses: { 201: 1, 200: AT_ONCE - 1 }, bodies: 1 });
-    const after = await originator.api.get<{ auctions: AuctionView[] }>('/v1/auctions');
+    const after = await originator.api.get<{ auctions: AuctionJson[] }>('/v1/auctions');
     expect(after.body.auctions.length - before.body.auctions.length).toBe(1);
     await originator.cancel(answers[0]!.body.auction_id);
   });
@@ -169,7 +169,7 @@ describe('a create', () => {
 });
 
 describe('a command on an auction', () => {
-  let auction: AuctionView;
+  let auction: AuctionJson;
 
   beforeAll(async () => {
     auction = await originator.opens(body());
@@ -290,7 +290,7 @@ it('a key may travel in the body, and every field may be given', async () => {
   });
   const post = <Body>(by: Trader, path: string, asked: Fields): Promise<ApiAnswer<Body>> =>
     by.api.post(path, asked, null);
-  const at = `/v1/auctions/${mustBe(201, await post<AuctionView>(originator, '/v1/auctions', whole)).auction_id}`;
+  const at = `/v1/auctions/${mustBe(201, await post<AuctionJson>(originator, '/v1/auctions', whole)).auction_id}`;
   expect((await post(originator, '/v1/auctions', whole)).status).toBe(200);
   expect((await post(originator, '/v1/auctions/preflight', whole)).status).toBe(200);
   const terms = {
@@ -301,7 +301,7 @@ it('a key may travel in the body, and every field may be given', async () => {
     client_reference: 'book 3',
   };
   const submit = { ...terms, ...key() };
-  const { quote_id: id } = mustBe(201, await post<QuoteView>(maker, `${at}/quotes`, submit));
+  const { quote_id: id } = mustBe(201, await post<QuoteJson>(maker, `${at}/quotes`, submit));
   expect((await post(maker, `${at}/quotes`, submit)).status).toBe(200);
   const revise = {
     ...terms,

@@ -3,7 +3,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { ApiClient, type ApiAnswer } from '#libs/client/api-client.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { Books } from '../books.js';
+import { ServiceRecords } from '../books.js';
 import { TokenForge } from '../token-forge.js';
 import { mustBe, sharedFloor, type Trader, type TradingFloor, verdict } from '../trading-floor.js';
 
@@ -28,13 +28,13 @@ const REVOKED_WITHIN_MS = 1_000;
 jest.setTimeout(20_000);
 
 let floor: TradingFloor;
-let books: Books;
+let books: ServiceRecords;
 let forge: TokenForge;
 let maker: Trader;
 
 beforeAll(async () => {
   floor = await sharedFloor();
-  books = new Books(floor.cluster);
+  books = new ServiceRecords(floor.cluster);
   forge = await TokenForge.open(floor.cluster, books);
   maker = await floor.newTrader('maker');
 }, 60_000);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ApiAnswer } from '#libs/client/api-client.js';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
-import type { AuctionView, QuoteView, TimelineEntry } from '#libs/client/wire.js';
-import { Books } from '../books.js';
+import type { AuctionJson, QuoteJson, TimelineEntryJson } from '#libs/client/wire.js';
+import { ServiceRecords } from '../books.js';
 import {
   auctionBody,
   CONTRACT,
@@ -30,16 +30,16 @@ interface Play {
   readonly originator: Trader;
   /** Good price for all of it; better for six; best for four after a revision; withdrawn; silent. */
   readonly makers: readonly [Trader, Trader, Trader, Trader, Trader];
-  readonly opened: AuctionView;
-  readonly invitation: AuctionView;
-  readonly submitted: readonly QuoteView[];
-  readonly revised: QuoteView;
-  readonly withdrawn: QuoteView;
-  readonly originatorBeforeClose: AuctionView;
-  readonly losersJustAfterClose: readonly AuctionView[];
-  readonly live: ApiAnswer<AuctionView>;
-  readonly completed: ApiAnswer<AuctionView>;
-  readonly timelines: ReadonlyMap<string, readonly TimelineEntry[]>;
+  readonly opened: AuctionJson;
+  readonly invitation: AuctionJson;
+  readonly submitted: readonly QuoteJson[];
+  readonly revised: QuoteJson;
+  readonly withdrawn: QuoteJson;
+  readonly originatorBeforeClose: AuctionJson;
+  readonly losersJustAfterClose: readonly AuctionJson[];
+  readonly live: ApiAnswer<AuctionJson>;
+  readonly completed: ApiAnswer<AuctionJson>;
+  readonly timelines: ReadonlyMap<string, readonly TimelineEntryJson[]>;
   readonly before: ReadonlyMap<string, Holdings>;
   readonly after: ReadonlyMap<string, Holdings>;
 }
@@ -56,7 +56,7 @@ const CASES: readonly (readonly [Side, Allocation, string])[] = [
 ];
 
 let floor: TradingFloor;
-let books: Books;
+let books: ServiceRecords;
 let cast: Pick<Play, 'originator' | 'makers'>;
 const plays = new Map<string, Play>();
 
@@ -124,7 +124,7 @@ async function play(side: Side, allocation: Allocation, venue: string): Promise<
 
 beforeAll(async () => {
   floor = await sharedFloor();
-  books = new Books(floor.cluster);
+  books = new ServiceRecords(floor.cluster);
   const [originator, ...makers] = await floor.newTraders('originator', ...MAKERS);
   cast = { originator, makers };
   await books.stock(

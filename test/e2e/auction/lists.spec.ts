@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AuctionView, QuoteView } from '#libs/client/wire.js';
+import type { AuctionJson, QuoteJson } from '#libs/client/wire.js';
 import {
   auctionBody,
   CONTRACT,
@@ -10,12 +10,12 @@ import {
 } from '../trading-floor.js';
 
 interface AuctionPage {
-  readonly auctions: readonly AuctionView[];
+  readonly auctions: readonly AuctionJson[];
   readonly next_cursor?: string;
 }
 
 interface QuotePage {
-  readonly quotes: readonly QuoteView[];
+  readonly quotes: readonly QuoteJson[];
   readonly next_cursor?: string;
 }
 
@@ -32,12 +32,12 @@ afterAll(() => {
   floor.close();
 });
 
-function opens(millis: number): Promise<AuctionView> {
+function opens(millis: number): Promise<AuctionJson> {
   return originator.opens(auctionBody(floor.contract('venue_c', 6), [maker], { duration_ms: millis }));
 }
 
-async function everyAuction(trader: Trader, limit: number): Promise<AuctionView[]> {
-  const found: AuctionView[] = [];
+async function everyAuction(trader: Trader, limit: number): Promise<AuctionJson[]> {
+  const found: AuctionJson[] = [];
   let cursor = '';
   do {
     const page = mustBe(200, await trader.api.get<AuctionPage>(`/v1/auctions?limit=${limit}${cursor}`));
@@ -49,8 +49,8 @@ async function everyAuction(trader: Trader, limit: number): Promise<AuctionView[
   throw new Error('the pages do not end');
 }
 
-async function everyQuote(limit: number, status?: string): Promise<QuoteView[]> {
-  const found: QuoteView[] = [];
+async function everyQuote(limit: number, status?: string): Promise<QuoteJson[]> {
+  const found: QuoteJson[] = [];
   const filter = status === undefined ? '' : `&status=${status}`;
   let cursor = '';
   do {
@@ -100,7 +100,7 @@ describe('the list of quotes', () => {
       ...[1_500, 1_500].map(opens),
       ...[0, 0, 0, 0, 0].map(() => opens(20_000)),
     ]);
-    const quotes: QuoteView[] = [];
+    const quotes: QuoteJson[] = [];
     for (const { auction_id: id } of auctions) quotes.push(await maker.quotes(id, 500_000, 10));
     await maker.withdraw(quotes[2]!);
     await originator.cancel(auctions[3]!.auction_id);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '#libs/testing/eventually.js';
-import { Books } from '../books.js';
+import { ServiceRecords } from '../books.js';
 import type { Action, Halt, ShardRow } from '../operator-floor.js';
 import {
   auctionBody,
@@ -16,14 +16,14 @@ import {
 type Fields = Readonly<Record<string, unknown>>;
 
 let floor: TradingFloor;
-let books: Books;
+let books: ServiceRecords;
 let operator: Trader;
 let originator: Trader;
 let maker: Trader;
 
 beforeAll(async () => {
   floor = await sharedFloor();
-  books = new Books(floor.cluster);
+  books = new ServiceRecords(floor.cluster);
   operator = await floor.trader('operator-1');
   [originator, maker] = await floor.newTraders('originator', 'maker');
 }, 90_000);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { AuctionView } from '#libs/client/wire.js';
+import type { AuctionJson } from '#libs/client/wire.js';
 import {
   auctionBody,
   CONTRACT,
@@ -92,7 +92,7 @@ describe('result_disclosure', () => {
 describe('identity_policy', () => {
   async function traded(
     policy: Fields | undefined,
-  ): Promise<{ open: AuctionView; over: AuctionView[]; own: AuctionView }> {
+  ): Promise<{ open: AuctionJson; over: AuctionJson[]; own: AuctionJson }> {
     const [winner, loser] = makers;
     const { auction_id: id } = await originator.opens(body({ identity_policy: policy }));
     await winner!.quotes(id, 450_000, 10);

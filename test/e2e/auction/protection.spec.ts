@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { randomUUID } from 'node:crypto';
 import { ApiClient, type ApiAnswer } from '#libs/client/api-client.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView, QuoteView } from '#libs/client/wire.js';
+import type { AuctionJson, QuoteJson } from '#libs/client/wire.js';
 import { type StreamFloor, streamFloor } from '../stream-floor.js';
 import { auctionBody, CONTRACT, mustBe, verdict, type Trader } from '../trading-floor.js';
 
@@ -44,13 +44,13 @@ async function resets(): Promise<void> {
 function opens(
   differing: Readonly<Record<string, unknown>> = {},
   invited: Trader = maker,
-): Promise<AuctionView> {
+): Promise<AuctionJson> {
   return originator.opens(auctionBody(floor.contract('venue_a', 2), [invited], differing));
 }
 
 /** Auctions of every shard: the first character of an id is its owner's. */
-async function onEveryShard(differing: Readonly<Record<string, unknown>>): Promise<AuctionView[]> {
-  const found = new Map<string, AuctionView>();
+async function onEveryShard(differing: Readonly<Record<string, unknown>>): Promise<AuctionJson[]> {
+  const found = new Map<string, AuctionJson>();
   while (found.size < SHARDS.length) {
     const auction = await opens(differing);
     found.set(auction.auction_id.charAt(0), auction);
@@ -58,7 +58,7 @@ async function onEveryShard(differing: Readonly<Record<string, unknown>>): Promi
   return [...found.values()];
 }
 
-function submits({ auction_id: id }: AuctionView): Promise<ApiAnswer<QuoteView>> {
+function submits({ auction_id: id }: AuctionJson): Promise<ApiAnswer<QuoteJson>> {
   return maker.submit(id, { price_atoms: 500_000, quantity_atoms: CONTRACT });
 }
 
@@ -68,11 +68,11 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) if (performance.now() > deadline) throw new Error('it never came to that');
 }
 
-async function hasWon({ auction_id: id }: AuctionView): Promise<boolean> {
+async function hasWon({ auction_id: id }: AuctionJson): Promise<boolean> {
   return (await maker.view(id)).award !== undefined;
 }
 
-async function isWithdrawn({ auction_id: id }: AuctionView): Promise<boolean> {
+async function isWithdrawn({ auction_id: id }: AuctionJson): Promise<boolean> {
   return (await maker.myQuotes(id))[0]?.status === 'WITHDRAWN';
 }
 

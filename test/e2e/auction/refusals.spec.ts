@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { ApiAnswer } from '#libs/client/api-client.js';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
-import type { AuctionView, Fault, QuoteView } from '#libs/client/wire.js';
+import type { AuctionJson, ErrorJson, QuoteJson } from '#libs/client/wire.js';
 import {
   auctionBody,
   CONTRACT,
@@ -19,10 +19,10 @@ type Fields = Readonly<Record<string, unknown>>;
 interface Scene {
   readonly contract: ClusterContract;
   /** Open, with one standing quote of the maker. */
-  readonly auction: AuctionView;
-  readonly quote: QuoteView;
-  readonly cancelled: AuctionView;
-  readonly cancelledQuote: QuoteView;
+  readonly auction: AuctionJson;
+  readonly quote: QuoteJson;
+  readonly cancelled: AuctionJson;
+  readonly cancelledQuote: QuoteJson;
   readonly groupId: string;
 }
 
@@ -74,7 +74,7 @@ beforeAll(async () => {
     ['operator-1', operator!],
   ]);
   const contract = floor.contract('venue_c', 3);
-  const open = (): Promise<AuctionView> =>
+  const open = (): Promise<AuctionJson> =>
     originator.opens(auctionBody(contract, [maker, second], { duration_ms: 600_000 }));
   const [auction, cancelled] = await Promise.all([open(), open()]);
   const quote = await maker.quotes(auction.auction_id, 500_000, 2);
@@ -94,7 +94,7 @@ afterAll(async () => {
 });
 
 /** Fills in `{auction}`, `{quote}` and the rest, and sends. */
-function send({ by, call, body, key }: Row): Promise<ApiAnswer<Fault>> {
+function send({ by, call, body, key }: Row): Promise<ApiAnswer<ErrorJson>> {
   const [method = '', template = ''] = call.split(' ');
   const names: Record<string, string> = {
     auction: scene.auction.auction_id,
@@ -107,7 +107,7 @@ function send({ by, call, body, key }: Row): Promise<ApiAnswer<Fault>> {
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? name);
   const api = by === 'nobody' ? floor.anybody : people.get(by)!.api;
   const content = typeof body === 'function' ? body(scene) : body;
-  return api.send<Fault>(method, path, {
+  return api.send<ErrorJson>(method, path, {
     ...(typeof content === 'string' ? { raw: content } : { body: content }),
     headers: key === null || method === 'GET' ? {} : { 'idempotency-key': key ?? randomUUID() },
   });
@@ -420,7 +420,7 @@ const account: Row[] = [
 ];
 
 /** 409 and 422 are the engine's and explain themselves, and so does the 401 of the quote preflight; nothing else does. */
-function mayExplain(row: Row, { status }: ApiAnswer<Fault>): boolean {
+function mayExplain(row: Row, { status }: ApiAnswer<ErrorJson>): boolean {
   return status === 409 || status === 422 || (status === 401 && row.call === CHECK);
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ApiAnswer } from '#libs/client/api-client.js';
 import type { StreamClient } from '#libs/client/stream-client.js';
 import type { Ack, Reject } from '#libs/client/stream-wire.js';
-import type { AuctionView, QuoteView } from '#libs/client/wire.js';
+import type { AuctionJson, QuoteJson } from '#libs/client/wire.js';
 import { type StreamFloor, streamFloor } from '../stream-floor.js';
 import { auctionBody, CONTRACT, kinds, mustBe, type Trader } from '../trading-floor.js';
 
@@ -27,7 +27,7 @@ afterAll(() => {
   floor.close();
 });
 
-function opens(differing: Fields = {}): Promise<AuctionView> {
+function opens(differing: Fields = {}): Promise<AuctionJson> {
   return originator.opens(auctionBody(floor.contract('venue_c', 3), [maker, other], differing));
 }
 
@@ -212,9 +212,9 @@ describe('quote.preflight', () => {
 });
 
 describe('a refusal', () => {
-  let open: AuctionView;
-  let over: AuctionView;
-  let standing: QuoteView;
+  let open: AuctionJson;
+  let over: AuctionJson;
+  let standing: QuoteJson;
 
   beforeEach(async () => {
     [open, over] = await Promise.all([opens({ duration_ms: 30_000 }), opens()]);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { StreamClient } from '#libs/client/stream-client.js';
-import type { AuctionView } from '#libs/client/wire.js';
+import type { AuctionJson } from '#libs/client/wire.js';
 import { streamFloor, type StreamFloor } from '../stream-floor.js';
 import { faultsIn, timelinesOf, untilTold, type Timelines } from '../stream-record.js';
 import { auctionBody, CONTRACT, mustBe, type Trader, untilPast } from '../trading-floor.js';
@@ -12,7 +12,7 @@ const DURATION_MS = 2_500;
 interface Story {
   readonly status: string;
   readonly differing?: Readonly<Record<string, unknown>>;
-  readonly plot: (opened: AuctionView) => Promise<unknown>;
+  readonly plot: (opened: AuctionJson) => Promise<unknown>;
 }
 
 jest.setTimeout(60_000);
@@ -22,7 +22,7 @@ let originator: Trader;
 let makers: [Trader, Trader, Trader];
 /** One stream each, at one gateway and the other, with a subscription to everything. */
 let streams: { readonly trader: Trader; readonly client: StreamClient; readonly id: string }[];
-const ended = new Map<string, AuctionView>();
+const ended = new Map<string, AuctionJson>();
 /** A subscription of its own to each auction, made as soon as it was there. */
 const own = new Map<
   string,
@@ -109,7 +109,7 @@ afterAll(() => {
   floor.close();
 });
 
-async function lifeOf(name: string, { status, differing, plot }: Story): Promise<AuctionView> {
+async function lifeOf(name: string, { status, differing, plot }: Story): Promise<AuctionJson> {
   const body = auctionBody(floor.contract('venue_c', 6), makers, { duration_ms: DURATION_MS, ...differing });
   const opened = await originator.create(body, randomUUID());
   const { auction_id: id } = mustBe(201, opened);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { StreamClient, UpgradeRefused, type StreamOptions } from '#libs/client/stream-client.js';
-import { Books } from '../books.js';
+import { ServiceRecords } from '../books.js';
 import { rawExchange } from '../raw-exchange.js';
 import { streamFloor, type StreamFloor } from '../stream-floor.js';
 import { TokenForge } from '../token-forge.js';
@@ -23,14 +23,14 @@ const ROUTING_HEADERS = [
 jest.setTimeout(30_000);
 
 let floor: StreamFloor;
-let books: Books;
+let books: ServiceRecords;
 let forge: TokenForge;
 let name: string;
 let token: string;
 
 beforeAll(async () => {
   floor = await streamFloor();
-  books = new Books(floor.cluster);
+  books = new ServiceRecords(floor.cluster);
   forge = await TokenForge.open(floor.cluster, books);
   ({ name } = await floor.newTrader('maker'));
   token = await floor.token(name);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { StreamClient } from '#libs/client/stream-client.js';
 import type { Ack } from '#libs/client/stream-wire.js';
 import { SHARED_HEARTBEAT_MS } from '#libs/testing/cluster/shared-cluster.js';
-import { Books } from '../books.js';
+import { ServiceRecords } from '../books.js';
 import { type StreamFloor, streamFloor } from '../stream-floor.js';
 import { TokenForge } from '../token-forge.js';
 import { auctionBody, CONTRACT, INSTANT, type Trader } from '../trading-floor.js';
@@ -14,7 +14,7 @@ const REVOKED_WITHIN_MS = 2_000;
 jest.setTimeout(40_000);
 
 let floor: StreamFloor;
-let books: Books;
+let books: ServiceRecords;
 let forge: TokenForge;
 /** A maker for whatever leaves no trace on its account. */
 let maker: Trader;
@@ -22,7 +22,7 @@ let undo: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   floor = await streamFloor();
-  books = new Books(floor.cluster);
+  books = new ServiceRecords(floor.cluster);
   forge = await TokenForge.open(floor.cluster, books);
   maker = await floor.newTrader('maker');
 }, 60_000);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { AuctionView } from '#libs/client/wire.js';
+import type { AuctionJson } from '#libs/client/wire.js';
 import { streamFloor, type StreamFloor } from '../stream-floor.js';
 import { timelinesOf } from '../stream-record.js';
 import { auctionBody, mustBe, type Trader } from '../trading-floor.js';
@@ -11,7 +11,7 @@ jest.setTimeout(90_000);
 let floor: StreamFloor;
 let originator: Trader;
 let maker: Trader;
-const opened: AuctionView[] = [];
+const opened: AuctionJson[] = [];
 
 beforeAll(async () => {
   floor = await streamFloor();
@@ -23,7 +23,7 @@ afterAll(async () => {
   floor.close();
 });
 
-async function opens(by: Trader, makers: readonly Trader[], differing: object = {}): Promise<AuctionView> {
+async function opens(by: Trader, makers: readonly Trader[], differing: object = {}): Promise<AuctionJson> {
   const body = auctionBody(floor.contract('venue_c', 0), makers, { duration_ms: 600_000, ...differing });
   const answer = await by.create({ ...body, quantity_atoms: 1_000_000 });
   const view = mustBe(201, answer);
@@ -32,11 +32,11 @@ async function opens(by: Trader, makers: readonly Trader[], differing: object = 
 }
 
 /** All that the list says is live, newest first. */
-async function listed(trader: Trader): Promise<AuctionView[]> {
-  const views: AuctionView[] = [];
+async function listed(trader: Trader): Promise<AuctionJson[]> {
+  const views: AuctionJson[] = [];
   for (let cursor = ''; ;) {
     const path = `/v1/auctions?limit=50${cursor}`;
-    const page = mustBe(200, await trader.api.get<{ auctions: AuctionView[]; next_cursor?: string }>(path));
+    const page = mustBe(200, await trader.api.get<{ auctions: AuctionJson[]; next_cursor?: string }>(path));
     const live = page.auctions.filter(({ phase }) => phase === 'LIVE');
     views.push(...live);
     if (page.next_cursor === undefined || live.length < page.auctions.length) return views;
@@ -45,7 +45,7 @@ async function listed(trader: Trader): Promise<AuctionView[]> {
 }
 
 describe('who may hear what', () => {
-  let view: AuctionView;
+  let view: AuctionJson;
 
   beforeAll(async () => {
     view = await opens(originator, [maker]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AuctionView, TimelineEntry, TimelinePage } from '#libs/client/wire.js';
+import type { AuctionJson, TimelineEntryJson, TimelinePage } from '#libs/client/wire.js';
 import {
   auctionBody,
   CONTRACT,
@@ -15,11 +15,11 @@ const REVISIONS = 8;
 let floor: TradingFloor;
 let originator: Trader;
 let maker: Trader;
-let live: AuctionView;
-let over: AuctionView;
+let live: AuctionJson;
+let over: AuctionJson;
 
 /** A long history: many revisions and a refusal of each kind. */
-async function talkative(millis: number): Promise<AuctionView> {
+async function talkative(millis: number): Promise<AuctionJson> {
   const opened = await originator.opens(
     auctionBody(floor.contract('venue_c', 7), [maker], { duration_ms: millis, allocation: 'SPLIT' }),
   );
@@ -63,7 +63,7 @@ describe.each([
     expect(whole.status).toBe(phase === 'live' ? 'OPEN' : 'SETTLED');
     expect(whole).not.toHaveProperty('next_after_seq');
     expect(whole.events.map(({ seq }) => seq)).toEqual(whole.events.map((_, index) => index + 1));
-    const joined: TimelineEntry[] = [];
+    const joined: TimelineEntryJson[] = [];
     for (let after: number | undefined = 0; after !== undefined;) {
       const part: TimelinePage = await page(maker, id, `?after_seq=${after}&limit=3`);
       expect(part.events.length).toBe(Math.min(3, whole.events.length - after));
@@ -89,7 +89,7 @@ describe.each([
     const lines = answer.text
       .trimEnd()
       .split('\n')
-      .map((line) => JSON.parse(line) as TimelineEntry);
+      .map((line) => JSON.parse(line) as TimelineEntryJson);
     expect(lines).toEqual([...events, { complete: true, count: events.length }]);
   });
 

@@ -10,8 +10,8 @@ import type { AuditView } from '#libs/auction/rules/audit/audit.js';
 import type { ReplayBundle } from '#libs/auction/rules/replay/bundle.js';
 import { ApiClient, type ApiAnswer } from '#libs/client/api-client.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView } from '#libs/client/wire.js';
-import { Books } from '../books.js';
+import type { AuctionJson } from '#libs/client/wire.js';
+import { ServiceRecords } from '../books.js';
 import {
   auctionBody,
   CONTRACT,
@@ -41,7 +41,7 @@ interface Page {
 }
 
 let floor: TradingFloor;
-let books: Books;
+let books: ServiceRecords;
 let makers: Trader[];
 let originators: Trader[];
 let auditor: ApiClient;
@@ -52,7 +52,7 @@ const ids = {} as Record<Kind, string>;
 
 beforeAll(async () => {
   floor = await plainFloor();
-  books = new Books(floor.cluster);
+  books = new ServiceRecords(floor.cluster);
   makers = await floor.traders('maker-1', 'maker-2', 'maker-3');
   originators = await floor.traders('originator-1', 'originator-2', 'originator-3');
   const second = floor.cluster.process('gateway-1').url!;
@@ -83,7 +83,7 @@ function body(index: number, differing: Record<string, unknown>): Record<string,
 }
 
 /** With a refusal, revisions, a withdrawal and a quote that expires. */
-async function won(): Promise<AuctionView> {
+async function won(): Promise<AuctionJson> {
   const [one, two, three] = makers as [Trader, Trader, Trader];
   const opened = await originators[0]!.opens(body(0, { limit_price_atoms: 700_000, duration_ms: 5_000 }));
   const id = opened.auction_id;
@@ -102,7 +102,7 @@ async function won(): Promise<AuctionView> {
   return opened;
 }
 
-async function split(): Promise<AuctionView> {
+async function split(): Promise<AuctionJson> {
   const opened = await originators[1]!.opens(
     body(1, { side: 'SELL', allocation: 'SPLIT', max_winners: 2, min_fill_quantity_atoms: 5 * CONTRACT }),
   );
@@ -114,7 +114,7 @@ async function split(): Promise<AuctionView> {
   return opened;
 }
 
-async function unawarded(): Promise<AuctionView> {
+async function unawarded(): Promise<AuctionJson> {
   const opened = await originators[2]!.opens(body(2, { limit_price_atoms: 300_000 }));
   await makers[0]!.quotes(opened.auction_id, 310_000, 10);
   await makers[1]!.quotes(opened.auction_id, 300_000, 9);
@@ -122,14 +122,14 @@ async function unawarded(): Promise<AuctionView> {
   return opened;
 }
 
-async function cancelled(): Promise<AuctionView> {
+async function cancelled(): Promise<AuctionJson> {
   const opened = await originators[1]!.opens(body(3, {}));
   await makers[2]!.quotes(opened.auction_id, 310_000, 2);
   mustBe(200, await originators[1]!.cancel(opened.auction_id, { reason: 'changed my mind' }));
   return opened;
 }
 
-async function voided(): Promise<AuctionView> {
+async function voided(): Promise<AuctionJson> {
   const opened = await originators[2]!.opens(body(4, { quote_revision_policy: 'FINAL' }));
   await makers[2]!.quotes(opened.auction_id, 310_000, 2);
   const operator = await floor.trader('operator-1');
@@ -141,7 +141,7 @@ async function voided(): Promise<AuctionView> {
 }
 
 /** Everything by which anybody who had to do with these auctions could be told, whoever may see it elsewhere. */
-async function secretsOf(opened: readonly AuctionView[]): Promise<string[]> {
+async function secretsOf(opened: readonly AuctionJson[]): Promise<string[]> {
   const { users } = floor.cluster.file.demo;
   const views = await Promise.all(
     opened.flatMap(({ auction_id: id }) => [...makers, ...originators].map((one) => one.get(id))),

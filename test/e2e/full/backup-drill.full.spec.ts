@@ -15,7 +15,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView, QuoteView } from '#libs/client/wire.js';
+import type { AuctionJson, QuoteJson } from '#libs/client/wire.js';
 import type { StreamMemory } from '#libs/client/stream-memory.js';
 import { StreamFloor } from '../stream-floor.js';
 import { auctionBody, mustBe, TradingFloor, type Trader } from '../trading-floor.js';
@@ -60,8 +60,8 @@ let restored: OwnedCluster | undefined;
 let backup: string;
 let fresh: string;
 /** Open when the backup is taken. */
-let open: AuctionView;
-let quote: QuoteView;
+let open: AuctionJson;
+let quote: QuoteJson;
 const key = randomUUID();
 /** Of a stream of the cluster that is lost, from before the backup was taken. */
 let remembered: StreamMemory;

@@ -8,7 +8,7 @@ import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.j
 import { eventually } from '#libs/testing/eventually.js';
 import { fakedTime } from '../../faults/machine.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
-import type { AuctionView } from '#libs/client/wire.js';
+import type { AuctionJson } from '#libs/client/wire.js';
 import { homeShard, shardOfCreate } from '#libs/auction/protocol/routing.js';
 import type { Trader } from '../trading-floor.js';
 import { auctionBody, CONTRACT, mustBe, TradingFloor, verdict } from '../trading-floor.js';
@@ -54,7 +54,7 @@ class Stage {
   }
 
   /** An auction, as soon as its shard takes one: after a fault each of them recovers by itself. */
-  async open(): Promise<AuctionView> {
+  async open(): Promise<AuctionJson> {
     return eventually(() => this.originator.opens(this.body));
   }
 

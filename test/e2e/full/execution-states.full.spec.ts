@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { StreamClient } from '#libs/client/stream-client.js';
-import type { AuctionView } from '#libs/client/wire.js';
-import { Books } from '../books.js';
+import type { AuctionJson } from '#libs/client/wire.js';
+import { ServiceRecords } from '../books.js';
 import { auctionBody, kinds, mustBe, TradingFloor, type Trader } from '../trading-floor.js';
 
 jest.setTimeout(60_000);
@@ -17,14 +17,14 @@ interface Audited {
 
 let cluster: OwnedCluster;
 let floor: TradingFloor;
-let books: Books;
+let books: ServiceRecords;
 let originator: Trader;
 let [whole, part]: Trader[] = [];
 
 beforeAll(async () => {
   cluster = await startCluster({ env: { LIMITS_FACTOR: '50' } });
   floor = new TradingFloor(cluster);
-  books = new Books(cluster);
+  books = new ServiceRecords(cluster);
   [originator, whole, part] = (await floor.traders('originator-1', 'maker-1', 'maker-2')) as [
     Trader,
     Trader,
@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 /** Ten contracts: six go to one maker, and four of the other's five. */
-async function awarded(): Promise<AuctionView> {
+async function awarded(): Promise<AuctionJson> {
   const body = auctionBody(floor.contract('venue_a', 1), [whole!, part!], {
     allocation: 'SPLIT',
     duration_ms: 1_500,

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { runTool } from '#libs/testing/cluster/tool-run.js';
-import type { AuctionView } from '#libs/client/wire.js';
-import { Books } from '../books.js';
+import type { AuctionJson } from '#libs/client/wire.js';
+import { ServiceRecords } from '../books.js';
 import { auctionBody, CONTRACT, mustBe, type Trader, TradingFloor, verdict } from '../trading-floor.js';
 import { allKnown, allOver, moreLoad } from '../load-outcome.js';
 import { TradingLoad, type Sent } from '../trading-load.js';
@@ -22,7 +22,7 @@ jest.setTimeout(60_000);
 let dataDir: string;
 let cluster: OwnedCluster;
 let floor: TradingFloor;
-let books: Books;
+let books: ServiceRecords;
 let load: TradingLoad;
 let originators: Trader[];
 let makers: Trader[];
@@ -58,7 +58,7 @@ afterAll(async () => {
 async function open(): Promise<void> {
   cluster = await startCluster({ env: SETTINGS, dataDir });
   floor = new TradingFloor(cluster);
-  books = new Books(cluster);
+  books = new ServiceRecords(cluster);
   originators = await floor.traders('load-originator-1', 'load-originator-2', 'load-originator-3');
   makers = await floor.traders(
     'load-maker-1',
@@ -133,7 +133,7 @@ async function everyListed(trader: Trader): Promise<string[]> {
   for (let cursor = ''; ;) {
     const path = `/v1/auctions?limit=50${cursor}`;
     const page = await toldBy(async () =>
-      mustBe(200, await trader.api.get<{ auctions: AuctionView[]; next_cursor?: string }>(path)),
+      mustBe(200, await trader.api.get<{ auctions: AuctionJson[]; next_cursor?: string }>(path)),
     );
     ids.push(...page.auctions.map(({ auction_id: id }) => id));
     if (page.next_cursor === undefined) return ids;

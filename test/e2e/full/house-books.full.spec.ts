@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { runTool, type ToolRun } from '#libs/testing/cluster/tool-run.js';
-import { Books } from '../books.js';
+import { ServiceRecords } from '../books.js';
 import { auctionBody, CONTRACT, mustBe, Trader, TradingFloor } from '../trading-floor.js';
 
 jest.setTimeout(120_000);
@@ -45,11 +45,11 @@ interface Shown {
 }
 
 let cluster: OwnedCluster;
-let books: Books;
+let books: ServiceRecords;
 
 beforeAll(async () => {
   cluster = await startCluster();
-  books = new Books(cluster);
+  books = new ServiceRecords(cluster);
   await books.rows(FORGET_THE_DEMO);
 }, 90_000);
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { startCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView } from '#libs/client/wire.js';
+import type { AuctionJson } from '#libs/client/wire.js';
 import { auctionBody, mustBe, type Trader, TradingFloor } from '../trading-floor.js';
 
 interface AuctionPage {
-  readonly auctions: readonly AuctionView[];
+  readonly auctions: readonly AuctionJson[];
   readonly next_cursor?: string;
 }
 
@@ -23,12 +23,12 @@ beforeAll(async () => {
 
 afterAll(() => floor.end());
 
-function opens(): Promise<AuctionView> {
+function opens(): Promise<AuctionJson> {
   return originator.opens(auctionBody(floor.contract('venue_c', 6), [maker], { duration_ms: 1_000 }));
 }
 
-async function everyAuction(trader: Trader, limit: number): Promise<AuctionView[]> {
-  const found: AuctionView[] = [];
+async function everyAuction(trader: Trader, limit: number): Promise<AuctionJson[]> {
+  const found: AuctionJson[] = [];
   let cursor = '';
   do {
     const page = mustBe(200, await trader.api.get<AuctionPage>(`/v1/auctions?limit=${limit}${cursor}`));

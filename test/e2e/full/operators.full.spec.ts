@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { randomUUID } from 'node:crypto';
 import type { ApiAnswer } from '#libs/client/api-client.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView } from '#libs/client/wire.js';
+import type { AuctionJson } from '#libs/client/wire.js';
 import { OperatorFloor, type Action, type Fields, type Halt, type ShardRow } from '../operator-floor.js';
 import {
   auctionBody,
@@ -139,7 +139,7 @@ describe('what operators may send', () => {
 });
 
 describe('a halt', () => {
-  let auction: AuctionView;
+  let auction: AuctionJson;
 
   beforeAll(async () => {
     auction = await originator.opens(

@@ -2,27 +2,27 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView, QuoteView } from '#libs/client/wire.js';
+import type { AuctionJson, QuoteJson } from '#libs/client/wire.js';
 import { specs } from '../../documents/described-interface.js';
-import { Books } from '../books.js';
+import { ServiceRecords } from '../books.js';
 import { auctionBody, CONTRACT, TradingFloor, verdict, type Trader } from '../trading-floor.js';
 
 jest.setTimeout(90_000);
 
 let cluster: OwnedCluster;
 let floor: TradingFloor;
-let books: Books;
+let books: ServiceRecords;
 let originator: Trader;
 let maker: Trader;
 let operator: Trader;
 let auditor: Trader;
-let auction: AuctionView;
-let quote: QuoteView;
+let auction: AuctionJson;
+let quote: QuoteJson;
 
 beforeAll(async () => {
   cluster = await startCluster({ env: { LIMITS_FACTOR: '50', OWNER_TIMEOUT_MS: '8000' } });
   floor = new TradingFloor(cluster);
-  books = new Books(cluster);
+  books = new ServiceRecords(cluster);
   [originator, maker, operator, auditor] = (await floor.traders(
     'originator-1',
     'maker-1',

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView } from '#libs/client/wire.js';
-import { Books } from '../books.js';
+import type { AuctionJson } from '#libs/client/wire.js';
+import { ServiceRecords } from '../books.js';
 import {
   auctionBody,
   CONTRACT,
@@ -18,14 +18,14 @@ const OWNER_AWAY = '503 auction_owner_unavailable';
 jest.setTimeout(40_000);
 
 let floor: TradingFloor;
-let books: Books;
+let books: ServiceRecords;
 let originator: Trader;
 let maker: Trader;
 let mend: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   floor = await plainFloor();
-  books = new Books(floor.cluster);
+  books = new ServiceRecords(floor.cluster);
   [originator, maker] = (await floor.traders('originator-3', 'maker-5')) as [Trader, Trader];
 }, 60_000);
 
@@ -57,7 +57,7 @@ function keyFor(shard: number): string {
 }
 
 /** The bucket of creates is small, so this waits for its turn. */
-function opensAt(shard: number, millis?: number): Promise<AuctionView> {
+function opensAt(shard: number, millis?: number): Promise<AuctionJson> {
   const key = keyFor(shard);
   return eventually(async () => {
     const answer = await originator.create(body(millis), key);
@@ -120,7 +120,7 @@ describe('an owner that does not answer', () => {
       const answer = await originator.create(body(), createKey);
       return mustBe(answer.status === 200 ? 200 : 201, answer);
     });
-    const listed = mustBe(200, await originator.api.get<{ auctions: AuctionView[] }>('/v1/auctions'));
+    const listed = mustBe(200, await originator.api.get<{ auctions: AuctionJson[] }>('/v1/auctions'));
     expect(listed.auctions.filter(({ auction_id: id }) => id === created.auction_id)).toHaveLength(1);
   });
 });

@@ -4,8 +4,8 @@ import type { ApiAnswer } from '#libs/client/api-client.js';
 import { startCluster } from '#libs/testing/cluster/cluster.js';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView } from '#libs/client/wire.js';
-import { Books } from '../books.js';
+import type { AuctionJson } from '#libs/client/wire.js';
+import { ServiceRecords } from '../books.js';
 import { auctionBody, CONTRACT, TradingFloor, verdict, type Trader } from '../trading-floor.js';
 
 /** Where no other suite trades. */
@@ -21,22 +21,22 @@ const QUOTING: readonly Act[] = ['submit', 'revise', 'check'];
 const OPENING: readonly Act[] = ['create', 'preflight'];
 
 let floor: TradingFloor;
-let books: Books;
+let books: ServiceRecords;
 let originator: Trader;
 let maker: Trader;
 let contract: ClusterContract;
 /** One with a standing quote, and one without. */
-let quoted: AuctionView;
-let empty: AuctionView;
+let quoted: AuctionJson;
+let empty: AuctionJson;
 let undo: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   const env = { LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:1,originators:1' };
   floor = new TradingFloor(await startCluster({ env }));
-  books = new Books(floor.cluster);
+  books = new ServiceRecords(floor.cluster);
   [originator, maker] = await floor.newTraders('originator', 'maker');
   contract = floor.contract(VENUE, 2);
-  const open = (policy: string): Promise<AuctionView> =>
+  const open = (policy: string): Promise<AuctionJson> =>
     eventually(() => originator.opens(body({ duration_ms: 600_000, quote_revision_policy: policy })));
   // Protection takes back whatever may be taken back.
   [quoted, empty] = await Promise.all([open('IMPROVE_ONLY'), open('FREE')]);

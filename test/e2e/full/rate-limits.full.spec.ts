@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { ApiAnswer } from '#libs/client/api-client.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView } from '#libs/client/wire.js';
+import type { AuctionJson } from '#libs/client/wire.js';
 import { StreamFloor } from '../stream-floor.js';
 import { auctionBody, CONTRACT, mustBe, plainFloor, type Trader, verdict } from '../trading-floor.js';
 
@@ -63,7 +63,7 @@ describe('creates', () => {
   it('refill at two a second, and are counted for each account alone', async () => {
     const [first, second] = (await floor.traders('originator-2', 'originator-3')) as [Trader, Trader];
     const began = performance.now();
-    const answers: ApiAnswer<AuctionView>[] = [];
+    const answers: ApiAnswer<AuctionJson>[] = [];
     while (performance.now() - began < 2_500) answers.push(...(await times(4, () => first.create(body()))));
     const seconds = (performance.now() - began) / 1_000;
     const opened = answers.filter(({ status }) => status === 201).length;
@@ -153,7 +153,7 @@ describe('submits and revisions', () => {
     const originator = await floor.trader('originator-2');
     const second = await floor.trader('maker-2');
     const audience = { market_maker_ids: [maker.accountId, second.accountId] };
-    const open = (): Promise<AuctionView> => eventually(() => originator.opens({ ...body(), audience }));
+    const open = (): Promise<AuctionJson> => eventually(() => originator.opens({ ...body(), audience }));
     const [one, two] = [await open(), await open()];
     const submit = (id: string): Promise<ApiAnswer<unknown>> =>
       maker.submit(id, { price_atoms: 500_000, quantity_atoms: CONTRACT });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import type { StreamClient } from '#libs/client/stream-client.js';
-import type { AuctionView, QuoteView } from '#libs/client/wire.js';
+import type { AuctionJson, QuoteJson } from '#libs/client/wire.js';
 import { keyFor, StreamFloor } from '../stream-floor.js';
 import { auctionBody, CONTRACT, mustBe, only, type Trader } from '../trading-floor.js';
 
@@ -25,7 +25,7 @@ let originator: Trader;
 interface Quoting {
   readonly maker: Trader;
   readonly client: StreamClient;
-  readonly quotes: readonly QuoteView[];
+  readonly quotes: readonly QuoteJson[];
 }
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-async function opens(maker: Trader, shard: number, differing: object = {}): Promise<AuctionView> {
+async function opens(maker: Trader, shard: number, differing: object = {}): Promise<AuctionJson> {
   const body = auctionBody(floor.contract('venue_c', 0), [maker], { duration_ms: 600_000, ...differing });
   return mustBe(
     201,
@@ -48,11 +48,11 @@ async function opens(maker: Trader, shard: number, differing: object = {}): Prom
   );
 }
 
-async function submit(client: StreamClient, auctionId: string): Promise<QuoteView> {
+async function submit(client: StreamClient, auctionId: string): Promise<QuoteJson> {
   const terms = { auction_id: auctionId, price_atoms: 500_000, quantity_atoms: CONTRACT };
   const reply = await client.command('quote.submit', terms);
   if (reply.type === 'reject') throw new Error(`${reply.status} ${reply.error}`);
-  return reply.result as QuoteView & Record<string, unknown>;
+  return reply.result as QuoteJson & Record<string, unknown>;
 }
 
 let makers = 0;

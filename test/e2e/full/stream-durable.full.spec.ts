@@ -4,8 +4,8 @@ import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.j
 import { eventually } from '#libs/testing/eventually.js';
 import type { StreamClient } from '#libs/client/stream-client.js';
 import type { Ack, Reject } from '#libs/client/stream-wire.js';
-import type { AuctionView, QuoteView } from '#libs/client/wire.js';
-import { Books } from '../books.js';
+import type { AuctionJson, QuoteJson } from '#libs/client/wire.js';
+import { ServiceRecords } from '../books.js';
 import { StreamFloor } from '../stream-floor.js';
 import { auctionBody, CONTRACT, type Trader } from '../trading-floor.js';
 
@@ -33,10 +33,10 @@ interface Sent {
 
 let cluster: OwnedCluster;
 let floor: StreamFloor;
-let books: Books;
+let books: ServiceRecords;
 let originator: Trader;
 let makers: Trader[];
-let auctions: AuctionView[];
+let auctions: AuctionJson[];
 const sent: Sent[] = [];
 let isGoing = true;
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
   const settings = { LIMITS_FACTOR: '50', LOAD_ACCOUNTS: `makers:${MAKERS},originators:1` };
   cluster = await startCluster({ env: { ...settings, OWNER_TIMEOUT_MS: '2000' } });
   floor = new StreamFloor(cluster);
-  books = new Books(cluster);
+  books = new ServiceRecords(cluster);
   originator = await floor.trader('load-originator-1');
   makers = await floor.traders(...Array.from({ length: MAKERS }, (_, index) => `load-maker-${index + 1}`));
   const body = auctionBody(floor.contract('venue_c', 0), makers, { duration_ms: 600_000 });
@@ -65,8 +65,8 @@ async function send(client: StreamClient, command: Omit<Sent, 'reply'>): Promise
 }
 
 /** One maker in one auction: a quote, and better and worse prices for it as fast as they are answered. */
-async function haggle(client: StreamClient, maker: Trader, { auction_id: id }: AuctionView): Promise<void> {
-  let quote: QuoteView | undefined;
+async function haggle(client: StreamClient, maker: Trader, { auction_id: id }: AuctionJson): Promise<void> {
+  let quote: QuoteJson | undefined;
   for (let price = 1_000; isGoing; price += 1_000) {
     const terms = { auction_id: id, price_atoms: price };
     const reply =
@@ -79,24 +79,24 @@ async function haggle(client: StreamClient, maker: Trader, { auction_id: id }: A
             ...{ maker, type: 'quote.revise', key: randomUUID() },
             fields: { ...terms, quote_id: quote.quote_id, expected_revision: quote.revision },
           });
-    if (reply?.type === 'ack') quote = reply.result as QuoteView & Record<string, unknown>;
+    if (reply?.type === 'ack') quote = reply.result as QuoteJson & Record<string, unknown>;
     else quote = await standing(maker, id);
   }
 }
 
 /** What the owner holds after a command of unknown fate. */
-function standing(maker: Trader, auctionId: string): Promise<QuoteView | undefined> {
+function standing(maker: Trader, auctionId: string): Promise<QuoteJson | undefined> {
   return eventually(
     async () => (await maker.myQuotes(auctionId)).find(({ status }) => status === 'ACTIVE'),
     30_000,
   );
 }
 
-async function quotesTold(maker: Trader, auctionId: string): Promise<QuoteView[]> {
+async function quotesTold(maker: Trader, auctionId: string): Promise<QuoteJson[]> {
   const timeline = await maker.timeline(auctionId);
   return timeline
     .filter(({ kind }) => kind === 'QUOTE_ACCEPTED' || kind === 'QUOTE_REVISED')
-    .map(({ data }) => data.quote as QuoteView);
+    .map(({ data }) => data.quote as QuoteJson);
 }
 
 describe('under kill -9 of every owner', () => {
@@ -135,7 +135,7 @@ describe('under kill -9 of every owner', () => {
         expect(new Set(prices).size).toBe(prices.length);
         const own = sent.filter((command) => command.maker === maker && command.fields.auction_id === id);
         const acked = own.flatMap(({ reply }) => (reply?.type === 'ack' ? [reply.result] : []));
-        const isAcked = (quote: QuoteView): boolean =>
+        const isAcked = (quote: QuoteJson): boolean =>
           acked.some((result) => result.price_atoms === quote.price_atoms);
         expect(told.filter(isAcked)).toEqual(acked);
         // What else is there is of unknown fate: nobody was told yes or no.

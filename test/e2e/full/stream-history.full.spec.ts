@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { StreamClient } from '#libs/client/stream-client.js';
-import type { AuctionView, QuoteView } from '#libs/client/wire.js';
+import type { AuctionJson, QuoteJson } from '#libs/client/wire.js';
 import { keyFor, quickStreamFloor, type StreamFloor } from '../stream-floor.js';
 import { faultsIn, timelinesOf, untilTold } from '../stream-record.js';
 import { auctionBody, mustBe, type Trader } from '../trading-floor.js';
@@ -26,13 +26,13 @@ beforeAll(async () => {
 afterAll(() => floor.end());
 
 /** At this owner, for what is kept is kept for each of them. */
-async function opens(makers: readonly Trader[], shard = 0, fields: object = {}): Promise<AuctionView> {
+async function opens(makers: readonly Trader[], shard = 0, fields: object = {}): Promise<AuctionJson> {
   const body = auctionBody(floor.contract('venue_c', 0), makers, { duration_ms: 600_000, ...fields });
   return mustBe(201, await originator.create(body, keyFor(originator, shard)));
 }
 
 /** So much that no gateway remembers what was before it in the shard of this auction. */
-async function muchHappensIn({ auction_id: id }: AuctionView, by: Trader): Promise<QuoteView> {
+async function muchHappensIn({ auction_id: id }: AuctionJson, by: Trader): Promise<QuoteJson> {
   let quote = await by.quotes(id, 900_000, 1);
   for (let round = 0; round < MORE_THAN_IS_KEPT; round += 1)
     quote = mustBe(200, await by.revise(quote, { price_atoms: 700_000 + round * 1_000 }));

@@ -7,9 +7,9 @@ import { eventually } from '#libs/testing/eventually.js';
 import { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 import type { StreamClient } from '#libs/client/stream-client.js';
 import { StreamMemory } from '#libs/client/stream-memory.js';
-import type { AuctionView } from '#libs/client/wire.js';
+import type { AuctionJson } from '#libs/client/wire.js';
 import { StreamFloor } from '../stream-floor.js';
-import { Follower } from '../stream-follower.js';
+import { StreamFollower } from '../stream-follower.js';
 import { faultsIn, timelinesOf, untilTold, type Timelines } from '../stream-record.js';
 import { auctionBody, mustBe, type Trader, UUID } from '../trading-floor.js';
 import { TradingLoad } from '../trading-load.js';
@@ -51,7 +51,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-function opens(by = originator, makers: readonly Trader[] = [maker]): Promise<AuctionView> {
+function opens(by = originator, makers: readonly Trader[] = [maker]): Promise<AuctionJson> {
   return by.opens(auctionBody(floor.contract('venue_c', 0), makers, { duration_ms: 600_000 }));
 }
 
@@ -60,7 +60,7 @@ async function everything(trader: Trader): Promise<Timelines> {
   const ids: string[] = [];
   for (let cursor = ''; ;) {
     const path = `/v1/auctions?limit=50${cursor}`;
-    const page = mustBe(200, await trader.api.get<{ auctions: AuctionView[]; next_cursor?: string }>(path));
+    const page = mustBe(200, await trader.api.get<{ auctions: AuctionJson[]; next_cursor?: string }>(path));
     ids.push(...page.auctions.map(({ auction_id: id }) => id));
     if (page.next_cursor === undefined) return timelinesOf(trader, ids);
     cursor = `&cursor=${page.next_cursor}`;
@@ -68,8 +68,8 @@ async function everything(trader: Trader): Promise<Timelines> {
 }
 
 describe('under load', () => {
-  let followers: Follower[];
-  let steady: AuctionView;
+  let followers: StreamFollower[];
+  let steady: AuctionJson;
 
   beforeAll(async () => {
     const originators = await floor.traders('load-originator-2', 'load-originator-3');
@@ -79,7 +79,9 @@ describe('under load', () => {
       [...originators, ...makers].map((trader) => {
         const isIn = trader !== originators[1];
         const one = isIn ? [{ channel: 'auction', auction_id: steady.auction_id }] : [];
-        return new Follower(floor, trader).start({ channel: 'auctions' }, ...one, { channel: 'auctions' });
+        return new StreamFollower(floor, trader).start({ channel: 'auctions' }, ...one, {
+          channel: 'auctions',
+        });
       }),
     );
     const load = new TradingLoad(floor, originators, makers);
@@ -97,7 +99,7 @@ describe('under load', () => {
     await load.stop();
     await eventually(async () => {
       for (const trader of originators) {
-        const page = await trader.api.get<{ auctions: AuctionView[] }>('/v1/auctions?limit=50');
+        const page = await trader.api.get<{ auctions: AuctionJson[] }>('/v1/auctions?limit=50');
         const live = mustBe(200, page).auctions.filter(({ phase }) => phase === 'LIVE');
         expect(live.filter(({ auction_id: id }) => id !== steady.auction_id)).toEqual([]);
       }

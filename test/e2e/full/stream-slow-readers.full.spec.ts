@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { UpgradeRefused, type StreamClient } from '#libs/client/stream-client.js';
-import type { Told } from '#libs/client/stream-memory.js';
-import type { AuctionView, QuoteView } from '#libs/client/wire.js';
+import type { SubscriptionHistory } from '#libs/client/stream-memory.js';
+import type { AuctionJson, QuoteJson } from '#libs/client/wire.js';
 import { StreamFloor } from '../stream-floor.js';
 import { faultsIn, timelinesOf, untilTold } from '../stream-record.js';
 import { auctionBody, mustBe, type Trader } from '../trading-floor.js';
@@ -50,7 +50,7 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-function opens(): Promise<AuctionView> {
+function opens(): Promise<AuctionJson> {
   const body = auctionBody(floor.contract('venue_c', 0), [maker, bystander], { duration_ms: 600_000 });
   return originator.opens(body);
 }
@@ -69,12 +69,12 @@ async function metric(name: string, label = ''): Promise<number> {
 
 /** One quote in each of these auctions, whose prices change all at once. */
 class Ticker {
-  private quotes: readonly QuoteView[] = [];
+  private quotes: readonly QuoteJson[] = [];
   private price = 1_000;
 
   constructor(
     private readonly by: Trader,
-    private readonly auctions: readonly AuctionView[],
+    private readonly auctions: readonly AuctionJson[],
   ) {}
 
   get ids(): string[] {
@@ -118,7 +118,7 @@ function resyncs(): Promise<number> {
   return metric('sotto_stream_resyncs_total', 'reason="SLOW_READER"');
 }
 
-function toldOf(client: StreamClient): [string, Told][] {
+function toldOf(client: StreamClient): [string, SubscriptionHistory][] {
   return Object.keys(client.memory.seen).map((id) => [id, client.memory.of(id)]);
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { startCluster } from '#libs/testing/cluster/cluster.js';
 import type { StreamClient } from '#libs/client/stream-client.js';
-import type { AuctionView } from '#libs/client/wire.js';
+import type { AuctionJson } from '#libs/client/wire.js';
 import { StreamFloor } from '../stream-floor.js';
 import { faultsIn, timelinesOf, untilTold } from '../stream-record.js';
 import { auctionBody, mustBe, type Trader } from '../trading-floor.js';
@@ -15,7 +15,7 @@ jest.setTimeout(90_000);
 let floor: StreamFloor;
 let originator: Trader;
 let busy: Trader;
-const opened: AuctionView[] = [];
+const opened: AuctionJson[] = [];
 
 beforeAll(async () => {
   const env = { GATEWAYS: '2', LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:1,originators:1' };
@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => floor.end());
 
-async function opens(by: Trader, makers: readonly Trader[], differing: object = {}): Promise<AuctionView> {
+async function opens(by: Trader, makers: readonly Trader[], differing: object = {}): Promise<AuctionJson> {
   const body = auctionBody(floor.contract('venue_c', 0), makers, { duration_ms: 600_000, ...differing });
   let answer = await by.create({ ...body, quantity_atoms: 1_000_000 });
   // A fast machine comes up against the bucket for creates.
@@ -37,11 +37,11 @@ async function opens(by: Trader, makers: readonly Trader[], differing: object = 
 }
 
 /** All that the list says is live, newest first. */
-async function listed(trader: Trader): Promise<AuctionView[]> {
-  const views: AuctionView[] = [];
+async function listed(trader: Trader): Promise<AuctionJson[]> {
+  const views: AuctionJson[] = [];
   for (let cursor = ''; ;) {
     const path = `/v1/auctions?limit=50${cursor}`;
-    const page = mustBe(200, await trader.api.get<{ auctions: AuctionView[]; next_cursor?: string }>(path));
+    const page = mustBe(200, await trader.api.get<{ auctions: AuctionJson[]; next_cursor?: string }>(path));
     const live = page.auctions.filter(({ phase }) => phase === 'LIVE');
     views.push(...live);
     if (page.next_cursor === undefined || live.length < page.auctions.length) return views;
@@ -51,7 +51,7 @@ async function listed(trader: Trader): Promise<AuctionView[]> {
 
 describe('more than one snapshot holds', () => {
   const FEW = 3;
-  let live: AuctionView[];
+  let live: AuctionJson[];
 
   beforeAll(async () => {
     const rounds = Math.ceil(MANY / 10);

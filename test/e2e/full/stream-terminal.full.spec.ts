@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import type { StreamEvent } from '#libs/client/stream-wire.js';
-import type { AuctionView, QuoteView } from '#libs/client/wire.js';
+import type { AuctionJson, QuoteJson } from '#libs/client/wire.js';
 import { StreamFloor } from '../stream-floor.js';
-import { Follower } from '../stream-follower.js';
+import { StreamFollower } from '../stream-follower.js';
 import { timelinesOf } from '../stream-record.js';
 import { auctionBody, CONTRACT, INSTANT, mustBe, type Trader } from '../trading-floor.js';
 
@@ -23,9 +23,9 @@ let cluster: OwnedCluster;
 let floor: StreamFloor;
 let originators: Trader[];
 let operator: Trader;
-let followers: Follower[];
+let followers: StreamFollower[];
 let isGoing = true;
-const opened: AuctionView[] = [];
+const opened: AuctionJson[] = [];
 
 beforeAll(async () => {
   const settings = { LIMITS_FACTOR: '50', LOAD_ACCOUNTS: `makers:${MAKERS},originators:3` };
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const makers = await floor.traders(
     ...Array.from({ length: MAKERS }, (_, index) => `load-maker-${index + 1}`),
   );
-  followers = await Promise.all(makers.map((maker) => new Follower(floor, maker).start()));
+  followers = await Promise.all(makers.map((maker) => new StreamFollower(floor, maker).start()));
   const working = [...originators.map((originator) => originate(originator)), ...followers.map(disconnect)];
   for (const victim of VICTIMS) {
     await someQuotes();
@@ -105,8 +105,8 @@ async function originate(originator: Trader): Promise<void> {
 }
 
 async function quote(
-  { trader }: Follower,
-  { auction_id: id, closes_at: closesAt }: AuctionView,
+  { trader }: StreamFollower,
+  { auction_id: id, closes_at: closesAt }: AuctionJson,
 ): Promise<void> {
   const soon = new Date(Math.min(Date.now() + randomInt(300, 1_500), Date.parse(closesAt) - 1)).toISOString();
   const expiry = randomInt(4) === 0 ? { expires_at: soon } : {};
@@ -118,7 +118,7 @@ async function quote(
 }
 
 /** Quotes of short streams which end without a word. */
-async function disconnect({ trader }: Follower): Promise<void> {
+async function disconnect({ trader }: StreamFollower): Promise<void> {
   while (isGoing) {
     await attempt(async () => {
       const hello = { cancel_on_disconnect: { grace_ms: randomInt(500) } };
@@ -143,11 +143,11 @@ function untilOver(auctionId: string): Promise<void> {
 }
 
 /** All quotes that the maker ever had, as the service lists them. */
-async function quotesOf(trader: Trader): Promise<QuoteView[]> {
-  const quotes: QuoteView[] = [];
+async function quotesOf(trader: Trader): Promise<QuoteJson[]> {
+  const quotes: QuoteJson[] = [];
   for (let cursor = ''; ;) {
     const path = `/v1/quotes?limit=50${cursor}`;
-    const page = mustBe(200, await trader.api.get<{ quotes: QuoteView[]; next_cursor?: string }>(path));
+    const page = mustBe(200, await trader.api.get<{ quotes: QuoteJson[]; next_cursor?: string }>(path));
     quotes.push(...page.quotes);
     if (page.next_cursor === undefined) return quotes;
     cursor = `&cursor=${page.next_cursor}`;
@@ -157,10 +157,10 @@ async function quotesOf(trader: Trader): Promise<QuoteView[]> {
 /** The events that end this quote: its own, or the end of its auction while it stood. */
 function endsOf(
   events: readonly StreamEvent[],
-  { quote_id: quoteId, auction_id: auctionId }: QuoteView,
+  { quote_id: quoteId, auction_id: auctionId }: QuoteJson,
 ): StreamEvent[] {
   const own = events.filter(({ kind, data }) => {
-    const named = (data.quote as QuoteView | undefined)?.quote_id ?? data.quote_id;
+    const named = (data.quote as QuoteJson | undefined)?.quote_id ?? data.quote_id;
     return QUOTE_ENDS.includes(kind) && named === quoteId;
   });
   const ofAuction = events.filter(
@@ -190,7 +190,7 @@ describe('while gateways and owners die', () => {
       expect(resyncs).toEqual([]);
       const accepted = events
         .filter(({ kind }) => kind === 'QUOTE_ACCEPTED')
-        .map(({ data }) => (data.quote as QuoteView).quote_id);
+        .map(({ data }) => (data.quote as QuoteJson).quote_id);
       expect([...accepted].sort()).toEqual(quotes.map(({ quote_id: id }) => id).sort());
       for (const given of quotes) {
         const ends = endsOf(events, given);

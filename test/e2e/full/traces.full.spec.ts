@@ -7,7 +7,7 @@ import { homeShard, shardOfId } from '#libs/auction/protocol/routing.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { TraceReceiver, type ReceivedSpan } from '#libs/testing/tracing/trace-receiver.js';
-import type { AuctionView } from '#libs/client/wire.js';
+import type { AuctionJson } from '#libs/client/wire.js';
 import { keyFor, StreamFloor } from '../stream-floor.js';
 import { auctionBody, CONTRACT, mustBe, untilPast, type Trader } from '../trading-floor.js';
 
@@ -29,7 +29,7 @@ let floor: StreamFloor;
 let originator: Trader;
 let maker: Trader;
 /** At another shard than the maker's account, so that tokens are asked for there. */
-let auction: AuctionView;
+let auction: AuctionJson;
 const private_: string[] = [];
 
 beforeAll(async () => {
@@ -59,7 +59,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function opens(shard: number, differing: object = {}): Promise<AuctionView> {
+async function opens(shard: number, differing: object = {}): Promise<AuctionJson> {
   const key = keyFor(originator, shard);
   const body = auctionBody(floor.contract('venue_a'), [maker], { ...differing });
   const view = mustBe(201, await originator.create(body, key));

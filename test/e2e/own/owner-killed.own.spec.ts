@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView } from '#libs/client/wire.js';
-import { Books } from '../books.js';
+import type { AuctionJson } from '#libs/client/wire.js';
+import { ServiceRecords } from '../books.js';
 import { allKnown, allOver, createsOf, lostOf, moreLoad } from '../load-outcome.js';
 import { mustBe, TradingFloor, verdict, type Trader } from '../trading-floor.js';
 import { TradingLoad, type Sent } from '../trading-load.js';
 
 interface Page {
-  readonly auctions: readonly AuctionView[];
+  readonly auctions: readonly AuctionJson[];
   readonly next_cursor?: string;
 }
 
@@ -16,7 +16,7 @@ const SETTINGS = { LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:3,originators:3' 
 const ANSWERS_BETWEEN_KILLS = 30;
 
 let floor: TradingFloor;
-let books: Books;
+let books: ServiceRecords;
 let load: TradingLoad;
 let traders: readonly Trader[];
 let wealthBefore: Record<string, string>;
@@ -25,7 +25,7 @@ let known: readonly Sent[];
 
 beforeAll(async () => {
   floor = new TradingFloor(await startCluster({ env: SETTINGS }));
-  books = new Books(floor.cluster);
+  books = new ServiceRecords(floor.cluster);
   const originators = await floor.newTraders('originator', 'originator', 'originator');
   const makers = await floor.newTraders('maker', 'maker', 'maker');
   traders = [...originators, ...makers];

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
-import { Books } from '../books.js';
+import { ServiceRecords } from '../books.js';
 import { allOver, createsOf, lostOf, moreLoad } from '../load-outcome.js';
-import { Follower } from '../stream-follower.js';
+import { StreamFollower } from '../stream-follower.js';
 import { StreamFloor } from '../stream-floor.js';
 import { timelinesOf } from '../stream-record.js';
 import type { Trader } from '../trading-floor.js';
@@ -25,11 +25,11 @@ const GOING_AWAY = 4503;
 
 let cluster: OwnedCluster;
 let floor: StreamFloor;
-let books: Books;
+let books: ServiceRecords;
 let load: TradingLoad;
 let originators: Trader[];
 let makers: Trader[];
-let followers: Follower[];
+let followers: StreamFollower[];
 let wealthBefore: Record<string, string>;
 const restarts: string[] = [];
 /** For how long a shard answered no command. */
@@ -38,12 +38,12 @@ const silences = new Map<string, number>();
 beforeAll(async () => {
   cluster = await startCluster({ env: SETTINGS });
   floor = new StreamFloor(cluster);
-  books = new Books(cluster);
+  books = new ServiceRecords(cluster);
   originators = await floor.traders('load-originator-1', 'load-originator-2');
   makers = await floor.traders('load-maker-1', 'load-maker-2', 'load-maker-3');
   wealthBefore = await books.wealth();
   followers = await Promise.all(
-    [...originators, ...makers].map((trader) => new Follower(floor, trader).start()),
+    [...originators, ...makers].map((trader) => new StreamFollower(floor, trader).start()),
   );
   load = new TradingLoad(floor, originators, makers);
   load.start();

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
-import type { Answered } from '../load/transcript.js';
+import type { AnsweredCommand } from '../load/transcript.js';
 import { checkAnswers } from './answers.js';
 import { Findings } from './findings.js';
 
@@ -31,7 +31,7 @@ const DOCUMENT: OpenApi = {
   'x-any-path': {},
 };
 
-function answer(status: number, differing: Partial<Promised> = {}, error?: string): Answered {
+function answer(status: number, differing: Partial<Promised> = {}, error?: string): AnsweredCommand {
   const command: Promised = {
     operation: 'SUBMIT',
     account: 'mia',
@@ -44,7 +44,7 @@ function answer(status: number, differing: Partial<Promised> = {}, error?: strin
   return { command, status, body, shard: 0, endedAt: 0 };
 }
 
-function found(...answered: readonly Answered[]): string[] {
+function found(...answered: readonly AnsweredCommand[]): string[] {
   const findings = new Findings();
   checkAnswers(answered, DOCUMENT, findings);
   return findings.violations;

@@ -3,7 +3,7 @@ import { documentedResponse } from '#libs/testing/interface/http-routes.js';
 import { commandName } from '../../simulator/oracle/archive.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
 import { must } from '../../simulator/oracle/violation.js';
-import type { Answered } from '../load/transcript.js';
+import type { AnsweredCommand } from '../load/transcript.js';
 import type { Findings } from './findings.js';
 
 const DOCUMENTED = 'documented codes only';
@@ -30,7 +30,11 @@ interface Schema {
  * Answers to commands in the order in which they were heard, over HTTP and streams: each has a status and a code that the document has for
  * its operation, and what was heard to be done is not said to be done a second time.
  */
-export function checkAnswers(answered: readonly Answered[], document: OpenApi, findings: Findings): void {
+export function checkAnswers(
+  answered: readonly AnsweredCommand[],
+  document: OpenApi,
+  findings: Findings,
+): void {
   const operations = new Map(
     Object.values(document.paths)
       .flatMap((methods) => Object.values(methods))

@@ -5,7 +5,7 @@ import { custodyMigrations } from '#libs/ledger/migrations/list.js';
 import { PostgresSettlement } from '#libs/auction/settlement/postgres-settlement.js';
 import { seedBalances } from '#libs/ledger/seed.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { Archive } from '../../simulator/oracle/archive.js';
+import { OracleArchive } from '../../simulator/oracle/archive.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { checkBooks } from './books.js';
 import { Findings } from './findings.js';
@@ -50,7 +50,7 @@ afterEach(() => database.drop());
 
 /** What is found where the journal says that the award was settled with this. */
 async function found(asset: string): Promise<readonly string[]> {
-  const archive = new Archive();
+  const archive = new OracleArchive();
   archive.files.set(AUCTION, {
     id: AUCTION,
     shard: 0,

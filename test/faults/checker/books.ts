@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Archive } from '../../simulator/oracle/archive.js';
+import type { OracleArchive } from '../../simulator/oracle/archive.js';
 import type { AuctionFile, FiledAward } from '../../simulator/oracle/auction-file.js';
 import { amountIn, nameOf, rounded } from '../../simulator/oracle/holds.js';
 import { sumsOf } from '../../simulator/oracle/money-book.js';
@@ -33,7 +33,7 @@ interface SettlementRow {
 }
 
 /** The ledger and the reservations, at rest, against what the journals say of them. */
-export async function checkBooks(pool: pg.Pool, archive: Archive, findings: Findings): Promise<void> {
+export async function checkBooks(pool: pg.Pool, archive: OracleArchive, findings: Findings): Promise<void> {
   const { rows: entries } = await pool.query<EntryRow>('select * from custody.entries');
   const { rows: settlements } = await pool.query<SettlementRow>('select * from custody.settlements');
   const byTransaction = Map.groupBy(entries, ({ transaction_id: id }) => id);
@@ -94,7 +94,7 @@ interface FoundAward {
   readonly award: FiledAward;
 }
 
-function awardsIn(archive: Archive): Map<string, FoundAward> {
+function awardsIn(archive: OracleArchive): Map<string, FoundAward> {
   const all = [...archive.files.values()].flatMap((file) =>
     [...file.awards].map(([id, award]) => [id, { file, award }] as const),
   );
@@ -182,7 +182,7 @@ async function checkBalances(pool: pg.Pool, entries: readonly EntryRow[], findin
 }
 
 /** What is open holds what it should, and what is over holds nothing. */
-async function checkReserved(pool: pg.Pool, archive: Archive, findings: Findings): Promise<void> {
+async function checkReserved(pool: pg.Pool, archive: OracleArchive, findings: Findings): Promise<void> {
   const held = SHARDS.map(() => new Map<string, number>());
   for (const file of archive.files.values()) {
     const sums = held[file.shard];

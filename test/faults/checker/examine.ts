@@ -1,9 +1,9 @@
-import type { Archive } from '../../simulator/oracle/archive.js';
+import type { OracleArchive } from '../../simulator/oracle/archive.js';
 import { Acknowledged } from '../../simulator/oracle/acknowledged.js';
 import { LAST_PROOF_MILLIS } from '../../simulator/oracle/freshness.js';
 import { Promises } from '../../simulator/oracle/promises.js';
 import { Readings } from '../../simulator/oracle/readings.js';
-import type { Cast } from '../cast.js';
+import type { CampaignAccounts } from '../cast.js';
 import { checkAnswers } from './answers.js';
 import type { Findings } from './findings.js';
 import { checkLeaks } from './leaks.js';
@@ -14,8 +14,8 @@ const REQUEST_TIMEOUT = 408;
 
 /** What people were told meanwhile, held against what the journals say in the end. */
 export function examine(
-  { transcript, listeners, makers }: Pick<Cast, 'transcript' | 'listeners' | 'makers'>,
-  archive: Archive,
+  { transcript, listeners, makers }: Pick<CampaignAccounts, 'transcript' | 'listeners' | 'makers'>,
+  archive: OracleArchive,
   findings: Findings,
 ): void {
   const acknowledged = new Acknowledged();

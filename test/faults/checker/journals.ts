@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
 import type pg from 'pg';
-import { Archive } from '../../simulator/oracle/archive.js';
+import { OracleArchive } from '../../simulator/oracle/archive.js';
 import { JournalCopy } from '../../simulator/oracle/journal-copy.js';
 import { Deadlines } from './deadlines.js';
 import type { Findings } from './findings.js';
@@ -15,7 +15,7 @@ const TRIES = 30;
 const TRY_AGAIN_MS = 1_000;
 
 export interface Journals {
-  readonly archive: Archive;
+  readonly archive: OracleArchive;
   readonly copies: readonly JournalCopy[];
   readonly deadlines: Deadlines;
 }
@@ -27,7 +27,7 @@ type Messages = (shard: number, take: Take) => Promise<void>;
 
 /** Reads all journals to their ends, knowing nothing of the code that reads them in production. */
 export async function readJournals(messages: Messages, findings: Findings): Promise<Journals> {
-  const archive = new Archive();
+  const archive = new OracleArchive();
   const copies = SHARDS.map((shard) => new JournalCopy(shard));
   const deadlines = new Deadlines();
   for (const [shard, copy] of copies.entries()) {

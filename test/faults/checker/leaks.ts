@@ -1,5 +1,5 @@
-import type { Archive } from '../../simulator/oracle/archive.js';
-import { Names } from '../../simulator/oracle/names.js';
+import type { OracleArchive } from '../../simulator/oracle/archive.js';
+import { DisclosedNames } from '../../simulator/oracle/names.js';
 import { must } from '../../simulator/oracle/violation.js';
 import type { Transcript } from '../load/transcript.js';
 import type { Findings } from './findings.js';
@@ -9,11 +9,11 @@ const PRIVATE = 'nothing leaks';
 /** No maker was ever told an id that belongs to a competitor: of its account, its quotes or its awards, nor an originator's that has not disclosed itself to it. */
 export function checkLeaks(
   transcript: Transcript,
-  archive: Archive,
+  archive: OracleArchive,
   makers: readonly string[],
   findings: Findings,
 ): void {
-  const names = new Names(archive);
+  const names = new DisclosedNames(archive);
   const owners = new Map<string, string>();
   for (const { quotes, awards } of archive.files.values()) {
     for (const { id, maker } of quotes.values()) owners.set(id, maker);

@@ -5,7 +5,7 @@ import { custodyMigrations } from '#libs/ledger/migrations/list.js';
 import { seedBalances } from '#libs/ledger/seed.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
-import { Archive, commandName } from '../../simulator/oracle/archive.js';
+import { OracleArchive, commandName } from '../../simulator/oracle/archive.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
 import type { RawData } from '../../simulator/oracle/raw-events.js';
 import type { Overspending } from '../load/transcript.js';
@@ -17,10 +17,10 @@ const LOOK = 'promises beside others';
 const GRANTED = { status: 201, body: '{}' };
 const WANTING = { status: 422, body: '{"error":"INSUFFICIENT_COLLATERAL"}' };
 let database: TestDatabase;
-let archive: Archive;
+let archive: OracleArchive;
 
 beforeEach(async () => {
-  archive = new Archive();
+  archive = new OracleArchive();
   database = await createTestDatabase([...admissionMigrations, ...custodyMigrations]);
   const now = instantFromNanos(new SystemClock().epochNanos());
   const balances = ['venue_a', 'venue_b'].map((venue) => ({ account: 'mia', venue, asset: '', amount: HAS }));

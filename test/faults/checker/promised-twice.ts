@@ -1,10 +1,10 @@
 import type pg from 'pg';
-import { commandName, type Archive } from '../../simulator/oracle/archive.js';
+import { commandName, type OracleArchive } from '../../simulator/oracle/archive.js';
 import { amountIn } from '../../simulator/oracle/holds.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
 import type { RawQuote } from '../../simulator/oracle/raw-events.js';
 import { must } from '../../simulator/oracle/violation.js';
-import type { Answered, Overspending } from '../load/transcript.js';
+import type { AnsweredCommand, Overspending } from '../load/transcript.js';
 import type { Findings } from './findings.js';
 
 const ONCE = 'nothing is promised twice';
@@ -25,7 +25,7 @@ interface GainRow {
 export async function checkPromisedTwice(
   pool: pg.Pool,
   overspendings: readonly Overspending[],
-  archive: Archive,
+  archive: OracleArchive,
   findings: Findings,
 ): Promise<void> {
   const most = await mostEverHad(pool);
@@ -74,18 +74,21 @@ function mustBeCovered(
 }
 
 /** As it was submitted by this command. */
-function quoteBy({ operation, account, auctionId, key }: Promised, archive: Archive): RawQuote | undefined {
+function quoteBy(
+  { operation, account, auctionId, key }: Promised,
+  archive: OracleArchive,
+): RawQuote | undefined {
   const event = archive.commands.get(commandName(operation, account, auctionId, key))?.event;
   return event?.type === 'QUOTE_SUBMITTED' ? event.data.quote : undefined;
 }
 
-function isWithdrawn({ quote_id: id }: RawQuote, withdrawal: Promised, archive: Archive): boolean {
+function isWithdrawn({ quote_id: id }: RawQuote, withdrawal: Promised, archive: OracleArchive): boolean {
   const { operation, account, auctionId, key } = withdrawal;
   const event = archive.commands.get(commandName(operation, account, auctionId, key))?.event;
   return event?.type === 'QUOTE_WITHDRAWN' && event.data.quote_id === id;
 }
 
 /** Granted, or refused because there was not enough left; any other refusal came without anybody looking. */
-function isJudgedByMeans({ status, body }: Pick<Answered, 'status' | 'body'>): boolean {
+function isJudgedByMeans({ status, body }: Pick<AnsweredCommand, 'status' | 'body'>): boolean {
   return status < 300 || body.includes(WANTS_MEANS);
 }

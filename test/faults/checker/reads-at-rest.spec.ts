@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ApiAnswer } from '#libs/client/api-client.js';
-import { Archive } from '../../simulator/oracle/archive.js';
+import { OracleArchive } from '../../simulator/oracle/archive.js';
 import type { AuctionFile } from '../../simulator/oracle/auction-file.js';
 import type { Insistence } from '../load/caller.js';
 import { Findings } from './findings.js';
@@ -24,7 +24,7 @@ async function readAtRest(
   timeline: ApiAnswer | undefined,
   isEverywhere = true,
 ): Promise<{ findings: Findings; tries: number[] }> {
-  const archive = new Archive();
+  const archive = new OracleArchive();
   for (const id of IDS) {
     const file: Pick<AuctionFile, 'id' | 'stage' | 'stories'> = {
       id,
@@ -73,7 +73,7 @@ it('so is one that one of the gateways does not answer', async () => {
 describe('of an auction that is none of its business', () => {
   /** What is found where one who is no party of anything is answered like this. */
   async function asksInVain(told: ApiAnswer): Promise<Findings> {
-    const archive = new Archive();
+    const archive = new OracleArchive();
     const file: Pick<AuctionFile, 'id' | 'stage' | 'stories'> = {
       id: IDS[0] ?? '',
       stage: 'COMPLETED',

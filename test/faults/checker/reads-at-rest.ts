@@ -1,8 +1,8 @@
 import type { ApiAnswer } from '#libs/client/api-client.js';
-import type { Archive } from '../../simulator/oracle/archive.js';
+import type { OracleArchive } from '../../simulator/oracle/archive.js';
 import type { AuctionFile } from '../../simulator/oracle/auction-file.js';
 import { Readings } from '../../simulator/oracle/readings.js';
-import type { Caller } from '../load/caller.js';
+import type { LoadCaller } from '../load/caller.js';
 import type { Findings } from './findings.js';
 
 const READABLE = 'at rest everything is read';
@@ -14,7 +14,7 @@ const FOUND = 200;
 const NOT_FOUND = 404;
 const PAGE = 50;
 
-type Insistent = Pick<Caller, 'account' | 'name' | 'gateways' | 'insist'>;
+type Insistent = Pick<LoadCaller, 'account' | 'name' | 'gateways' | 'insist'>;
 
 const WHAT = {
   view: 'auctions',
@@ -50,7 +50,7 @@ interface Wish {
 /** Everybody reads everything once more, at rest and at each gateway; and of each auction somebody who is no party of it, in vain. */
 export async function readAll(
   callers: readonly Insistent[],
-  archive: Archive,
+  archive: OracleArchive,
   findings: Findings,
 ): Promise<void> {
   const readings = new Readings(archive, { floor: () => Infinity });

@@ -1,9 +1,9 @@
 import { expect, it } from '@jest/globals';
-import { Archive } from '../../simulator/oracle/archive.js';
+import { OracleArchive } from '../../simulator/oracle/archive.js';
 import type { AuctionFile, StoryLine } from '../../simulator/oracle/auction-file.js';
-import type { Told } from '#libs/client/stream-memory.js';
+import type { SubscriptionHistory } from '#libs/client/stream-memory.js';
 import type { StreamEvent } from '#libs/client/stream-wire.js';
-import type { AuctionView } from '#libs/client/wire.js';
+import type { AuctionJson } from '#libs/client/wire.js';
 import { Findings } from './findings.js';
 import { checkStream } from './streams.js';
 
@@ -15,8 +15,8 @@ const STORY: readonly StoryLine[] = ['AUCTION_OPENED', 'AUCTION_CLOSED', 'AUCTIO
   data: { kind },
 }));
 
-function archiveOf(...ids: string[]): Archive {
-  const archive = new Archive();
+function archiveOf(...ids: string[]): OracleArchive {
+  const archive = new OracleArchive();
   for (const id of ids) {
     const stories = new Map([['me', [...STORY]]]);
     const file = { id, stories } as Pick<AuctionFile, 'id' | 'stories'> as AuctionFile;
@@ -41,7 +41,7 @@ function event(seq: number, id: string, place: number, kind = STORY[place - 1]?.
 
 function wrongs(
   events: StreamEvent[],
-  snapshots: Told['snapshots'] = [{ behind: 0, auctions: [] }],
+  snapshots: SubscriptionHistory['snapshots'] = [{ behind: 0, auctions: [] }],
   resyncs: string[] = [],
 ): string[] {
   const findings = new Findings();
@@ -87,7 +87,7 @@ it('knows other contents from the true ones', () => {
 it('takes an auction for over that a later snapshot leaves out, but none that was never told of', () => {
   const anew = [
     { behind: 0, auctions: [] },
-    { behind: 1, auctions: [] as AuctionView[] },
+    { behind: 1, auctions: [] as AuctionJson[] },
   ];
   expect(wrongs([event(1, 'a', 1)], anew)).toEqual(['streams are complete: me has heard 0 of 3 lines of b']);
 });

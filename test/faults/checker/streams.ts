@@ -1,10 +1,10 @@
-import type { Archive } from '../../simulator/oracle/archive.js';
+import type { OracleArchive } from '../../simulator/oracle/archive.js';
 import type { StoryLine } from '../../simulator/oracle/auction-file.js';
 import { differenceOf } from '../../simulator/oracle/told/shown.js';
 import { must } from '../../simulator/oracle/violation.js';
-import type { Told } from '#libs/client/stream-memory.js';
+import type { SubscriptionHistory } from '#libs/client/stream-memory.js';
 import type { StreamEvent } from '#libs/client/stream-wire.js';
-import type { AuctionView } from '#libs/client/wire.js';
+import type { AuctionJson } from '#libs/client/wire.js';
 import type { Findings } from './findings.js';
 
 const TRUE = 'streams tell what happened';
@@ -12,7 +12,11 @@ const COMPLETE = 'streams are complete';
 const TAKEN_UP = 'streams are taken up again';
 
 /** Whether a subscription has been told the end of every story of its account. */
-export function hasHeardAll({ versions }: Told, archive: Archive, account: string): boolean {
+export function hasHeardAll(
+  { versions }: SubscriptionHistory,
+  archive: OracleArchive,
+  account: string,
+): boolean {
   return [...storiesOf(archive, account)].every(([id, { length }]) => (versions.get(id) ?? 0) >= length);
 }
 
@@ -20,7 +24,12 @@ export function hasHeardAll({ versions }: Told, archive: Archive, account: strin
  * One subscription from before the first auction on, over however many streams: every auction's story, line by line, to its end.
  * Only what a later snapshot leaves out may be missing, and then it must be over.
  */
-export function checkStream(told: Told, archive: Archive, account: string, findings: Findings): void {
+export function checkStream(
+  told: SubscriptionHistory,
+  archive: OracleArchive,
+  account: string,
+  findings: Findings,
+): void {
   const stories = storiesOf(archive, account);
   // Nobody here says that it has seen what it has not.
   for (const reason of told.resyncs)
@@ -54,7 +63,7 @@ export function checkStream(told: Told, archive: Archive, account: string, findi
   }
 }
 
-function storiesOf(archive: Archive, account: string): Map<string, readonly StoryLine[]> {
+function storiesOf(archive: OracleArchive, account: string): Map<string, readonly StoryLine[]> {
   const all = [...archive.files.values()].map(({ id, stories }) => [id, stories.get(account)] as const);
   return new Map(all.flatMap(([id, story]) => (story === undefined ? [] : [[id, story]])));
 }
@@ -77,7 +86,7 @@ function checkEvent(
   must(difference === undefined, TRUE, () => `${place} of ${id}, ${kind}: ${difference ?? ''}`);
 }
 
-function checkView(view: AuctionView, stories: ReadonlyMap<string, readonly StoryLine[]>): void {
+function checkView(view: AuctionJson, stories: ReadonlyMap<string, readonly StoryLine[]>): void {
   const { auction_id: id, view_version: version } = view;
   const difference = differenceOf(stories.get(id)?.[version - 1]?.sight?.view, view);
   must(difference === undefined, TRUE, () => `${id} as it is shown at ${version}: ${difference ?? ''}`);

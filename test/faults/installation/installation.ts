@@ -18,7 +18,7 @@ import { markerEnvironment, markerOf } from '#libs/platform/supervision/marker.j
 import { startOrphanReaper, type OrphanReaper } from '#libs/platform/supervision/orphan-reaper.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
-import type { Machine } from '../machine.js';
+import type { MachineAbilities } from '../machine.js';
 import { Brokers } from './brokers.js';
 import { familyOf, signalAll } from './families.js';
 import { ForgivingClock } from './forgiving-clock.js';
@@ -44,7 +44,7 @@ const SETTINGS = {
 };
 
 export interface InstallationOptions {
-  readonly machine: Machine;
+  readonly machine: MachineAbilities;
   /** None: the journals are in PostgreSQL. */
   readonly brokers: number;
   readonly loadAccounts: { readonly makers: number; readonly originators: number };

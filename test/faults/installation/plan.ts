@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { planProcesses, type ClusterFacts, type ProcessPlan } from '#apps/launcher/processes.js';
-import type { Machine } from '../machine.js';
+import type { MachineAbilities } from '../machine.js';
 import type { Brokers } from './brokers.js';
 import { FakedTime } from './faked-time.js';
 import type { Wires } from './wires.js';
@@ -23,7 +23,7 @@ export interface PlanPlace {
   readonly folder: string;
   readonly wires: Wires;
   readonly brokers: Brokers | undefined;
-  readonly machine: Machine;
+  readonly machine: MachineAbilities;
   readonly facts: ClusterFacts;
   readonly databasePort: number;
   readonly ownerPorts: readonly number[];

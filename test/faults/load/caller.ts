@@ -8,7 +8,7 @@ import { decides, type ReadingKind, type Transcript } from './transcript.js';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A command as it goes over the wire. */
-export interface Errand {
+export interface WireCommand {
   readonly command: Promised;
   readonly path: string;
   readonly body: Fields;
@@ -45,7 +45,7 @@ export interface CallerOptions {
 }
 
 /** Somebody who uses the service over HTTP at whatever gateway there is, and repeats until there is an answer that settles it. */
-export class Caller {
+export class LoadCaller {
   private answeredReads = 0;
   private token: { readonly text: string; readonly since: number } | undefined;
   private readonly clients: readonly ApiClient[];
@@ -80,7 +80,7 @@ export class Caller {
   }
 
   /** The last word on a command: done, or refused for good. Undefined when the caller gives up before there is any. */
-  async settle(errand: Errand, givesUp: () => boolean): Promise<ApiAnswer | undefined> {
+  async settle(errand: WireCommand, givesUp: () => boolean): Promise<ApiAnswer | undefined> {
     const { command, path, body } = errand;
     for (let wait = AGAIN.firstMs; ; wait = Math.min(AGAIN.mostMs, 2 * wait)) {
       const gateway = this.anyGateway();

@@ -3,7 +3,7 @@ import type { ApiAnswer } from '#libs/client/api-client.js';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import type { Random } from '../../simulator/kernel/random.js';
 import { FamiliarKeys } from '../../simulator/people/familiar-keys.js';
-import type { Caller, Errand } from './caller.js';
+import type { LoadCaller, WireCommand } from './caller.js';
 import {
   cancelErrand,
   createErrand,
@@ -11,10 +11,10 @@ import {
   submitErrand,
   withdrawAllErrand,
   withdrawErrand,
-  type KnownAuction,
-  type KnownQuote,
+  type HeardAuction,
+  type HeardQuote,
 } from './deeds.js';
-import type { Listener } from './listener.js';
+import type { CampaignListener } from './listener.js';
 import type { Spendthrift } from './spendthrift.js';
 import type { Transcript } from './transcript.js';
 
@@ -46,28 +46,28 @@ interface Quoted {
 }
 
 export interface CrowdParts {
-  readonly originators: readonly Caller[];
-  readonly makers: readonly Caller[];
+  readonly originators: readonly LoadCaller[];
+  readonly makers: readonly LoadCaller[];
   readonly spendthrift: Spendthrift;
   /** Of makers who also listen, by account. */
-  readonly listeners: ReadonlyMap<string, Listener>;
+  readonly listeners: ReadonlyMap<string, CampaignListener>;
   readonly contracts: readonly ClusterContract[];
   readonly transcript: Transcript;
   readonly random: Random;
 }
 
 /** Originators and makers at work, each doing one thing after the other. */
-export class Crowd {
+export class CampaignWorkload {
   /** The latest ones. */
-  private readonly auctions: KnownAuction[] = [];
-  private readonly quotes = new Map<string, KnownQuote[]>();
+  private readonly auctions: HeardAuction[] = [];
+  private readonly quotes = new Map<string, HeardQuote[]>();
   private readonly keys = new FamiliarKeys();
   private readonly turns = new Map<string, number>();
   private going = true;
   private hurries = false;
   private work: Promise<unknown>[] = [];
   /** Commands that nobody knows the fate of. */
-  readonly open: { readonly caller: Caller; readonly errand: Errand }[] = [];
+  readonly open: { readonly caller: LoadCaller; readonly errand: WireCommand }[] = [];
 
   constructor(private readonly parts: CrowdParts) {}
 
@@ -97,7 +97,7 @@ export class Crowd {
     return answers.filter((answer) => answer === undefined).length;
   }
 
-  private async live(caller: Caller, random: Random, role: 'originator' | 'maker'): Promise<void> {
+  private async live(caller: LoadCaller, random: Random, role: 'originator' | 'maker'): Promise<void> {
     const { least, most } = PAUSE_MS[role];
     while (this.going) {
       await (role === 'originator' ? this.originate(caller, random) : this.make(caller, random));
@@ -113,7 +113,7 @@ export class Crowd {
     }
   }
 
-  private async originate(caller: Caller, random: Random): Promise<void> {
+  private async originate(caller: LoadCaller, random: Random): Promise<void> {
     const { makers, contracts } = this.parts;
     const own = this.ownOf(caller);
     if (random.chance(0.15)) return this.lookAround(caller, random, own);
@@ -128,7 +128,7 @@ export class Crowd {
     if (answer?.status === 201 || answer?.status === 200) this.learnAuction(caller, answer.body);
   }
 
-  private async make(caller: Caller, random: Random): Promise<void> {
+  private async make(caller: LoadCaller, random: Random): Promise<void> {
     const auction = this.someAuction(caller, random);
     if (auction === undefined) return;
     if (random.chance(0.2)) return this.lookAround(caller, random, auction);
@@ -149,14 +149,14 @@ export class Crowd {
   }
 
   /** By turns and not by chance, so that even a short campaign has some. */
-  private isTimeToTakeAllBack({ account }: Caller): boolean {
+  private isTimeToTakeAllBack({ account }: LoadCaller): boolean {
     const turn = (this.turns.get(account) ?? 0) + 1;
     this.turns.set(account, turn);
     return turn % TURNS_BETWEEN_WITHDRAW_ALLS === 0;
   }
 
   /** Over the stream, where there is one; its reply and that to the same command over HTTP must be the same. */
-  private async submit(caller: Caller, errand: Errand, random: Random): Promise<void> {
+  private async submit(caller: LoadCaller, errand: WireCommand, random: Random): Promise<void> {
     const listener = this.parts.listeners.get(caller.account);
     if (listener !== undefined && random.chance(0.3)) {
       const reply = await listener.submit(errand);
@@ -176,19 +176,19 @@ export class Crowd {
     this.learnQuote(caller, await this.settle(caller, errand));
   }
 
-  private named(errand: Errand, random: Random): Errand {
+  private named(errand: WireCommand, random: Random): WireCommand {
     const key = this.keys.keyFor(errand.command, random);
     return { ...errand, command: { ...errand.command, key } };
   }
 
-  private async settle(caller: Caller, errand: Errand): Promise<ApiAnswer | undefined> {
+  private async settle(caller: LoadCaller, errand: WireCommand): Promise<ApiAnswer | undefined> {
     const answer = await caller.settle(errand, () => this.hurries);
     if (answer === undefined) this.open.push({ caller, errand });
     return answer;
   }
 
   /** Sometimes at what is none of its business, of which it is told nothing. */
-  private async lookAround(caller: Caller, random: Random, own: KnownAuction | undefined): Promise<void> {
+  private async lookAround(caller: LoadCaller, random: Random, own: HeardAuction | undefined): Promise<void> {
     const isNosy = random.chance(NOSY) && this.auctions.length > 0;
     const auction = isNosy ? random.pick(this.auctions) : own;
     const path = `/v1/auctions/${auction?.id ?? ''}`;
@@ -207,7 +207,7 @@ export class Crowd {
     return caller.read(kind, `${path}/quotes/preflight`, { ...about, body });
   }
 
-  private learnAuction(caller: Caller, body: object): void {
+  private learnAuction(caller: LoadCaller, body: object): void {
     const view = body as Created;
     this.auctions.push({
       id: view.auction_id,
@@ -220,7 +220,7 @@ export class Crowd {
     if (this.auctions.length > KNOWN) this.auctions.shift();
   }
 
-  private learnQuote(caller: Caller, answer: ApiAnswer | undefined): void {
+  private learnQuote(caller: LoadCaller, answer: ApiAnswer | undefined): void {
     if (answer === undefined || answer.status >= 300) return;
     const body: object = answer.body;
     const { quote_id: id, auction_id: auctionId, revision, status } = body as Quoted;
@@ -229,11 +229,11 @@ export class Crowd {
     this.quotes.set(caller.account, own.slice(-KNOWN));
   }
 
-  private ownOf(caller: Caller): KnownAuction | undefined {
+  private ownOf(caller: LoadCaller): HeardAuction | undefined {
     return this.auctions.findLast(({ originator }) => originator === caller.account);
   }
 
-  private someAuction(caller: Caller, random: Random): KnownAuction | undefined {
+  private someAuction(caller: LoadCaller, random: Random): HeardAuction | undefined {
     const invited = this.auctions.filter(({ makers }) => makers.includes(caller.account));
     return invited.length === 0 ? undefined : random.pick(invited.slice(-8));
   }

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import type { Random } from '../../simulator/kernel/random.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
-import type { Errand } from './caller.js';
+import type { WireCommand } from './caller.js';
 
 /** An auction as its parties have heard of it. */
-export interface KnownAuction {
+export interface HeardAuction {
   readonly id: string;
   readonly originator: string;
   readonly makers: readonly string[];
@@ -14,7 +14,7 @@ export interface KnownAuction {
   readonly quantity: number;
 }
 
-export interface KnownQuote {
+export interface HeardQuote {
   readonly id: string;
   readonly auctionId: string;
   readonly revision: number;
@@ -37,7 +37,7 @@ export function createErrand(
   makers: readonly string[],
   random: Random,
   differing: Fields = {},
-): Errand {
+): WireCommand {
   const { venue, contract_id, outcome, price_tick_atoms: tick, quantity_step_atoms: step } = contract;
   const steps = random.between(1, 12) * Math.max(1, Math.floor(1_000_000 / step));
   const isSplit = random.chance(0.5);
@@ -70,7 +70,7 @@ export function createErrand(
 }
 
 /** Into which shard a create leads: the contract says how. */
-export function shardFor({ command: { account, key } }: Errand): number {
+export function shardFor({ command: { account, key } }: WireCommand): number {
   const hash = createHash('sha256').update(`${account}\0${key}`).digest();
   return Number(hash.readBigUInt64BE() % 3n);
 }
@@ -82,7 +82,7 @@ export function largeSaleErrand(
   maker: string,
   shard: number,
   random: Random,
-): Errand {
+): WireCommand {
   for (;;) {
     const errand = createErrand(account, contract, [maker], random, {
       side: 'SELL',
@@ -95,13 +95,13 @@ export function largeSaleErrand(
   }
 }
 
-export function largeQuoteErrand(account: string, auctionId: string, random: Random): Errand {
+export function largeQuoteErrand(account: string, auctionId: string, random: Random): WireCommand {
   const price_atoms = LEVEL * random.between(LARGE.prices.least, LARGE.prices.most);
   const body = { price_atoms, quantity_atoms: LARGE.quantity };
   return onAuction('SUBMIT', { account, auctionId, action: 'quotes', body }, random);
 }
 
-export function submitErrand(account: string, auction: KnownAuction, random: Random): Errand {
+export function submitErrand(account: string, auction: HeardAuction, random: Random): WireCommand {
   const { tick, step, quantity } = auction;
   const size = random.between(1, quantity / step);
   const body = {
@@ -116,10 +116,10 @@ export function submitErrand(account: string, auction: KnownAuction, random: Ran
 
 export function reviseErrand(
   account: string,
-  auction: KnownAuction,
-  quote: KnownQuote,
+  auction: HeardAuction,
+  quote: HeardQuote,
   random: Random,
-): Errand {
+): WireCommand {
   const { tick, step, quantity } = auction;
   const price = { price_atoms: priceOn(tick, random) };
   const size = { quantity_atoms: step * random.between(1, quantity / step) };
@@ -133,12 +133,12 @@ export function reviseErrand(
   return onAuction('REVISE', { ...path, quoteId: quote.id, body }, random);
 }
 
-export function withdrawErrand(account: string, { id, auctionId }: KnownQuote, random: Random): Errand {
+export function withdrawErrand(account: string, { id, auctionId }: HeardQuote, random: Random): WireCommand {
   const path = { account, auctionId, action: `quotes/${id}/withdraw` };
   return onAuction('WITHDRAW', { ...path, quoteId: id, body: {} }, random);
 }
 
-export function cancelErrand(account: string, auctionId: string, random: Random): Errand {
+export function cancelErrand(account: string, auctionId: string, random: Random): WireCommand {
   const body = random.pick<Fields>([{}, { reason: 'no longer needed' }]);
   return onAuction('CANCEL', { account, auctionId, action: 'cancel', body }, random);
 }
@@ -149,7 +149,7 @@ export function withdrawAllErrand(
   auctionIds: readonly string[],
   venues: readonly string[],
   random: Random,
-): Errand {
+): WireCommand {
   const some = { auction_ids: random.shuffled(auctionIds).slice(0, random.between(0, auctionIds.length)) };
   const venue = { venue: random.pick(venues) };
   const body = random.pick<Fields>([{}, {}, {}, some, venue, { ...some, ...venue }]);
@@ -166,7 +166,7 @@ interface OnAuction {
   readonly body: Fields;
 }
 
-function onAuction(operation: Promised['operation'], on: OnAuction, random: Random): Errand {
+function onAuction(operation: Promised['operation'], on: OnAuction, random: Random): WireCommand {
   const { account, auctionId, action, quoteId, body } = on;
   const content = quoteId === undefined ? body : { quote_id: quoteId, ...body };
   const command = commandOf(operation, account, auctionId, random, content);

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../simulator/kernel/random.js';
 import { StreamClient } from '#libs/client/stream-client.js';
-import { StreamMemory, type Told } from '#libs/client/stream-memory.js';
+import { StreamMemory, type SubscriptionHistory } from '#libs/client/stream-memory.js';
 import type { Ack, Reject } from '#libs/client/stream-wire.js';
-import type { Caller, Errand } from './caller.js';
+import type { LoadCaller, WireCommand } from './caller.js';
 import type { Transcript } from './transcript.js';
 
 const BETWEEN_TRIES_MS = 150;
@@ -14,7 +14,7 @@ const SILENT_MS = 25_000;
 const LEAVES = 0.04;
 
 /** Listens to all that an account may see, and goes on at whatever gateway takes it when its stream ends. */
-export class Listener {
+export class CampaignListener {
   readonly memory = new StreamMemory();
   streams = 0;
   private heardAt = 0;
@@ -26,7 +26,7 @@ export class Listener {
   private readonly trimming: NodeJS.Timeout;
 
   constructor(
-    readonly caller: Caller,
+    readonly caller: LoadCaller,
     private readonly gatewayUrls: readonly string[],
     private readonly transcript: Transcript,
     private readonly random: Random,
@@ -34,7 +34,7 @@ export class Listener {
     this.trimming = setInterval(() => this.trim(), TRIM_EVERY_MS).unref();
   }
 
-  get told(): Told {
+  get told(): SubscriptionHistory {
     return this.memory.of(this.subscription);
   }
 
@@ -53,7 +53,7 @@ export class Listener {
   }
 
   /** Undefined where it cannot be said or no answer came. */
-  async submit({ command, body }: Errand): Promise<Ack | Reject | undefined> {
+  async submit({ command, body }: WireCommand): Promise<Ack | Reject | undefined> {
     const fields = { auction_id: command.auctionId, idempotency_key: command.key, ...body };
     try {
       const reply = await this.client?.ask('quote.submit', fields);

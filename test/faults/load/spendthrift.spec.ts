@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import type { ApiAnswer } from '#libs/client/api-client.js';
 import { Random } from '../../simulator/kernel/random.js';
-import type { Errand } from './caller.js';
+import type { WireCommand } from './caller.js';
 import { shardFor } from './deeds.js';
 import { Spendthrift } from './spendthrift.js';
 import type { Overspending } from './transcript.js';
@@ -18,7 +18,7 @@ const HALF_OF_ITS_MILLION = 500_000_000_000;
 let overspendings: Overspending[];
 /** What was asked and what was answered, in the order in which it came about. */
 let log: string[];
-let asked: Errand[];
+let asked: WireCommand[];
 
 beforeEach(() => {
   [overspendings, log, asked] = [[], [], []];
@@ -31,7 +31,7 @@ function answer(status: number, body: Record<string, unknown>): ApiAnswer {
 /** One time, where every command is done but for those whose place among those of their kind says something else. */
 async function overspend(differing: Readonly<Record<string, ApiAnswer | undefined>> = {}): Promise<void> {
   const counts = new Map<string, number>();
-  const settle = async (_: { account: string }, errand: Errand): Promise<ApiAnswer | undefined> => {
+  const settle = async (_: { account: string }, errand: WireCommand): Promise<ApiAnswer | undefined> => {
     const { operation } = errand.command;
     const place = (counts.get(operation) ?? 0) + 1;
     counts.set(operation, place);

@@ -1,16 +1,16 @@
 import type { ApiAnswer } from '#libs/client/api-client.js';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import type { Random } from '../../simulator/kernel/random.js';
-import type { Caller, Errand } from './caller.js';
+import type { LoadCaller, WireCommand } from './caller.js';
 import { cancelErrand, largeQuoteErrand, largeSaleErrand, withdrawErrand } from './deeds.js';
-import type { Answered, Overspending } from './transcript.js';
+import type { AnsweredCommand, Overspending } from './transcript.js';
 
 const SHARDS = [0, 1, 2];
 /** Mostly short, sometimes long enough for a fault to come in between. */
 const MEANWHILE_MS = { least: 0, most: 600 };
 
 /** The last word on a command; undefined where there is none for now, and others go on asking. */
-type Settle<Person> = (caller: Person, errand: Errand) => Promise<ApiAnswer | undefined>;
+type Settle<Person> = (caller: Person, errand: WireCommand) => Promise<ApiAnswer | undefined>;
 
 export interface SpendthriftParts<Person> {
   /** Does nothing else, so that nobody else's promises are in the way. */
@@ -24,7 +24,7 @@ export interface SpendthriftParts<Person> {
 }
 
 /** A maker that promises more than half of what it has at a venue, and then as much again, in any shard. */
-export class Spendthrift<Person extends Pick<Caller, 'account'> = Caller> {
+export class Spendthrift<Person extends Pick<LoadCaller, 'account'> = LoadCaller> {
   constructor(private readonly parts: SpendthriftParts<Person>) {}
 
   async overspend(settle: Settle<Person>): Promise<void> {
@@ -56,7 +56,7 @@ export class Spendthrift<Person extends Pick<Caller, 'account'> = Caller> {
       readonly quote_id: string;
       readonly revision: number;
     };
-    const beside: Pick<Answered, 'command' | 'status' | 'body'>[] = [];
+    const beside: Pick<AnsweredCommand, 'command' | 'status' | 'body'>[] = [];
     for (const other of others) {
       await sleep(random.between(MEANWHILE_MS.least, MEANWHILE_MS.most));
       const { command, ...errand } = largeQuoteErrand(maker.account, other, random);

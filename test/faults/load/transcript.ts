@@ -8,7 +8,7 @@ import type { Reading } from '../../simulator/oracle/readings.js';
 import { Sorts } from '../checker/sorts.js';
 
 /** A command and one answer to it. */
-export interface Answered {
+export interface AnsweredCommand {
   readonly command: Promised;
   readonly status: number;
   readonly body: string;
@@ -23,7 +23,7 @@ export interface Answered {
 export interface Overspending {
   /** Acknowledged before anything else was asked for. */
   readonly standing: Promised;
-  readonly beside: readonly Pick<Answered, 'command' | 'status' | 'body'>[];
+  readonly beside: readonly Pick<AnsweredCommand, 'command' | 'status' | 'body'>[];
   /** Of the first; whoever finds it done knows that it stood all the while. */
   readonly withdrawal: Promised;
 }
@@ -44,7 +44,7 @@ const DOCUMENTED = 'as documented';
 
 /** Everything that was asked and told, as the people of the campaign remember it. */
 export class Transcript {
-  readonly answered: Answered[] = [];
+  readonly answered: AnsweredCommand[] = [];
   readonly readings: KindOfReading[] = [];
   readonly overspendings: Overspending[] = [];
   /** Answers by status and code, unanswered requests included. */

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
-export interface Call {
+export interface SimulateCall {
   readonly seed: number;
   readonly count: number;
   readonly threads: number;
@@ -22,7 +22,7 @@ const PATIENCE_SECONDS = 60;
 const MOST_PATIENCE_SECONDS = 1_000_000;
 
 /** Undefined for a call that cannot be read. */
-export function readCall(args: readonly string[]): Call | undefined {
+export function readCall(args: readonly string[]): SimulateCall | undefined {
   try {
     const { values } = parseArgs({
       args: [...args],

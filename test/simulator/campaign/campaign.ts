@@ -11,7 +11,7 @@ export interface CampaignOptions {
   readonly mostFailures: number;
 }
 
-export interface Findings {
+export interface CampaignResult {
   readonly searched: number;
   readonly failures: readonly Searched[];
   readonly coverage: ReadonlyMap<string, number>;
@@ -20,7 +20,7 @@ export interface Findings {
 }
 
 /** Searches seeds on several threads. Which thread had which seed makes no difference. */
-export async function campaign(options: CampaignOptions): Promise<Findings> {
+export async function campaign(options: CampaignOptions): Promise<CampaignResult> {
   const { from, count, threads, mostFailures } = options;
   const failures: Searched[] = [];
   const coverage = new Map<string, number>();

@@ -4,7 +4,7 @@ import { thrown } from './thrown.js';
 import type { TrialName } from './trials.js';
 
 /** What a thread is asked for. */
-export type Task =
+export type ThreadTask =
   | { readonly kind: 'SEARCH'; readonly seed: number; readonly keepsTrace: boolean }
   | { readonly kind: 'SHRINK'; readonly seed: number; readonly trial: TrialName; readonly check: string };
 
@@ -81,7 +81,7 @@ export class SearchThread {
     await worker?.terminate();
   }
 
-  private async ask(task: Task): Promise<Word> {
+  private async ask(task: ThreadTask): Promise<Word> {
     this.worker ??= this.begin();
     try {
       return await this.answer(this.worker, task);
@@ -98,7 +98,7 @@ export class SearchThread {
     });
   }
 
-  private answer(worker: Worker, task: Task): Promise<Word> {
+  private answer(worker: Worker, task: ThreadTask): Promise<Word> {
     return new Promise((resolve, reject) => {
       const told = new LinesSoFar();
       const lose = (check: string, what: string): void => {

@@ -1,12 +1,12 @@
 import { draw, type Plan } from '../plan/draw.js';
-import { simulate, type Outcome, type Watching } from '../simulation.js';
+import { simulate, type SimulationOutcome, type Watching } from '../simulation.js';
 import { CALM_TOPIC } from '../storage/topic.js';
 import { liveTwins, twinPlan } from '../twins/compare-twins.js';
 
 /** What can be lived by a plan, and in which ways a plan may be made simpler before its incidents are. */
 export interface Trial {
   readonly plan: Plan;
-  readonly live: (plan: Plan, watching?: Watching) => Promise<Outcome>;
+  readonly live: (plan: Plan, watching?: Watching) => Promise<SimulationOutcome>;
   readonly simpler: readonly Partial<Plan>[];
 }
 

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { shrink } from '../plan/shrink.js';
 import { search } from './search.js';
-import type { ShrunkTrial, Task, Word } from './thread.js';
+import type { ShrunkTrial, ThreadTask, Word } from './thread.js';
 import { TRIALS, type TrialName } from './trials.js';
 
 function say(word: Word): void {
@@ -28,7 +28,7 @@ async function shrunk(seed: number, name: TrialName, check: string): Promise<Shr
 }
 
 /** A thread that does what it is asked for, one after another. */
-parentPort?.on('message', (task: Task) => {
+parentPort?.on('message', (task: ThreadTask) => {
   const done =
     task.kind === 'SEARCH'
       ? searched(task.seed, task.keepsTrace)

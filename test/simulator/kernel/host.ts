@@ -1,4 +1,4 @@
-import type { Place, Scheduler } from './scheduler.js';
+import type { ProcessContext, Scheduler } from './scheduler.js';
 
 type Standing = 'RUNNING' | 'PAUSED' | 'DEAD';
 
@@ -9,7 +9,7 @@ interface Standstill {
 }
 
 /** One simulated process. What is to happen in it waits while it is paused and never happens once it is dead. */
-export class Host implements Place {
+export class Host implements ProcessContext {
   private standing: Standing = 'RUNNING';
   private held: (() => void)[] = [];
   private readonly onDeath: (() => void)[] = [];

@@ -2,7 +2,7 @@ import type { Cancel } from '#libs/platform/time/clock.js';
 import { EventQueue, type Timed } from './event-queue.js';
 
 /** Where code runs: a simulated process. */
-export interface Place {
+export interface ProcessContext {
   readonly isAlive: boolean;
   /** Now, later, or never. */
   run(action: () => void): void;
@@ -11,7 +11,7 @@ export interface Place {
 }
 
 interface SimEvent extends Timed {
-  readonly host: Place | undefined;
+  readonly host: ProcessContext | undefined;
   readonly action: () => void;
   isCancelled: boolean;
 }
@@ -25,14 +25,14 @@ export class Scheduler {
   steps = 0;
   private readonly queue = new EventQueue<SimEvent>();
   private entered = 0;
-  private current: Place | undefined;
+  private current: ProcessContext | undefined;
 
   /** In which process the code runs that runs now. */
-  get running(): Place | undefined {
+  get running(): ProcessContext | undefined {
     return this.current;
   }
 
-  after(nanos: number, host: Place | undefined, action: () => void): Cancel {
+  after(nanos: number, host: ProcessContext | undefined, action: () => void): Cancel {
     const event = {
       at: this.now + Math.max(0, Math.round(nanos)),
       order: this.entered,
@@ -63,7 +63,7 @@ export class Scheduler {
   }
 
   /** Until the next step all code belongs to this process. */
-  enter(host: Place | undefined, action: () => void): void {
+  enter(host: ProcessContext | undefined, action: () => void): void {
     this.current = host;
     action();
   }

@@ -11,7 +11,7 @@ const RULES = 'the rules of an auction';
 const FORWARD = 'the times of commands go forward';
 
 /** All auctions as they follow from the journals' events, and the event that each command has led to. */
-export class Archive {
+export class OracleArchive {
   readonly files = new Map<string, AuctionFile>();
   /** By auction, what there is to be told of it. */
   readonly pictures = new Map<string, Picture>();

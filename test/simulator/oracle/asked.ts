@@ -24,7 +24,7 @@ export interface Asked {
 }
 
 /** As much of a success as is held against what was asked. */
-export interface Told {
+export interface ToldResult {
   readonly auction_id?: string;
   readonly quote_id?: string;
   readonly cancellation?: object;
@@ -34,7 +34,7 @@ interface Done {
   readonly operation: string;
   readonly account: string;
   readonly asked: Asked;
-  readonly told: Told;
+  readonly told: ToldResult;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

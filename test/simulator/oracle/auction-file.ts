@@ -1,5 +1,5 @@
 import type { RawAward, RawHold, RawQuote, RawSettlement, RawTerms } from './raw-events.js';
-import type { Shown, Sight } from './told/shown.js';
+import type { Shown, ViewedAuction } from './told/shown.js';
 
 export interface FiledQuote {
   readonly id: string;
@@ -41,7 +41,7 @@ export interface StoryLine {
   readonly actor: string;
   readonly data: Shown;
   /** What there is to be seen as of this line; nothing where the record has told of more at once. */
-  readonly sight?: Sight;
+  readonly sight?: ViewedAuction;
 }
 
 /** An auction as the oracle keeps it: plain, and grown event by event. */

@@ -1,4 +1,4 @@
-import type { Archive } from './archive.js';
+import type { OracleArchive } from './archive.js';
 import type { PlacedEvent } from './raw-events.js';
 import { must } from './violation.js';
 
@@ -19,7 +19,11 @@ export interface Graces {
 }
 
 /** In a world in which nothing else goes wrong: a quote is withdrawn for a lost stream when that was lost for as long as its maker has said. */
-export function mustBeLost({ event }: PlacedEvent, archive: Archive, { graces, absence }: Graces): void {
+export function mustBeLost(
+  { event }: PlacedEvent,
+  archive: OracleArchive,
+  { graces, absence }: Graces,
+): void {
   const { type, data } = event;
   if (type !== 'QUOTE_WITHDRAWN' || data.by !== 'DISCONNECT') return;
   const quote = archive.findQuote(data.quote_id ?? '')?.quote;
@@ -44,7 +48,7 @@ export interface Back {
 }
 
 export function mustHaveGone(
-  archive: Archive,
+  archive: OracleArchive,
   { connectionId, awayMillis, graceMillis, servesFor }: Back,
 ): void {
   if (awayMillis < graceMillis + PROMPT_MILLIS) return;

@@ -1,4 +1,4 @@
-import type { Archive } from './archive.js';
+import type { OracleArchive } from './archive.js';
 import { isOriginatorKnownTo } from './told/names.js';
 import { must } from './violation.js';
 
@@ -6,8 +6,8 @@ const PRIVATE = 'nobody is named to whom it is not disclosed';
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 /** Nothing that somebody is told, whatever it is, names an account that no auction has disclosed to it. */
-export class Names {
-  constructor(private readonly archive: Archive) {}
+export class DisclosedNames {
+  constructor(private readonly archive: OracleArchive) {}
 
   /** What it has said itself it may be told. */
   check(account: string, text: string, said = ''): void {

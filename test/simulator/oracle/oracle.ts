@@ -1,5 +1,5 @@
 import type { Tables } from '../storage/tables.js';
-import { Archive } from './archive.js';
+import { OracleArchive } from './archive.js';
 import type { AuctionFile, StoryLine } from './auction-file.js';
 import { OwnersKnowledge } from './freshness.js';
 import { KeptAway } from './kept-away.js';
@@ -33,7 +33,7 @@ export interface TrueTime {
 /** Everything that is known of the world by looking at its disks, and checked while it grows. */
 export class Oracle {
   readonly copies: readonly JournalCopy[] = [0, 1, 2].map((shard) => new JournalCopy(shard));
-  readonly archive = new Archive();
+  readonly archive = new OracleArchive();
   readonly money: MoneyBook;
   private readonly protection: KeptAway;
   private readonly histories: KeptHistories;

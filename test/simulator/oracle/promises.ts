@@ -1,5 +1,5 @@
-import { commandName, type Archive } from './archive.js';
-import { mustStand, type Asked, type Told } from './asked.js';
+import { commandName, type OracleArchive } from './archive.js';
+import { mustStand, type Asked, type ToldResult } from './asked.js';
 import { mustBeDocumented } from './documented.js';
 import type { PlacedEvent } from './raw-events.js';
 import { must } from './violation.js';
@@ -47,7 +47,7 @@ export class Promises {
   private readonly contents = new Map<string, Set<string>>();
 
   constructor(
-    private readonly archive: Archive,
+    private readonly archive: OracleArchive,
     /** Hears of each event that an owner is known to know, because it has acknowledged it. */
     private readonly onAcknowledged: (placed: PlacedEvent) => void = () => undefined,
   ) {}
@@ -129,7 +129,7 @@ export class Promises {
     must(status !== 201 || !this.made.has(name), MADE_ONCE, () => `${name}: 201 once more`);
     if (status === 201) this.made.add(name);
     const { auction_id: id = '' } = placed.event;
-    const told = JSON.parse(body) as Told;
+    const told = JSON.parse(body) as ToldResult;
     const file = this.archive.files.get(id);
     must(
       file !== undefined && told.auction_id === id && (operation === 'CREATE' || id === auctionId),

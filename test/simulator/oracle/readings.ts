@@ -1,4 +1,4 @@
-import type { Archive } from './archive.js';
+import type { OracleArchive } from './archive.js';
 import type { AuctionFile, StoryLine } from './auction-file.js';
 import type { Freshness } from './freshness.js';
 import { checkPage, type PageRow } from './pages.js';
@@ -47,7 +47,7 @@ interface Quote extends Shown {
 /** What reads answer, held against the journals: every field of it, and whether it is there at all. */
 export class Readings {
   constructor(
-    private readonly archive: Archive,
+    private readonly archive: OracleArchive,
     private readonly freshness: Freshness,
   ) {}
 

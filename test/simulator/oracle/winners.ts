@@ -1,6 +1,6 @@
 import type { RawTerms } from './raw-events.js';
 
-export interface Standing {
+export interface CandidateQuote {
   readonly id: string;
   readonly price: number;
   readonly quantity: number;
@@ -14,17 +14,17 @@ export interface Win {
 }
 
 /** Who wins by the contract's words, found by comparing every quote with every other and without sorting anything. */
-export function winnersOf(terms: RawTerms, standing: readonly Standing[]): readonly Win[] {
+export function winnersOf(terms: RawTerms, standing: readonly CandidateQuote[]): readonly Win[] {
   const { side, limit_price_atoms: reserve } = terms;
   const counting = standing.filter(({ price }) => {
     if (reserve === undefined) return true;
     return side === 'BUY' ? price <= reserve : price >= reserve;
   });
-  const beats = (one: Standing, other: Standing): boolean => {
+  const beats = (one: CandidateQuote, other: CandidateQuote): boolean => {
     if (one.price !== other.price) return side === 'BUY' ? one.price < other.price : one.price > other.price;
     return one.priority < other.priority;
   };
-  const best = (among: readonly Standing[]): Standing | undefined =>
+  const best = (among: readonly CandidateQuote[]): CandidateQuote | undefined =>
     among.find((one) => among.every((other) => one === other || beats(one, other)));
   if (terms.allocation === 'SINGLE_WINNER') {
     const winner = best(counting.filter(({ quantity }) => quantity >= terms.min_fill_quantity_atoms));

@@ -1,11 +1,14 @@
-import type { Database } from '../storage/database.js';
+import type { SimulatedDatabase } from '../storage/database.js';
 import { FIRST_POLICY } from '../storage/statements/policy-statements.js';
 import { keyOf } from '../storage/tables.js';
 import { Transaction } from '../storage/transaction.js';
 import type { Contract } from './cast.js';
 
 /** The registry says that a market has stopped trading for good, and the policy's version moves with it. */
-export function closeMarket(database: Database, { venue, contract_id: contract, outcome }: Contract): void {
+export function closeMarket(
+  database: SimulatedDatabase,
+  { venue, contract_id: contract, outcome }: Contract,
+): void {
   const { contracts, policy } = database.tables;
   const tx = new Transaction();
   const key = keyOf(venue, contract, outcome);

@@ -1,13 +1,13 @@
 import type { Host } from '../kernel/host.js';
 import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import { httpAddress } from '../processes/gateway.js';
-import type { HttpAnswer, HttpRequest } from '../processes/http-desk.js';
+import type { SimulatedHttpAnswer, HttpRequest } from '../processes/http-desk.js';
 import type { World } from '../processes/world.js';
 import type { WireEnd } from '../wire/wire-end.js';
 
 const PATIENCE_MILLIS = 6_000;
 
-type Heed = (answer: HttpAnswer | undefined) => void;
+type Heed = (answer: SimulatedHttpAnswer | undefined) => void;
 
 interface Line {
   readonly end: WireEnd;
@@ -16,7 +16,7 @@ interface Line {
 }
 
 /** Somebody's HTTP client: a connection to each gateway, kept as long as it lasts. Undefined is an answer that never came. */
-export class Caller {
+export class SimulatedCaller {
   private readonly lines = new Map<string, Line>();
   private lastId = 0;
 
@@ -54,7 +54,7 @@ export class Caller {
       for (const text of line.kept.splice(0)) end.send(text);
     };
     end.onText = (text) => {
-      const answer = JSON.parse(text) as HttpAnswer;
+      const answer = JSON.parse(text) as SimulatedHttpAnswer;
       const heed = line.waiting.get(answer.id);
       line.waiting.delete(answer.id);
       heed?.(answer);

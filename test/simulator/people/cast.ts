@@ -26,12 +26,12 @@ export const MARKETS: ReadonlyMap<string, Contract> = new Map([
   ['fog', FOG],
 ]);
 
-export interface Grid {
+export interface TickAndStep {
   readonly tick: number;
   readonly step: number;
 }
 
-export const GRIDS: ReadonlyMap<Contract, Grid> = new Map([
+export const GRIDS: ReadonlyMap<Contract, TickAndStep> = new Map([
   [RAIN, { tick: 1_000, step: 1_000_000 }],
   [RAIN_AT_B, { tick: 1_000, step: 1_000_000 }],
   [FOG, { tick: 7, step: 1_000 }],
@@ -71,7 +71,7 @@ export interface Wealth {
 }
 
 /** What an account may trade where, and whose house it is of. */
-export interface Standing {
+export interface TradingRights {
   readonly venues: readonly string[];
   readonly house: string | null;
 }
@@ -80,7 +80,7 @@ export interface Furniture {
   readonly wealth: Readonly<Record<string, Wealth>>;
   /** Of makers that have set any. */
   readonly protection: Readonly<Record<string, ProtectionRow>>;
-  readonly standings: Readonly<Record<string, Standing>>;
+  readonly standings: Readonly<Record<string, TradingRights>>;
   /** By id, who is in it. */
   readonly groups: Readonly<Record<string, readonly string[]>>;
 }
@@ -114,7 +114,7 @@ export function groupOf(id: string, members: readonly string[]): GroupRow {
   return { group_id: id, owner: GROUP_OWNERS.get(id) ?? '', name: `group ${id}`, market_maker_ids: members };
 }
 
-function principal(account: string, standing?: Standing): PrincipalRow {
+function principal(account: string, standing?: TradingRights): PrincipalRow {
   const isMaker = MAKERS.includes(account);
   const isOriginator = ORIGINATORS.includes(account) || account === STRANGER;
   return {

@@ -2,21 +2,21 @@ import { instantFromNanos } from '#libs/base/instant.js';
 import { Host } from '../kernel/host.js';
 import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import type { Random } from '../kernel/random.js';
-import { Names } from '../oracle/names.js';
+import { DisclosedNames } from '../oracle/names.js';
 import type { Oracle } from '../oracle/oracle.js';
 import { Promises } from '../oracle/promises.js';
 import type { Plan } from '../plan/draw.js';
-import type { Deed } from '../plan/plan.js';
+import type { PlannedAction } from '../plan/plan.js';
 import type { World } from '../processes/world.js';
-import type { Transcript } from '../twins/transcript.js';
-import { Caller } from './caller.js';
+import type { TwinTranscript } from '../twins/transcript.js';
+import { SimulatedCaller } from './caller.js';
 import { MAKERS, ORIGINATORS, STRANGER } from './cast.js';
 import { commandFor } from './deeds.js';
 import { Errands, isFinal, type Errand } from './errands.js';
 import { FamiliarKeys } from './familiar-keys.js';
 import { Knowledge, type KnownAuction } from './knowledge.js';
 import { Reader } from './reader.js';
-import { Viewer } from './viewer.js';
+import { StreamViewer } from './viewer.js';
 
 /** Commands that are said once more. */
 const LATEST = 20;
@@ -41,27 +41,27 @@ interface CrowdParts {
   readonly plan: Plan;
   readonly random: Random;
   readonly gateways: readonly string[];
-  readonly transcript: Transcript | undefined;
+  readonly transcript: TwinTranscript | undefined;
 }
 
 /** Everybody outside the system: what they do, what they know, and what they were told. */
-export class Crowd {
+export class SimulatedWorkload {
   readonly promises: Promises;
-  readonly viewers: readonly Viewer[];
+  readonly viewers: readonly StreamViewer[];
   readonly errands: Errands;
   readonly reader: Reader;
-  private readonly names: Names;
+  private readonly names: DisclosedNames;
   private readonly known = new Knowledge();
   private readonly keys = new FamiliarKeys();
-  private readonly callers = new Map<string, Caller>();
+  private readonly callers = new Map<string, SimulatedCaller>();
   /** In their order. */
   private readonly given: Errand[] = [];
 
   constructor(private readonly parts: CrowdParts) {
     const { world, oracle, plan, random, gateways, transcript } = parts;
     this.promises = new Promises(oracle.archive, (placed) => oracle.owners.acknowledge(placed));
-    this.names = new Names(oracle.archive);
-    const callerOf = (account: string): Caller => this.caller(account);
+    this.names = new DisclosedNames(oracle.archive);
+    const callerOf = (account: string): SimulatedCaller => this.caller(account);
     this.reader = new Reader({
       world,
       oracle,
@@ -77,11 +77,11 @@ export class Crowd {
     for (const [account, host] of hosts)
       this.callers.set(
         account,
-        new Caller(world, host, account, (said, told) => this.names.check(account, told, said)),
+        new SimulatedCaller(world, host, account, (said, told) => this.names.check(account, told, said)),
       );
     this.viewers = [...hosts].map(
       ([account, host]) =>
-        new Viewer(world, host, account, {
+        new StreamViewer(world, host, account, {
           random: random.fork(`viewer ${account}`),
           oracle,
           gateways,
@@ -94,7 +94,7 @@ export class Crowd {
     );
   }
 
-  do(deed: Deed): void {
+  do(deed: PlannedAction): void {
     const { world, random, plan } = this.parts;
     const own = random.fork(`deed ${deed.key}`);
     if (deed.act === 'READ' || deed.act === 'LIST') {
@@ -173,7 +173,7 @@ export class Crowd {
     });
   }
 
-  private overStream(errand: Errand, viewer: Viewer): boolean {
+  private overStream(errand: Errand, viewer: StreamViewer): boolean {
     const { command, request } = errand;
     const isSubmit = command.operation === 'SUBMIT';
     const named = isSubmit ? { auction_id: command.auctionId } : {};
@@ -202,7 +202,7 @@ export class Crowd {
   }
 
   /** Somebody wants to hear of one auction, from where it knows its story. */
-  private follow({ account }: Deed, random: Random): void {
+  private follow({ account }: PlannedAction, random: Random): void {
     const { auctions } = this.known;
     const auction = auctions.at(-1 - random.below(Math.min(6, Math.max(1, auctions.length))));
     const viewer = this.viewers.find((one) => one.account === account);
@@ -211,7 +211,7 @@ export class Crowd {
     viewer.follow(auction.id, random.chance(0.2) ? undefined : random.below(length + 1));
   }
 
-  private read(deed: Deed, random: Random): void {
+  private read(deed: PlannedAction, random: Random): void {
     const { auctions } = this.known;
     const auction = auctions.at(-1 - random.below(Math.min(6, Math.max(1, auctions.length))));
     this.reader.read(deed, random, auction);
@@ -246,7 +246,7 @@ export class Crowd {
     }
   }
 
-  private caller(account: string): Caller {
+  private caller(account: string): SimulatedCaller {
     const caller = this.callers.get(account);
     if (caller === undefined) throw new Error(`nobody is called ${account}`);
     return caller;

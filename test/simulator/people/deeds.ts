@@ -3,7 +3,7 @@ import { shardOfId } from '#libs/auction/protocol/routing.js';
 import type { Random } from '../kernel/random.js';
 import type { Promised } from '../oracle/promises.js';
 import type { HttpRequest } from '../processes/http-desk.js';
-import type { Deed } from '../plan/plan.js';
+import type { PlannedAction } from '../plan/plan.js';
 import { FOG, GRIDS, GROUP_OWNERS, MAKERS, RAIN, RAIN_AT_B, type Contract } from './cast.js';
 import type { KnownAuction, Knowledge } from './knowledge.js';
 
@@ -14,7 +14,7 @@ interface Command {
 
 /** A command that somebody gives, or nothing where there is nothing to be done. */
 export function commandFor(
-  deed: Deed,
+  deed: PlannedAction,
   known: Knowledge,
   random: Random,
   nowNanos: bigint,
@@ -48,7 +48,7 @@ export function commandFor(
   }
 }
 
-function create(deed: Deed, random: Random): Command {
+function create(deed: PlannedAction, random: Random): Command {
   const good = createBody(audienceFor(deed.account, random.fork('audience')), random);
   const drafted = random.chance(0.1) ? spoiled(good, random) : good;
   const timed = deed.closesAt === undefined ? drafted : closingAt(drafted, deed.closesAt);
@@ -70,7 +70,7 @@ function closingAt(draft: CreateDraft, closesAt: string): object {
 }
 
 /** Often all of it, else what is in some auctions, at one venue, or both. */
-function withdrawAll({ account, key }: Deed, known: Knowledge, random: Random): Command {
+function withdrawAll({ account, key }: PlannedAction, known: Knowledge, random: Random): Command {
   const some = random.shuffled(known.auctions.slice(-8).map(({ id }) => id));
   const auctions = { auction_ids: some.slice(0, random.between(0, some.length)) };
   const venue = { venue: random.pick([RAIN, RAIN_AT_B]).venue };
@@ -161,7 +161,7 @@ function gridOf(routes: readonly Contract[]): { readonly tick: number; readonly 
   return grid ?? { tick: 1_000, step: 1_000_000 };
 }
 
-function submit(deed: Deed, auction: KnownAuction, random: Random, nowNanos: bigint): Command {
+function submit(deed: PlannedAction, auction: KnownAuction, random: Random, nowNanos: bigint): Command {
   const { tick, step, quantity } = auction;
   const most = quantity / step;
   const size = random.between(1, most);
@@ -186,7 +186,12 @@ function soon(random: Random, nowNanos: bigint): string {
   return instantFromNanos(nowNanos + BigInt(random.between(100, 5_000)) * 1_000_000n);
 }
 
-function onQuote(deed: Deed, known: Knowledge, random: Random, nowNanos: bigint): Command | undefined {
+function onQuote(
+  deed: PlannedAction,
+  known: Knowledge,
+  random: Random,
+  nowNanos: bigint,
+): Command | undefined {
   const isForeign = deed.isForeign === true;
   const own = known.quotes.filter(({ maker }) => (maker === deed.account) !== isForeign);
   const quote = own.at(-1 - random.below(Math.min(4, Math.max(1, own.length))));
@@ -251,7 +256,7 @@ function terms({ tick, step, quantity }: KnownAuction, random: Random, nowNanos:
 function onAuction(
   operation: 'CANCEL' | 'SUBMIT',
   operationId: string,
-  { account, key }: Deed,
+  { account, key }: PlannedAction,
   auctionId: string,
   body: object,
 ): Command {
@@ -269,7 +274,7 @@ function priceOn(tick: number, random: Random): number {
 
 /** One of the latest auctions that will do. */
 function recent(
-  { shard, about }: Deed,
+  { shard, about }: PlannedAction,
   known: Knowledge,
   random: Random,
   does: (auction: KnownAuction) => boolean,

@@ -3,14 +3,14 @@ import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import type { Promised, Promises } from '../oracle/promises.js';
 import type { HttpRequest } from '../processes/http-desk.js';
 import type { World } from '../processes/world.js';
-import type { Transcript } from '../twins/transcript.js';
-import type { Caller } from './caller.js';
+import type { TwinTranscript } from '../twins/transcript.js';
+import type { SimulatedCaller } from './caller.js';
 import { nameOf } from './cast.js';
 
 export interface Errand {
   readonly command: Promised;
   readonly request: Omit<HttpRequest, 'id'>;
-  readonly caller: Caller;
+  readonly caller: SimulatedCaller;
   readonly done?: (status: number, body: string) => void;
 }
 
@@ -27,7 +27,7 @@ export class Errands {
     private readonly random: Random,
     private readonly promises: Promises,
     private readonly gateways: readonly string[],
-    private readonly transcript: Transcript | undefined,
+    private readonly transcript: TwinTranscript | undefined,
   ) {}
 
   get waiting(): number {

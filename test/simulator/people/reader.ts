@@ -4,11 +4,11 @@ import type { Oracle } from '../oracle/oracle.js';
 import type { PageRow } from '../oracle/pages.js';
 import { Readings, type Reading } from '../oracle/readings.js';
 import { must } from '../oracle/violation.js';
-import type { Deed } from '../plan/plan.js';
+import type { PlannedAction } from '../plan/plan.js';
 import type { HttpRequest } from '../processes/http-desk.js';
 import type { World } from '../processes/world.js';
-import type { Transcript } from '../twins/transcript.js';
-import type { Caller } from './caller.js';
+import type { TwinTranscript } from '../twins/transcript.js';
+import type { SimulatedCaller } from './caller.js';
 import type { KnownAuction } from './knowledge.js';
 
 const AGAIN_MILLIS = 300;
@@ -29,8 +29,8 @@ interface ReaderParts {
   readonly oracle: Oracle;
   readonly random: Random;
   readonly gateways: readonly string[];
-  readonly transcript: Transcript | undefined;
-  readonly callerOf: (account: string) => Caller;
+  readonly transcript: TwinTranscript | undefined;
+  readonly callerOf: (account: string) => SimulatedCaller;
 }
 
 interface PageAsked {
@@ -51,7 +51,7 @@ export class Reader {
   }
 
   /** One read, of whatever kind; of `auction`, where it is one of a single auction and there is any. */
-  read({ account, act, key }: Deed, random: Random, auction: KnownAuction | undefined): void {
+  read({ account, act, key }: PlannedAction, random: Random, auction: KnownAuction | undefined): void {
     const gateway = random.pick(this.parts.gateways);
     const limit = random.between(1, 50);
     const kind = act === 'LIST' ? act : random.pick(KINDS);

@@ -1,13 +1,13 @@
 import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import type { Host } from '../kernel/host.js';
 import type { Random } from '../kernel/random.js';
-import type { Names } from '../oracle/names.js';
+import type { DisclosedNames } from '../oracle/names.js';
 import type { Oracle } from '../oracle/oracle.js';
 import { mustHaveGone } from '../oracle/lost-streams.js';
 import { must } from '../oracle/violation.js';
 import { streamAddress } from '../processes/gateway.js';
 import type { World } from '../processes/world.js';
-import type { Transcript } from '../twins/transcript.js';
+import type { TwinTranscript } from '../twins/transcript.js';
 import type { WireEnd } from '../wire/wire-end.js';
 import { nameOf } from './cast.js';
 import { SubscriptionRecord, type ToldEvent, type ToldView, type Wish } from './subscription-record.js';
@@ -40,7 +40,7 @@ const JUST_NOW_NANOS = 1_000 * NANOS_PER_MILLI;
 const RESUMED = 'streams can be resumed anywhere';
 
 /** Somebody's live view: goes on at whatever gateway there is, with its token, and remembers what it was told. */
-export class Viewer {
+export class StreamViewer {
   readonly records = new Map<string, SubscriptionRecord>();
   /** What its connections have come to, and how often. */
   readonly met = new Map<string, number>();
@@ -69,10 +69,10 @@ export class Viewer {
       readonly random: Random;
       readonly oracle: Oracle;
       readonly gateways: readonly string[];
-      readonly transcript: Transcript | undefined;
+      readonly transcript: TwinTranscript | undefined;
       readonly graceMillis: number | undefined;
       readonly isCalm: boolean;
-      readonly names: Names;
+      readonly names: DisclosedNames;
       readonly onTold: (auctionId: string, place: number) => void;
     },
   ) {}

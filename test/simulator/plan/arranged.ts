@@ -1,9 +1,13 @@
 import { instantFromNanos } from '#libs/base/instant.js';
 import { BEGINNING } from '../kernel/sim-clock.js';
-import type { Deed } from './plan.js';
+import type { PlannedAction } from './plan.js';
 
 /** A deed that belongs to a scene: said once, and said again only where nobody answers. */
-export function arranged(act: Deed['act'], account: string, key: string): Omit<Deed, 'atMillis'> {
+export function arranged(
+  act: PlannedAction['act'],
+  account: string,
+  key: string,
+): Omit<PlannedAction, 'atMillis'> {
   return { kind: 'DEED', account, act, key, isTwice: false };
 }
 

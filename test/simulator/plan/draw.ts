@@ -6,7 +6,7 @@ import {
   STRANGER,
   VENUES,
   type Furniture,
-  type Standing,
+  type TradingRights,
   type Wealth,
 } from '../people/cast.js';
 import type { WorldSettings } from '../processes/world.js';
@@ -15,7 +15,7 @@ import { CALM_TOPIC, type TopicMood } from '../storage/topic.js';
 import type { WireMood } from '../wire/network.js';
 import { ownersBehind } from './owners-behind.js';
 import { protectionOf } from './protection.js';
-import { OWNERS, type Deed, type Fault, type FaultName, type Incident } from './plan.js';
+import { OWNERS, type PlannedAction, type PlannedFault, type FaultName, type Incident } from './plan.js';
 import { trippingMaker } from './tripping-maker.js';
 
 /** Everything that a seed decides beforehand. What chance decides on the way follows from the seed too. */
@@ -55,11 +55,11 @@ const CALM = {
 
 /** What its people and its operators do, and streams that are lost more often than elsewhere. */
 function calm(plan: Plan, random: Random): Plan {
-  const cuts = Array.from({ length: random.between(4, 16) }, (): Fault => {
+  const cuts = Array.from({ length: random.between(4, 16) }, (): PlannedFault => {
     const atMillis = random.between(1_000, plan.activeMillis);
     return { kind: 'FAULT', name: 'STREAM_CUT', target: OWNERS[0] ?? '', other: '', atMillis, millis: 0 };
   });
-  const away = Array.from({ length: random.between(0, 3) }, (): Fault => {
+  const away = Array.from({ length: random.between(0, 3) }, (): PlannedFault => {
     const atMillis = random.between(1_000, plan.activeMillis);
     const millis = random.between(1_000, 6_000);
     return {
@@ -142,11 +142,11 @@ function drawn(seed: number): Plan {
 
 /** Mostly everybody may trade everywhere and is of no house. */
 function policyOf(random: Random): Pick<Furniture, 'standings' | 'groups'> {
-  const standing = (): Standing => ({
+  const standing = (): TradingRights => ({
     venues: random.chance(0.1) ? [random.pick(VENUES)] : VENUES,
     house: random.chance(0.12) ? 'a house' : null,
   });
-  const house = (): Standing => ({ venues: VENUES, house: random.chance(0.3) ? 'a house' : null });
+  const house = (): TradingRights => ({ venues: VENUES, house: random.chance(0.3) ? 'a house' : null });
   return {
     standings: {
       ...Object.fromEntries(MAKERS.map((maker) => [maker, standing()])),
@@ -193,11 +193,11 @@ function wealthOf(random: Random): Wealth {
 }
 
 const OF_PEOPLE: ReadonlySet<FaultName> = new Set(['STREAM_CUT', 'MARKET_CLOSES']);
-const ON_QUOTES: ReadonlySet<Deed['act']> = new Set(['REVISE', 'WITHDRAW']);
-const OF_ORIGINATORS: ReadonlySet<Deed['act']> = new Set(['CREATE', 'CANCEL']);
+const ON_QUOTES: ReadonlySet<PlannedAction['act']> = new Set(['REVISE', 'WITHDRAW']);
+const OF_ORIGINATORS: ReadonlySet<PlannedAction['act']> = new Set(['CREATE', 'CANCEL']);
 
-function deedsOf(random: Random, activeMillis: number): Deed[] {
-  const weights: Readonly<Record<Deed['act'], number>> = {
+function deedsOf(random: Random, activeMillis: number): PlannedAction[] {
+  const weights: Readonly<Record<PlannedAction['act'], number>> = {
     CREATE: random.between(1, 4),
     CANCEL: random.between(0, 1),
     SUBMIT: random.between(8, 24),
@@ -208,8 +208,8 @@ function deedsOf(random: Random, activeMillis: number): Deed[] {
     FOLLOW: random.between(0, 3),
     LIST: 0,
   };
-  const acts = (Object.keys(weights) as Deed['act'][]).flatMap((act) =>
-    Array<Deed['act']>(weights[act]).fill(act),
+  const acts = (Object.keys(weights) as PlannedAction['act'][]).flatMap((act) =>
+    Array<PlannedAction['act']>(weights[act]).fill(act),
   );
   const count = random.between(25, 110);
   return Array.from({ length: count }, (_, index) => {
@@ -234,7 +234,7 @@ function deedsOf(random: Random, activeMillis: number): Deed[] {
   });
 }
 
-export function identityOf(random: Random): Pick<Deed, 'identity'> {
+export function identityOf(random: Random): Pick<PlannedAction, 'identity'> {
   if (random.chance(0.2)) return {};
   const originator = random.pick(['ANONYMOUS', 'DISCLOSED', 'WINNER_ONLY']);
   const makers = random.pick(['ANONYMOUS', 'DISCLOSED_AFTER_AWARD']);
@@ -262,9 +262,9 @@ const SOMETIMES: readonly { readonly name: FaultName; readonly most: number; rea
 ];
 
 /** Somebody keeps the balances from those who settle, for longer than these wait. */
-function ledgerHeld(random: Random, activeMillis: number): Fault[] {
+function ledgerHeld(random: Random, activeMillis: number): PlannedFault[] {
   if (!random.chance(0.3)) return [];
-  return Array.from({ length: random.between(1, 3) }, (): Fault => {
+  return Array.from({ length: random.between(1, 3) }, (): PlannedFault => {
     const target = 'settler-0';
     const atMillis = random.between(1_500, activeMillis);
     return {
@@ -280,12 +280,12 @@ function ledgerHeld(random: Random, activeMillis: number): Fault[] {
 
 const OF_OWNERS: ReadonlySet<FaultName> = new Set(['DEPOSE', 'RIVAL', 'CLOCK_JUMP', 'CRASH_UNPROJECTED']);
 
-function faultsOf(random: Random, activeMillis: number, gateways: number): Fault[] {
+function faultsOf(random: Random, activeMillis: number, gateways: number): PlannedFault[] {
   const doors = Array.from({ length: gateways }, (_, index) => `gateway-${index}`);
   const others = [...doors, 'projector-0', 'settler-0'];
   const chosen = SOMETIMES.filter(() => random.chance(0.4));
   return chosen.flatMap(({ name, most, millis }) =>
-    Array.from({ length: random.between(1, most) }, (): Fault => ({
+    Array.from({ length: random.between(1, most) }, (): PlannedFault => ({
       kind: 'FAULT',
       atMillis: random.between(300, activeMillis),
       name,

@@ -1,6 +1,6 @@
 import type { Random } from '../kernel/random.js';
 import { MAKERS, ORIGINATORS } from '../people/cast.js';
-import { OWNERS, type Deed, type Fault, type Incident } from './plan.js';
+import { OWNERS, type PlannedAction, type PlannedFault, type Incident } from './plan.js';
 
 /** For so long before nobody has projected what the owner wrote. */
 const UNPROJECTED_MILLIS = 600;
@@ -17,7 +17,14 @@ export function ownersBehind(random: Random, activeMillis: number): Incident[] {
     const target = random.pick(OWNERS);
     const atMillis = random.between(1_000, activeMillis);
     const millis = random.between(0, 6_000);
-    const behind: Fault = { kind: 'FAULT', name: 'OWNER_BEHIND', target, other: target, atMillis, millis };
+    const behind: PlannedFault = {
+      kind: 'FAULT',
+      name: 'OWNER_BEHIND',
+      target,
+      other: target,
+      atMillis,
+      millis,
+    };
     return random.chance(0.2) ? [behind] : [behind, ...twoAtWork(random, `behind-${index}`, behind)];
   }).flat();
 }
@@ -28,9 +35,14 @@ type When = readonly [from: number, to: number];
  * People come to the one owner of the shard and to the other, one of which will not keep what it is told. Nobody projects meanwhile, so what
  * the owner wrote last comes to be known together with what its successor has written; then everybody looks.
  */
-function twoAtWork(random: Random, name: string, { target, atMillis }: Fault): Incident[] {
+function twoAtWork(random: Random, name: string, { target, atMillis }: PlannedFault): Incident[] {
   const until = random.between(800, 2_500);
-  const deeds = (count: number, act: Deed['act'], accounts: readonly string[], [from, to]: When): Deed[] =>
+  const deeds = (
+    count: number,
+    act: PlannedAction['act'],
+    accounts: readonly string[],
+    [from, to]: When,
+  ): PlannedAction[] =>
     Array.from({ length: count }, (_, index) => ({
       kind: 'DEED',
       atMillis: atMillis + random.between(from, to),

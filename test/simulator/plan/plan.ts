@@ -2,7 +2,7 @@
 export const OWNERS = ['owner-0', 'owner-1', 'owner-2'];
 
 /** Something that somebody does, at a moment of simulated time. What exactly follows from the deed's own seed. */
-export interface Deed {
+export interface PlannedAction {
   readonly kind: 'DEED';
   readonly atMillis: number;
   readonly account: string;
@@ -49,7 +49,7 @@ export type FaultName =
   | 'MARKET_CLOSES';
 
 /** Something that goes wrong, and for how long. */
-export interface Fault {
+export interface PlannedFault {
   readonly kind: 'FAULT';
   readonly atMillis: number;
   readonly name: FaultName;
@@ -59,4 +59,4 @@ export interface Fault {
   readonly millis: number;
 }
 
-export type Incident = Deed | Fault;
+export type Incident = PlannedAction | PlannedFault;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Trial } from '../campaign/trials.js';
-import type { Outcome } from '../simulation.js';
+import type { SimulationOutcome } from '../simulation.js';
 import { draw, type Plan } from './draw.js';
 import { shrink } from './shrink.js';
 
-const SOUND: Outcome = {
+const SOUND: SimulationOutcome = {
   seed: 1,
   violation: undefined,
   digest: '',
@@ -16,7 +16,7 @@ const SOUND: Outcome = {
 
 /** A world that breaks its promise wherever these two meet. */
 function trialOf(plan: Plan, keys: readonly string[]): Trial {
-  const live = (lived: Plan, { keepsTrace = false } = {}): Promise<Outcome> => {
+  const live = (lived: Plan, { keepsTrace = false } = {}): Promise<SimulationOutcome> => {
     const met = lived.incidents.flatMap((one) => (one.kind === 'DEED' ? [one.key] : []));
     const breaks = keys.every((key) => met.includes(key));
     const violation = { check: 'a promise', what: 'it is broken' };

@@ -1,12 +1,12 @@
 import type { Trial } from '../campaign/trials.js';
-import type { Outcome } from '../simulation.js';
+import type { SimulationOutcome } from '../simulation.js';
 import type { Plan } from './draw.js';
 
 const MOST_RUNS = 150;
 
 export interface Shrunk {
   readonly plan: Plan;
-  readonly outcome: Outcome;
+  readonly outcome: SimulationOutcome;
   readonly runs: number;
 }
 

@@ -1,7 +1,7 @@
 import type { Random } from '../kernel/random.js';
 import { MAKERS, ORIGINATORS, type Furniture } from '../people/cast.js';
 import { arranged, instantAt } from './arranged.js';
-import type { Deed } from './plan.js';
+import type { PlannedAction } from './plan.js';
 import { protectionOf } from './protection.js';
 
 const RUSH_MILLIS = 300;
@@ -14,7 +14,7 @@ const TRIES_MILLIS = 2_000;
 
 interface TrippingMaker {
   readonly protection: Furniture['protection'];
-  readonly deeds: readonly Deed[];
+  readonly deeds: readonly PlannedAction[];
 }
 
 /** A maker with quotes in many auctions, some of which close before the others, at once or one after the other. */
@@ -24,11 +24,11 @@ export function trippingMaker(random: Random): TrippingMaker {
   const maker = random.pick(MAKERS);
   const later = Array.from({ length: 9 }, (_, index) => ({ key: `later-${index}`, closes: OTHERS_MILLIS }));
   const sooner = Array.from({ length: 5 }, (_, index) => ({ key: `sooner-${index}`, closes: index * apart }));
-  const quote = (name: string, key: string): Omit<Deed, 'atMillis'> => ({
+  const quote = (name: string, key: string): Omit<PlannedAction, 'atMillis'> => ({
     ...arranged('SUBMIT', maker, `${name}-${key}`),
     about: key,
   });
-  const deeds = [...later, ...sooner].flatMap(({ key, closes }): Deed[] => [
+  const deeds = [...later, ...sooner].flatMap(({ key, closes }): PlannedAction[] => [
     {
       ...arranged('CREATE', random.pick(ORIGINATORS), key),
       atMillis: 650 + random.below(RUSH_MILLIS),
@@ -36,7 +36,7 @@ export function trippingMaker(random: Random): TrippingMaker {
     },
     { ...quote('in', key), atMillis: 2_800 + random.below(RUSH_MILLIS) },
   ]);
-  const again = later.map(({ key }): Deed => ({
+  const again = later.map(({ key }): PlannedAction => ({
     ...quote('again-in', key),
     atMillis: TRIES_AGAIN_MILLIS + own.below(TRIES_MILLIS),
   }));

@@ -7,7 +7,7 @@ import { Unit } from './unit.js';
 import { SHARDS, type World } from './world.js';
 
 /** All processes of a simulated installation, by name. */
-export class Cluster {
+export class SimulatedCluster {
   readonly units = new Map<string, Unit>();
   readonly gateways: readonly string[];
 

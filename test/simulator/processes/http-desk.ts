@@ -15,7 +15,7 @@ export interface HttpRequest {
   readonly key?: string;
 }
 
-export interface HttpAnswer {
+export interface SimulatedHttpAnswer {
   readonly id: number;
   readonly status: number;
   readonly body: string;

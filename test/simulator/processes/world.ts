@@ -3,7 +3,7 @@ import type { MemorySnapshotStore } from '#libs/testing/journals/memory-snapshot
 import type { Random } from '../kernel/random.js';
 import type { Scheduler } from '../kernel/scheduler.js';
 import type { Trace } from '../kernel/trace.js';
-import type { Database } from '../storage/database.js';
+import type { SimulatedDatabase } from '../storage/database.js';
 import type { Topic } from '../storage/topic.js';
 import type { Network } from '../wire/network.js';
 
@@ -33,7 +33,7 @@ export interface World {
   readonly trace: Trace;
   readonly network: Network;
   readonly topics: readonly Topic[];
-  readonly database: Database;
+  readonly database: SimulatedDatabase;
   readonly snapshots: MemorySnapshotStore;
   readonly settings: WorldSettings;
   /** By gateway, how far the feed of its latest life has come in each shard. */

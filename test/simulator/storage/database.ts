@@ -41,7 +41,7 @@ interface Lock {
 }
 
 /** The database server: what is committed survives everything; a restart ends all sessions and what they had not committed. */
-export class Database {
+export class SimulatedDatabase {
   readonly tables = new Tables();
   readonly met = new Map<string, number>();
   readonly sessions = new Set<{ readonly pid: number; breakOff(): void }>();

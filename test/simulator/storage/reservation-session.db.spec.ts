@@ -9,7 +9,7 @@ import { Host } from '../kernel/host.js';
 import { Random } from '../kernel/random.js';
 import { Scheduler } from '../kernel/scheduler.js';
 import { Trace } from '../kernel/trace.js';
-import { Database } from './database.js';
+import { SimulatedDatabase } from './database.js';
 import { openReservations } from './reservation-session.js';
 
 /** The simulator judges claims by rules of its own: these are held against the statement, on a real server, claim by claim. */
@@ -44,7 +44,7 @@ afterAll(async () => {
 /** Time goes on there as long as somebody waits for an answer. */
 class World {
   private readonly scheduler = new Scheduler();
-  readonly database = new Database(
+  readonly database = new SimulatedDatabase(
     this.scheduler,
     new Random('claims'),
     { slowestMillis: 1, stall: 0, cut: 0 },

@@ -2,11 +2,11 @@ import type { Freezes } from '#libs/auction/admission/freezes.js';
 import type { ClaimLine, ClaimOfEpoch } from '#libs/auction/admission/risk/claim.js';
 import type { OpenedSession, ReservedLine } from '#libs/auction/admission/risk/desk-session.js';
 import { accountKey, type AccountKey } from '#libs/auction/admission/risk/resource-key.js';
-import { Standing } from '#libs/auction/admission/risk/reserved-rows.js';
+import { ReservedState } from '#libs/auction/admission/risk/reserved-rows.js';
 import type { Host } from '../kernel/host.js';
-import type { Database } from './database.js';
+import type { SimulatedDatabase } from './database.js';
 import { DatabaseFault } from './database-fault.js';
-import { Session } from './session.js';
+import { SimulatedSession } from './session.js';
 import { standingRow } from './standing-row.js';
 import { Transaction } from './transaction.js';
 
@@ -17,15 +17,15 @@ const OWNED: ReadonlySet<string> = new Set(['COLLATERAL', 'OUTCOME_TOKEN']);
 
 /** The desk's statements as one serializable transaction after another, on the simulated server. */
 class ReservationSession {
-  private readonly session: Session;
+  private readonly session: SimulatedSession;
   private tx = new Transaction();
 
   constructor(
-    private readonly database: Database,
+    private readonly database: SimulatedDatabase,
     host: Host,
     private readonly shard: number,
   ) {
-    this.session = new Session(database, host);
+    this.session = new SimulatedSession(database, host);
   }
 
   get pid(): number {
@@ -51,7 +51,7 @@ class ReservationSession {
       this.session.waitAtMost(IDLE_MILLIS);
       const epoch = this.tx.get(tables.fences, String(this.shard));
       const rows = keys.map(({ name }, index) => standingRow(tables, this.tx, name, index));
-      return { epoch, standing: new Standing(keys, rows, this.freezesOf(this.tx, quoting)) };
+      return { epoch, standing: new ReservedState(keys, rows, this.freezesOf(this.tx, quoting)) };
     });
   }
 
@@ -164,7 +164,7 @@ function keyNamed(name: string): AccountKey {
 }
 
 export async function openReservations(
-  database: Database,
+  database: SimulatedDatabase,
   host: Host,
   shard: number,
 ): Promise<OpenedSession> {

@@ -1,7 +1,7 @@
 import type { Cancel } from '#libs/platform/time/clock.js';
 import type { Host } from '../kernel/host.js';
 import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
-import type { Database } from './database.js';
+import type { SimulatedDatabase } from './database.js';
 import { DatabaseFault } from './database-fault.js';
 
 const LOST = 'Connection terminated unexpectedly';
@@ -9,7 +9,7 @@ const LOST = 'Connection terminated unexpectedly';
 const IDLE_IN_TRANSACTION_MILLIS = 30_000;
 
 /** One connection of a process to the server: what it sends is carried out in order, what it hears comes in order. */
-export class Session {
+export class SimulatedSession {
   readonly pid: number;
   private readonly life: number;
   private lastArrival = 0;
@@ -22,7 +22,7 @@ export class Session {
   private idle: Cancel = () => undefined;
 
   constructor(
-    readonly database: Database,
+    readonly database: SimulatedDatabase,
     private readonly host: Host,
   ) {
     this.life = database.life;

@@ -1,14 +1,14 @@
 import type { Snapshot, SnapshotStore } from '#libs/journal/snapshots.js';
 import type { MemorySnapshotStore } from '#libs/testing/journals/memory-snapshots.js';
 import type { Host } from '../kernel/host.js';
-import type { Database } from './database.js';
-import { Session } from './session.js';
+import type { SimulatedDatabase } from './database.js';
+import { SimulatedSession } from './session.js';
 
 /** Snapshots in the database, as one process reaches them. */
 export class SnapshotShelf implements SnapshotStore {
   constructor(
     private readonly kept: MemorySnapshotStore,
-    private readonly database: Database,
+    private readonly database: SimulatedDatabase,
     private readonly host: Host,
   ) {}
 
@@ -23,7 +23,7 @@ export class SnapshotShelf implements SnapshotStore {
   }
 
   private asked<T>(act: () => T): Promise<T> {
-    const session = new Session(this.database, this.host);
+    const session = new SimulatedSession(this.database, this.host);
     return session.send<T>((done) => {
       done(act());
     });

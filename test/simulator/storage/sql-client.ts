@@ -1,9 +1,9 @@
 import type { QueryConfig, QueryResult } from 'pg';
 import type { Host } from '../kernel/host.js';
-import type { Database } from './database.js';
+import type { SimulatedDatabase } from './database.js';
 import { DatabaseFault } from './database-fault.js';
-import { Session } from './session.js';
-import { rowsOf, type Answer } from './statement.js';
+import { SimulatedSession } from './session.js';
+import { rowsOf, type StatementAnswer } from './statement.js';
 import { Transaction } from './transaction.js';
 
 const PATIENCE_MILLIS = 1_000;
@@ -16,17 +16,17 @@ type Asked = string | QueryConfig;
 
 /** A client of the pg package as the product uses it, on the simulated server. */
 export class SqlClient {
-  private readonly session: Session;
+  private readonly session: SimulatedSession;
   private tx: Transaction | undefined;
   private hasFailed = false;
   private isPatient = true;
   private readonly leases = {};
 
   constructor(
-    private readonly database: Database,
+    private readonly database: SimulatedDatabase,
     host: Host,
   ) {
-    this.session = new Session(database, host);
+    this.session = new SimulatedSession(database, host);
     this.session.whenEnded(() => {
       this.tx = undefined;
       database.unlock(this);
@@ -131,7 +131,7 @@ export class SqlClient {
   }
 }
 
-function resultOf(command: string, { rows, rowCount }: Answer): QueryResult {
+function resultOf(command: string, { rows, rowCount }: StatementAnswer): QueryResult {
   return { command, rows: rows.map(copyOf), rowCount, oid: 0, fields: [] };
 }
 

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { Host } from '../kernel/host.js';
-import type { Database } from './database.js';
+import type { SimulatedDatabase } from './database.js';
 import { DatabaseFault } from './database-fault.js';
 import { SqlClient } from './sql-client.js';
 
@@ -16,7 +16,7 @@ interface Clients {
 }
 
 /** A process's pool of connections to the simulated server. */
-export function poolOf(database: Database, host: Host): Pool {
+export function poolOf(database: SimulatedDatabase, host: Host): Pool {
   const connect = async (): Promise<Client> => {
     await new Promise<void>((resolve) => {
       database.scheduler.after(database.delay(), host, resolve);

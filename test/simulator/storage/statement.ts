@@ -1,7 +1,7 @@
 import type { Tables } from './tables.js';
 import type { Transaction } from './transaction.js';
 
-export interface Answer {
+export interface StatementAnswer {
   readonly rows: readonly object[];
   readonly rowCount: number;
 }
@@ -17,16 +17,16 @@ export interface Context {
 export interface Statement {
   /** Names of the locks that it waits for and holds until its transaction ends. */
   locks?(values: readonly unknown[]): readonly string[];
-  run(context: Context, values: readonly unknown[]): Answer;
+  run(context: Context, values: readonly unknown[]): StatementAnswer;
 }
 
 export type Statements = Readonly<Record<string, Statement>>;
 
-export function rowsOf(rows: readonly object[]): Answer {
+export function rowsOf(rows: readonly object[]): StatementAnswer {
   return { rows, rowCount: rows.length };
 }
 
-export function changed(rowCount: number): Answer {
+export function changed(rowCount: number): StatementAnswer {
   return { rows: [], rowCount };
 }
 

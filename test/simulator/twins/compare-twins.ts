@@ -3,12 +3,12 @@ import { BEGINNING } from '../kernel/sim-clock.js';
 import { Random } from '../kernel/random.js';
 import { MAKERS, ORIGINATORS, STRANGER } from '../people/cast.js';
 import { draw, identityOf, type Plan } from '../plan/draw.js';
-import type { Deed } from '../plan/plan.js';
-import { simulate, type Outcome, type Watching } from '../simulation.js';
+import type { PlannedAction } from '../plan/plan.js';
+import { simulate, type SimulationOutcome, type Watching } from '../simulation.js';
 import { millisOf } from '../kernel/trace.js';
 import { CALM_TOPIC } from '../storage/topic.js';
 import { firstDifference } from './first-difference.js';
-import { Transcript } from './transcript.js';
+import { TwinTranscript } from './transcript.js';
 
 const TWINS = 'noninterference';
 
@@ -20,7 +20,7 @@ const MARGIN_MILLIS = 50;
 const APART_MILLIS = 40;
 const OBSERVERS = [...ORIGINATORS, ...MAKERS.slice(0, 1), STRANGER];
 const RIVALS = MAKERS.slice(1);
-const ACTS: readonly Deed['act'][] = [
+const ACTS: readonly PlannedAction['act'][] = [
   'SUBMIT',
   'SUBMIT',
   'SUBMIT',
@@ -37,13 +37,16 @@ const ACTS: readonly Deed['act'][] = [
  * results were disclosed. Nothing goes wrong in it: what competitors do is the only difference. Tells of the life that broke; where
  * they differ, of the one with competitors until that moment.
  */
-export async function liveTwins(plan: Plan, { keepsTrace = false }: Watching = {}): Promise<Outcome> {
+export async function liveTwins(
+  plan: Plan,
+  { keepsTrace = false }: Watching = {},
+): Promise<SimulationOutcome> {
   const alone: Plan = {
     ...plan,
     incidents: plan.incidents.filter((one) => one.kind === 'DEED' && OBSERVERS.includes(one.account)),
   };
   const closesAtNanos = CLOSES_AT_MILLIS * NANOS_PER_MILLI;
-  const told = { crowded: new Transcript(closesAtNanos), quiet: new Transcript(closesAtNanos) };
+  const told = { crowded: new TwinTranscript(closesAtNanos), quiet: new TwinTranscript(closesAtNanos) };
   const crowded = await simulate(plan, { transcript: told.crowded, keepsTrace });
   if (crowded.violation !== undefined) return ofTwins(crowded, 'with competitors');
   const quiet = await simulate(alone, { transcript: told.quiet, keepsTrace });
@@ -57,7 +60,7 @@ export async function liveTwins(plan: Plan, { keepsTrace = false }: Watching = {
   return { ...both, violation: { check: TWINS, what }, lines: [...lines, what] };
 }
 
-function ofTwins(outcome: Outcome, life: string): Outcome {
+function ofTwins(outcome: SimulationOutcome, life: string): SimulationOutcome {
   const { violation } = outcome;
   if (violation === undefined) return outcome;
   return { ...outcome, violation: { ...violation, what: `twins, ${life}: ${violation.what}` } };
@@ -68,7 +71,7 @@ export function twinPlan(seed: number): Plan {
   const base = draw(seed);
   const random = new Random(`twins ${seed}`);
   const closesAt = instantFromNanos(BEGINNING + BigInt(CLOSES_AT_MILLIS) * 1_000_000n);
-  const creates = Array.from({ length: random.between(1, 4) }, (_, index): Deed => {
+  const creates = Array.from({ length: random.between(1, 4) }, (_, index): PlannedAction => {
     const account = random.pick(ORIGINATORS);
     return {
       kind: 'DEED',
@@ -81,7 +84,7 @@ export function twinPlan(seed: number): Plan {
       ...identityOf(random.fork(`identity ${index}`)),
     };
   });
-  const deeds = Array.from({ length: random.between(20, 60) }, (_, index): Deed => {
+  const deeds = Array.from({ length: random.between(20, 60) }, (_, index): PlannedAction => {
     const account = random.chance(0.5) ? random.pick(RIVALS) : random.pick(OBSERVERS);
     const act = MAKERS.includes(account) ? random.pick(ACTS) : 'READ';
     const atMillis = 1_500 + random.below(CLOSES_AT_MILLIS - 1_700);
@@ -121,7 +124,7 @@ export function twinPlan(seed: number): Plan {
  * Whoever sends two commands at once is not told which of them comes first, and what else a batch holds may decide it. So nobody does
  * here; what would come too late for that is left out.
  */
-function oneAfterTheOther(deeds: readonly Deed[]): Deed[] {
+function oneAfterTheOther(deeds: readonly PlannedAction[]): PlannedAction[] {
   const free = new Map<string, number>();
   return [...deeds]
     .sort((a, b) => a.atMillis - b.atMillis)

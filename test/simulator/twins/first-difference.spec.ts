@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { firstDifference } from './first-difference.js';
-import { Transcript } from './transcript.js';
+import { TwinTranscript } from './transcript.js';
 
 const SETTLED = 950;
 const UNTIL = 1_000;
 
 /** What mia was told on her stream: at which moment, and what. */
-function told(...lines: readonly (readonly [number, string])[]): Transcript {
-  const transcript = new Transcript(UNTIL);
+function told(...lines: readonly (readonly [number, string])[]): TwinTranscript {
+  const transcript = new TwinTranscript(UNTIL);
   for (const [at, text] of lines) transcript.note('mia', 'stream', text, at);
   return transcript;
 }
 
-function differ(one: Transcript, other: Transcript): string | undefined {
+function differ(one: TwinTranscript, other: TwinTranscript): string | undefined {
   return firstDifference(one, other, ['mia'], SETTLED)?.what;
 }
 

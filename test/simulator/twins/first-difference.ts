@@ -1,6 +1,6 @@
-import type { Line, Transcript } from './transcript.js';
+import type { TranscriptLine, TwinTranscript } from './transcript.js';
 
-export interface Difference {
+export interface TranscriptDifference {
   readonly what: string;
   /** When the first of the two was told it. */
   readonly atNanos: number;
@@ -12,12 +12,13 @@ export interface Difference {
  * in both is there to be found by what came late, and counts for nothing of its own.
  */
 export function firstDifference(
-  crowded: Transcript,
-  quiet: Transcript,
+  crowded: TwinTranscript,
+  quiet: TwinTranscript,
   observers: readonly string[],
   settledNanos: number,
-): Difference | undefined {
-  const isSettled = (line: Line | undefined): boolean => line !== undefined && line.atNanos <= settledNanos;
+): TranscriptDifference | undefined {
+  const isSettled = (line: TranscriptLine | undefined): boolean =>
+    line !== undefined && line.atNanos <= settledNanos;
   for (const way of observers.flatMap((one) => [
     ...new Set([...crowded.waysOf(one), ...quiet.waysOf(one)]),
   ])) {

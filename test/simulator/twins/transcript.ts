@@ -1,11 +1,11 @@
-export interface Line {
+export interface TranscriptLine {
   readonly text: string;
   readonly atNanos: number;
 }
 
 /** What each of some people was told, in order, by each way on which it came. */
-export class Transcript {
-  private readonly told = new Map<string, Line[]>();
+export class TwinTranscript {
+  private readonly told = new Map<string, TranscriptLine[]>();
 
   constructor(private readonly untilNanos: number) {}
 
@@ -21,7 +21,7 @@ export class Transcript {
     return [...this.told.keys()].filter((name) => name.startsWith(account));
   }
 
-  on(way: string): readonly Line[] {
+  on(way: string): readonly TranscriptLine[] {
     return this.told.get(way) ?? [];
   }
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AudienceRequest } from '../../rules/commands.js';
 import { MAX_AUDIENCE, resolveAudience } from './audience.js';
-import type { PolicySnapshot, Principal } from './policy-snapshot.js';
+import type { PolicySnapshot, TradingPrincipal } from './policy-snapshot.js';
 import { contract, policyOf, principal } from './snapshot.fixture.js';
 
 const ROUTES = [contract('venue_a'), contract('venue_b')];
 const ME = 'originator';
 
-function policy(more: readonly Principal[] = [], me: Partial<Principal> = {}): PolicySnapshot {
+function policy(more: readonly TradingPrincipal[] = [], me: Partial<TradingPrincipal> = {}): PolicySnapshot {
   const group = { group_id: 'g1', owner: ME, name: 'friends', market_maker_ids: ['maker-3', 'maker-1'] };
   const foreign = { ...group, group_id: 'g2', owner: 'originator-2' };
   return policyOf(

@@ -1,6 +1,6 @@
 import type { AudienceRequest, ResolvedAudience } from '../../rules/commands.js';
 import { rejected, type Rejection } from '#libs/base/rejection.js';
-import type { PolicySnapshot, Principal, RouteKey } from './policy-snapshot.js';
+import type { PolicySnapshot, TradingPrincipal, RouteKey } from './policy-snapshot.js';
 
 export const MAX_AUDIENCE = 64;
 
@@ -35,7 +35,7 @@ export function resolveAudience(
   return { ok: true, makers: invited.map((maker) => asParty(maker, alias)) };
 }
 
-function asParty({ account_id, display_name }: Principal, alias: (accountId: string) => string) {
+function asParty({ account_id, display_name }: TradingPrincipal, alias: (accountId: string) => string) {
   return { account_id, display_name, alias: alias(account_id) };
 }
 
@@ -64,9 +64,9 @@ function eligibleOf(
   originator: string,
   candidates: Iterable<string>,
   routes: readonly RouteKey[],
-): Principal[] {
+): TradingPrincipal[] {
   const ownGroup = snapshot.principals.get(originator)?.control_group;
-  const eligible: Principal[] = [];
+  const eligible: TradingPrincipal[] = [];
   for (const id of candidates) {
     const maker = snapshot.principals.get(id);
     if (maker === undefined || id === originator || !isEligible(maker, routes)) continue;
@@ -76,6 +76,6 @@ function eligibleOf(
   return eligible.sort((a, b) => (a.account_id < b.account_id ? -1 : 1));
 }
 
-function isEligible(maker: Principal, routes: readonly RouteKey[]): boolean {
+function isEligible(maker: TradingPrincipal, routes: readonly RouteKey[]): boolean {
   return maker.is_maker && !maker.suspended && routes.every((route) => maker.venues.has(route.venue));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { judgeCreate, judgeQuote } from './judge.js';
-import type { Halt, PolicySnapshot, Principal } from './policy-snapshot.js';
+import type { Halt, PolicySnapshot, TradingPrincipal } from './policy-snapshot.js';
 import { contract, policyOf, principal } from './snapshot.fixture.js';
 
 const NOW = '2026-11-20T12:00:00.000000000Z';
@@ -13,7 +13,10 @@ function halt(scope: Halt['scope'], target?: string, what: Halt['what'] = ['CREA
   return target === undefined ? { ...about, scope } : { ...about, scope, target };
 }
 
-function withPrincipals(more: Partial<Principal> = {}, policy: Partial<PolicySnapshot> = {}): PolicySnapshot {
+function withPrincipals(
+  more: Partial<TradingPrincipal> = {},
+  policy: Partial<PolicySnapshot> = {},
+): PolicySnapshot {
   return policyOf([principal('originator', more), principal('maker', more)], policy);
 }
 
@@ -33,7 +36,7 @@ describe('policy', () => {
     expect(quote(policy, 'maker', SIZE + 1)).toBe('UNAUTHORIZED_SIZE');
   });
 
-  it.each<[string, Partial<Principal>]>([
+  it.each<[string, Partial<TradingPrincipal>]>([
     ['PRINCIPAL_SUSPENDED', { suspended: true }],
     ['PRINCIPAL_NOT_ENTITLED', { may_create: false, may_quote: false }],
     ['PRINCIPAL_NOT_ENTITLED', { is_maker: false, is_originator: false }],

@@ -7,7 +7,7 @@ import {
   type Halt,
   type Haltable,
   type PolicySnapshot,
-  type Principal,
+  type TradingPrincipal,
   type RouteKey,
 } from './policy-snapshot.js';
 
@@ -50,7 +50,7 @@ function judgeStanding(
   snapshot: PolicySnapshot,
   what: Haltable,
   account: string,
-  allowed: Principal | undefined,
+  allowed: TradingPrincipal | undefined,
   suspended = false,
 ): Rejection | undefined {
   if (halted(snapshot, what, 'GLOBAL', () => true))
@@ -67,7 +67,7 @@ function judgeStanding(
 function judgeRoutes(
   snapshot: PolicySnapshot,
   what: Haltable,
-  principal: Principal | undefined,
+  principal: TradingPrincipal | undefined,
   routes: readonly RouteKey[],
 ): Rejection | undefined {
   const foreign = routes.find((route) => principal?.venues.has(route.venue) !== true);
@@ -88,7 +88,7 @@ function judgeMarkets(snapshot: PolicySnapshot, routes: readonly RouteKey[]): Re
     : rejected('MARKET_NOT_TRADABLE', 'A market of the auction is not trading.');
 }
 
-function judgeSize(principal: Principal | undefined, quantity: Atoms): Rejection | undefined {
+function judgeSize(principal: TradingPrincipal | undefined, quantity: Atoms): Rejection | undefined {
   const limit = principal?.max_quantity_atoms ?? 0;
   return quantity > limit
     ? rejected('UNAUTHORIZED_SIZE', `The account may trade at most ${limit} quantity atoms at a time.`)

@@ -9,7 +9,7 @@ import {
   type MakerGroup,
   type PartVersions,
   type PolicySnapshot,
-  type Principal,
+  type TradingPrincipal,
 } from './policy-snapshot.js';
 import { HALT_COLUMNS, haltOfRow, type HaltRow } from './halt-rows.js';
 
@@ -53,7 +53,7 @@ async function loadContracts(client: PoolClient): Promise<ReadonlyMap<string, Co
   return new Map(rows.map((row) => [contractKey(row), contractOfRow(row)]));
 }
 
-type PrincipalRow = Omit<Principal, 'venues' | 'control_group'> & {
+type PrincipalRow = Omit<TradingPrincipal, 'venues' | 'control_group'> & {
   readonly venues: readonly string[];
   readonly control_group: string | null;
 };
@@ -65,12 +65,12 @@ const PRINCIPALS = `
     coalesce(max_quantity_atoms, 0) as max_quantity_atoms, control_group
   from control.principals left join control.accounts_policy using (account_id)`;
 
-async function loadPrincipals(client: PoolClient): Promise<ReadonlyMap<string, Principal>> {
+async function loadPrincipals(client: PoolClient): Promise<ReadonlyMap<string, TradingPrincipal>> {
   const { rows } = await client.query<PrincipalRow>(PRINCIPALS);
   return new Map(rows.map((row) => [row.account_id, principalOfRow(row)]));
 }
 
-function principalOfRow({ control_group, venues, ...row }: PrincipalRow): Principal {
+function principalOfRow({ control_group, venues, ...row }: PrincipalRow): TradingPrincipal {
   return { ...row, venues: new Set(venues), ...(control_group === null ? {} : { control_group }) };
 }
 

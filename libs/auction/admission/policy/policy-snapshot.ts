@@ -19,7 +19,7 @@ export interface Halt {
 }
 
 /** An enrolled account and what it may do. Without a policy row it may do nothing. */
-export interface Principal {
+export interface TradingPrincipal {
   readonly account_id: string;
   readonly display_name: string;
   readonly is_maker: boolean;
@@ -54,7 +54,7 @@ export interface PolicySnapshot {
   readonly parts: PartVersions;
   /** By `contractKey`. */
   readonly contracts: ReadonlyMap<string, ContractFacts>;
-  readonly principals: ReadonlyMap<string, Principal>;
+  readonly principals: ReadonlyMap<string, TradingPrincipal>;
   readonly halts: readonly Halt[];
   readonly groups: ReadonlyMap<string, MakerGroup>;
   /** Makers whose protection tripped, and until when they may not quote. */

@@ -14,11 +14,11 @@ export interface Registration {
   readonly control_group?: string;
 }
 
-export interface Standing extends Registration {
+export interface PrincipalState extends Registration {
   readonly suspended: boolean;
 }
 
-interface StandingRow extends Omit<Standing, 'control_group'> {
+interface StandingRow extends Omit<PrincipalState, 'control_group'> {
   readonly control_group: string | null;
 }
 
@@ -56,7 +56,7 @@ export class PrincipalRegister {
   }
 
   /** All of them, suspended or not. */
-  async standings(): Promise<readonly Standing[]> {
+  async standings(): Promise<readonly PrincipalState[]> {
     const { rows } = await this.database.query<StandingRow>(STANDINGS);
     return rows.map(({ control_group, ...row }) =>
       control_group === null ? row : { ...row, control_group },

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { ContractFacts } from '../../rules/commands.js';
-import type { Principal } from './policy-snapshot.js';
+import type { TradingPrincipal } from './policy-snapshot.js';
 
 /** Registers contracts; one that is registered already keeps the status that it has by now. */
 export async function seedContracts(pool: Pool, contracts: readonly ContractFacts[]): Promise<void> {
@@ -24,7 +24,7 @@ export async function seedContracts(pool: Pool, contracts: readonly ContractFact
   );
 }
 
-export type PolicySeed = Omit<Principal, 'venues'> & { readonly venues: readonly string[] };
+export type PolicySeed = Omit<TradingPrincipal, 'venues'> & { readonly venues: readonly string[] };
 
 /** Enters principals and what they may do; what was decided about an account since then is left as it is. */
 export async function seedPolicy(pool: Pool, principals: readonly PolicySeed[]): Promise<void> {

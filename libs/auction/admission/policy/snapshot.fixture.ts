@@ -1,5 +1,5 @@
 import type { ContractFacts } from '../../rules/commands.js';
-import { contractKey, type PolicySnapshot, type Principal } from './policy-snapshot.js';
+import { contractKey, type PolicySnapshot, type TradingPrincipal } from './policy-snapshot.js';
 
 export function contract(venue: string, more: Partial<ContractFacts> = {}): ContractFacts {
   return {
@@ -16,7 +16,7 @@ export function contract(venue: string, more: Partial<ContractFacts> = {}): Cont
   };
 }
 
-export function principal(account_id: string, more: Partial<Principal> = {}): Principal {
+export function principal(account_id: string, more: Partial<TradingPrincipal> = {}): TradingPrincipal {
   return {
     account_id,
     display_name: account_id.toUpperCase(),
@@ -32,7 +32,7 @@ export function principal(account_id: string, more: Partial<Principal> = {}): Pr
 }
 
 export function policyOf(
-  principals: readonly Principal[],
+  principals: readonly TradingPrincipal[],
   more: Partial<PolicySnapshot> & { readonly listed?: readonly ContractFacts[] } = {},
 ): PolicySnapshot {
   const { listed = [contract('venue_a'), contract('venue_b')], ...rest } = more;

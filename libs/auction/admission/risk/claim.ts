@@ -4,7 +4,7 @@ import type { Atoms } from '#libs/base/money.js';
 import type { Hold } from '../../rules/terms.js';
 import type { ReserveRequest } from '../reservation-desk.js';
 import { HoldDraft, type HeldAmounts } from './hold-book.js';
-import type { KeyRing } from './key-ring.js';
+import type { AccountKeyCache } from './key-ring.js';
 import {
   byName,
   isSameResource,
@@ -59,14 +59,14 @@ export interface Granted {
 export interface DeskMemory {
   readonly book: HeldAmounts;
   readonly sights: TokenSights;
-  readonly ring: KeyRing;
+  readonly ring: AccountKeyCache;
 }
 
 /**
  * What a batch would write if its accounts can carry it, worked out from memory alone. The database judges each line by the same
  * comparisons while it writes, and tells which are true; so nobody has to read first what will nearly always be found good.
  */
-export class Claim {
+export class ReservationBatch {
   /** Sorted, so that transactions of different shards meet on rows in the same order. */
   readonly lines: readonly ClaimLine[];
   private readonly planned: readonly (Planned | undefined)[];

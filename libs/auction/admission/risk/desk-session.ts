@@ -6,7 +6,7 @@ import { integerArray } from './array-literal.js';
 import { claimColumns, claimStatement, placesIn } from './claim-statement.js';
 import type { ClaimLine, ClaimOfEpoch } from './claim.js';
 import { accountKey, byName, type AccountKey, type ResourceKey } from './resource-key.js';
-import { keyColumns, READ_STANDING, Standing, type StandingRow } from './reserved-rows.js';
+import { keyColumns, READ_STANDING, ReservedState, type StandingRow } from './reserved-rows.js';
 
 /** Point look-ups only: a scan of the table would put a predicate lock on all accounts. */
 const PLANS = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin']
@@ -49,10 +49,10 @@ export interface ReservedLine {
   readonly amount: number;
 }
 
-export interface Opening {
+export interface DeskOpening {
   /** The epoch that may write for this shard; undefined before anyone ever raised the fence. */
   readonly epoch: number | undefined;
-  readonly standing: Standing;
+  readonly standing: ReservedState;
 }
 
 /** A session as its writer knows it: on a real server, or on one that is simulated. */
@@ -105,7 +105,7 @@ export class DeskSession {
     contested: readonly string[],
     keys: readonly AccountKey[],
     quoting: readonly string[],
-  ): Promise<Opening> {
+  ): Promise<DeskOpening> {
     this.sendTogether();
     if (contested.length > 0) this.takeTurns(contested);
     const [, , fence, rows, freezes] = await all([
@@ -118,7 +118,7 @@ export class DeskSession {
     const epoch = fence.rows[0]?.epoch;
     return {
       epoch: epoch === undefined ? undefined : Number(epoch),
-      standing: new Standing(keys, rows, freezes),
+      standing: new ReservedState(keys, rows, freezes),
     };
   }
 

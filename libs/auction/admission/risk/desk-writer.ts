@@ -3,10 +3,10 @@ import { isConnectionFailure, isSerializationFailure } from '#libs/platform/data
 import { isCodedError } from '#libs/platform/process/start-fault.js';
 import { ReservationFault } from '../reservation-desk.js';
 import type { ClaimLine, ClaimOfEpoch } from './claim.js';
-import { DeskSession, type OpenedSession, type Opening, type ReservedLine } from './desk-session.js';
+import { DeskSession, type OpenedSession, type DeskOpening, type ReservedLine } from './desk-session.js';
 import { HotAccounts } from './hot-accounts.js';
 import type { AccountKey } from './resource-key.js';
-import type { Standing } from './reserved-rows.js';
+import type { ReservedState } from './reserved-rows.js';
 
 const MAX_ATTEMPTS = 12;
 const MAX_CLAIMS = 4;
@@ -29,14 +29,14 @@ export interface DeskWriterSettings {
   readonly openSession?: () => Promise<OpenedSession>;
 }
 
-export interface Work {
+export interface ReservationWork {
   /** Accounts of which something may be written. */
   readonly accounts: ReadonlySet<string>;
   readonly keys: readonly AccountKey[];
   /** Accounts whose freezes the decision must know. */
   readonly quoting: readonly string[];
   /** Called anew in every attempt, before the transaction has its snapshot; the result is called with what the snapshot says. */
-  readonly prepare: () => (standing: Standing) => readonly ReservedLine[];
+  readonly prepare: () => (standing: ReservedState) => readonly ReservedLine[];
 }
 
 /** Gets one piece of work after another into the table, or says why not. Never more than one at a time. */
@@ -96,7 +96,7 @@ export class DeskWriter {
     return undefined;
   }
 
-  async transact(work: Work): Promise<void> {
+  async transact(work: ReservationWork): Promise<void> {
     const { clock, random } = this.settings;
     const deadline = clock.monotonicNanos() + BOUND_NANOS;
     for (let attempt = 1; ; attempt += 1) {
@@ -148,7 +148,7 @@ export class DeskWriter {
     }
   }
 
-  private async attempt(work: Work): Promise<ReservationFault | undefined> {
+  private async attempt(work: ReservationWork): Promise<ReservationFault | undefined> {
     let session: OpenedSession;
     try {
       session = await this.connected();
@@ -160,7 +160,7 @@ export class DeskWriter {
     }
     const contested = this.hot.among(work.accounts, this.settings.clock.monotonicNanos());
     let lines: readonly ReservedLine[];
-    let standing: Standing;
+    let standing: ReservedState;
     try {
       const decide = work.prepare();
       ({ standing } = await this.open(session, contested, work));
@@ -178,8 +178,8 @@ export class DeskWriter {
   private async open(
     session: OpenedSession,
     contested: readonly string[],
-    work: Pick<Work, 'keys' | 'quoting'>,
-  ): Promise<Opening> {
+    work: Pick<ReservationWork, 'keys' | 'quoting'>,
+  ): Promise<DeskOpening> {
     const opening = await session.begin(contested, work.keys, work.quoting);
     if (opening.epoch !== this.settings.epoch) throw this.fence();
     return opening;
@@ -187,10 +187,10 @@ export class DeskWriter {
 
   private async commit(
     session: OpenedSession,
-    work: Work,
+    work: ReservationWork,
     lines: readonly ReservedLine[],
     contested: boolean,
-    standing: Standing,
+    standing: ReservedState,
   ): Promise<ReservationFault | undefined> {
     try {
       await session.commit(
@@ -212,7 +212,7 @@ export class DeskWriter {
   private async failedBeforeCommit(
     session: OpenedSession,
     error: unknown,
-    work: Work,
+    work: ReservationWork,
     contested: boolean,
   ): Promise<ReservationFault> {
     if (isConflict(error)) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Hold } from '../../rules/terms.js';
 import { HoldBook, HoldDraft } from './hold-book.js';
-import { KeyRing } from './key-ring.js';
+import { AccountKeyCache } from './key-ring.js';
 import { accountKey } from './resource-key.js';
 
 const COLLATERAL = { venue: 'venue_a', resource: 'COLLATERAL', asset: '' } as const;
@@ -15,7 +15,7 @@ function collateralOf(book: HoldBook, account: string): number {
   return book.amountOf(accountKey(account, COLLATERAL));
 }
 
-const ring = new KeyRing();
+const ring = new AccountKeyCache();
 const KEY = accountKey('m1', COLLATERAL);
 const TOKEN_KEY = accountKey('m1', TOKENS);
 

@@ -1,6 +1,6 @@
 import type { Atoms } from '#libs/base/money.js';
 import type { Hold } from '../../rules/terms.js';
-import type { KeyRing } from './key-ring.js';
+import type { AccountKeyCache } from './key-ring.js';
 import { isSameResource, type AccountKey } from './resource-key.js';
 
 interface Line {
@@ -21,7 +21,7 @@ export class HoldDraft {
 
   constructor(
     private readonly held: HeldAmounts,
-    private readonly ring: KeyRing,
+    private readonly ring: AccountKeyCache,
   ) {}
 
   total(key: AccountKey): Atoms {
@@ -59,7 +59,7 @@ export class HoldDraft {
 export class HoldBook implements HeldAmounts {
   private readonly lines = new Map<string, Line>();
 
-  constructor(private readonly ring: KeyRing) {}
+  constructor(private readonly ring: AccountKeyCache) {}
 
   get size(): number {
     return this.lines.size;

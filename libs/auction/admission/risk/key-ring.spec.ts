@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
-import { KeyRing } from './key-ring.js';
+import { AccountKeyCache } from './key-ring.js';
 import { accountKey, type ResourceKey } from './resource-key.js';
 
 const COLLATERAL: ResourceKey = { venue: 'venue_a', resource: 'COLLATERAL', asset: '' };
 
 it('gives the key that it made before, and never one of another resource', () => {
-  const ring = new KeyRing();
+  const ring = new AccountKeyCache();
   const likeIt: ResourceKey = { venue: 'venue_a', resource: 'OUTCOME_TOKEN', asset: 'COLLATERAL' };
   const others: readonly (readonly [string, ResourceKey])[] = [
     ['m1', { ...COLLATERAL, resource: 'VENUE_POSITION_LIMIT' }],
@@ -23,7 +23,7 @@ it('gives the key that it made before, and never one of another resource', () =>
 });
 
 it('makes keys anew that it has had to forget', () => {
-  const ring = new KeyRing();
+  const ring = new AccountKeyCache();
   const key = ring.of('m', COLLATERAL);
   for (let number = 0; number < 100_000; number += 1) ring.of(`m${number}`, COLLATERAL);
   expect(ring.of('m', COLLATERAL)).not.toBe(key);

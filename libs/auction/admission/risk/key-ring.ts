@@ -7,7 +7,7 @@ const MOST_KEYS = 100_000;
  * Keys that were made before. Each quote asks for the same few several times, and putting a name together, with finding what is kept
  * under a text that nobody has looked up before, costs more than the sums that are done with it.
  */
-export class KeyRing {
+export class AccountKeyCache {
   /** By account, by venue, and there by what `placeOf` says. */
   private readonly accounts = new Map<string, Map<string, Map<string, AccountKey>>>();
   private size = 0;

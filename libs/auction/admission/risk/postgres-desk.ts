@@ -11,13 +11,13 @@ import type {
   ReserveRequest,
 } from '../reservation-desk.js';
 import { decideHold } from './capacity.js';
-import { Claim, type ClaimLine } from './claim.js';
+import { ReservationBatch, type ClaimLine } from './claim.js';
 import type { ReservedLine } from './desk-session.js';
 import { DeskWriter, type DeskWriterSettings } from './desk-writer.js';
 import { HoldBook, HoldDraft } from './hold-book.js';
-import { KeyRing } from './key-ring.js';
+import { AccountKeyCache } from './key-ring.js';
 import { byName, resourcesOf, type AccountKey } from './resource-key.js';
-import type { Standing } from './reserved-rows.js';
+import type { ReservedState } from './reserved-rows.js';
 import { TokenSights } from './token-sights.js';
 import { UnwrittenKeys } from './unwritten-keys.js';
 
@@ -45,7 +45,7 @@ interface Decided {
  */
 export class PostgresReservationDesk implements ReservationDesk {
   private readonly writer: DeskWriter;
-  private readonly ring = new KeyRing();
+  private readonly ring = new AccountKeyCache();
   private book = new HoldBook(this.ring);
   private readonly unwritten: UnwrittenKeys;
   private readonly sights = new TokenSights();
@@ -189,7 +189,7 @@ export class PostgresReservationDesk implements ReservationDesk {
   /** What memory alone can plan and the table confirms. `left` are keys of which the table may say more than is held. */
   private async claim(requests: readonly ReserveRequest[], released: readonly AccountKey[]) {
     const { book, sights, ring } = this;
-    const claim = new Claim(requests, released, { book, sights, ring });
+    const claim = new ReservationBatch(requests, released, { book, sights, ring });
     const { lines, quoting } = claim;
     const at = instantFromNanos(this.settings.clock.epochNanos());
     const accounts = new Set(lines.map(({ key }) => key.account));
@@ -236,7 +236,7 @@ export class PostgresReservationDesk implements ReservationDesk {
   }
 
   /** In the order of the requests: each finds what those before it have taken. */
-  private decide(requests: readonly ReserveRequest[], standing: Standing, draft: HoldDraft): Decided {
+  private decide(requests: readonly ReserveRequest[], standing: ReservedState, draft: HoldDraft): Decided {
     const now = instantFromNanos(this.settings.clock.epochNanos());
     const outcomes = requests.map((request) => this.decideOne(request, standing, draft, now));
     return { outcomes, draft };
@@ -244,7 +244,7 @@ export class PostgresReservationDesk implements ReservationDesk {
 
   private decideOne(
     request: ReserveRequest,
-    standing: Standing,
+    standing: ReservedState,
     draft: HoldDraft,
     now: Instant,
   ): ReserveOutcome {

@@ -8,9 +8,9 @@ import { judgeFreeze, readFreezes } from '../freezes.js';
 import type { PreflightDesk } from '../preflight-desk.js';
 import type { ReserveRequest } from '../reservation-desk.js';
 import { capacityOf } from './capacity.js';
-import { keyColumns, READ_STANDING, Standing, type StandingRow } from './reserved-rows.js';
+import { keyColumns, READ_STANDING, ReservedState, type StandingRow } from './reserved-rows.js';
 import { accountKey, resourcesOf } from './resource-key.js';
-import { verdictOf, type Verdict } from './verdict.js';
+import { verdictOf, type PreflightVerdict } from './verdict.js';
 
 /** Asks the calculation of the reservation within a read-only transaction. */
 export class PostgresPreflight implements PreflightDesk {
@@ -22,7 +22,7 @@ export class PostgresPreflight implements PreflightDesk {
   async preflight(
     { account, need, current, forQuote }: ReserveRequest,
     step: Atoms,
-  ): Promise<Verdict | Rejection> {
+  ): Promise<PreflightVerdict | Rejection> {
     const keys = resourcesOf(need).map((resource) => accountKey(account, resource));
     const quoting = forQuote === true ? [account] : [];
     const standing = await withTransaction(this.pool, 'repeatable read, read only', async (client) => {
@@ -32,7 +32,7 @@ export class PostgresPreflight implements PreflightDesk {
         values: keyColumns(keys),
         rowMode: 'array',
       });
-      return new Standing(keys, rows, await readFreezes(client, quoting));
+      return new ReservedState(keys, rows, await readFreezes(client, quoting));
     });
     const evidenceOf = standing.evidenceFor(account, (_key, byShard) =>
       byShard.reduce((sum, amount) => sum + amount, 0),

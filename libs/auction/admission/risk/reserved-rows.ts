@@ -46,7 +46,7 @@ export function keyColumns(keys: readonly AccountKey[]): [string, string, string
 export type ReservedOf = (key: AccountKey, byShard: readonly number[]) => number;
 
 /** The answer to READ_STANDING, by account. Rows are judged when they are asked for, so that each fault meets its own account. */
-export class Standing {
+export class ReservedState {
   private readonly rows = new Map<string, StandingRow>();
   private readonly roomless = new Set<string>();
 

@@ -14,7 +14,7 @@ export interface RouteVerdict {
 }
 
 /** The documented answer of both preflights; quantities are strings of digits here. */
-export interface Verdict {
+export interface PreflightVerdict {
   readonly status: 'EXECUTABLE' | 'INSUFFICIENT_CAPACITY';
   readonly requested_quantity_atoms: string;
   readonly maximum_executable_quantity_atoms: string;
@@ -29,7 +29,7 @@ interface Asked {
   readonly step: Atoms;
 }
 
-export function verdictOf(need: Need, capacity: Capacity, { now, step }: Asked): Verdict {
+export function verdictOf(need: Need, capacity: Capacity, { now, step }: Asked): PreflightVerdict {
   return {
     status: need.quantity_atoms <= capacity.maximum ? 'EXECUTABLE' : 'INSUFFICIENT_CAPACITY',
     requested_quantity_atoms: String(need.quantity_atoms),

@@ -3,7 +3,7 @@ import type { AwardedQuoteView } from '../../rules/told/own-quotes.js';
 import type { PartyView } from '../../rules/told/party-view.js';
 import type { LossReason, QuoteView } from '../../rules/told/quote-view.js';
 import type { QuoteStatus } from '../../rules/state.js';
-import type { RouteVerdict, Verdict } from '../../admission/risk/verdict.js';
+import type { RouteVerdict, PreflightVerdict } from '../../admission/risk/verdict.js';
 import { atoms, positive, uuid } from '#libs/edge/decoding/decode-scalars.js';
 import { named } from '#libs/edge/documents/components.js';
 import {
@@ -110,8 +110,8 @@ export const quotePage: Shape = named(
 
 export const verdict: Shape = named(
   'CapacityVerdict',
-  recordOf<Verdict>({
-    status: words<Verdict['status']>({
+  recordOf<PreflightVerdict>({
+    status: words<PreflightVerdict['status']>({
       EXECUTABLE: 'every route carries the requested size',
       INSUFFICIENT_CAPACITY: 'one of the routes does not',
     }),

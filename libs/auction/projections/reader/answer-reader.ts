@@ -16,7 +16,7 @@ export interface AnswerScope {
 }
 
 /** A first answer to be given again, the content to which it was given, and where the journal has it. */
-export interface KeptAnswer {
+export interface ProjectedAnswer {
   readonly position: number;
   readonly content: string;
   readonly reply: { readonly status: number; readonly body: string };
@@ -71,7 +71,7 @@ export class AnswerReader {
 
   constructor(private readonly pool: Pool) {}
 
-  async find(scope: AnswerScope): Promise<KeptAnswer | undefined> {
+  async find(scope: AnswerScope): Promise<ProjectedAnswer | undefined> {
     if (scope.operation === 'WITHDRAW_ALL') return this.ofShard(scope);
     const auctionId = auctionOf(scope);
     if (scope.operation === 'CREATE') return this.creates.answer(scope);
@@ -83,7 +83,7 @@ export class AnswerReader {
     return this.toldBy(rows, scope);
   }
 
-  private async ofCreates(asked: readonly AnswerScope[]): Promise<(KeptAnswer | undefined)[]> {
+  private async ofCreates(asked: readonly AnswerScope[]): Promise<(ProjectedAnswer | undefined)[]> {
     const { rows } = await this.pool.query<CreateRow>({
       name: 'answers-of-creates',
       text: OF_CREATES,
@@ -100,7 +100,10 @@ export class AnswerReader {
   }
 
   /** The command's first answer, told anew from its auction's history, where one of the events is the command's. */
-  private async toldBy(events: readonly EventRow[], scope: AnswerScope): Promise<KeptAnswer | undefined> {
+  private async toldBy(
+    events: readonly EventRow[],
+    scope: AnswerScope,
+  ): Promise<ProjectedAnswer | undefined> {
     for (const row of events) {
       const { command } = placed(row).event;
       if (command?.account_id !== scope.account || command.operation !== scope.operation) continue;
@@ -117,7 +120,12 @@ export class AnswerReader {
     return undefined;
   }
 
-  private async ofShard({ account, operation, key, shard }: AnswerScope): Promise<KeptAnswer | undefined> {
+  private async ofShard({
+    account,
+    operation,
+    key,
+    shard,
+  }: AnswerScope): Promise<ProjectedAnswer | undefined> {
     if (shard === undefined) throw new Error(`a ${operation} is looked up within its shard`);
     const { rows } = await this.pool.query<StoredRow>({
       name: 'answer-of-shard',
@@ -128,7 +136,7 @@ export class AnswerReader {
   }
 }
 
-function kept({ sequence, content, status, body }: StoredRow): KeptAnswer {
+function kept({ sequence, content, status, body }: StoredRow): ProjectedAnswer {
   return { position: sequence, content, reply: { status, body } };
 }
 

@@ -1,6 +1,6 @@
 import { inVault, OPENING } from '#libs/ledger/ledger.js';
 import { IS_SPOILED, UNSPOKEN } from '#libs/ledger/stated-amount.js';
-import type { Database } from './ledger-proof.js';
+import type { LedgerQueries } from './ledger-proof.js';
 
 /** How many of a kind are told. */
 const MOST = 20;
@@ -49,7 +49,7 @@ const CHECKS: readonly string[] = [
 ];
 
 /** What the books say against themselves. Each statement sees one moment, so it holds while awards are settled as well. */
-export async function faultsInBooks(database: Database): Promise<string[]> {
+export async function faultsInBooks(database: LedgerQueries): Promise<string[]> {
   const faults: string[] = [];
   for (const check of CHECKS) {
     const { rows } = await database.query<{ what: string; found: number }>(

@@ -1,6 +1,6 @@
 import type { AwardToSettle } from '../../settlement/settlement.js';
 import { faultsInBooks } from './book-checks.js';
-import type { Database, LedgerProof, Standing } from './ledger-proof.js';
+import type { LedgerQueries, LedgerProof, StoredSettlement } from './ledger-proof.js';
 
 export interface LedgerCheck {
   /** Awards of which the journals say how they ended. */
@@ -20,7 +20,7 @@ export interface LedgerQuestion {
 
 /** Asked after the journals were read and `proof` was told of all their ends. It holds while all goes on as well. */
 export async function checkLedger(
-  database: Database,
+  database: LedgerQueries,
   proof: LedgerProof,
   question: LedgerQuestion,
 ): Promise<LedgerCheck> {
@@ -31,7 +31,7 @@ export async function checkLedger(
 }
 
 async function inventedOf(
-  database: Database,
+  database: LedgerQueries,
   proof: LedgerProof,
   { shards, allShards, readOn }: LedgerQuestion,
 ): Promise<string[]> {
@@ -47,7 +47,7 @@ async function inventedOf(
   return [...first.map(textOf), ...(more > 0 ? [`and ${more} more awards that no journal knows`] : [])];
 }
 
-function textOf({ award_id: id, outcome, transaction_id: transaction }: Standing): string {
+function textOf({ award_id: id, outcome, transaction_id: transaction }: StoredSettlement): string {
   const how = transaction === null ? outcome : `${outcome} by transaction ${transaction}`;
   return `award ${id} is in the ledger, and no journal knows it: ${how}`;
 }

@@ -6,7 +6,7 @@ import { AwardSet } from './award-set.js';
 import { awardIn, endBy, type JournaledEnd } from './journaled-end.js';
 import { faultIn, type LedgerRow } from './settled-entries.js';
 
-export type Database = Pick<ClientBase, 'query'>;
+export type LedgerQueries = Pick<ClientBase, 'query'>;
 
 /** One is often followed by others like it; whoever looks begins at the first. */
 const KEPT = 50;
@@ -27,7 +27,7 @@ const SETTLEMENTS = `
   select award_id, outcome, transaction_id::text from custody.settlements
   where award_id > $1 order by award_id limit ${SETTLEMENTS_PAGE}`;
 
-export interface Standing {
+export interface StoredSettlement {
   readonly award_id: string;
   readonly outcome: string;
   readonly transaction_id: string | null;
@@ -72,7 +72,7 @@ export class LedgerProof {
     this.waiting.push(end);
   }
 
-  async look(database: Database): Promise<void> {
+  async look(database: LedgerQueries): Promise<void> {
     const ends = this.waiting;
     this.waiting = [];
     for (let from = 0; from < ends.length; from += PAGE) {
@@ -87,7 +87,7 @@ export class LedgerProof {
   }
 
   /** Awards of which no journal has told the end yet may stand on the ledger as well, settled just so. */
-  async lookAtPending(database: Database, pending: readonly AwardToSettle[]): Promise<void> {
+  async lookAtPending(database: LedgerQueries, pending: readonly AwardToSettle[]): Promise<void> {
     for (let from = 0; from < pending.length; from += PAGE) {
       const page = pending.slice(from, from + PAGE);
       const rows = await standingOf(
@@ -105,13 +105,13 @@ export class LedgerProof {
 
   /** What stands on the ledger for awards of these shards that no journal has named so far; the first of them, and how many there are. */
   async unknown(
-    database: Database,
+    database: LedgerQueries,
     isAsked: (awardId: string) => boolean,
-  ): Promise<{ readonly first: readonly Standing[]; readonly count: number }> {
-    const first: Standing[] = [];
+  ): Promise<{ readonly first: readonly StoredSettlement[]; readonly count: number }> {
+    const first: StoredSettlement[] = [];
     let count = 0;
     for (let after = BEFORE_ALL; ;) {
-      const { rows } = await database.query<Standing>(SETTLEMENTS, [after]);
+      const { rows } = await database.query<StoredSettlement>(SETTLEMENTS, [after]);
       for (const row of rows) {
         if (!isAsked(row.award_id) || this.awarded.has(row.award_id)) continue;
         count += 1;
@@ -129,7 +129,7 @@ export class LedgerProof {
   }
 }
 
-async function standingOf(database: Database, ids: readonly string[]): Promise<Map<string, LedgerRow>> {
+async function standingOf(database: LedgerQueries, ids: readonly string[]): Promise<Map<string, LedgerRow>> {
   const { rows } = await database.query<LedgerRow>(STANDING, [ids]);
   return new Map(rows.map((row) => [row.award_id, row]));
 }

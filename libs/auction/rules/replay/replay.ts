@@ -7,7 +7,7 @@ import { Rerun } from './rerun.js';
 import type { AuctionState } from '../state.js';
 
 /** What the rules make of the records, and where that is not what the bundle says. */
-export interface Replay {
+export interface ReplayOutcome {
   readonly findings: readonly Finding[];
   /** Undefined where the records could not be read to their end. */
   readonly state: AuctionState | undefined;
@@ -19,7 +19,7 @@ export interface Replay {
  * Runs a completed auction again from its records, by the rules alone. Nothing but the records is believed: terms, winners,
  * ranking, reasons and status are what follows from them.
  */
-export function replay(bundle: ReplayBundle): Replay {
+export function replay(bundle: ReplayBundle): ReplayOutcome {
   const findings: Finding[] = [];
   const rerun = new Rerun('AUDITED');
   for (const record of bundle.records) {

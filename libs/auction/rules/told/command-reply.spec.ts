@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { AuctionStory, makerNamed, ORIGINATOR } from '#libs/testing/auctions/story.js';
-import { commandReply, refusal, replyFor, type Reply } from './command-reply.js';
+import { commandReply, refusal, replyFor, type CommandReply } from './command-reply.js';
 import { quotesFor } from './own-quotes.js';
 import { auctionView } from './view.js';
 
 /** What the last event's call was answered. */
-function first(story: AuctionStory): Reply | undefined {
+function first(story: AuctionStory): CommandReply | undefined {
   const placed = story.events.at(-1);
   return placed && commandReply(story.state, placed.event);
 }
@@ -60,7 +60,7 @@ describe('the answer to a command', () => {
 describe('a repeat', () => {
   it('is answered as it was first, whatever came after, but with 200 for 201', () => {
     const story = new AuctionStory();
-    const answers: { position: number; reply: Reply }[] = [];
+    const answers: { position: number; reply: CommandReply }[] = [];
     const note = () => {
       const reply = first(story);
       if (reply !== undefined) answers.push({ position: story.lastPosition, reply });

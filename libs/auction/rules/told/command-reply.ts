@@ -10,7 +10,7 @@ export interface RefusalBody {
   readonly message: string;
 }
 
-export interface Reply {
+export interface CommandReply {
   readonly status: 200 | 201 | 422;
   readonly body: AuctionView | QuoteView | RefusalBody;
 }
@@ -19,7 +19,7 @@ export interface Reply {
  * What the call that caused `event` is answered, given the state right after it; undefined for an event that answers no
  * call on this auction. It depends on the journal up to the event alone, and of that only on what the caller may see.
  */
-export function commandReply(after: AuctionState, event: AuctionEvent): Reply | undefined {
+export function commandReply(after: AuctionState, event: AuctionEvent): CommandReply | undefined {
   switch (event.type) {
     case 'AUCTION_OPENED':
       return { status: 201, body: auctionView(after, originatorOf(after)) };
@@ -43,7 +43,7 @@ export function commandReply(after: AuctionState, event: AuctionEvent): Reply | 
  * What a repeat is answered of the call that caused the event at `position`. `events` are the auction's, from the first;
  * what they hold beyond that position makes no difference.
  */
-export function replyFor(events: readonly Placed<AuctionEvent>[], position: number): Reply {
+export function replyFor(events: readonly Placed<AuctionEvent>[], position: number): CommandReply {
   let state: AuctionState | undefined;
   for (const placed of events) {
     state = evolve(state, placed);
@@ -55,11 +55,11 @@ export function replyFor(events: readonly Placed<AuctionEvent>[], position: numb
 }
 
 /** The same body again; only what was created then is not created now. */
-export function repeated(first: Reply): Reply {
+export function repeated(first: CommandReply): CommandReply {
   return first.status === 201 ? { status: 200, body: first.body } : first;
 }
 
-export function refusal(refused: RefusalBody): Reply {
+export function refusal(refused: RefusalBody): CommandReply {
   return { status: 422, body: { error: refused.error, message: refused.message } };
 }
 
@@ -72,7 +72,7 @@ function originatorOf(state: AuctionState) {
   return { account_id: state.terms.originator.account_id, role: 'ORIGINATOR' } as const;
 }
 
-function quoteReply(after: AuctionState, quoteId: string, status: 200 | 201): Reply {
+function quoteReply(after: AuctionState, quoteId: string, status: 200 | 201): CommandReply {
   const quote = findQuote(after, quoteId);
   if (quote === undefined) throw new Error('a quote event without its quote');
   return { status, body: quoteView(after, quote) };

@@ -2,7 +2,7 @@
 export type Shown = Readonly<Record<string, unknown>>;
 
 /** All that somebody may see of an auction at one point of its timeline. */
-export interface Sight {
+export interface ViewedAuction {
   readonly view: Shown;
   /** Its own quotes, the newest first; to the originator those that were awarded. */
   readonly quotes: readonly Shown[];

@@ -1,7 +1,7 @@
 import type { FiledAward } from '../auction-file.js';
 import { originatorFor, winnerFor } from './names.js';
 import type { Picture } from './picture.js';
-import type { Shown, Sight } from './shown.js';
+import type { Shown, ViewedAuction } from './shown.js';
 
 const LIVE: ReadonlySet<string> = new Set(['OPEN', 'CLOSED', 'AWARDED', 'EXECUTING']);
 const STATUS_OF_A_WINNER = {
@@ -12,7 +12,7 @@ const STATUS_OF_A_WINNER = {
 } as const;
 
 /** All that the account may see of the auction now, by the contract's table of fields. */
-export function sightFor(picture: Picture, account: string, version: number): Sight {
+export function sightFor(picture: Picture, account: string, version: number): ViewedAuction {
   const isOriginator = picture.file.terms.originator.account_id === account;
   const common = commonFields(picture, account, version);
   if (isOriginator) {

@@ -5,7 +5,7 @@ import {
   required,
   rowsFrom,
   rowsOf,
-  type Answer,
+  type StatementAnswer,
   type Context,
   type Statements,
 } from '../statement.js';
@@ -15,7 +15,7 @@ const ALWAYS = '1970-01-01 00:00:00';
 
 export const FIRST_POLICY = { version: 1, protection: 1, contracts: 1, principals: 1, groups: 1 };
 
-function policyParts({ tables, tx }: Context): Answer {
+function policyParts({ tables, tx }: Context): StatementAnswer {
   const parts = tx.get(tables.policy, '') ?? FIRST_POLICY;
   return rowsOf([{ halts: 1, ...parts }]);
 }

@@ -1,6 +1,13 @@
 import { HISTORY_READS } from '#libs/auction/projections/reader/history-store.js';
 import { keyOf, type EventRow, type QuoteRow } from '../tables.js';
-import { required, rowsFrom, rowsOf, type Answer, type Context, type Statements } from '../statement.js';
+import {
+  required,
+  rowsFrom,
+  rowsOf,
+  type StatementAnswer,
+  type Context,
+  type Statements,
+} from '../statement.js';
 
 type Place = readonly [at: string, id: string];
 
@@ -96,7 +103,7 @@ export const readingStatements: Statements = {
   },
 };
 
-function one(row: object | undefined): Answer {
+function one(row: object | undefined): StatementAnswer {
   return rowsOf(row === undefined ? [] : [row]);
 }
 
@@ -104,7 +111,10 @@ function happened(events: readonly EventRow[] | undefined, behind: unknown, upTo
   return events?.some(({ sequence }) => sequence > Number(behind) && sequence <= Number(upTo)) === true;
 }
 
-function quotePage({ tables, tx }: Context, [account, at, id, limit, status]: readonly unknown[]): Answer {
+function quotePage(
+  { tables, tx }: Context,
+  [account, at, id, limit, status]: readonly unknown[],
+): StatementAnswer {
   const own = [...tx.all(tables.quotes)]
     .map(([, row]) => row)
     .filter((row) => row.account_id === account && (status === undefined || row.status === status));
