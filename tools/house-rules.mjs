@@ -1,15 +1,17 @@
-/** What no other tool checks: names, marks of unfinished work, sizes. `node tools/house-rules.mjs [root]`. */
+/** What no other tool checks: names, types of one name, marks of unfinished work, sizes. `node tools/house-rules.mjs [root]`. */
 import { resolve } from 'node:path';
 import { nameFaults } from './house/names.mjs';
 import { functionLengths, sizeReport } from './house/sizes.mjs';
 import { textFaults } from './house/texts.mjs';
 import { isCode, isSpec, isText, linesOf, writtenFiles } from './house/tree.mjs';
+import { typeNameFaults } from './house/type-names.mjs';
 
 const root = resolve(process.argv[2] ?? '.');
 const texts = writtenFiles(root)
   .filter(isText)
   .map((path) => ({ path, lines: linesOf(root, path) }));
 const code = texts.filter(({ path }) => isCode(path));
+const typed = code.filter(({ path }) => /^(apps|libs|bench|test)\//.test(path) && !isSpec(path));
 const inProduction = code.filter(({ path }) => /^(apps|libs)\//.test(path) && !isSpec(path));
 
 const sizes = sizeReport(
@@ -19,6 +21,7 @@ const sizes = sizeReport(
 const faults = [
   ...writtenFiles(root).flatMap(nameFaults),
   ...texts.flatMap(({ path, lines }) => textFaults(path, lines)),
+  ...typeNameFaults(root, typed),
   ...sizes.faults,
 ];
 

@@ -46,6 +46,34 @@ describe('house rules', () => {
     expect(exitCode).toBe(1);
   });
 
+  const reply = {
+    'libs/edge/reply.ts': 'export interface Reply {}\n',
+    'libs/link/reply.ts': 'export type Reply = 1;\n',
+  };
+
+  it('refuse two exported types of one name', async () => {
+    const { exitCode, stderr } = await runTool('tools/house-rules.mjs', ['test/house/fixtures'], ROOT);
+    expect(stderr).toBe(
+      'libs/edge/reply.ts, libs/link/reply.ts: the type Reply is exported more than once\n',
+    );
+    expect(exitCode).toBe(1);
+  });
+
+  it('accept one that is known to stand twice, and a type of a spec', async () => {
+    const spec = {
+      'libs/edge/reply.spec.ts': 'export class Answer {}\n',
+      'libs/edge/answer.ts': 'export class Answer {}\n',
+    };
+    const { stderr } = await judge({ ...reply, ...spec, 'tools/house/still-twice.txt': 'Reply\n' });
+    expect(stderr).toBe('');
+  });
+
+  it('refuse a known one that stands twice no more', async () => {
+    const { stderr } = await judge({ ...reply, 'tools/house/still-twice.txt': 'Answer\nReply\n' });
+    expect(stderr).toContain('Answer does not stand twice any more');
+    expect(stderr).not.toContain('Reply');
+  });
+
   it('accept ordinary files, and a silenced rule with its reason', async () => {
     const reason = `${SILENCED} -- the driver compares loosely too\n`;
     const { exitCode, stderr } = await judge({
