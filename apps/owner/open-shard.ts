@@ -1,3 +1,4 @@
+import { NANOS_PER_MICRO } from '#libs/base/instant.js';
 import { randomInt } from 'node:crypto';
 import type { Pool } from 'pg';
 import { MakerProtection } from '#libs/auction/admission/policy/maker-protection.js';
@@ -145,8 +146,6 @@ function openSnapshots({ config, log, pool }: ShardParts, meter: OwnerMetrics): 
     },
   });
 }
-
-const NANOS_PER_MICRO = 1_000n;
 
 async function databaseNanos(pool: Pool): Promise<bigint> {
   const { rows } = await pool.query<{ micros: string }>(

@@ -1,8 +1,7 @@
+import { secondsOf } from '#libs/base/instant.js';
 import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Logger } from '#libs/platform/process/log.js';
-
-const NANOS_PER_SECOND = 1e9;
 
 interface Blockage {
   readonly since: bigint;
@@ -52,7 +51,7 @@ export class BlockedAwards {
   get oldestSeconds(): number {
     const [oldest] = this.blockages.values();
     if (oldest === undefined) return 0;
-    return Number(this.clock.monotonicNanos() - oldest.since) / NANOS_PER_SECOND;
+    return secondsOf(this.clock.monotonicNanos() - oldest.since);
   }
 }
 

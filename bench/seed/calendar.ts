@@ -1,4 +1,10 @@
-import { instantFromNanos, nanosFromInstant, type Instant } from '#libs/base/instant.js';
+import {
+  NANOS_PER_MILLI,
+  NANOS_PER_SECOND,
+  instantFromNanos,
+  nanosFromInstant,
+  type Instant,
+} from '#libs/base/instant.js';
 
 /** A round of auctions that are opened one after another, then closed, then settled, before the next round begins. */
 export interface SeedRound {
@@ -15,8 +21,6 @@ export interface Calendar {
   readonly stepNanos: bigint;
 }
 
-const NANOS_PER_MILLI = 1_000_000n;
-const NANOS_PER_SECOND = 1_000_000_000n;
 const LONGEST = 30n * 86_400n * NANOS_PER_SECOND;
 const ROUND = 1_500;
 const MIN_DURATION_MS = 1_000;

@@ -4,8 +4,15 @@
  */
 export type Instant = string;
 
-const NANOS_PER_MILLI = 1_000_000n;
+export const NANOS_PER_MICRO = 1_000n;
+export const NANOS_PER_MILLI = 1_000_000n;
+export const NANOS_PER_SECOND = 1_000_000_000n;
 const MILLIS_FRACTION_AT = 19;
+
+/** A number of seconds, for metrics and logs. */
+export function secondsOf(nanos: bigint): number {
+  return Number(nanos) / Number(NANOS_PER_SECOND);
+}
 
 export function instantFromNanos(epochNanos: bigint): Instant {
   const millis = epochNanos / NANOS_PER_MILLI;

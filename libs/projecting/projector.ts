@@ -1,3 +1,4 @@
+import { secondsOf } from '#libs/base/instant.js';
 import type { ClientBase, Pool } from 'pg';
 import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalEntry, JournalHead, JournalReader } from '#libs/journal/journal.js';
@@ -7,7 +8,6 @@ import { OffsetsTable } from './offsets.js';
 import { LIVE, type Projection, type ProjectionWriter } from './projection.js';
 
 const REPLAY_BATCH = 1_000;
-const NANOS_PER_SECOND = 1e9;
 
 /** What projectors report of their work. */
 export interface ProjectorMeter {
@@ -73,7 +73,7 @@ export class Projector<Kept> {
       return { from: offset.sequence, to: last.sequence, kept };
     });
     memory.move(from, to, kept);
-    meter?.applied(shard, to - from, Number(clock.monotonicNanos() - begun) / NANOS_PER_SECOND);
+    meter?.applied(shard, to - from, secondsOf(clock.monotonicNanos() - begun));
     return to;
   }
 

@@ -4,7 +4,7 @@ import { identityMigrations } from '#libs/identity/migrations/list.js';
 import { journalMigrations } from '#libs/journal/migrations/list.js';
 import type { MigrationClass } from '#libs/platform/database/migrate.js';
 import { projectionMigrations } from '#libs/auction/projections/migrations/list.js';
-import { schemaMigrations } from './migrations/list.js';
+import { InitialBounds1790000500000 } from './migrations/1790000500000-initial-bounds.js';
 
 /** Every schema of the product; TypeORM orders them by the time in their names. */
 export const allMigrations: readonly MigrationClass[] = [
@@ -13,5 +13,5 @@ export const allMigrations: readonly MigrationClass[] = [
   ...admissionMigrations,
   ...custodyMigrations,
   ...projectionMigrations,
-  ...schemaMigrations,
+  InitialBounds1790000500000,
 ];

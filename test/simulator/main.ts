@@ -1,3 +1,4 @@
+import { secondsOf } from '#libs/base/instant.js';
 import { spawnSync } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
 import { print } from '#libs/platform/terminal/standard-output.js';
@@ -9,7 +10,6 @@ import type { Searched } from './campaign/search.js';
 import { SearchThread } from './campaign/thread.js';
 import type { TrialName } from './campaign/trials.js';
 
-const NANOS_PER_SECOND = 1e9;
 const PROGRESS_EVERY = 100;
 const LAST_LINES = 120;
 const EXIT_USAGE = 64;
@@ -70,7 +70,7 @@ async function replay(call: SimulateCall): Promise<number> {
 async function run(call: SimulateCall): Promise<number> {
   if (call.showsTrace) return await replay(call);
   const began = process.hrtime.bigint();
-  const seconds = (): number => Number(process.hrtime.bigint() - began) / NANOS_PER_SECOND;
+  const seconds = (): number => secondsOf(process.hrtime.bigint() - began);
   const findings = await campaign({
     from: call.seed,
     count: call.count,

@@ -1,6 +1,6 @@
 import { nanosFromInstant, type Instant } from '#libs/base/instant.js';
 
-/** The text of a bigint: nanoseconds are too many for a JS number. */
+/** The text of a bigint: nanoseconds are too many for a number. */
 export type StoredInstant = string;
 
 const LAST = 2n ** 63n - 1n;

@@ -6,7 +6,8 @@ import { owed } from '#libs/base/money.js';
 import type { AuctionState } from '../rules/state.js';
 import { nextTurn, pause, type Clock } from '#libs/platform/time/clock.js';
 import type { IdFactory } from './ids.js';
-import type { CountedAward, ProtectionDesk } from './ports.js';
+import type { CountedAward } from '../admission/policy/maker-protection.js';
+import type { ProtectionDesk } from './ports.js';
 
 /** How long an outcome waits for its awards to be counted. */
 const PATIENCE_MILLIS = 500;

@@ -1,9 +1,9 @@
+import type { CountedAward } from '../admission/policy/maker-protection.js';
 import type { CompletedStatus, Operation } from '../rules/events.js';
+import type { ViewerRole } from '../rules/told/viewer.js';
 import type { SettlementDesk } from '../settlement/settlement.js';
 import type { HistoryTable } from './histories/history-table.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
-
-export type ViewerRole = 'ORIGINATOR' | 'MARKET_MAKER';
 
 /** A command's first answer, found again by its caller's name for it. */
 export interface StoredAnswer {
@@ -56,13 +56,6 @@ export type AwardConclusion = Pick<SettlementDesk, 'abandon'>;
 /** Counts awards against makers' protection settings and says whose limit they have tripped. */
 export interface ProtectionDesk {
   record(awards: readonly CountedAward[]): Promise<readonly string[]>;
-}
-
-export interface CountedAward {
-  readonly award_id: string;
-  readonly maker: string;
-  readonly notional_atoms: number;
-  readonly awarded_at: string;
 }
 
 /** What the shard reports of its work to whoever measures. */

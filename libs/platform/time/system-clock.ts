@@ -1,7 +1,7 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import { createHistogram } from 'node:perf_hooks';
 import type { Cancel, Clock } from './clock.js';
 
-const NANOS_PER_MILLI = 1_000_000n;
 /** Past this the anchor is taken anew, so that a clock set by an operator or NTP is followed. */
 const MAX_DRIFT_NANOS = 1_000_000n;
 const MAX_TIMER_MILLIS = 2_147_483_647;

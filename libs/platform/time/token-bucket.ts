@@ -1,3 +1,5 @@
+import { NANOS_PER_SECOND } from '#libs/base/instant.js';
+
 /** Gains `tokens` every `perNanos` and never holds more than `burst`. All are integers, so two thirds a second is exact. */
 export interface BucketRule {
   readonly tokens: bigint;
@@ -18,8 +20,6 @@ export interface BucketAnswer {
   readonly taken: boolean;
   readonly state: BucketState;
 }
-
-const NANOS_PER_SECOND = 1_000_000_000n;
 
 export function perSecond(tokens: number, burst: number): BucketRule {
   return { tokens: BigInt(tokens), perNanos: NANOS_PER_SECOND, burst: BigInt(burst) };

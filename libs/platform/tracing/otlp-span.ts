@@ -1,3 +1,4 @@
+import { NANOS_PER_SECOND } from '#libs/base/instant.js';
 import { SpanStatusCode, type HrTime, type Span as OtelSpan } from '@opentelemetry/api';
 import type { Clock } from '../time/clock.js';
 import type { Span, SpanFacts } from './tracing.js';
@@ -17,7 +18,6 @@ const ATTRIBUTES: Readonly<Record<keyof SpanFacts, string>> = {
   outcome: 'sotto.outcome',
 };
 const FIRST_FAULT = 500;
-const NANOS_PER_SECOND = 1_000_000_000n;
 
 /** The same moment by both clocks. */
 export interface SpanInstant {

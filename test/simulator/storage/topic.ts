@@ -2,6 +2,7 @@ import { SendLost, SendRefused, type LogMessage, type TopicLog } from '#libs/jou
 import type { Host } from '../kernel/host.js';
 import type { Random } from '../kernel/random.js';
 import type { Scheduler } from '../kernel/scheduler.js';
+import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import type { Trace } from '../kernel/trace.js';
 
 /** Chances for each send, or each look. */
@@ -35,7 +36,6 @@ export const CALM_TOPIC: TopicMood = {
   staleEnd: 0,
 };
 
-const NANOS_PER_MILLI = 1_000_000;
 const FASTEST_NANOS = 200_000;
 const LATEST_NANOS = 9_000_000_000;
 const SEND_FATES = ['lostBehind', 'lostBefore', 'late', 'twice', 'refused'] as const;

@@ -1,5 +1,5 @@
 import { instantFromNanos } from '#libs/base/instant.js';
-import { BEGINNING } from '../kernel/sim-clock.js';
+import { BEGINNING, NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import { Random } from '../kernel/random.js';
 import { MAKERS, ORIGINATORS, STRANGER } from '../people/cast.js';
 import { draw, identityOf, type Plan } from '../plan/draw.js';
@@ -13,7 +13,6 @@ import { TwinTranscript } from './transcript.js';
 const TWINS = 'noninterference';
 
 const CLOSES_AT_MILLIS = 6_000;
-const NANOS_PER_MILLI = 1_000_000;
 /** What is late by less than this is still found in the other life. */
 const MARGIN_MILLIS = 50;
 /** Longer than any command takes where nothing goes wrong. */

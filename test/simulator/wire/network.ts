@@ -1,6 +1,7 @@
 import type { Host } from '../kernel/host.js';
 import type { Random } from '../kernel/random.js';
 import type { Scheduler } from '../kernel/scheduler.js';
+import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import type { Trace } from '../kernel/trace.js';
 import { WireEnd } from './wire-end.js';
 
@@ -23,7 +24,6 @@ interface Listener {
 }
 
 const FASTEST_NANOS = 50_000;
-const NANOS_PER_MILLI = 1_000_000;
 /** Later than in a world in which all is well. */
 const LATE_NANOS = 5 * NANOS_PER_MILLI;
 const HANDSHAKE_NANOS = 2_000_000_000;

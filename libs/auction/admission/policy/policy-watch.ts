@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Pool } from 'pg';
 import { rejected, type Rejection } from '#libs/base/rejection.js';
 import type { Clock } from '#libs/platform/time/clock.js';
@@ -13,7 +14,6 @@ export interface PolicyWatchSettings extends PollPace {
 export type CurrentPolicy = { readonly ok: true; readonly snapshot: PolicySnapshot } | Rejection;
 
 const DEFAULTS: PolicyWatchSettings = { busyMillis: 200, idleMillis: 800, maxStalenessMillis: 3_000 };
-const NANOS_PER_MILLI = 1_000_000n;
 
 /** Follows the economic policy. Answers from memory; never with a policy that is older than the bound. */
 export class PolicyWatch {

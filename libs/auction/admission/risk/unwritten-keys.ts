@@ -1,3 +1,4 @@
+import { secondsOf } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { AccountKey } from './resource-key.js';
 
@@ -12,8 +13,6 @@ interface Behind {
   /** Since when its row says something else, for all that is known. */
   readonly since: bigint;
 }
-
-const NANOS_PER_SECOND = 1e9;
 
 /**
  * Keys of which the table is not known to say what memory does, and who waits for it to catch up. Bounded by the keys that exist.
@@ -39,7 +38,7 @@ export class UnwrittenKeys {
     for (const { since } of [...this.keys.values(), ...this.inHand.values()]) {
       if (since < oldest) oldest = since;
     }
-    return Number(now - oldest) / NANOS_PER_SECOND;
+    return secondsOf(now - oldest);
   }
 
   /** Resolves when the keys are written, or nobody will write them any more. */
