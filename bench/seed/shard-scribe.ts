@@ -3,7 +3,7 @@ import type { Instant } from '#libs/base/instant.js';
 import type { AuctionState } from '#libs/auction/rules/state.js';
 import { encodeEvent, versionOf } from '#libs/auction/rules/event-versions.js';
 import type { AuctionBook } from '#libs/auction/shard/memory/auction-book.js';
-import type { Entry } from '#libs/auction/shard/memory/auction-book.js';
+import type { AuctionEntry } from '#libs/auction/shard/memory/auction-book.js';
 import type { AuctionHistories } from '#libs/auction/shard/ports.js';
 import { retire } from '#libs/auction/shard/memory/retirement.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
@@ -14,7 +14,7 @@ const APPEND_RECORDS = 1_000;
 export class ShardScribe {
   private position: number;
   private unwritten: string[] = [];
-  private readonly touched = new Set<Entry>();
+  private readonly touched = new Set<AuctionEntry>();
 
   constructor(
     readonly writer: JournalWriter,

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ApiClient, Unanswered } from './api-client.js';
-import { observed, type Exchange } from './observer.js';
+import { observed, type ObservedExchange } from './observer.js';
 
 let server: Server;
 let client: ApiClient;
@@ -94,7 +94,7 @@ describe('the client', () => {
   });
 
   it('is observed where somebody wants to see its exchanges', async () => {
-    const seen: Exchange[] = [];
+    const seen: ObservedExchange[] = [];
     const nothing = (): void => undefined;
     observed.by = { exchange: (one) => void seen.push(one), frame: nothing, closed: nothing };
     await client.post('/x', { a: 1 });

@@ -1,5 +1,5 @@
 /** One call over HTTP, as both sides saw it. */
-export interface Exchange {
+export interface ObservedExchange {
   readonly method: string;
   /** With its query, as it was sent. */
   readonly path: string;
@@ -15,7 +15,7 @@ export type Direction = 'client' | 'server';
 
 /** Sees what all clients of this process say and hear. Tests hold the documents against it. */
 export interface Observer {
-  exchange(exchange: Exchange): void;
+  exchange(exchange: ObservedExchange): void;
   frame(direction: Direction, text: string): void;
   /** The other side closed a stream with this code. */
   closed(code: number): void;

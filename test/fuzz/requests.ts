@@ -3,7 +3,7 @@ import type { JsonSchema } from '#libs/edge/decoding/decode.js';
 import {
   followed,
   type OpenApi,
-  type Operation,
+  type OpenApiOperation,
   type Parameter,
 } from '#libs/edge/documents/openapi-types.js';
 import { CALLERS, OWNERS } from './accounts.js';
@@ -45,7 +45,7 @@ export interface Drawn {
 interface Described {
   readonly method: string;
   readonly template: string;
-  readonly operation: Operation;
+  readonly operation: OpenApiOperation;
   readonly parameters: readonly Parameter[];
   readonly body: JsonSchema | undefined;
 }

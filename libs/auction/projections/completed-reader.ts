@@ -5,9 +5,9 @@ import { completionFor, type ViewerRole } from '../rules/told/viewer.js';
 import { auctionView } from '../rules/told/view.js';
 import { quotesFor } from '../rules/told/own-quotes.js';
 import { AnswerReader, type AnswerScope, type ProjectedAnswer } from './reader/answer-reader.js';
-import { AuctionReader, type AuctionMark, type AuctionRow } from './reader/auction-reader.js';
+import { AuctionReader, type AuctionMark, type ListedAuction } from './reader/auction-reader.js';
 import { auctionOffsets } from './projection.js';
-import { QuoteReader, type QuoteMark, type QuoteRow } from './reader/quote-reader.js';
+import { QuoteReader, type QuoteMark, type ListedQuote } from './reader/quote-reader.js';
 import { TimelineReader, type TimelineBody } from './reader/timeline-reader.js';
 
 /** All that the projections are asked: of one auction only by those for whom it is over; of quotes only by their maker. */
@@ -38,7 +38,7 @@ export class CompletedReader {
   }
 
   /** `[opened_at, auction_id, view as JSON text]`, newest first. */
-  page(viewerId: string, limit: number, before?: AuctionMark): Promise<readonly AuctionRow[]> {
+  page(viewerId: string, limit: number, before?: AuctionMark): Promise<readonly ListedAuction[]> {
     return this.auctions.page(viewerId, limit, before);
   }
 
@@ -63,7 +63,7 @@ export class CompletedReader {
     status: string | undefined,
     limit: number,
     before?: QuoteMark,
-  ): Promise<readonly QuoteRow[]> {
+  ): Promise<readonly ListedQuote[]> {
     return this.ownQuotes.page(account, status, limit, before);
   }
 

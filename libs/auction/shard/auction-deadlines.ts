@@ -5,7 +5,7 @@ import type { SettlementOutcome } from '../settlement/settlement.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { DeadlineScheduler } from '#libs/shard/deadline-scheduler.js';
 import type { Submit } from './auction-task.js';
-import { nextDue, type AuctionBook, type Entry } from './memory/auction-book.js';
+import { nextDue, type AuctionBook, type AuctionEntry } from './memory/auction-book.js';
 import type { AwardCount } from './award-count.js';
 import type { AwardConclusion } from './ports.js';
 import { DueTask, ExecutionTask } from './tasks/internal-tasks.js';
@@ -37,7 +37,7 @@ export class AuctionDeadlines {
     });
   }
 
-  watch(entry: Entry): void {
+  watch(entry: AuctionEntry): void {
     const due = entry.durable === undefined ? undefined : nextDue(entry.durable);
     if (due === undefined || (entry.dueAt !== undefined && entry.dueAt <= due)) return;
     entry.dueAt = due;
@@ -55,7 +55,7 @@ export class AuctionDeadlines {
     this.see(entry);
   }
 
-  private see(entry: Entry): void {
+  private see(entry: AuctionEntry): void {
     const { durable } = entry;
     const due = durable === undefined ? undefined : nextDue(durable);
     if (due === undefined || due > this.ports.now()) {
@@ -69,25 +69,25 @@ export class AuctionDeadlines {
     }
   }
 
-  private async decide(entry: Entry, closed: AuctionState): Promise<void> {
+  private async decide(entry: AuctionEntry, closed: AuctionState): Promise<void> {
     if (!entry.mayDecide) await this.ports.count.beforeOutcome(closed);
     entry.mayDecide = true;
     this.submitDue(entry);
   }
 
-  private submitDue(entry: Entry): void {
+  private submitDue(entry: AuctionEntry): void {
     if (!this.ports.submit(this.dueTask(entry))) this.again(entry);
   }
 
   /** Watched again in any case: if the clock is no longer trusted, the task has closed nothing. */
-  private dueTask(entry: Entry): DueTask {
+  private dueTask(entry: AuctionEntry): DueTask {
     return new DueTask(this.ports.context, entry, () => {
       this.watch(entry);
     });
   }
 
   /** After the deadline every award that has not ended is settled or failed; the ledger knows which. */
-  private async conclude(entry: Entry): Promise<void> {
+  private async conclude(entry: AuctionEntry): Promise<void> {
     try {
       for (const award of entry.durable?.awards ?? []) {
         if (award.execution_status === 'CONFIRMED' || award.execution_status === 'FAILED') continue;
@@ -100,7 +100,7 @@ export class AuctionDeadlines {
     }
   }
 
-  private again(entry: Entry): void {
+  private again(entry: AuctionEntry): void {
     this.deadlines.retry(() => {
       this.see(entry);
     });

@@ -5,11 +5,11 @@ import type { Rejection } from '#libs/base/rejection.js';
 import type { RepeatRules } from '#libs/shard/in-flight-commands.js';
 import type { ShardTypes, Task, TaskResult } from '#libs/shard/task.js';
 import { fault, type LinkReply } from '#libs/link/link-protocol.js';
-import type { Entry } from './memory/auction-book.js';
+import type { AuctionEntry } from './memory/auction-book.js';
 
 /** The auctions, in the types of a shard. */
 export interface AuctionTypes extends ShardTypes {
-  entity: Entry;
+  entity: AuctionEntry;
   event: DomainEvent;
   request: ReserveRequest;
   grant: ReserveOutcome;

@@ -4,7 +4,7 @@ import { findQuote } from '../rules/state.js';
 import { isOverFor, viewerOf, type ViewerRole } from '../rules/told/viewer.js';
 import { fault, type LinkReply } from '#libs/link/link-protocol.js';
 import type { BucketName, OwnerRequest } from '../protocol/protocol.js';
-import type { Entry } from './memory/auction-book.js';
+import type { AuctionEntry } from './memory/auction-book.js';
 import type { Impediment } from '#libs/shard/conditions/conditions.js';
 import type { InFlightCommands } from '#libs/shard/in-flight-commands.js';
 import { REPEATS, refusalReply, UNAVAILABLE } from './auction-task.js';
@@ -26,7 +26,7 @@ interface PauseReasons {
 export interface AdmissionPorts {
   readonly shard: number;
   /** Of the auctions of this account. */
-  readonly find: (account: string, auctionId: string) => Entry | undefined;
+  readonly find: (account: string, auctionId: string) => AuctionEntry | undefined;
   readonly inFlight: InFlightCommands<LinkReply>;
   readonly stored: StoredAnswers;
   readonly completed: CompletedAuctions;
@@ -84,7 +84,7 @@ export class CommandAdmission {
   constructor(private readonly ports: AdmissionPorts) {}
 
   /** `run` hands the command to the loop and resolves with its durable outcome. */
-  onAuction(command: AuctionCommand, run: (entry: Entry) => Promise<LinkReply>): Promise<LinkReply> {
+  onAuction(command: AuctionCommand, run: (entry: AuctionEntry) => Promise<LinkReply>): Promise<LinkReply> {
     const entry = this.ports.find(command.account, command.auction_id);
     if (entry?.durable === undefined) return this.onCompleted(command);
     const { durable } = entry;
@@ -132,7 +132,7 @@ export class CommandAdmission {
   }
 
   private async answered(
-    entry: Entry,
+    entry: AuctionEntry,
     command: AuctionCommand | ShardCommand,
   ): Promise<LinkReply | undefined> {
     const name = { ...named(command), account_id: command.account };
@@ -211,7 +211,7 @@ function roleFor(command: AuctionCommand): ViewerRole {
   return command.op === 'cancel' ? 'ORIGINATOR' : 'MARKET_MAKER';
 }
 
-function ownsQuote(entry: Entry, command: AuctionCommand): boolean {
+function ownsQuote(entry: AuctionEntry, command: AuctionCommand): boolean {
   if (!('quote_id' in command) || entry.durable === undefined) return true;
   return findQuote(entry.durable, command.quote_id)?.maker === command.account;
 }

@@ -7,7 +7,7 @@ import type { JournalNotice } from '#libs/link/journal-notices.js';
 import type { AuctionDeadlines } from './auction-deadlines.js';
 import type { AuctionTypes } from './auction-task.js';
 import type { ConnectionDesk } from './connections/connection-desk.js';
-import type { AuctionBook, Entry } from './memory/auction-book.js';
+import type { AuctionBook, AuctionEntry } from './memory/auction-book.js';
 import type { StoredAnswers } from './memory/stored-answers.js';
 import type { PendingAwards } from './pending-awards.js';
 import { momentOf, type ShardMoment } from './recovery/shard-snapshot.js';
@@ -43,7 +43,7 @@ export class CommitHandler {
   }
 
   /** The durable state of the auction has changed, or was recovered. */
-  changed(entry: Entry): void {
+  changed(entry: AuctionEntry): void {
     this.ports.deadlines.watch(entry);
     this.ports.awards.note(entry);
   }

@@ -3,7 +3,7 @@ import { instantFromNanos, type Instant } from '#libs/base/instant.js';
 import type { OwnerRequest } from '../protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { expectedHolds } from '#libs/testing/auctions/expected-holds.js';
-import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';
+import { LiveShard, type ShardAnswer } from '#libs/testing/shards/shard-fixture.js';
 import {
   cancelOrder,
   submitOrder,
@@ -46,7 +46,7 @@ describe('the older of two owners', () => {
   ])('answers nobody and changes nothing when somebody %s', async (_what, order) => {
     const held = await world.reservedBy(0);
     const before = await journalLength();
-    let heard: Answer | undefined;
+    let heard: ShardAnswer | undefined;
     void older.ask(order()).then((answer) => {
       heard = answer;
     });

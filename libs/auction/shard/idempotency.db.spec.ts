@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { collidingKeys } from '#libs/testing/shards/colliding-keys.js';
 import { HistoryTable, type AuctionHistory } from './histories/history-table.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { LiveShard, rainAuction, type Answer } from '#libs/testing/shards/shard-fixture.js';
+import { LiveShard, rainAuction, type ShardAnswer } from '#libs/testing/shards/shard-fixture.js';
 import {
   cancelOrder,
   createOrder,
@@ -39,7 +39,7 @@ async function restarted(): Promise<void> {
 }
 
 /** The first answer again, though nothing is created this time. */
-function again({ status, text }: Answer): Pick<Answer, 'status' | 'text'> {
+function again({ status, text }: ShardAnswer): Pick<ShardAnswer, 'status' | 'text'> {
   return { status: status === 201 ? 200 : status, text };
 }
 
@@ -218,7 +218,7 @@ describe('a call whose key is still in work', () => {
     live.writer.hold();
     const first = live.ask(order);
     await eventually(() => expect(live.writer.inFlight).toBe(1));
-    let heard: Answer | undefined;
+    let heard: ShardAnswer | undefined;
     void live.ask(order).then((answer) => {
       heard = answer;
     });
@@ -244,7 +244,7 @@ describe('a call whose key is still in work', () => {
     const order = live.createOrder();
     live.writer.hold();
     const first = live.ask(order);
-    let heard: Answer | undefined;
+    let heard: ShardAnswer | undefined;
     void live.ask(createOrder(OLGA, order.key, rainAuction({ side: 'SELL' }))).then((answer) => {
       heard = answer;
     });

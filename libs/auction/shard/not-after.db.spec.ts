@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import type { PoolClient } from 'pg';
 import type { OwnerRequest } from '../protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';
+import { LiveShard, type ShardAnswer } from '#libs/testing/shards/shard-fixture.js';
 import { cancelOrder, submitOrder, withdrawAllOrder } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
@@ -116,7 +116,7 @@ describe('of one call to withdraw everything', () => {
     const metered = until(withdrawAllOrder(MIA), -1);
     expect(await live.ask(metered)).toMatchObject(EXPIRED);
     const rest = { ...metered, metered: false } as Command;
-    const done: Answer = await live.ask(rest);
+    const done: ShardAnswer = await live.ask(rest);
     expect(done).toMatchObject({ status: 200, body: { withdrawn: expect.arrayContaining([mine]) } });
   });
 });

@@ -3,7 +3,7 @@ import type { DomainEvent } from '../rules/events.js';
 import { decodeEvent } from '../rules/event-versions.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { LiveShard, rainAuction, type Answer } from '#libs/testing/shards/shard-fixture.js';
+import { LiveShard, rainAuction, type ShardAnswer } from '#libs/testing/shards/shard-fixture.js';
 import { cancelOrder, submitOrder } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
@@ -41,7 +41,7 @@ async function restarted(): Promise<void> {
   live = await LiveShard.open(world);
 }
 
-function voids(auctionId: string, reason?: string): Promise<Answer> {
+function voids(auctionId: string, reason?: string): Promise<ShardAnswer> {
   const why = reason === undefined ? {} : { reason };
   return live.ask({ op: 'void', auction_id: auctionId, operator: 'opal', request_id: 'r1', ...why });
 }
@@ -92,7 +92,7 @@ describe('an operator voids an auction', () => {
   });
 });
 
-function shifts(op: 'drain' | 'resume', reason?: string): Promise<Answer> {
+function shifts(op: 'drain' | 'resume', reason?: string): Promise<ShardAnswer> {
   return live.ask({ op, operator: 'opal', request_id: 'r2', ...(reason === undefined ? {} : { reason }) });
 }
 

@@ -4,7 +4,7 @@ import { anOpenAuction, aQuote, at } from '#libs/testing/auctions/builders.js';
 import { closes, reports } from '#libs/testing/auctions/commands.js';
 import { given } from '#libs/testing/auctions/given.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
-import type { Entry } from './memory/auction-book.js';
+import type { AuctionEntry } from './memory/auction-book.js';
 import { IdempotencyIndex } from '#libs/shard/idempotency-index.js';
 import { PendingAwards } from './pending-awards.js';
 
@@ -22,7 +22,7 @@ afterEach(() => clock.forgetTimers());
 
 const awarded = given(anOpenAuction(), aQuote('mia'), aQuote('max'), closes());
 
-function entry(durable: AuctionState | undefined, head = durable ?? awarded.state): Entry {
+function entry(durable: AuctionState | undefined, head = durable ?? awarded.state): AuctionEntry {
   return {
     id: head.terms.auction_id,
     head,

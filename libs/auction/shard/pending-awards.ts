@@ -1,19 +1,19 @@
 import type { AwardToSettle } from '../settlement/settlement.js';
 import type { AuctionState, Award } from '../rules/state.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
-import type { Entry } from './memory/auction-book.js';
+import type { AuctionEntry } from './memory/auction-book.js';
 
 const MAX_PAGE = 256;
 
 /** Awards that have not ended, for those who carry them to the venues. They ask; nothing is pushed, so nothing is lost. */
 export class PendingAwards {
-  private readonly entries = new Map<string, Entry>();
+  private readonly entries = new Map<string, AuctionEntry>();
   private readonly waiting = new Set<() => void>();
 
   constructor(private readonly clock: Clock) {}
 
   /** Looks at an auction whose durable state has moved. */
-  note(entry: Entry): void {
+  note(entry: AuctionEntry): void {
     const pending = entry.durable === undefined ? [] : unended(entry.durable);
     if (pending.length === 0) {
       this.entries.delete(entry.id);

@@ -7,7 +7,7 @@ import { activeQuote, type AuctionState } from '../rules/state.js';
 import type { ShardPorts } from './shard-ports.js';
 import type { OwnerRequest } from '../protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { type Answer, LiveShard } from '#libs/testing/shards/shard-fixture.js';
+import { type ShardAnswer, LiveShard } from '#libs/testing/shards/shard-fixture.js';
 import {
   cancelOrder,
   submitOrder,
@@ -147,7 +147,7 @@ describe("a maker's protection", () => {
     const won = await shards[0]!.opens('olga', { duration_ms: 1_000 });
     await quotes(won);
     const standing = await quotes(third!);
-    const answers = new Promise<Answer[]>((resolve) => {
+    const answers = new Promise<ShardAnswer[]>((resolve) => {
       onTold = (events) => {
         if (!events.includes('AUCTION_AWARDED')) return;
         const submits = [first!, second!, final].map((id) => shardOf(id).ask(submitOrder(MIA, id, TERMS)));

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { homeShard } from '../protocol/routing.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LinkedShards } from '#libs/testing/shards/linked-shards.js';
-import type { Answer, LiveShard } from '#libs/testing/shards/shard-fixture.js';
+import type { ShardAnswer, LiveShard } from '#libs/testing/shards/shard-fixture.js';
 import {
   cancelOrder,
   reviseOrder,
@@ -38,7 +38,7 @@ afterEach(async () => {
   await linked.close();
 });
 
-function creates(shard: LiveShard): Promise<Answer> {
+function creates(shard: LiveShard): Promise<ShardAnswer> {
   return shard.ask(shard.createOrder());
 }
 

@@ -2,7 +2,7 @@ import type { ReadPreferences } from '../protocol/protocol.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { AwardToSettle } from '../settlement/settlement.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';
+import { LiveShard, type ShardAnswer } from '#libs/testing/shards/shard-fixture.js';
 import {
   cancelOrder,
   reviseOrder,
@@ -36,15 +36,15 @@ beforeEach(async () => {
 });
 afterEach(() => live.stop());
 
-function view(auctionId: string, account: string, peer: Partial<ReadPreferences> = {}): Promise<Answer> {
+function view(auctionId: string, account: string, peer: Partial<ReadPreferences> = {}): Promise<ShardAnswer> {
   return live.ask({ op: 'auction', auction_id: auctionId, account, request_id: 'r' }, peer);
 }
 
-function timeline(auctionId: string, account: string, after = 0, limit = 1_000): Promise<Answer> {
+function timeline(auctionId: string, account: string, after = 0, limit = 1_000): Promise<ShardAnswer> {
   return live.ask({ op: 'events', auction_id: auctionId, after_seq: after, limit, account, request_id: 'r' });
 }
 
-function quotesOf(auctionId: string, account: string): Promise<Answer> {
+function quotesOf(auctionId: string, account: string): Promise<ShardAnswer> {
   return live.ask({ op: 'auction_quotes', auction_id: auctionId, account, request_id: 'r' });
 }
 
@@ -81,7 +81,7 @@ async function decided(auctionId: string, status = 'AWARDED'): Promise<AwardToSe
   return (JSON.parse(text) as AwardToSettle[]).filter((award) => award.auction_id === auctionId);
 }
 
-function confirms({ auction_id, award_id }: AwardToSettle): Promise<Answer> {
+function confirms({ auction_id, award_id }: AwardToSettle): Promise<ShardAnswer> {
   return live.ask({ op: 'execution_report', auction_id, award_id, step: 'CONFIRMED', attempt: 1 });
 }
 
@@ -120,7 +120,7 @@ describe('what is on its way to the journal', () => {
     live.writer.hold();
     const cancelled = live.ask(cancelOrder(OLGA, auctionId));
     await eventually(() => expect(live.writer.inFlight).toBe(1));
-    let heard: Answer | undefined;
+    let heard: ShardAnswer | undefined;
     void live.ask(withdrawOrder(MIA, quote)).then((answer) => {
       heard = answer;
     });
@@ -240,7 +240,7 @@ describe('a timeline', () => {
     const joined: unknown[] = [];
     let after: number | undefined = 0;
     while (after !== undefined) {
-      const { body }: Answer = await timeline(auctionId, MIA, after, 3);
+      const { body }: ShardAnswer = await timeline(auctionId, MIA, after, 3);
       expect(body.complete).toBe(true);
       joined.push(...(body.events as unknown[]));
       after = body.next_after_seq as number | undefined;

@@ -7,7 +7,7 @@ import { viewVersion } from '../rules/told/view-version.js';
 import { awardOf, isDecided, isOverFor, statusFor, viewerOf, type Viewer } from '../rules/told/viewer.js';
 import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
 import { NOT_HELD, type OwnerRequest, type ReadPreferences } from '../protocol/protocol.js';
-import type { AuctionBook, Entry } from './memory/auction-book.js';
+import type { AuctionBook, AuctionEntry } from './memory/auction-book.js';
 import type { CompletedAuctions, ListRow } from './ports.js';
 import type { StoredAnswers } from './memory/stored-answers.js';
 
@@ -23,7 +23,7 @@ export interface ReadPorts {
 }
 
 interface Held {
-  readonly entry: Entry;
+  readonly entry: AuctionEntry;
   readonly state: AuctionState;
   readonly viewer: Viewer;
 }
@@ -114,7 +114,7 @@ export class Reads {
     return entry === undefined ? undefined : this.heldEntry(entry, account);
   }
 
-  private heldEntry(entry: Entry, account: string): Held | undefined {
+  private heldEntry(entry: AuctionEntry, account: string): Held | undefined {
     if (entry.durable === undefined) return undefined;
     const viewer = viewerOf(entry.durable, account);
     if (viewer === undefined) return undefined;
@@ -122,7 +122,7 @@ export class Reads {
     return { entry, state: entry.durable, viewer };
   }
 
-  private isProjectedFor(entry: Entry, viewer: Viewer): boolean {
+  private isProjectedFor(entry: AuctionEntry, viewer: Viewer): boolean {
     const overAt = overAtFor(entry, viewer);
     return overAt !== undefined && overAt <= this.ports.projectedTo();
   }
@@ -130,7 +130,7 @@ export class Reads {
 
 /** Where the event stands with which the auction was over for the viewer. */
 function overAtFor(
-  { durable, awardEnds, decidedAt, completedAt }: Entry,
+  { durable, awardEnds, decidedAt, completedAt }: AuctionEntry,
   viewer: Viewer,
 ): number | undefined {
   if (durable === undefined || viewer.role === 'ORIGINATOR' || !isDecided(durable)) return completedAt;

@@ -3,7 +3,7 @@ import type { AuctionState } from '../rules/state.js';
 import type { AwardToSettle } from '../settlement/settlement.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { expectedHolds } from '#libs/testing/auctions/expected-holds.js';
-import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';
+import { LiveShard, type ShardAnswer } from '#libs/testing/shards/shard-fixture.js';
 import {
   cancelOrder,
   reviseOrder,
@@ -129,7 +129,7 @@ describe('what is set aside', () => {
     const auctionId = await live.opens();
     const quote = await quotes(auctionId);
     // All at once: what the reservation rested on may be gone by the time of the decision.
-    const rounds: Promise<Answer>[] = [];
+    const rounds: Promise<ShardAnswer>[] = [];
     for (let round = 0; round < 10; round += 1) {
       rounds.push(
         live.ask(reviseOrder(MIA, quote, { expected_revision: 1, price_atoms: 300_000 + round * 1_000 })),

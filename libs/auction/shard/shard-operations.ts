@@ -1,6 +1,6 @@
 import { codeOf, fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
 import type { BucketName, OwnerRequest, ReadPreferences } from '../protocol/protocol.js';
-import type { Entry } from './memory/auction-book.js';
+import type { AuctionEntry } from './memory/auction-book.js';
 import { UNAVAILABLE, type AuctionTask, type Submit } from './auction-task.js';
 import type { ConnectionDesk } from './connections/connection-desk.js';
 import type { CommandAdmission } from './command-admission.js';
@@ -168,7 +168,7 @@ export class ShardOperations {
 
   private quote(request: QuoteCommand): Promise<LinkReply> {
     const { context, admission } = this.ports;
-    return admission.onAuction(request, async (entry: Entry) => {
+    return admission.onAuction(request, async (entry: AuctionEntry) => {
       if (request.op !== 'withdraw') {
         await context.policy.freshenForQuote(request.account);
         if (!context.policy.isKnownFor(request.account)) return UNAVAILABLE;

@@ -6,13 +6,13 @@ export interface AsyncApi {
   readonly asyncapi: '3.0.0';
   readonly info: OpenApi['info'];
   readonly defaultContentType: string;
-  readonly servers: Readonly<Record<string, StreamServer>>;
+  readonly servers: Readonly<Record<string, AsyncApiServer>>;
   readonly channels: { readonly stream: StreamChannel };
   readonly operations: Readonly<Record<string, StreamOperation>>;
   readonly components: Pick<OpenApi['components'], 'securitySchemes' | 'schemas'>;
 }
 
-export interface StreamServer {
+export interface AsyncApiServer {
   readonly host: string;
   readonly protocol: 'ws' | 'wss';
   readonly description: string;

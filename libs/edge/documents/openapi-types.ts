@@ -14,7 +14,7 @@ export interface OpenApi {
   readonly tags: readonly Tag[];
   readonly security: readonly Security[];
   /** By template, then by method in lower case. */
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components: {
     readonly securitySchemes: Readonly<Record<string, JsonSchema>>;
     readonly headers: Readonly<Record<string, Header>>;
@@ -32,7 +32,7 @@ export interface Reference {
   readonly $ref: string;
 }
 
-export interface Operation {
+export interface OpenApiOperation {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;

@@ -8,7 +8,7 @@ import { DEMO_DIALECT } from '../fixtures/demo-dialect.js';
 import type { About } from './about.js';
 import { named } from './components.js';
 import { openApiDocument } from './openapi.js';
-import type { OpenApi, Operation } from './openapi-types.js';
+import type { OpenApi, OpenApiOperation } from './openapi-types.js';
 import { anyText, constant, integerFrom, optional, record } from './shapes.js';
 
 const about: About = {
@@ -64,12 +64,12 @@ function documentOf(...specs: readonly EndpointSpec[]): OpenApi {
   return openApiDocument(specs, about);
 }
 
-function operationOf(spec: EndpointSpec): Operation {
+function operationOf(spec: EndpointSpec): OpenApiOperation {
   const [methods] = Object.values(documentOf(spec).paths);
   return Object.values(methods ?? {})[0]!;
 }
 
-function codesAt(operation: Operation, status: number): unknown {
+function codesAt(operation: OpenApiOperation, status: number): unknown {
   const response = operation.responses[status];
   if (response === undefined || '$ref' in response) return response;
   return (response.content?.['application/json']?.schema.properties as { error: { enum: unknown } }).error

@@ -4,7 +4,7 @@ import type { About } from './about.js';
 import { Components } from './components.js';
 import { edgeAnswersOf } from './edge-answers.js';
 import { explainFields } from './field-meanings.js';
-import type { OpenApi, Operation } from './openapi-types.js';
+import type { OpenApi, OpenApiOperation } from './openapi-types.js';
 import { COMMON_PARAMETERS, operationOf } from './operation.js';
 import { EVERY_HEADER, Responses } from './responses.js';
 
@@ -27,7 +27,7 @@ const REJECTION: JsonSchema = {
 export function openApiDocument(specs: readonly EndpointSpec[], about: About): OpenApi {
   const components = new Components();
   const responses = new Responses(about, components);
-  const paths: Record<string, Record<string, Operation>> = {};
+  const paths: Record<string, Record<string, OpenApiOperation>> = {};
   for (const spec of specs) {
     const operations = (paths[templateOf(spec.path)] ??= {});
     operations[spec.method.toLowerCase()] = operationOf(spec, about, components, responses);

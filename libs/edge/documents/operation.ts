@@ -3,7 +3,7 @@ import { namesIn, type EndpointSpec } from '../endpoint.js';
 import type { About } from './about.js';
 import type { Components } from './components.js';
 import { named } from './components.js';
-import type { Operation, Parameter, Reference, Security } from './openapi-types.js';
+import type { OpenApiOperation, Parameter, Reference, Security } from './openapi-types.js';
 import type { Responses } from './responses.js';
 
 const KEY: JsonSchema = { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,128}$' };
@@ -37,7 +37,7 @@ export function operationOf(
   about: About,
   components: Components,
   responses: Responses,
-): Operation {
+): OpenApiOperation {
   const example = about.examplesOf(spec.operationId)?.request;
   return {
     operationId: spec.operationId,

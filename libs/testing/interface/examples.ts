@@ -1,8 +1,8 @@
 import type { OperationExamples } from '../../edge/documents/about.js';
 import { ANYWHERE } from '../../edge/documents/about.js';
-import type { OpenApi, Operation, Response } from '../../edge/documents/openapi-types.js';
+import type { OpenApi, OpenApiOperation, Response } from '../../edge/documents/openapi-types.js';
 import { documentedResponse, HttpRoutes } from './http-routes.js';
-import type { Exchange } from '#libs/client/observer.js';
+import type { ObservedExchange } from '#libs/client/observer.js';
 import type { RecordedFrame } from './recorder.js';
 import type { Recording } from './recording.js';
 
@@ -24,7 +24,7 @@ export function httpExamples(
 ): Readonly<Record<string, OperationExamples>> {
   const routes = new HttpRoutes(document);
   const ofTour = new Set(tour.exchanges);
-  const seen = new Map<string, Exchange[]>();
+  const seen = new Map<string, ObservedExchange[]>();
   for (const exchange of [...tour.exchanges, ...others.exchanges]) {
     if (exchange.method === 'HEAD' || exchange.body.length > TOO_LONG) continue;
     const owner = ownerOf(document, routes.find(exchange), exchange.status);
@@ -52,7 +52,7 @@ function bestFrame(frames: readonly RecordedFrame[], name: string): string | und
 }
 
 /** `status`, `status code` or `status type`: what the document looks for. */
-export function keyOf({ status, headers, body }: Exchange): string | undefined {
+export function keyOf({ status, headers, body }: ObservedExchange): string | undefined {
   const type = headers['content-type']?.split(';', 1)[0] ?? '';
   if (body === '' || type === 'text/html') return undefined;
   if (type !== 'application/json') return `${status} ${type}`;
@@ -60,7 +60,11 @@ export function keyOf({ status, headers, body }: Exchange): string | undefined {
   return error === undefined ? String(status) : `${status} ${error}`;
 }
 
-function ownerOf(document: OpenApi, operation: Operation | undefined, status: number): string | undefined {
+function ownerOf(
+  document: OpenApi,
+  operation: OpenApiOperation | undefined,
+  status: number,
+): string | undefined {
   if (documentedResponse(document, operation, status) === undefined) return undefined;
   const response: Response | { readonly $ref: string } | undefined = operation?.responses[status];
   return operation === undefined || (response !== undefined && '$ref' in response)
@@ -68,8 +72,11 @@ function ownerOf(document: OpenApi, operation: Operation | undefined, status: nu
     : operation.operationId;
 }
 
-function examplesOf(exchanges: readonly Exchange[], ofTour: ReadonlySet<Exchange>): OperationExamples {
-  const byKey = new Map<string, Exchange[]>();
+function examplesOf(
+  exchanges: readonly ObservedExchange[],
+  ofTour: ReadonlySet<ObservedExchange>,
+): OperationExamples {
+  const byKey = new Map<string, ObservedExchange[]>();
   for (const exchange of exchanges) {
     const key = keyOf(exchange);
     if (key !== undefined) byKey.set(key, [...(byKey.get(key) ?? []), exchange]);
@@ -99,8 +106,8 @@ function examplesOf(exchanges: readonly Exchange[], ofTour: ReadonlySet<Exchange
 
 /** Of refusals that differ in their code alone the first is enough. */
 function oneForEachStatus(
-  chosen: readonly (readonly [string, Exchange])[],
-): readonly (readonly [string, Exchange])[] {
+  chosen: readonly (readonly [string, ObservedExchange])[],
+): readonly (readonly [string, ObservedExchange])[] {
   const statuses = new Set<number>();
   return chosen.filter(([, { status }]) => {
     if (status < 400) return true;
@@ -129,7 +136,7 @@ function namesIn(text: string): number {
 /** By owner and key the fields that its answers have had, each with its kind. */
 export function fieldsSeen(
   document: OpenApi,
-  exchanges: readonly Exchange[],
+  exchanges: readonly ObservedExchange[],
 ): ReadonlyMap<string, ReadonlySet<string>> {
   const routes = new HttpRoutes(document);
   const seen = new Map<string, Set<string>>();

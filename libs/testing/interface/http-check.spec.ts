@@ -9,7 +9,7 @@ import { endpoint } from '../../edge/endpoint.js';
 import { anyUuid } from '../../edge/path-ids.js';
 import { integerParam, query } from '../../edge/decoding/query.js';
 import { HttpCheck } from './http-check.js';
-import type { Exchange } from '#libs/client/observer.js';
+import type { ObservedExchange } from '#libs/client/observer.js';
 
 const boat = named(
   'Boat',
@@ -52,7 +52,7 @@ const document = openApiDocument([get, put], {
 
 const ID = '0b0a7000-0000-4000-8000-000000000000';
 const HEADERS = { 'x-request-id': 'r', 'cache-control': 'no-store', 'content-type': 'application/json' };
-const seen: Exchange = {
+const seen: ObservedExchange = {
   method: 'GET',
   path: `/v1/boats/${ID}?depth=3`,
   requestHeaders: { host: 'x' },
@@ -61,7 +61,7 @@ const seen: Exchange = {
   body: '{"kind":"ROW","name":"Ann"}',
 };
 
-function faults(differing: Partial<Exchange>): string[] {
+function faults(differing: Partial<ObservedExchange>): string[] {
   return new HttpCheck(document).faults({ ...seen, ...differing });
 }
 

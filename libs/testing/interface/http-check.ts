@@ -3,12 +3,12 @@ import {
   type Header,
   type MediaType,
   type OpenApi,
-  type Operation,
+  type OpenApiOperation,
   type Parameter,
   type Response,
 } from '../../edge/documents/openapi-types.js';
 import { documentedResponse, HttpRoutes } from './http-routes.js';
-import type { Exchange } from '#libs/client/observer.js';
+import type { ObservedExchange } from '#libs/client/observer.js';
 import { SchemaSet } from './schema-set.js';
 
 /** Of the protocol, and of no interest to a reader of the document. */
@@ -49,7 +49,7 @@ export class HttpCheck {
   }
 
   /** What the document does not say, or says otherwise; one line each. */
-  faults(exchange: Exchange): string[] {
+  faults(exchange: ObservedExchange): string[] {
     const { method, path, status } = exchange;
     const operation = this.routes.find(exchange);
     const response = documentedResponse(this.document, operation, status);
@@ -95,12 +95,12 @@ export class HttpCheck {
   }
 
   /** What many operations have in common is shown by any of them. */
-  private ownerOf(operation: Operation | undefined, status: number): string {
+  private ownerOf(operation: OpenApiOperation | undefined, status: number): string {
     if (operation === undefined) return ANY;
     return '$ref' in (operation.responses[status] ?? {}) ? ANY : operation.operationId;
   }
 
-  private headerFaults({ headers }: Exchange, response: Response, owner: string): string[] {
+  private headerFaults({ headers }: ObservedExchange, response: Response, owner: string): string[] {
     const documented = Object.entries(response.headers ?? {}).map(
       ([name, header]) => [name, followed<Header>(header, this.document.components.headers)] as const,
     );
@@ -117,7 +117,7 @@ export class HttpCheck {
     ];
   }
 
-  private bodyFaults(exchange: Exchange, response: Response, owner: string): string[] {
+  private bodyFaults(exchange: ObservedExchange, response: Response, owner: string): string[] {
     const { method, status, headers, body } = exchange;
     if (method === 'HEAD' || body === '') return [];
     const type = headers['content-type']?.split(';', 1)[0] ?? '';
@@ -139,7 +139,10 @@ export class HttpCheck {
     return [];
   }
 
-  private requestFaults({ path, requestHeaders, requestBody }: Exchange, operation: Operation): string[] {
+  private requestFaults(
+    { path, requestHeaders, requestBody }: ObservedExchange,
+    operation: OpenApiOperation,
+  ): string[] {
     const { operationId } = operation;
     const parameters = operation.parameters.map((parameter) =>
       followed<Parameter>(parameter, this.document.components.parameters),
@@ -169,7 +172,10 @@ export class HttpCheck {
     return [...faults, ...this.requestBodyFaults(operation, requestBody)];
   }
 
-  private requestBodyFaults({ requestBody: documented }: Operation, sent: string | undefined): string[] {
+  private requestBodyFaults(
+    { requestBody: documented }: OpenApiOperation,
+    sent: string | undefined,
+  ): string[] {
     const schema = documented?.content['application/json']?.schema;
     if (sent === undefined || sent === '{}') return [];
     if (schema === undefined) return ['a body was taken and none is documented'];

@@ -1,9 +1,9 @@
-import type { OpenApi, Operation, Response } from '../../edge/documents/openapi-types.js';
+import type { OpenApi, OpenApiOperation, Response } from '../../edge/documents/openapi-types.js';
 import { followed } from '../../edge/documents/openapi-types.js';
-import type { Exchange } from '#libs/client/observer.js';
+import type { ObservedExchange } from '#libs/client/observer.js';
 
 export interface DocumentedRoute {
-  readonly operation: Operation;
+  readonly operation: OpenApiOperation;
   readonly method: string;
   readonly template: string;
   readonly segments: readonly string[];
@@ -26,7 +26,7 @@ export class HttpRoutes {
       .sort((a, b) => namesIn(a) - namesIn(b));
   }
 
-  find({ method, path }: Pick<Exchange, 'method' | 'path'>): Operation | undefined {
+  find({ method, path }: Pick<ObservedExchange, 'method' | 'path'>): OpenApiOperation | undefined {
     const asked = (method === 'HEAD' ? 'GET' : method).toLowerCase();
     const segments = (path.split('?', 1)[0] ?? '').split('/');
     const fits = (route: DocumentedRoute): boolean =>
@@ -42,7 +42,7 @@ export class HttpRoutes {
 /** The answer that the document has for a status: of the operation, or of any path where there is none. */
 export function documentedResponse(
   { components, 'x-any-path': anyPath }: OpenApi,
-  operation: Operation | undefined,
+  operation: OpenApiOperation | undefined,
   status: number,
 ): Response | undefined {
   const found = operation === undefined ? anyPath[status] : operation.responses[status];

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Direction, Exchange } from '#libs/client/observer.js';
+import type { Direction, ObservedExchange } from '#libs/client/observer.js';
 
 /** A frame of a stream, or its end. */
 export type RecordedFrame =
@@ -19,7 +19,7 @@ const counts = new Map<string, number>();
 const unanswered = new Map<string, string>();
 
 /** Keeps the exchange for the check of the documents against reality, when the run wants that. */
-export function recordExchange(exchange: Exchange): void {
+export function recordExchange(exchange: ObservedExchange): void {
   const { method, path: asked, status, headers, body, requestBody = '' } = exchange;
   const kind = `${method} ${masked(asked)} ${status} ${skeletonOf(body)} ${skeletonOf(requestBody)}`;
   if (!isWanted(kind)) return;
@@ -71,7 +71,7 @@ function isWanted(kind: string): boolean {
   return count <= KEPT_OF_A_KIND;
 }
 
-function append(file: string, entry: Exchange | RecordedFrame): void {
+function append(file: string, entry: ObservedExchange | RecordedFrame): void {
   appendFileSync(path.join(process.env.EXCHANGES_DIR ?? '.', file), `${JSON.stringify(entry)}\n`);
 }
 

@@ -45,7 +45,7 @@ export interface FixtureOptions {
   readonly ports?: Partial<ShardPorts>;
 }
 
-export interface Answer {
+export interface ShardAnswer {
   readonly status: number;
   readonly text: string;
   /** Parsed, where there is any. */
@@ -173,7 +173,7 @@ export class LiveShard {
     return current.ok ? current.snapshot.version : undefined;
   }
 
-  async ask(request: OwnerRequest, peer: Partial<ReadPreferences> = {}): Promise<Answer> {
+  async ask(request: OwnerRequest, peer: Partial<ReadPreferences> = {}): Promise<ShardAnswer> {
     return answerOf(await this.shard.handle(request, { ...GATEWAY, ...peer }));
   }
 
@@ -219,7 +219,7 @@ export class LiveShard {
   }
 }
 
-export function answerOf({ status, body }: LinkReply): Answer {
+export function answerOf({ status, body }: LinkReply): ShardAnswer {
   return { status, text: body, body: body === '' ? {} : (JSON.parse(body) as Record<string, unknown>) };
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { OwnerRequest } from '#libs/auction/protocol/protocol.js';
 import { activeQuote, isLive, type AuctionState } from '#libs/auction/rules/state.js';
 import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
-import type { Answer, LiveShard } from './shard-fixture.js';
+import type { ShardAnswer, LiveShard } from './shard-fixture.js';
 import { cancelOrder, reviseOrder, submitOrder, withdrawAllOrder, withdrawOrder } from './shard-orders.js';
 import { accountOf } from './shard-world.js';
 
@@ -48,7 +48,7 @@ export function anyRounds(rounds: number): fc.Arbitrary<Deed[][]> {
 /** A command and what its caller was told, if anything. */
 export interface Told {
   readonly order: OwnerRequest;
-  answer: Answer | undefined;
+  answer: ShardAnswer | undefined;
 }
 
 /** Does the deeds as callers would, and remembers who was told what. */

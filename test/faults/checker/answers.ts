@@ -1,4 +1,4 @@
-import type { OpenApi, Operation } from '#libs/edge/documents/openapi-types.js';
+import type { OpenApi, OpenApiOperation } from '#libs/edge/documents/openapi-types.js';
 import { documentedResponse } from '#libs/testing/interface/http-routes.js';
 import { commandName } from '../../simulator/oracle/archive.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
@@ -64,7 +64,7 @@ export function checkAnswers(
 
 function checkCode(
   document: OpenApi,
-  operation: Operation | undefined,
+  operation: OpenApiOperation | undefined,
   told: { readonly operation: string; readonly status: number; readonly body: string; readonly name: string },
 ): void {
   const { status, body, name } = told;

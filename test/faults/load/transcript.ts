@@ -1,4 +1,4 @@
-import type { Exchange } from '#libs/client/observer.js';
+import type { ObservedExchange } from '#libs/client/observer.js';
 import type { AsyncApi } from '#libs/edge/documents/asyncapi-types.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import { HttpCheck } from '#libs/testing/interface/http-check.js';
@@ -63,7 +63,7 @@ export class Transcript {
     this.streamCheck = new StreamCheck(ofStreams);
   }
 
-  hear(account: string, exchange: Exchange): void {
+  hear(account: string, exchange: ObservedExchange): void {
     this.requests += 1;
     this.noteIds(account, exchange.body);
     const { status, body } = exchange;

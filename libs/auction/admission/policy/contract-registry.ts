@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { ContractFacts } from '../../rules/commands.js';
-import { CONTRACT_COLUMNS, contractOfRow, type ContractRow } from './contract-rows.js';
+import { CONTRACT_COLUMNS, contractOfRow, type ContractPolicyRow } from './contract-rows.js';
 import type { RouteKey } from './policy-snapshot.js';
 
 export interface ContractPage {
@@ -20,7 +20,7 @@ export async function listContracts(
   pool: Pool,
   { venue, after, limit }: ContractPage,
 ): Promise<readonly ContractFacts[]> {
-  const { rows } = await pool.query<ContractRow>({
+  const { rows } = await pool.query<ContractPolicyRow>({
     name: 'contracts-page',
     text: PAGE,
     values: [venue ?? null, after?.venue ?? '', after?.contract_id ?? '', after?.outcome ?? '', limit],
@@ -34,7 +34,7 @@ export async function findContract(
   pool: Pool,
   { venue, contract_id, outcome }: RouteKey,
 ): Promise<ContractFacts | undefined> {
-  const { rows } = await pool.query<ContractRow>(ONE, [venue, contract_id, outcome]);
+  const { rows } = await pool.query<ContractPolicyRow>(ONE, [venue, contract_id, outcome]);
   return rows.map(contractOfRow)[0];
 }
 

@@ -3,7 +3,7 @@ import type { ContractFacts } from '../../rules/commands.js';
 import type { Instant } from '#libs/base/instant.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import { requiredInstant, utcText } from '../timestamps.js';
-import { CONTRACT_COLUMNS, contractOfRow, type ContractRow } from './contract-rows.js';
+import { CONTRACT_COLUMNS, contractOfRow, type ContractPolicyRow } from './contract-rows.js';
 import {
   contractKey,
   type MakerGroup,
@@ -49,7 +49,7 @@ function versionRow<Row>(result: { readonly rows: readonly Row[] }): Row {
 const CONTRACTS = `select ${CONTRACT_COLUMNS} from control.contracts`;
 
 async function loadContracts(client: PoolClient): Promise<ReadonlyMap<string, ContractFacts>> {
-  const { rows } = await client.query<ContractRow>(CONTRACTS);
+  const { rows } = await client.query<ContractPolicyRow>(CONTRACTS);
   return new Map(rows.map((row) => [contractKey(row), contractOfRow(row)]));
 }
 

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Instant } from '#libs/base/instant.js';
 import type { ResourceKey } from './resource-key.js';
 
-export interface EvidenceRow extends ResourceKey {
+export interface EvidenceFixture extends ResourceKey {
   readonly account: string;
   readonly amount: number;
 }
@@ -13,7 +13,7 @@ export const FAR_AHEAD: Instant = '2999-01-01T00:00:00.000000000Z';
 /** Evidence for suites that have no ledger behind them; the resources a trade needs besides `rows` are there in plenty. */
 export async function stateEvidence(
   pool: Pool,
-  rows: readonly EvidenceRow[],
+  rows: readonly EvidenceFixture[],
   validUntil: Instant = FAR_AHEAD,
 ): Promise<void> {
   await pool.query(
@@ -35,10 +35,10 @@ export async function stateEvidence(
 }
 
 /** An account with so much collateral on each venue, and no limits worth speaking of. */
-export function funded(account: string, collateral: number, venues: readonly string[]): EvidenceRow[] {
+export function funded(account: string, collateral: number, venues: readonly string[]): EvidenceFixture[] {
   return [
     { account, venue: '', resource: 'SERVICE_EXPOSURE_LIMIT', asset: '', amount: PLENTY },
-    ...venues.flatMap((venue): EvidenceRow[] => [
+    ...venues.flatMap((venue): EvidenceFixture[] => [
       { account, venue, resource: 'COLLATERAL', asset: '', amount: collateral },
       { account, venue, resource: 'VENUE_POSITION_LIMIT', asset: '', amount: PLENTY },
     ]),

@@ -22,7 +22,7 @@ export interface AuctionMark {
   readonly i: string;
 }
 
-export type AuctionRow = readonly [openedAt: Instant, auctionId: string, view: string];
+export type ListedAuction = readonly [openedAt: Instant, auctionId: string, view: string];
 
 /**
  * Nothing of the auction is touched before it is known to be the viewer's: what is not over for it and what does not exist are
@@ -85,7 +85,7 @@ export class AuctionReader {
     return rows[0]?.status;
   }
 
-  async page(viewerId: string, limit: number, before?: AuctionMark): Promise<AuctionRow[]> {
+  async page(viewerId: string, limit: number, before?: AuctionMark): Promise<ListedAuction[]> {
     const mark = before === undefined ? BEFORE_ALL : { at: storedInstant(before.o), id: before.i };
     const { rows } = await this.pool.query<StateRow>({
       name: 'completed-page',

@@ -10,7 +10,7 @@ export interface QuoteMark {
   readonly i: string;
 }
 
-export type QuoteRow = readonly [submittedAt: Instant, quoteId: string, status: string, view: string];
+export type ListedQuote = readonly [submittedAt: Instant, quoteId: string, status: string, view: string];
 
 interface StoredRow {
   readonly submitted_at: string;
@@ -41,7 +41,7 @@ export class QuoteReader {
     status: string | undefined,
     limit: number,
     before?: QuoteMark,
-  ): Promise<QuoteRow[]> {
+  ): Promise<ListedQuote[]> {
     const mark = before === undefined ? BEFORE_ALL : { at: storedInstant(before.s), id: before.i };
     const values = [account, mark.at, mark.id, limit];
     const { rows } = await this.pool.query<StoredRow>(

@@ -5,7 +5,7 @@ export const LEASE_MILLIS = 2_500;
 /** How long it is remembered how a connection ended, for a quote of it that is still on its way. */
 const REMEMBERED_MILLIS = 60_000;
 
-export type Standing =
+export type ConnectionPhase =
   | { readonly is: 'HELD'; readonly gateway: string }
   /** Known by its quotes or from the journal; no gateway has claimed it in this process's life. */
   | { readonly is: 'AWAITED'; readonly since: number }
@@ -21,7 +21,7 @@ export interface Connection {
   readonly attachment: number;
   /** What the latest claim asked for; undefined where the quotes stand whatever becomes of the connection. */
   readonly graceMillis: number | undefined;
-  readonly standing: Standing;
+  readonly standing: ConnectionPhase;
 }
 
 /** Nothing but an account's quote, or the journal's note of one, tells of it. */

@@ -5,7 +5,7 @@ import { decodeEvent } from '../../rules/event-versions.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import type { ConnectionClaim, ConnectionEnd } from '../../protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';
+import { LiveShard, type ShardAnswer } from '#libs/testing/shards/shard-fixture.js';
 import { cancelOrder, submitOrder } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
@@ -40,7 +40,7 @@ interface Said {
   readonly whole?: boolean;
 }
 
-function says(gateway: string, { here = [], gone = [], whole = false }: Said = {}): Promise<Answer> {
+function says(gateway: string, { here = [], gone = [], whole = false }: Said = {}): Promise<ShardAnswer> {
   return live.ask({ op: 'presence', gateway, whole, here, gone });
 }
 
@@ -195,7 +195,7 @@ describe('a connection that goes on', () => {
     const auctionId = await quoting(claim(1, 0));
     // One append is on its way and what follows it is decided, so that the withdrawal has to wait for its turn.
     live.writer.hold();
-    const others: Promise<Answer>[] = [];
+    const others: Promise<ShardAnswer>[] = [];
     for (const name of ['max', 'moe']) {
       others.push(live.ask(submitOrder(accountOf(name), auctionId, TERMS)));
       await new Promise((resolve) => setTimeout(resolve, 50));

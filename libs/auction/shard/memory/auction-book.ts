@@ -8,7 +8,7 @@ import { IdempotencyIndex } from '#libs/shard/idempotency-index.js';
 import { Sharing } from './sharing.js';
 
 /** An auction in the owner's memory. */
-export interface Entry extends Entity<AuctionState> {
+export interface AuctionEntry extends Entity<AuctionState> {
   readonly id: string;
   /** Journal positions of the auction's events, in order. */
   readonly positions: number[];
@@ -28,10 +28,10 @@ export interface Entry extends Entity<AuctionState> {
 
 /** All auctions that this shard keeps in memory: the live ones, and completed ones until the projections have them. */
 export class AuctionBook {
-  private readonly entries = new Map<string, Entry>();
-  private readonly byAccount = new Map<string, Map<string, Entry>>();
+  private readonly entries = new Map<string, AuctionEntry>();
+  private readonly byAccount = new Map<string, Map<string, AuctionEntry>>();
   /** Completed and not yet forgotten, in the order of completion. */
-  private completed: Entry[] = [];
+  private completed: AuctionEntry[] = [];
   private live = 0;
   private readonly sharing = new Sharing();
 
@@ -43,16 +43,16 @@ export class AuctionBook {
     return this.live;
   }
 
-  all(): IterableIterator<Entry> {
+  all(): IterableIterator<AuctionEntry> {
     return this.entries.values();
   }
 
-  find(auctionId: string): Entry | undefined {
+  find(auctionId: string): AuctionEntry | undefined {
     return this.entries.get(auctionId);
   }
 
   /** Every auction in which the account is originator or invited, in no particular order. */
-  of(account: string): Iterable<Entry> {
+  of(account: string): Iterable<AuctionEntry> {
     return this.byAccount.get(account)?.values() ?? [];
   }
 
@@ -60,12 +60,12 @@ export class AuctionBook {
    * An auction in which the account is originator or invited. One in which it is not is missed at the same step as one
    * that never was, so the time of an answer tells nothing either.
    */
-  findFor(account: string, auctionId: string): Entry | undefined {
+  findFor(account: string, auctionId: string): AuctionEntry | undefined {
     return this.byAccount.get(account)?.get(auctionId);
   }
 
   /** Takes an event that is on its way to the journal into `head`. */
-  apply(placed: Placed<AuctionEvent>): Entry {
+  apply(placed: Placed<AuctionEvent>): AuctionEntry {
     const { event, position } = placed;
     const entry = this.entries.get(event.auction_id);
     if (entry === undefined) return this.enter(this.opened(placed), placed);
@@ -78,7 +78,7 @@ export class AuctionBook {
   }
 
   /** Puts back an entry out of a snapshot. */
-  restore(entry: Entry): void {
+  restore(entry: AuctionEntry): void {
     entry.head = this.sharing.state(entry.head);
     entry.durable = entry.head;
     this.entries.set(entry.id, entry);
@@ -88,7 +88,7 @@ export class AuctionBook {
   }
 
   /** Auctions that are completed and have reached the projections. */
-  overBy(projectedTo: number): readonly Entry[] {
+  overBy(projectedTo: number): readonly AuctionEntry[] {
     const kept = this.completed.findIndex((entry) => (entry.completedAt ?? Infinity) > projectedTo);
     return kept < 0 ? this.completed : this.completed.slice(0, kept);
   }
@@ -100,7 +100,7 @@ export class AuctionBook {
     for (const entry of gone) this.forget(entry);
   }
 
-  private forget(entry: Entry): void {
+  private forget(entry: AuctionEntry): void {
     this.entries.delete(entry.id);
     for (const account of accountsOf(entry.head)) {
       const mine = this.byAccount.get(account);
@@ -113,8 +113,8 @@ export class AuctionBook {
     return this.sharing.state(evolve(undefined, placed));
   }
 
-  private enter(state: AuctionState, placed: Placed<AuctionEvent>): Entry {
-    const entry: Entry = {
+  private enter(state: AuctionState, placed: Placed<AuctionEvent>): AuctionEntry {
+    const entry: AuctionEntry = {
       id: placed.event.auction_id,
       head: state,
       durable: undefined,
@@ -133,7 +133,7 @@ export class AuctionBook {
     return entry;
   }
 
-  private index(entry: Entry): void {
+  private index(entry: AuctionEntry): void {
     for (const account of accountsOf(entry.head)) {
       const mine = this.byAccount.get(account);
       if (mine === undefined) this.byAccount.set(account, new Map([[entry.id, entry]]));
@@ -141,7 +141,7 @@ export class AuctionBook {
     }
   }
 
-  private note(entry: Entry, { event, position }: Placed<AuctionEvent>): void {
+  private note(entry: AuctionEntry, { event, position }: Placed<AuctionEvent>): void {
     if (event.command !== undefined) {
       entry.commands.note(event.command, position);
     }

@@ -4,7 +4,7 @@ import { decodeEvent } from '../../rules/event-versions.js';
 import type { AuctionEvent, Placed } from '../../rules/events.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
-import type { Entry } from './auction-book.js';
+import type { AuctionEntry } from './auction-book.js';
 import { isSameCommand, type IdempotencyKey } from '#libs/shard/idempotency-index.js';
 import type { AuctionHistories, CommandScope, PlacedAnswer, StoredAnswer } from '../ports.js';
 
@@ -19,12 +19,16 @@ export class StoredAnswers {
   ) {}
 
   /** Undefined where the record at `position` answers another command. */
-  async ofAuction(entry: Entry, position: number, name: IdempotencyKey): Promise<StoredAnswer | undefined> {
+  async ofAuction(
+    entry: AuctionEntry,
+    position: number,
+    name: IdempotencyKey,
+  ): Promise<StoredAnswer | undefined> {
     return toldBy(await this.eventsOf(entry, position), name);
   }
 
   /** The auction's history up to `position`, as the journal has it. */
-  eventsOf(entry: Entry, upTo: number): Promise<Placed<AuctionEvent>[]> {
+  eventsOf(entry: AuctionEntry, upTo: number): Promise<Placed<AuctionEvent>[]> {
     return this.eventsAt(entry.positions.filter((position) => position <= upTo));
   }
 

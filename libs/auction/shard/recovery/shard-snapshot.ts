@@ -1,7 +1,7 @@
 import type { Instant } from '#libs/base/instant.js';
 import type { AuctionState } from '../../rules/state.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
-import type { Entry } from '../memory/auction-book.js';
+import type { AuctionEntry } from '../memory/auction-book.js';
 import { IdempotencyIndex } from '#libs/shard/idempotency-index.js';
 import type { NotedConnection } from '../connections/noted-connections.js';
 import type { PlacedAnswer } from '../ports.js';
@@ -36,17 +36,17 @@ export interface BesideAuctions {
 export interface ShardMoment {
   readonly sequence: number;
   readonly head: HeadLine;
-  readonly entries: readonly (readonly [Entry, AuctionState])[];
+  readonly entries: readonly (readonly [AuctionEntry, AuctionState])[];
 }
 
 const SLICE = 100;
 
 export function momentOf(
   sequence: number,
-  entries: Iterable<Entry>,
+  entries: Iterable<AuctionEntry>,
   { lastEventAt, answers, connections }: BesideAuctions,
 ): ShardMoment {
-  const captured: [Entry, AuctionState][] = [];
+  const captured: [AuctionEntry, AuctionState][] = [];
   for (const entry of entries) if (entry.durable !== undefined) captured.push([entry, entry.durable]);
   return {
     sequence,
@@ -69,7 +69,7 @@ export async function writeMoment({ sequence, head, entries }: ShardMoment): Pro
 }
 
 /** Positions and answered commands are only ever added, so those after the moment are left out by their position. */
-function lineOf(entry: Entry, state: AuctionState, sequence: number): EntryLine {
+function lineOf(entry: AuctionEntry, state: AuctionState, sequence: number): EntryLine {
   const until = (position: number | undefined): number | undefined =>
     position !== undefined && position <= sequence ? position : undefined;
   const decided = until(entry.decidedAt);
@@ -89,7 +89,7 @@ export interface RestoredMoment {
   readonly lastEventAt: Instant;
   readonly answers: readonly (readonly [string, PlacedAnswer])[];
   readonly connections: readonly (readonly [string, NotedConnection])[];
-  readonly entries: readonly Entry[];
+  readonly entries: readonly AuctionEntry[];
 }
 
 export function readMoment(content: Buffer): RestoredMoment {
@@ -100,7 +100,7 @@ export function readMoment(content: Buffer): RestoredMoment {
   return { lastEventAt, answers, connections, entries };
 }
 
-function entryOf(line: EntryLine): Entry {
+function entryOf(line: EntryLine): AuctionEntry {
   return {
     id: line.state.terms.auction_id,
     head: line.state,

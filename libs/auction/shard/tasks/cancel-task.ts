@@ -4,7 +4,7 @@ import type { Instant } from '#libs/base/instant.js';
 import { auctionView } from '../../rules/told/view.js';
 import { fault, reply } from '#libs/link/link-protocol.js';
 import type { OwnerRequest } from '../../protocol/protocol.js';
-import type { Entry } from '../memory/auction-book.js';
+import type { AuctionEntry } from '../memory/auction-book.js';
 import { refusalReply, type AuctionTask, type AuctionTaskResult } from '../auction-task.js';
 import { eventsOf, type Draft } from './drafts.js';
 import { dueEvents, isPastClose } from './due-events.js';
@@ -17,7 +17,7 @@ export class CancelTask implements AuctionTask {
 
   constructor(
     private readonly context: ShardContext,
-    private readonly entry: Entry,
+    private readonly entry: AuctionEntry,
     private readonly request: CancelRequest,
     readonly settle: Settle,
   ) {

@@ -3,7 +3,7 @@ import { activeQuotes } from '../../rules/state.js';
 import type { Instant } from '#libs/base/instant.js';
 import { decideWithdraw } from '../../rules/decide/withdraw.js';
 import { reply, type LinkReply } from '#libs/link/link-protocol.js';
-import type { Entry } from '../memory/auction-book.js';
+import type { AuctionEntry } from '../memory/auction-book.js';
 import type { ConnectionBook } from '../connections/connection-book.js';
 import type { AuctionTask, AuctionTaskResult } from '../auction-task.js';
 import { draftsOf, eventsOf, type Draft } from './drafts.js';
@@ -42,7 +42,7 @@ export class NotesTask implements AuctionTask {
 export class DisconnectTask extends InternalTask {
   constructor(
     context: ShardContext,
-    entry: Entry,
+    entry: AuctionEntry,
     private readonly connectionId: string,
     private readonly isForfeit: () => boolean,
   ) {

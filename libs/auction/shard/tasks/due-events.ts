@@ -5,7 +5,7 @@ import { decideExpiries } from '../../rules/decide/expire.js';
 import type { DomainEvent } from '../../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import type { AuctionState } from '../../rules/state.js';
-import type { Entry } from '../memory/auction-book.js';
+import type { AuctionEntry } from '../memory/auction-book.js';
 import { draftsOf, eventsOf } from './drafts.js';
 import type { ShardContext } from './shard-context.js';
 
@@ -19,12 +19,16 @@ const OUTCOME: ReadonlySet<DomainEvent['type']> = new Set<DomainEvent['type']>([
  * What has fallen due for the auction by `now`: quotes that expired, the close, its outcome, and whatever is missing of a
  * decision within which a journal ended. An owner whose clock is not to be trusted closes nothing.
  */
-export function dueEvents(entry: Entry, now: Instant, context: ShardContext): DomainEvent[] {
+export function dueEvents(entry: AuctionEntry, now: Instant, context: ShardContext): DomainEvent[] {
   return context.clockIsSound() ? eventsOf(draftsOf(entry.head, decideDue(entry, now, context))) : [];
 }
 
 /** The outcome waits until the close is durable and the awards are counted: see `AwardCount`. */
-function decideDue({ head, mayDecide }: Entry, now: Instant, { ids }: ShardContext): readonly Decided[] {
+function decideDue(
+  { head, mayDecide }: AuctionEntry,
+  now: Instant,
+  { ids }: ShardContext,
+): readonly Decided[] {
   if (!isPastClose(head, now))
     return head.status === 'OPEN' ? decideExpiries(head, now) : decideCompletion(head);
   const closing = decideClose(head, { awardId: (quoteId) => ids.award(quoteId) });

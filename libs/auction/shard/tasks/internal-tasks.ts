@@ -6,7 +6,7 @@ import { activeQuote } from '../../rules/state.js';
 import { decideVoid } from '../../rules/decide/void.js';
 import { decideWithdraw } from '../../rules/decide/withdraw.js';
 import { reply, type LinkReply } from '#libs/link/link-protocol.js';
-import type { Entry } from '../memory/auction-book.js';
+import type { AuctionEntry } from '../memory/auction-book.js';
 import type { AuctionTask, AuctionTaskResult } from '../auction-task.js';
 import { draftsOf, eventsOf, type Draft } from './drafts.js';
 import { dueEvents } from './due-events.js';
@@ -21,7 +21,7 @@ export abstract class InternalTask implements AuctionTask {
 
   constructor(
     protected readonly context: ShardContext,
-    protected readonly entry: Entry,
+    protected readonly entry: AuctionEntry,
     readonly settle: Settle = nothing,
   ) {
     this.orderingKey = `${entry.id}/`;
@@ -53,7 +53,7 @@ export class DueTask extends InternalTask {
 export class PullQuoteTask extends InternalTask {
   constructor(
     context: ShardContext,
-    entry: Entry,
+    entry: AuctionEntry,
     private readonly maker: string,
     private readonly by: WithdrawnBy,
   ) {
@@ -71,7 +71,7 @@ export class PullQuoteTask extends InternalTask {
 export class VoidTask extends InternalTask {
   constructor(
     context: ShardContext,
-    entry: Entry,
+    entry: AuctionEntry,
     private readonly request: EndRequest,
     settle: Settle = nothing,
   ) {
@@ -88,7 +88,7 @@ export class VoidTask extends InternalTask {
 export class ExecutionTask extends InternalTask {
   constructor(
     context: ShardContext,
-    entry: Entry,
+    entry: AuctionEntry,
     private readonly report: ExecutionReport,
     settle: Settle = nothing,
   ) {

@@ -3,7 +3,7 @@ import type { Instant } from '#libs/base/instant.js';
 import { decideVoid } from '../../rules/decide/void.js';
 import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
 import type { OwnerRequest, OperatorOrder } from '../../protocol/protocol.js';
-import type { Entry } from '../memory/auction-book.js';
+import type { AuctionEntry } from '../memory/auction-book.js';
 import type { Conditions } from '#libs/shard/conditions/conditions.js';
 import type { AuctionTask, AuctionTaskResult } from '../auction-task.js';
 import { draftsOf, eventsOf } from './drafts.js';
@@ -18,7 +18,7 @@ export class OrderedVoidTask implements AuctionTask {
 
   constructor(
     private readonly context: ShardContext,
-    private readonly entry: Entry,
+    private readonly entry: AuctionEntry,
     private readonly order: OperatorOrder,
     readonly settle: Settle,
   ) {

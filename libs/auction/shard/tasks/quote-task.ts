@@ -9,7 +9,7 @@ import type { Hold } from '../../rules/terms.js';
 import { isOverFor } from '../../rules/told/viewer.js';
 import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
 import type { CallerIdentity, CommandIdentity } from '../../protocol/protocol.js';
-import type { Entry } from '../memory/auction-book.js';
+import type { AuctionEntry } from '../memory/auction-book.js';
 import { beyond, larger } from '../hold-arithmetic.js';
 import { AGAIN } from '#libs/shard/task.js';
 import {
@@ -49,7 +49,7 @@ export class QuoteTask implements AuctionTask {
 
   constructor(
     private readonly context: ShardContext,
-    private readonly entry: Entry,
+    private readonly entry: AuctionEntry,
     private readonly request: QuoteRequest,
     private readonly rule: QuoteRule,
     readonly settle: Settle,

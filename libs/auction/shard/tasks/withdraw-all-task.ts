@@ -4,7 +4,7 @@ import { activeQuote } from '../../rules/state.js';
 import { decideWithdraw } from '../../rules/decide/withdraw.js';
 import { reply } from '#libs/link/link-protocol.js';
 import type { OwnerRequest } from '../../protocol/protocol.js';
-import type { Entry } from '../memory/auction-book.js';
+import type { AuctionEntry } from '../memory/auction-book.js';
 import { refusalReply, type AuctionTask, type AuctionTaskResult } from '../auction-task.js';
 import { draftsOf, eventsOf, type Draft } from './drafts.js';
 import { dueEvents } from './due-events.js';
@@ -70,7 +70,7 @@ export class WithdrawAllTask implements AuctionTask {
     return this.request.metered && !this.isBegun && isTooLate(this.request, now);
   }
 
-  private withdraw(entry: Entry, now: Instant): Draft[] {
+  private withdraw(entry: AuctionEntry, now: Instant): Draft[] {
     const quote = activeQuote(entry.head, this.request.account);
     if (quote === undefined || this.notWithdrawable.has(quote.quote_id)) return [];
     const decided = decideWithdraw(entry.head, { quote_id: quote.quote_id, by: 'MARKET_MAKER' }, { now });
@@ -87,7 +87,7 @@ export class WithdrawAllTask implements AuctionTask {
   }
 
   /** In the order of the ids, so that equal shards give equal journals. */
-  private quoted(): Entry[] {
+  private quoted(): AuctionEntry[] {
     const { account, auction_ids: ids, venue } = this.request;
     const wanted = ids === undefined ? undefined : new Set(ids);
     return [...this.context.book.of(account)]

@@ -3,7 +3,7 @@ import {
   type Content,
   type MediaType,
   type OpenApi,
-  type Operation,
+  type OpenApiOperation,
   type Parameter,
   type Reference,
   type Response,
@@ -15,7 +15,7 @@ import { fieldRow, kindOf, schemaTable } from './schema-table.js';
 interface Placed {
   readonly method: string;
   readonly path: string;
-  readonly operation: Operation;
+  readonly operation: OpenApiOperation;
 }
 
 export function httpNavigation(document: OpenApi): Markup {
@@ -70,7 +70,7 @@ ${sharedAnswers(answers)}
 </article>`;
 }
 
-function accessOf({ security }: Operation): Markup {
+function accessOf({ security }: OpenApiOperation): Markup {
   const [needed] = security;
   if (needed === undefined) return markup`<span class="access">public</span>`;
   const capabilities = Object.values(needed).flat();
