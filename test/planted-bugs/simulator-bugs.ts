@@ -29,7 +29,7 @@ const JOURNALS: readonly SimulatorBug[] = [
     file: 'libs/journal/kafka/kafka-journal.ts',
     symbol: 'KafkaJournal.attempt',
     replace: [
-      'const isOurs = offset !== undefined && place.offset === offset && place.head.hash === record.hash;',
+      'const isOurs = offset !== undefined && position.offset === offset && position.head.hash === record.hash;',
       'const isOurs = offset !== undefined;',
     ],
     promise: /./,

@@ -168,7 +168,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
       const failure = await refusal(start);
       expect(failure.exitCode).toBe(EXIT.damaged);
       expect(failure.message).toContain(
-        `topic ${journals.prefix}0 holds a journal of which this database has never`,
+        `topic ${journals.prefix}auction.0 holds a journal of which this database has never`,
       );
     }
     expect([await home(), await witnesses()]).toEqual([[], new Map()]);
