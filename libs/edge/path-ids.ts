@@ -1,24 +1,5 @@
 import { isUuid, uuid } from './decoding/decode-scalars.js';
-import { MISMATCH, type Decoder } from './decoding/decode.js';
 import type { IdKind } from './endpoint.js';
-
-export const SHARDS = 3;
-const SHARD_UUID = `^[0-${SHARDS - 1}][0-9a-f]{7}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`;
-
-function isOfAShard(id: string): boolean {
-  return isUuid(id) && id.charCodeAt(0) < 0x30 + SHARDS;
-}
-
-/** The id of an auction or a quote within a body: a canonical UUID whose first digit names one of the shards. */
-export const shardId: Decoder<string> = {
-  decode: (value) => (typeof value === 'string' && isOfAShard(value) ? value : MISMATCH),
-  describe: () => ({ ...uuid.describe(), pattern: SHARD_UUID }),
-};
-
-/** The same within a path. */
-export function shardUuid(fault: string): IdKind {
-  return { fault, accepts: isOfAShard, describe: () => shardId.describe() };
-}
 
 export function anyUuid(fault: string): IdKind {
   return { fault, accepts: isUuid, describe: () => uuid.describe() };

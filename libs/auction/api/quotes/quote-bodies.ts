@@ -1,6 +1,6 @@
 import { MISMATCH, arrayOf, object, type Decoder, type Decoded } from '#libs/edge/decoding/decode.js';
 import { atoms, instant, text } from '#libs/edge/decoding/decode-scalars.js';
-import { shardId } from '#libs/edge/path-ids.js';
+import { shardId } from '../../stream/shard-ids.js';
 
 export const submitBody = object({
   required: { price_atoms: atoms, quantity_atoms: atoms },

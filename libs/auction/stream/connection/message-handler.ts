@@ -1,7 +1,7 @@
 import { instantFromNanos } from '#libs/base/instant.js';
 import { MISMATCH } from '#libs/edge/decoding/decode.js';
 import type { Principal } from '#libs/edge/endpoint.js';
-import { shardUuid } from '#libs/edge/path-ids.js';
+import { shardUuid } from '../shard-ids.js';
 import type { SessionGuard } from '#libs/socket/session-guard.js';
 import { CLOSE } from '#libs/socket/socket.js';
 import {
