@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import path from 'node:path';
 import { rounded } from './alternating.js';
-import type { Check, RowOutcome, Row } from './row.js';
+import type { RowCheck, RowOutcome, Row } from './row.js';
 
 export interface BenchReport {
   readonly taken_at: string;
@@ -50,7 +50,7 @@ export function missedIn({ rows }: BenchReport): string[] {
   );
 }
 
-function cellsOf(name: string, check: Check): string[] {
+function cellsOf(name: string, check: RowCheck): string[] {
   const { what, unit, measured, baseline, score, asks, minimum, goal } = check;
   const sign = asks === 'at least' ? '>=' : '<=';
   return [
@@ -64,14 +64,14 @@ function cellsOf(name: string, check: Check): string[] {
   ];
 }
 
-function verdictOn(check: Check): string {
+function verdictOn(check: RowCheck): string {
   const { minimum, goal } = check;
   if (minimum === undefined || goal === undefined) return 'for comparison';
   if (reaches(check, goal)) return 'goal';
   return reaches(check, minimum) ? 'yes' : 'NO';
 }
 
-function reaches({ score, asks }: Check, bound: number): boolean {
+function reaches({ score, asks }: RowCheck, bound: number): boolean {
   return asks === 'at least' ? score >= bound : score <= bound;
 }
 

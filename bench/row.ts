@@ -11,7 +11,7 @@ export interface Settings {
 }
 
 /** One thing that is asked of a path. `score` is what minimum and goal speak of: a ratio to the baseline, or the figure itself. */
-export interface Check {
+export interface RowCheck {
   readonly what: string;
   readonly measured: number;
   readonly unit: string;
@@ -24,7 +24,7 @@ export interface Check {
 }
 
 export interface RowOutcome {
-  readonly checks: readonly Check[];
+  readonly checks: readonly RowCheck[];
   /** Everything else that was seen, for who wants to know where the time goes. */
   readonly details: Readonly<Record<string, unknown>>;
 }
@@ -48,7 +48,7 @@ export function asFastAs(
   measured: number,
   baseline: { readonly name: string; readonly measured: number },
   bounds: Bounds,
-): Check {
+): RowCheck {
   return { what, unit, measured, baseline, score: measured / baseline.measured, asks: 'at least', ...bounds };
 }
 
@@ -58,7 +58,7 @@ export function forComparison(
   unit: string,
   measured: number,
   baseline: { readonly name: string; readonly measured: number },
-): Check {
+): RowCheck {
   return { what, unit, measured, baseline, score: measured / baseline.measured, asks: 'at least' };
 }
 
@@ -69,14 +69,14 @@ export function noSlowerThan(
   measured: number,
   baseline: { readonly name: string; readonly measured: number },
   bounds: Bounds,
-): Check {
+): RowCheck {
   return { what, unit, measured, baseline, score: measured / baseline.measured, asks: 'at most', ...bounds };
 }
 
-export function atMost(what: string, unit: string, measured: number, bounds: Bounds): Check {
+export function atMost(what: string, unit: string, measured: number, bounds: Bounds): RowCheck {
   return { what, unit, measured, score: measured, asks: 'at most', ...bounds };
 }
 
-export function atLeast(what: string, unit: string, measured: number, bounds: Bounds): Check {
+export function atLeast(what: string, unit: string, measured: number, bounds: Bounds): RowCheck {
   return { what, unit, measured, score: measured, asks: 'at least', ...bounds };
 }

@@ -5,7 +5,7 @@ import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { HttpConnection, type HttpCall } from '../load/http-connection.js';
 import { latenciesOf, type Latencies } from '../load/open-loop.js';
-import { atMost, noSlowerThan, type Check, type RowOutcome, type Row, type Settings } from '../row.js';
+import { atMost, noSlowerThan, type RowCheck, type RowOutcome, type Row, type Settings } from '../row.js';
 import { median } from '../statistics.js';
 
 const MANY = 1_000_000;
@@ -53,7 +53,7 @@ function checksOf(
   large: readonly Latencies[],
   small: readonly Latencies[],
   few: number,
-): Check[] {
+): RowCheck[] {
   const p50 = (all: readonly Latencies[]): number => median(all.map((one) => one.p50));
   const p99 = median(large.map((one) => one.p99));
   return [

@@ -7,7 +7,7 @@ import { EmmettStreams } from '../baselines/emmett-streams.js';
 import type { Ground } from '../ground/ground.js';
 import { closedLoop } from '../load/closed-loop.js';
 import { revisionPayloads } from '../load/journal-rows.js';
-import { asFastAs, type Bounds, type Check, type RowOutcome, type Row, type Settings } from '../row.js';
+import { asFastAs, type Bounds, type RowCheck, type RowOutcome, type Row, type Settings } from '../row.js';
 
 const CALLERS = 16;
 const MANY = 64;
@@ -94,8 +94,8 @@ export const journal: Row = {
 /** Our 64 callers beside its 16 are what the target asks for. Beside as many of its own they are only to be seen. */
 export function besideEmmett(
   medians: Readonly<Record<'append64' | 'emmett16' | 'emmett64', number>>,
-): Check[] {
-  const beside = (name: string, measured: number, bounds: Bounds): Check =>
+): RowCheck[] {
+  const beside = (name: string, measured: number, bounds: Bounds): RowCheck =>
     asFastAs(`appends of ${MANY} callers`, '/s', medians.append64, { name, measured }, bounds);
   return [
     beside(`emmett-postgresql, ${CALLERS} callers, as the target asks`, medians.emmett16, {

@@ -10,7 +10,7 @@ import {
   asFastAs,
   atLeast,
   forComparison,
-  type Check,
+  type RowCheck,
   type RowOutcome,
   type Row,
   type Settings,
@@ -94,7 +94,7 @@ async function appends(cluster: BenchKafka, brokers: number, settings: Settings)
 export function appendChecks(
   brokers: number,
   medians: Readonly<Record<'journal' | 'tool' | 'toolSameBatch' | 'singles' | 'toolSingles', number>>,
-): Check[] {
+): RowCheck[] {
   const where = brokers === 1 ? 'one broker' : `${brokers} brokers`;
   const what = `appends, ${where}`;
   const asItComes = { name: 'producer tool, one request in flight', measured: medians.tool };
@@ -122,7 +122,7 @@ async function reads(cluster: BenchKafka, settings: Settings): Promise<RowOutcom
   for (let written = 0; written < records; written += payloads.length) await writer.append(payloads);
   await writer.close();
   const { medians, runs } = await alternating({ reads: () => readingAll(cluster) }, settings);
-  const checks: Check[] = [
+  const checks: RowCheck[] = [
     atLeast('reads of a recovery', 'records/s', medians.reads, { minimum: 200_000, goal: 200_000 }),
   ];
   return { checks, details: { reads: runs } };

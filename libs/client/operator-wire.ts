@@ -1,6 +1,6 @@
 /** What the gateway answers, as far as the terminal shows it. */
 
-export interface ShardRow {
+export interface ShardRowJson {
   readonly shard: number;
   readonly state: string;
   readonly epoch?: number;
@@ -17,7 +17,7 @@ export interface HaltTerms {
   readonly what: readonly string[];
 }
 
-export interface Halt extends HaltTerms {
+export interface HaltJson extends HaltTerms {
   readonly halt_id: string;
   readonly reason: string;
   readonly by: string;
@@ -30,7 +30,7 @@ export interface Who {
   readonly display_name?: string;
 }
 
-export interface ListedHalt extends Halt, Who {}
+export interface ListedHaltJson extends HaltJson, Who {}
 
 export interface ActionEntry extends Who {
   readonly at: string;

@@ -1,4 +1,4 @@
-import { GroupQueue, type Call } from './group-queue.js';
+import { GroupQueue, type QueuedAppend } from './group-queue.js';
 import { headAt, linkEvent } from './hash-chain.js';
 import type { Appended, JournalEntry, JournalHead, JournalHealth, JournalWriter } from './journal.js';
 import {
@@ -110,7 +110,7 @@ export class GroupCommitWriter implements JournalWriter {
     this.draining = undefined;
   }
 
-  private acknowledge(group: readonly Call[]): void {
+  private acknowledge(group: readonly QueuedAppend[]): void {
     for (const { records, resolve } of group) {
       const last = records.at(-1);
       if (last !== undefined) this.durable = headAt(last);
@@ -118,7 +118,7 @@ export class GroupCommitWriter implements JournalWriter {
     }
   }
 
-  private die(death: JournalFailure, inFlight: readonly Call[]): void {
+  private die(death: JournalFailure, inFlight: readonly QueuedAppend[]): void {
     this.death ??= death;
     for (const call of inFlight) call.reject(death);
     for (const call of this.queue.takeAll()) call.reject(this.unsent(death));

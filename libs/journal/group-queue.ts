@@ -3,7 +3,7 @@ import { JournalRefused } from './journal-errors.js';
 import { GROUP_BYTES, GROUP_RECORDS, MAX_QUEUED_BYTES, MAX_QUEUED_RECORDS } from './limits.js';
 
 /** One append on its way. Its records are linked already, so its position in the queue cannot change. */
-export interface Call {
+export interface QueuedAppend {
   readonly records: readonly JournalEntry[];
   readonly bytes: number;
   readonly resolve: (appended: Appended) => void;
@@ -12,7 +12,7 @@ export interface Call {
 
 /** Calls that wait for the write in flight. They go out together in the next. */
 export class GroupQueue {
-  private calls: Call[] = [];
+  private calls: QueuedAppend[] = [];
   private records = 0;
   private bytes = 0;
 
@@ -26,13 +26,13 @@ export class GroupQueue {
     }
   }
 
-  push(call: Call): void {
+  push(call: QueuedAppend): void {
     this.calls.push(call);
     this.count(call, 1);
   }
 
   /** The calls of the next write: at least one, and each of them whole. */
-  takeGroup(): Call[] {
+  takeGroup(): QueuedAppend[] {
     let records = 0;
     let bytes = 0;
     const end = this.calls.findIndex((call) => {
@@ -45,7 +45,7 @@ export class GroupQueue {
     return group;
   }
 
-  takeAll(): Call[] {
+  takeAll(): QueuedAppend[] {
     const all = this.calls;
     this.calls = [];
     this.records = 0;
@@ -53,7 +53,7 @@ export class GroupQueue {
     return all;
   }
 
-  private count(call: Call, sign: 1 | -1): void {
+  private count(call: QueuedAppend, sign: 1 | -1): void {
     this.records += sign * call.records.length;
     this.bytes += sign * call.bytes;
   }

@@ -3,12 +3,12 @@ import { shardOfCreate } from '#libs/auction/protocol/routing.js';
 import type { ApiAnswer } from '#libs/client/api-client.js';
 import { startCluster } from '#libs/testing/cluster/cluster.js';
 import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
-import type { Halt, ShardRow } from '#libs/client/operator-wire.js';
+import type { HaltJson, ShardRowJson } from '#libs/client/operator-wire.js';
 import type { AuctionJson } from '#libs/client/wire.js';
 import { ServiceRecords } from './books.js';
 import { auctionBody, CONTRACT, mustBe, TradingFloor, verdict, type Trader } from './trading-floor.js';
 
-export type { Halt, ShardRow };
+export type { HaltJson, ShardRowJson };
 
 export interface Action {
   readonly entry: number;
@@ -56,11 +56,11 @@ export class OperatorFloor {
     return this.operator.api.send<Body>('POST', `/v1/ops/${path}`, { body, headers });
   }
 
-  async shards(): Promise<readonly ShardRow[]> {
-    return mustBe(200, await this.operator.api.get<{ shards: ShardRow[] }>('/v1/ops/shards')).shards;
+  async shards(): Promise<readonly ShardRowJson[]> {
+    return mustBe(200, await this.operator.api.get<{ shards: ShardRowJson[] }>('/v1/ops/shards')).shards;
   }
 
-  async rowOf(shard: number): Promise<ShardRow> {
+  async rowOf(shard: number): Promise<ShardRowJson> {
     const found = (await this.shards()).find((row) => row.shard === shard);
     if (found === undefined) throw new Error(`no row of shard ${shard}`);
     return found;
@@ -70,14 +70,14 @@ export class OperatorFloor {
     return mustBe(200, await this.operator.api.get<{ actions: Action[] }>('/v1/ops/actions')).actions;
   }
 
-  async imposes(body: Fields): Promise<Halt> {
+  async imposes(body: Fields): Promise<HaltJson> {
     const asked = { what: ['CREATE', 'QUOTE'], reason: 'drill', ...body };
-    const halt = mustBe(201, await this.post<Halt>('halts', asked));
+    const halt = mustBe(201, await this.post<HaltJson>('halts', asked));
     this.standing = [...this.standing, halt.halt_id];
     return halt;
   }
 
-  async lifts({ halt_id: id }: Halt): Promise<void> {
+  async lifts({ halt_id: id }: HaltJson): Promise<void> {
     mustBe(204, await this.operator.api.send('DELETE', `/v1/ops/halts/${id}`));
     this.standing = this.standing.filter((halt) => halt !== id);
   }

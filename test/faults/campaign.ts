@@ -16,7 +16,7 @@ import { seconds } from './in-words.js';
 import { Installation } from './installation/installation.js';
 import { TOPIC_PREFIX } from './installation/plan.js';
 import { kindsNamed } from './kinds/catalogue.js';
-import type { FaultKind } from './kinds/fault-kind.js';
+import type { InjectedFaultKind } from './kinds/fault-kind.js';
 import { lookAtMachine } from './machine.js';
 import { lateIn, measureRecovery, type Recovery } from './recovery.js';
 import { Deck, playRound, untilWell, type FaultRound } from './rounds.js';
@@ -50,7 +50,7 @@ export class Campaign {
   private readonly findings = new Findings();
   private readonly rounds: FaultRound[] = [];
   private readonly notRun = new Map<string, string>();
-  private readonly wanted: readonly FaultKind[];
+  private readonly wanted: readonly InjectedFaultKind[];
   private readonly random: Random;
   private cast: CampaignAccounts | undefined;
   private recovery: Recovery | undefined;
@@ -149,7 +149,7 @@ export class Campaign {
   private async playRound(
     site: Installation,
     cast: CampaignAccounts,
-    kinds: readonly FaultKind[],
+    kinds: readonly InjectedFaultKind[],
   ): Promise<void> {
     const { rounds, random, findings, say } = this;
     const round = await playRound(site, cast, kinds, random.fork(`round ${rounds.length}`));

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../simulator/kernel/random.js';
 import { OWNERS, PROCESSES } from './installation/plan.js';
 import type { Installation } from './installation/installation.js';
-import type { FaultKind } from './kinds/fault-kind.js';
+import type { InjectedFaultKind } from './kinds/fault-kind.js';
 import type { CampaignAccounts } from './cast.js';
 import { decides, type AnsweredCommand } from './load/transcript.js';
 import { impassable } from './roads.js';
@@ -35,14 +35,14 @@ export interface FaultRound {
 
 /** Deals faults alone and together, so that each kind comes before any comes again. */
 export class Deck {
-  private rest: FaultKind[] = [];
+  private rest: InjectedFaultKind[] = [];
 
   constructor(
-    private readonly kinds: readonly FaultKind[],
+    private readonly kinds: readonly InjectedFaultKind[],
     private readonly random: Random,
   ) {}
 
-  deal(): FaultKind[] {
+  deal(): InjectedFaultKind[] {
     const chance = this.random.next();
     const count = chance < TOGETHER.alone ? 1 : chance < TOGETHER.two ? 2 : 3;
     if (this.rest.length === 0) this.rest = this.random.shuffled(this.kinds);
@@ -53,7 +53,7 @@ export class Deck {
 export async function playRound(
   site: Installation,
   cast: CampaignAccounts,
-  kinds: readonly FaultKind[],
+  kinds: readonly InjectedFaultKind[],
   random: Random,
 ): Promise<FaultRound> {
   const [began, beganAt] = [performance.now(), Date.now()];

@@ -4,7 +4,7 @@ import { optionsOf } from './options.js';
 import type { ParsedCall } from '#libs/platform/terminal/commands.js';
 import { UsageFault } from '#libs/platform/terminal/commands.js';
 import { shortTime, table } from './table.js';
-import type { Halt, ListedHalt, Who } from '#libs/client/operator-wire.js';
+import type { HaltJson, ListedHaltJson, Who } from '#libs/client/operator-wire.js';
 
 const SCOPES = ['GLOBAL', 'VENUE', 'MARKET', 'PRINCIPAL'] as const;
 const HALTABLE = ['CREATE', 'QUOTE'] as const;
@@ -17,7 +17,7 @@ export const halts: OpsCommand = {
   explanation: ['Oldest first. Lifted ones are told of by `actions`.'],
   examples: ['halts', 'halts --output json'],
   async run(_call, { gateway, report }) {
-    const page = await gateway.get<{ halts: readonly ListedHalt[] }>('/v1/ops/halts');
+    const page = await gateway.get<{ halts: readonly ListedHaltJson[] }>('/v1/ops/halts');
     report.result(page, () => (page.halts.length === 0 ? ['nothing is halted'] : haltTable(page.halts)));
     return 0;
   },
@@ -70,12 +70,12 @@ async function impose(call: ParsedCall, { gateway, report }: OpsPorts): Promise<
     reason: requiredText(call, 'reason'),
     ...(target === undefined ? {} : { target }),
   };
-  const halt = await gateway.call<Halt>('POST', '/v1/ops/halts', body);
+  const halt = await gateway.call<HaltJson>('POST', '/v1/ops/halts', body);
   report.result(halt, () => [`halt ${halt.halt_id} stands: no ${whatOf(halt)} for ${whomOf(halt)}`]);
   return 0;
 }
 
-function haltTable(rows: readonly ListedHalt[]): string[] {
+function haltTable(rows: readonly ListedHaltJson[]): string[] {
   return table(
     [
       { head: 'HALT', cell: ({ halt_id: id }) => id },
@@ -90,7 +90,7 @@ function haltTable(rows: readonly ListedHalt[]): string[] {
   );
 }
 
-function whatOf({ what }: Halt): string {
+function whatOf({ what }: HaltJson): string {
   return what.map((word) => `${word.toLowerCase()}s`).join(' and ');
 }
 
@@ -99,6 +99,6 @@ export function nameOf({ by, display_name: name }: Who): string {
   return name === undefined || name === '' ? by : name;
 }
 
-export function whomOf({ scope, target }: Pick<Halt, 'scope' | 'target'>): string {
+export function whomOf({ scope, target }: Pick<HaltJson, 'scope' | 'target'>): string {
   return target === undefined ? 'everybody' : `${scope.toLowerCase()} ${target}`;
 }

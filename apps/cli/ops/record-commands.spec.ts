@@ -6,7 +6,7 @@ import type { OpsCommand } from './command.js';
 import { GatewayClient } from './gateway-client.js';
 import { halts } from './halt-commands.js';
 import { OpsReport } from './report.js';
-import type { ActionEntry, ListedHalt } from '#libs/client/operator-wire.js';
+import type { ActionEntry, ListedHaltJson } from '#libs/client/operator-wire.js';
 
 const ENTRY: ActionEntry = {
   at: '2026-11-25T12:00:00.000Z',
@@ -77,7 +77,7 @@ it('what somebody has written does nothing to the terminal, nor forges a line', 
 });
 
 describe('a list of halts', () => {
-  const HALT: ListedHalt = {
+  const HALT: ListedHaltJson = {
     halt_id: '7f6d3c52-5e0a-4b57-9d5e-0a4d2c0b9a11',
     scope: 'VENUE',
     target: 'venue_a',

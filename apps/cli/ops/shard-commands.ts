@@ -7,7 +7,7 @@ import { CommandFault, EXIT_REFUSED } from './faults.js';
 import { UsageFault } from '#libs/platform/terminal/commands.js';
 import { ofSomebodyElse } from './gateway-client.js';
 import { table, type Column } from './table.js';
-import type { ShardRow } from '#libs/client/operator-wire.js';
+import type { ShardRowJson } from '#libs/client/operator-wire.js';
 
 const SHARDS = '/v1/ops/shards';
 const TOO_MANY_REQUESTS = 429;
@@ -17,7 +17,7 @@ const POLL_EVERY_MILLIS = 500;
 const LEAST_PATIENCE_MILLIS = 500;
 const NANOS_PER_MILLI = 1_000_000n;
 
-const COLUMNS: readonly Column<ShardRow>[] = [
+const COLUMNS: readonly Column<ShardRowJson>[] = [
   { head: 'SHARD', cell: ({ shard }) => shard },
   { head: 'STATE', cell: ({ state }) => state },
   { head: 'EPOCH', cell: ({ epoch }) => epoch },
@@ -71,7 +71,11 @@ export const shardResume: OpsCommand = {
   ],
   examples: ['shard resume 1'],
   async run(call, { gateway, report }) {
-    const row = await gateway.call<ShardRow>('POST', pathOf(requiredShard(call), 'resume'), reasonOf(call));
+    const row = await gateway.call<ShardRowJson>(
+      'POST',
+      pathOf(requiredShard(call), 'resume'),
+      reasonOf(call),
+    );
     report.result(row, () => [oneLine(row)]);
     return 0;
   },
@@ -111,8 +115,8 @@ async function rowsOf(
   { gateway }: Pick<OpsPorts, 'gateway'>,
   shard?: number,
   within?: number,
-): Promise<readonly ShardRow[]> {
-  const { shards: rows } = await gateway.get<{ shards?: readonly ShardRow[] }>(SHARDS, within);
+): Promise<readonly ShardRowJson[]> {
+  const { shards: rows } = await gateway.get<{ shards?: readonly ShardRowJson[] }>(SHARDS, within);
   if (rows === undefined) throw ofSomebodyElse(SHARDS);
   const wanted = rows.filter((row) => shard === undefined || row.shard === shard);
   if (wanted.length === 0) throw new CommandFault(`there is no shard ${String(shard)}`, EXIT_REFUSED);
@@ -125,7 +129,7 @@ async function drain(call: ParsedCall, ports: OpsPorts): Promise<number> {
   if (timeout !== undefined && !call.options.isSet('wait'))
     throw new UsageFault('--timeout goes with --wait');
   const { gateway, report } = ports;
-  let row = await gateway.call<ShardRow>('POST', pathOf(shard, 'drain'), reasonOf(call));
+  let row = await gateway.call<ShardRowJson>('POST', pathOf(shard, 'drain'), reasonOf(call));
   if (call.options.isSet('wait')) {
     report.progress(oneLine(row));
     row = await untilEmpty(row, timeout, ports);
@@ -135,10 +139,10 @@ async function drain(call: ParsedCall, ports: OpsPorts): Promise<number> {
 }
 
 async function untilEmpty(
-  drained: ShardRow,
+  drained: ShardRowJson,
   timeout: number | undefined,
   ports: OpsPorts,
-): Promise<ShardRow> {
+): Promise<ShardRowJson> {
   const { clock, report, stop } = ports;
   const began = clock.monotonicNanos();
   let row = drained;
@@ -163,7 +167,11 @@ async function untilEmpty(
 }
 
 /** A gateway that does not answer keeps no caller beyond the timeout. */
-async function lookAgain(last: ShardRow, ports: OpsPorts, left: number | undefined): Promise<ShardRow> {
+async function lookAgain(
+  last: ShardRowJson,
+  ports: OpsPorts,
+  left: number | undefined,
+): Promise<ShardRowJson> {
   const within = left === undefined ? undefined : Math.max(left - POLL_EVERY_MILLIS, LEAST_PATIENCE_MILLIS);
   const looked = rowsOf(ports, last.shard, within);
   const [next] = await looked.catch((error: unknown) => passing(error, ports, [last]));
@@ -194,7 +202,7 @@ function pathOf(shard: number, verb: string): string {
   return `/v1/ops/shards/${shard}/${verb}`;
 }
 
-function oneLine({ shard, state, active_auctions: live }: ShardRow): string {
+function oneLine({ shard, state, active_auctions: live }: ShardRowJson): string {
   if (live === undefined) return `shard ${shard} is ${state}`;
   return `shard ${shard} is ${state} with ${live} live auction${live === 1 ? '' : 's'}`;
 }

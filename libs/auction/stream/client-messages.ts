@@ -57,15 +57,15 @@ export const COMMAND_MESSAGES = [
 ] as const;
 
 export type ControlName = keyof typeof CONTROL_MESSAGES;
-export type CommandName = (typeof COMMAND_MESSAGES)[number];
+export type StreamCommandName = (typeof COMMAND_MESSAGES)[number];
 export type Control<Name extends ControlName> = Decoded<(typeof CONTROL_MESSAGES)[Name]>;
 
-export const CLIENT_MESSAGES: readonly (ControlName | CommandName)[] = [
+export const CLIENT_MESSAGES: readonly (ControlName | StreamCommandName)[] = [
   ...(Object.keys(CONTROL_MESSAGES) as ControlName[]),
   ...COMMAND_MESSAGES,
 ];
 
-export function isCommand(type: string): type is CommandName {
+export function isCommand(type: string): type is StreamCommandName {
   return COMMAND_MESSAGES.some((name) => name === type);
 }
 

@@ -35,13 +35,13 @@ export function ack(cmdId: string, status: number, result: string): string {
   return `{"type":"ack","cmd_id":${JSON.stringify(cmdId)},"status":${status},"result":${result}}`;
 }
 
-export interface Refusal {
+export interface StreamRefusal {
   readonly status: number;
   readonly error: string;
   readonly message?: string;
 }
 
-export function reject(cmdId: string, refusal: Refusal): string {
+export function reject(cmdId: string, refusal: StreamRefusal): string {
   return message('reject', { cmd_id: cmdId, ...refusal });
 }
 
@@ -71,6 +71,6 @@ export const FAILED = fault(500, 'internal_error');
 export const SESSION_UNKNOWN = fault(503, 'owner_routing_unavailable');
 export const NOT_HERE_YET = fault(503, 'auction_owner_unavailable');
 
-function fault(status: number, error: string): Refusal {
+function fault(status: number, error: string): StreamRefusal {
   return { status, error };
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '#libs/testing/eventually.js';
 import { ServiceRecords } from '../books.js';
-import type { Action, Halt, ShardRow } from '../operator-floor.js';
+import type { Action, HaltJson, ShardRowJson } from '../operator-floor.js';
 import {
   auctionBody,
   kinds,
@@ -50,7 +50,7 @@ describe('operators', () => {
   it('see the shards, the limits, those of an account, and what was done', async () => {
     const get = async <Body>(path: string): Promise<Body> =>
       mustBe(200, await operator.api.get<Body>(`/v1/ops/${path}`));
-    const { shards } = await get<{ shards: ShardRow[] }>('shards');
+    const { shards } = await get<{ shards: ShardRowJson[] }>('shards');
     expect(shards.map(({ shard, state }) => [shard, state])).toEqual([0, 1, 2].map((at) => [at, 'ACTIVE']));
     expect((await get<{ buckets: Fields[] }>('limits')).buckets[0]).toMatchObject({ bucket: 'create' });
     const account = await get<Fields>(`accounts/${maker.accountId}/limits`);
@@ -63,11 +63,11 @@ describe('operators', () => {
     ['PRINCIPAL', () => originator.accountId, 'PRINCIPAL_SUSPENDED'],
   ])('halt by %s and lift it again, each written down', async (scope, target, code) => {
     const asked = { scope, target: target(), what: ['CREATE', 'QUOTE'], reason: 'drill' };
-    const halt = mustBe(201, await operator.api.post<Halt>('/v1/ops/halts', asked, null));
-    const again = await operator.api.post<Halt>('/v1/ops/halts', asked, null);
+    const halt = mustBe(201, await operator.api.post<HaltJson>('/v1/ops/halts', asked, null));
+    const again = await operator.api.post<HaltJson>('/v1/ops/halts', asked, null);
     expect([again.status, again.body]).toEqual([200, halt]);
     expect(verdict(await originator.create(body()))).toBe(`422 ${code}`);
-    const { halts } = mustBe(200, await operator.api.get<{ halts: Halt[] }>('/v1/ops/halts'));
+    const { halts } = mustBe(200, await operator.api.get<{ halts: HaltJson[] }>('/v1/ops/halts'));
     expect(halts).toContainEqual({ ...halt, display_name: 'Operator 1' });
     mustBe(204, await operator.api.send('DELETE', `/v1/ops/halts/${halt.halt_id}`));
     const { auction_id: id } = await originator.opens(body());

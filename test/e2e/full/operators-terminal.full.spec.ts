@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { eventually } from '#libs/testing/eventually.js';
-import { OperatorFloor, type Action, type Halt, type ShardRow } from '../operator-floor.js';
+import { OperatorFloor, type Action, type HaltJson, type ShardRowJson } from '../operator-floor.js';
 import { mustBe } from '../trading-floor.js';
 
 jest.setTimeout(60_000);
@@ -85,7 +85,7 @@ describe('the terminal', () => {
       ['2', 'ACTIVE'],
     ]);
     expect([await count(sessions), await count(revoked)]).toEqual(before.map((n) => n + 1));
-    const { shards } = await tells<{ shards: ShardRow[] }>('shards 1');
+    const { shards } = await tells<{ shards: ShardRowJson[] }>('shards 1');
     const row = await ops.rowOf(1);
     expect(shards).toEqual([
       { ...row, clock_offset_ms: expect.any(Number), projection_lag_events: expect.any(Number) },
@@ -169,7 +169,7 @@ describe('the terminal', () => {
   it('imposes, lists and lifts halts', async () => {
     expect(await says('halts')).toBe('nothing is halted\n');
     const venue = 'halt impose --scope venue --target venue_d --what quote --reason "no prices"';
-    const halt = await tells<Halt>(venue);
+    const halt = await tells<HaltJson>(venue);
     expect(halt).toMatchObject({ scope: 'VENUE', target: 'venue_d', what: ['QUOTE'], reason: 'no prices' });
     // Said again it is the same halt.
     expect(await says(venue)).toBe(`halt ${halt.halt_id} stands: no quotes for venue venue_d\n`);

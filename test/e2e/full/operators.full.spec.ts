@@ -3,7 +3,13 @@ import { randomUUID } from 'node:crypto';
 import type { ApiAnswer } from '#libs/client/api-client.js';
 import { eventually } from '#libs/testing/eventually.js';
 import type { AuctionJson } from '#libs/client/wire.js';
-import { OperatorFloor, type Action, type Fields, type Halt, type ShardRow } from '../operator-floor.js';
+import {
+  OperatorFloor,
+  type Action,
+  type Fields,
+  type HaltJson,
+  type ShardRowJson,
+} from '../operator-floor.js';
 import {
   auctionBody,
   CONTRACT,
@@ -211,7 +217,7 @@ describe('a halt', () => {
   it('said twice in the same words stands once; what two halts refuse needs both lifted', async () => {
     const body = { scope: 'VENUE', target: 'venue_a', what: ['QUOTE'], reason: 'drill' };
     const halt = await ops.imposes(body);
-    const again = await ops.post<Halt>('halts', body, { 'idempotency-key': 'means nothing' });
+    const again = await ops.post<HaltJson>('halts', body, { 'idempotency-key': 'means nothing' });
     expect([again.status, again.body]).toEqual([200, halt]);
     const other = await ops.imposes({ ...body, reason: 'another' });
     await ops.lifts(halt);
@@ -328,7 +334,7 @@ describe('limits', () => {
 });
 
 describe('an owner that', () => {
-  async function told(shard: number, within: number): Promise<ShardRow> {
+  async function told(shard: number, within: number): Promise<ShardRowJson> {
     const began = performance.now();
     const row = await ops.rowOf(shard);
     expect(performance.now() - began).toBeLessThan(within);
@@ -360,7 +366,7 @@ describe('an owner that', () => {
       ['ASKED', undefined],
     ]);
     await eventually(async () => {
-      expect(mustBe(200, await ops.post<ShardRow>('shards/1/resume', {})).state).toBe('ACTIVE');
+      expect(mustBe(200, await ops.post<ShardRowJson>('shards/1/resume', {})).state).toBe('ACTIVE');
     });
   });
 

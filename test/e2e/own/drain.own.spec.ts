@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { homeShard } from '#libs/auction/protocol/routing.js';
-import { OperatorFloor, type ShardRow } from '../operator-floor.js';
+import { OperatorFloor, type ShardRowJson } from '../operator-floor.js';
 import { auctionBody, CONTRACT, mustBe, verdict, type Trader } from '../trading-floor.js';
 
 let ops: OperatorFloor;
@@ -40,7 +40,10 @@ describe('a drain', () => {
       recovery: { events: expect.any(Number), ms: expect.any(Number) },
     });
 
-    const drained = mustBe(200, await ops.post<ShardRow>(`shards/${shard}/drain`, { reason: 'new disk' }));
+    const drained = mustBe(
+      200,
+      await ops.post<ShardRowJson>(`shards/${shard}/drain`, { reason: 'new disk' }),
+    );
     expect([drained.shard, drained.state]).toEqual([shard, 'DRAINING']);
     expect((await ops.rowOf(elsewhere)).state).toBe('ACTIVE');
     const { health_url: health } = ops.cluster.process(`owner-${shard}`);
@@ -59,9 +62,9 @@ describe('a drain', () => {
     expect(mustBe(200, await maker.withdraw(revised)).status).toBe('WITHDRAWN');
     expect(mustBe(200, await originator.cancel(other.auction_id)).status).toBe('CANCELLED');
     // Said again it is the same; it is written down once.
-    expect(mustBe(200, await ops.post<ShardRow>(`shards/${shard}/drain`, {})).state).toBe('DRAINING');
+    expect(mustBe(200, await ops.post<ShardRowJson>(`shards/${shard}/drain`, {})).state).toBe('DRAINING');
 
-    const resumed = mustBe(200, await ops.post<ShardRow>(`shards/${shard}/resume`, {}));
+    const resumed = mustBe(200, await ops.post<ShardRowJson>(`shards/${shard}/resume`, {}));
     expect(resumed.state).toBe('ACTIVE');
     expect(resumed.journal_head!).toBeGreaterThan(before.journal_head!);
     expect(await ops.creating(plain, ops.keyTo(shard))).toBe('201');

@@ -3,7 +3,7 @@ import type { Broker } from '#libs/platform/embedded-kafka/broker.js';
 import type { Random } from '../../simulator/kernel/random.js';
 import type { Brokers } from '../installation/brokers.js';
 import type { Installation } from '../installation/installation.js';
-import { whereItIsSeen, type FaultKind } from './fault-kind.js';
+import { whereItIsSeen, type InjectedFaultKind } from './fault-kind.js';
 import { PAUSE_MS } from './process-faults.js';
 import { mustBeThere, paused } from './struck.js';
 import { whileConnected } from './wire-faults.js';
@@ -12,7 +12,7 @@ const AWAY_MS = { least: 500, most: 8_000 };
 /** Far below what the others allow one that is silent before they go on without it. */
 const UNHEARD_MS = { least: 500, most: 3_000 };
 
-export const brokerFaults: readonly FaultKind[] = [
+export const brokerFaults: readonly InjectedFaultKind[] = [
   { name: 'kill:broker', missing: withoutBrokers, strike: killBroker },
   { name: 'kill:broker-unheard', missing: withoutOthers, strike: killUnheard },
   { name: 'pause:broker', missing: whereTheyAreSeen, strike: pauseBroker },

@@ -1,12 +1,12 @@
 import { brokerFaults } from './broker-faults.js';
 import { clockFaults } from './clock-faults.js';
 import { diskFaults } from './disk-faults.js';
-import type { FaultKind } from './fault-kind.js';
+import type { InjectedFaultKind } from './fault-kind.js';
 import { processFaults } from './process-faults.js';
 import { rivalFaults } from './rival-faults.js';
 import { wireFaults } from './wire-faults.js';
 
-export const ALL_KINDS: readonly FaultKind[] = [
+export const ALL_KINDS: readonly InjectedFaultKind[] = [
   ...processFaults,
   ...brokerFaults,
   ...rivalFaults,
@@ -16,7 +16,7 @@ export const ALL_KINDS: readonly FaultKind[] = [
 ];
 
 /** Those whose names begin with one of these words; all of them where there is none. */
-export function kindsNamed(beginnings: readonly string[]): readonly FaultKind[] {
+export function kindsNamed(beginnings: readonly string[]): readonly InjectedFaultKind[] {
   if (beginnings.length === 0) return ALL_KINDS;
   return ALL_KINDS.filter(({ name }) => beginnings.some((beginning) => name.startsWith(beginning)));
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Installation } from '../installation/installation.js';
 import { OWNERS } from '../installation/plan.js';
-import type { FaultKind } from './fault-kind.js';
+import type { InjectedFaultKind } from './fault-kind.js';
 import { until } from './struck.js';
 
 const JUMPS: Readonly<Record<string, number>> = { '+5s': 5, '-5s': -5, '+1h': 3_600, '-1h': -3_600 };
@@ -13,7 +13,7 @@ const ANSWERS_WITHIN_MS = 1_000;
 const NEARLY_SECONDS = 2.5;
 
 /** The wall clock of an owner jumps, and jumps back when somebody sets it. */
-export const clockFaults: readonly FaultKind[] = Object.entries(JUMPS).map(([name, seconds]) => ({
+export const clockFaults: readonly InjectedFaultKind[] = Object.entries(JUMPS).map(([name, seconds]) => ({
   name: `clock:${name}`,
   missing: ({ times }) => (times.size > 0 ? undefined : 'libfaketime is not installed'),
   strike: async (site, random) => {

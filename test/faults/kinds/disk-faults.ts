@@ -7,7 +7,7 @@ import type { Random } from '../../simulator/kernel/random.js';
 import { familyOf, tracerOf } from '../installation/families.js';
 import { LOW_DISK_MB, type Installation } from '../installation/installation.js';
 import type { SmallDisk } from '../installation/small-disk.js';
-import type { FaultKind } from './fault-kind.js';
+import type { InjectedFaultKind } from './fault-kind.js';
 import { mustBeThere, until } from './struck.js';
 
 const FULL_MS = { least: 3_000, most: 10_000 };
@@ -18,7 +18,7 @@ function diskOf({ disks }: Installation, name: string): SmallDisk | undefined {
   return disks.find((disk) => disk.name === name);
 }
 
-function withoutDisk(name: string): FaultKind['missing'] {
+function withoutDisk(name: string): InjectedFaultKind['missing'] {
   return (site) => {
     if (diskOf(site, name) !== undefined) return undefined;
     return name === 'broker-1' && site.brokers === undefined
@@ -27,7 +27,7 @@ function withoutDisk(name: string): FaultKind['missing'] {
   };
 }
 
-export const diskFaults: readonly FaultKind[] = [
+export const diskFaults: readonly InjectedFaultKind[] = [
   { name: 'full-disk:postgres', missing: withoutDisk('postgres'), strike: fillPostgres },
   { name: 'low-disk:postgres', missing: withoutDisk('postgres'), strike: almostFillPostgres },
   { name: 'full-disk:broker', missing: withoutDisk('broker-1'), strike: fillBroker },

@@ -3,7 +3,7 @@ import { SHOWS_PROCESSES } from '../installation/families.js';
 import type { Installation } from '../installation/installation.js';
 
 /** Something that goes wrong, and is put right again as far as an operator would. */
-export interface FaultKind {
+export interface InjectedFaultKind {
   /** What is done, and to which sort of thing: `kill:owner`. */
   readonly name: string;
   /** Why it cannot be done here, where it cannot. */

@@ -5,7 +5,7 @@ import type { Installation } from '../installation/installation.js';
 import { blockEventLoop } from '../installation/inspector.js';
 import { PROCESSES } from '../installation/plan.js';
 import { sortOf } from '../installation/wires.js';
-import { alwaysThere, whereItIsSeen, type FaultKind } from './fault-kind.js';
+import { alwaysThere, whereItIsSeen, type InjectedFaultKind } from './fault-kind.js';
 import { mustBeThere, paused, untilGone } from './struck.js';
 
 const SORTS = ['owner', 'gateway', 'projector', 'settler'];
@@ -18,7 +18,7 @@ function anyOf(sort: string, random: Random): string {
   return random.pick(PROCESSES.filter((name) => sortOf(name) === sort));
 }
 
-const ofSorts: readonly FaultKind[] = SORTS.flatMap((sort) => [
+const ofSorts: readonly InjectedFaultKind[] = SORTS.flatMap((sort) => [
   {
     name: `kill:${sort}`,
     missing: alwaysThere,
@@ -42,7 +42,7 @@ const ofSorts: readonly FaultKind[] = SORTS.flatMap((sort) => [
 ]);
 
 /** Of the database all processes at once: that of one of them alone ends in a restart of all by its own doing. */
-const ofPostgres: readonly FaultKind[] = [
+const ofPostgres: readonly InjectedFaultKind[] = [
   {
     name: 'kill:postgres',
     missing: whereItIsSeen,
@@ -70,7 +70,7 @@ const ofPostgres: readonly FaultKind[] = [
   },
 ];
 
-export const processFaults: readonly FaultKind[] = [...ofSorts, ...ofPostgres];
+export const processFaults: readonly InjectedFaultKind[] = [...ofSorts, ...ofPostgres];
 
 async function killed(site: Installation, name: string): Promise<void> {
   const pid = mustBeThere(site.pidOf(name));

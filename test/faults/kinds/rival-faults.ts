@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../simulator/kernel/random.js';
 import type { Installation } from '../installation/installation.js';
 import { OWNERS } from '../installation/plan.js';
-import { whereItIsSeen, type FaultKind } from './fault-kind.js';
+import { whereItIsSeen, type InjectedFaultKind } from './fault-kind.js';
 import { until, whileStopped } from './struck.js';
 
 const RIVAL_MS = { least: 100, most: 2_000 };
@@ -14,7 +14,7 @@ const IN_PLACE_WITHIN_MS = 20_000;
 /** What an owner logs that has taken a shard over. */
 const IN_PLACE = '"msg":"recovered"';
 
-export const rivalFaults: readonly FaultKind[] = [
+export const rivalFaults: readonly InjectedFaultKind[] = [
   { name: 'rival:owner', missing: whereItIsSeen, strike: depose },
 ];
 

@@ -3,7 +3,7 @@ import type { Random } from '../../simulator/kernel/random.js';
 import type { TcpProxy } from '#libs/testing/network/tcp-proxy.js';
 import { connectionsTo } from '../installation/connections.js';
 import type { Installation } from '../installation/installation.js';
-import { whereItIsSeen, type FaultKind } from './fault-kind.js';
+import { whereItIsSeen, type InjectedFaultKind } from './fault-kind.js';
 
 /** Who is connected to whom. */
 const PAIRS: readonly (readonly [string, string])[] = [
@@ -56,7 +56,7 @@ const DEEDS: Readonly<Record<string, Deed>> = {
   },
 };
 
-const ofPairs: readonly FaultKind[] = Object.entries(DEEDS).flatMap(([what, deed]) =>
+const ofPairs: readonly InjectedFaultKind[] = Object.entries(DEEDS).flatMap(([what, deed]) =>
   PAIRS.map(([from, to]) => ({
     name: `${what}:${from}-${to}`,
     missing: (site) => {
@@ -73,7 +73,7 @@ const ofPairs: readonly FaultKind[] = Object.entries(DEEDS).flatMap(([what, deed
   })),
 );
 
-const outage: FaultKind = {
+const outage: InjectedFaultKind = {
   name: 'outage:postgres',
   missing: whereItIsSeen,
   strike: async (site) => {
@@ -88,7 +88,7 @@ const outage: FaultKind = {
   },
 };
 
-export const wireFaults: readonly FaultKind[] = [...ofPairs, outage];
+export const wireFaults: readonly InjectedFaultKind[] = [...ofPairs, outage];
 
 /** A piece of network that nobody uses, before it is broken or while it is, can be broken as it likes: that counts for nothing. */
 export async function whileConnected(proxies: readonly TcpProxy[], deed: () => Promise<void>): Promise<void> {

@@ -4,7 +4,7 @@ import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import { HttpCheck } from '#libs/testing/interface/http-check.js';
 import { StreamCheck } from '#libs/testing/interface/stream-check.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
-import type { Reading } from '../../simulator/oracle/readings.js';
+import type { ObservedReading } from '../../simulator/oracle/readings.js';
 import { Sorts } from '../checker/sorts.js';
 
 /** A command and one answer to it. */
@@ -32,7 +32,7 @@ export type ReadingKind = 'view' | 'list' | 'timeline' | 'quotes' | 'ownQuotes' 
 
 export interface KindOfReading {
   readonly kind: ReadingKind;
-  readonly reading: Reading;
+  readonly reading: ObservedReading;
 }
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;

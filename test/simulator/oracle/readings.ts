@@ -12,7 +12,7 @@ const FULL = 'at rest everything is read';
 const ANSWERED = 'parties are answered';
 
 /** Somebody asked, and was answered. */
-export interface Reading {
+export interface ObservedReading {
   readonly account: string;
   /** Which auction it is about; empty where it is about all. */
   readonly auctionId: string;
@@ -51,11 +51,11 @@ export class Readings {
     private readonly freshness: Freshness,
   ) {}
 
-  view(reading: Reading): void {
+  view(reading: ObservedReading): void {
     if (this.isAnswered(reading)) this.checkView(reading, JSON.parse(reading.body) as View);
   }
 
-  timeline(reading: Reading): void {
+  timeline(reading: ObservedReading): void {
     if (!this.isAnswered(reading)) return;
     const { account, auctionId: id } = reading;
     const told = JSON.parse(reading.body) as Timeline;
@@ -92,7 +92,7 @@ export class Readings {
   }
 
   /** The originator sees awarded quotes alone, a maker its own. */
-  ownQuotes(reading: Reading): void {
+  ownQuotes(reading: ObservedReading): void {
     if (!this.isAnswered(reading)) return;
     const { account, auctionId: id } = reading;
     const told = JSON.parse(reading.body) as Shown;
@@ -108,7 +108,7 @@ export class Readings {
     );
   }
 
-  list(reading: Reading): void {
+  list(reading: ObservedReading): void {
     if (!this.isAnswered(reading)) return;
     const page = JSON.parse(reading.body) as { readonly auctions: readonly View[] };
     for (const view of page.auctions) this.checkView(reading, view);
@@ -122,7 +122,7 @@ export class Readings {
   }
 
   /** Everything that the account has ever quoted. */
-  quotes(reading: Reading): void {
+  quotes(reading: ObservedReading): void {
     if (!this.isAnswered(reading)) return;
     const { account } = reading;
     const page = JSON.parse(reading.body) as { readonly quotes: readonly Quote[] };
@@ -146,7 +146,7 @@ export class Readings {
   }
 
   /** How much somebody could do is worked out again by no one here. */
-  preflight({ account, status, body }: Reading): void {
+  preflight({ account, status, body }: ObservedReading): void {
     must(
       [200, 403, 404, 422, 500, 503].includes(status),
       ANSWERED,
@@ -155,7 +155,7 @@ export class Readings {
   }
 
   /** Whether there is something to look at. Who is a party of an auction is not told that there is none, nor that something failed. */
-  private isAnswered(reading: Reading): boolean {
+  private isAnswered(reading: ObservedReading): boolean {
     const { account, auctionId: id, status, body } = reading;
     const isOfAll = id === '';
     must(
@@ -170,7 +170,7 @@ export class Readings {
     return status === 200;
   }
 
-  private checkView(reading: Reading, view: View): void {
+  private checkView(reading: ObservedReading, view: View): void {
     const { account } = reading;
     const { auction_id: id, view_version: version } = view;
     must(this.archive.storyOf(id, account).length > 0, PRIVATE, () => `${account} sees ${id}`);
@@ -178,7 +178,7 @@ export class Readings {
     must(difference === undefined, TRUE, () => `${id} as ${account} sees it: ${difference ?? ''}`);
   }
 
-  private checkQuote(reading: Reading, quote: Quote): void {
+  private checkQuote(reading: ObservedReading, quote: Quote): void {
     const { account } = reading;
     const { quote_id: id, auction_id: auctionId } = quote;
     const course = this.archive.pictures.get(auctionId)?.quotes.get(id);
@@ -193,7 +193,7 @@ export class Readings {
   }
 
   /** What there was to be seen at this point of the story, to which it must have come. */
-  private sightAt(reading: Reading, id: string, version: number): NonNullable<StoryLine['sight']> {
+  private sightAt(reading: ObservedReading, id: string, version: number): NonNullable<StoryLine['sight']> {
     const { account } = reading;
     const story = this.archive.storyOf(id, account);
     const known = this.knownOf(reading, id);
@@ -209,13 +209,13 @@ export class Readings {
   }
 
   /** How much of the story must be known to whoever answers. */
-  private knownOf(reading: Reading, id: string): number {
+  private knownOf(reading: ObservedReading, id: string): number {
     const floor = this.floorOf(reading, this.archive.files.get(id)?.shard ?? 0);
     const story = this.archive.storyOf(id, reading.account);
     return story.findLastIndex(({ sequence }) => sequence <= floor) + 1;
   }
 
-  private floorOf({ askedAt }: Reading, shard: number): number {
+  private floorOf({ askedAt }: ObservedReading, shard: number): number {
     return askedAt === undefined ? Infinity : this.freshness.floor(shard, askedAt);
   }
 

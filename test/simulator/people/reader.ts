@@ -2,7 +2,7 @@ import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import type { Random } from '../kernel/random.js';
 import type { Oracle } from '../oracle/oracle.js';
 import type { PageRow } from '../oracle/pages.js';
-import { Readings, type Reading } from '../oracle/readings.js';
+import { Readings, type ObservedReading } from '../oracle/readings.js';
 import { must } from '../oracle/violation.js';
 import type { PlannedAction } from '../plan/plan.js';
 import type { HttpRequest } from '../processes/http-desk.js';
@@ -165,7 +165,7 @@ export class Reader {
     });
   }
 
-  private check(kind: Kind, reading: Reading): void {
+  private check(kind: Kind, reading: ObservedReading): void {
     const { readings } = this;
     if (kind === 'LIST') readings.list(reading);
     else if (kind === 'QUOTES') readings.quotes(reading);
@@ -218,7 +218,7 @@ function readingOf({
   afterSeq,
   status,
   cursor,
-}: Wanted): Omit<Reading, 'status' | 'body' | 'askedAt'> {
+}: Wanted): Omit<ObservedReading, 'status' | 'body' | 'askedAt'> {
   const behind: PageRow | undefined = cursor && { at: cursor.o ?? cursor.s ?? '', id: cursor.i };
   return {
     account,

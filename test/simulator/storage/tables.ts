@@ -11,7 +11,7 @@ export interface PositionRow {
   readonly hash: string;
 }
 
-export interface EventRow {
+export interface StoredEvent {
   readonly auction_id: string;
   readonly sequence: number;
   readonly command_key: string | null;
@@ -150,7 +150,7 @@ export interface CountedRow {
 export class Tables {
   readonly positions = new Table<PositionRow>();
   /** By auction, in order. */
-  readonly events = new Table<readonly EventRow[]>();
+  readonly events = new Table<readonly StoredEvent[]>();
   readonly quotes = new Table<QuoteRow>();
   readonly completed = new Table<AuctionRow>();
   readonly viewers = new Table<ViewerRow>();

@@ -22,7 +22,7 @@ import {
   CONTROL_MESSAGES,
   isControl,
   type CLIENT_MESSAGES,
-  type CommandName,
+  type StreamCommandName,
 } from '../../stream/client-messages.js';
 import type { ResumeError, ResyncReason, ServerMessage } from '../../stream/server-messages.js';
 import { AUCTION_DIALECT } from '../dialect.js';
@@ -40,7 +40,7 @@ import { quote, verdict, withdrawnAll } from '../quotes/quote-shapes.js';
 
 type ClientMessageName = (typeof CLIENT_MESSAGES)[number];
 
-const COMMANDS: Readonly<Record<CommandName, EndpointSpec>> = {
+const COMMANDS: Readonly<Record<StreamCommandName, EndpointSpec>> = {
   'quote.submit': submitQuote,
   'quote.revise': reviseQuote,
   'quote.withdraw': withdrawQuote,

@@ -1,4 +1,4 @@
-import type { CommandName, ControlName } from '../../stream/client-messages.js';
+import type { StreamCommandName, ControlName } from '../../stream/client-messages.js';
 import { STREAM_LIMITS as LIMITS } from '../../stream/stream-limits.js';
 import type { ServerMessage } from '../../stream/server-messages.js';
 import { CLOSE } from '#libs/socket/socket.js';
@@ -58,7 +58,7 @@ client sees there in a minute, are of another.
 ${LIMITS.subscriptions} subscriptions a connection (\`stream_subscription_limit\`), begun at ${LIMITS.subscribesPerSecond} a second (who asks faster is answered later), and at ${LIMITS.requestsInFlight} commands in work nothing
 more is read. When ${LIMITS.bufferedMessages} messages or ${LIMITS.bufferedBytes / 1_048_576} MiB wait for a reader it gets \`resync\`, and a second time within ${seconds(LIMITS.overflowMillis)} it is closed with ${CLOSE.slowReader}; so is at once whoever would not be told how an auction ended.`;
 
-export const CLIENT_TEXTS: Readonly<Record<ControlName | CommandName, string>> = {
+export const CLIENT_TEXTS: Readonly<Record<ControlName | StreamCommandName, string>> = {
   hello: 'The first message: a new connection, or one that goes on.',
   subscribe: 'Hear of all auctions, or of one; `after_seq` tells what is already known of its timeline.',
   unsubscribe: 'Hear no more of it.',

@@ -4,7 +4,7 @@ import type { Call, CallOf } from '#libs/edge/endpoint.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
 import type { JsonObject } from '#libs/edge/decoding/strict-json.js';
-import type { CommandName } from '../../stream/client-messages.js';
+import type { StreamCommandName } from '../../stream/client-messages.js';
 import { RecordedTracing } from '#libs/testing/tracing/recorded-tracing.js';
 import { cancelAuction } from '../auctions/auction-endpoints.js';
 import {
@@ -69,7 +69,7 @@ beforeEach(() => {
 });
 
 async function run(
-  name: CommandName,
+  name: StreamCommandName,
   fields: JsonObject,
   capabilities = ['auction:quote', 'auction:create'],
 ) {
@@ -80,7 +80,7 @@ async function run(
 
 const ids = { auction_id: AUCTION, quote_id: QUOTE };
 const terms = { price_atoms: 500_000, quantity_atoms: 1_000_000 };
-const GOOD: readonly (readonly [CommandName, JsonObject, JsonObject, JsonObject])[] = [
+const GOOD: readonly (readonly [StreamCommandName, JsonObject, JsonObject, JsonObject])[] = [
   ['quote.submit', { auction_id: AUCTION, ...terms }, { auctionID: AUCTION }, terms],
   [
     'quote.revise',

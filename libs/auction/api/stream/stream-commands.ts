@@ -15,7 +15,7 @@ import {
   type SpanFacts,
   type Tracing,
 } from '#libs/platform/tracing/tracing.js';
-import type { CommandName } from '../../stream/client-messages.js';
+import type { StreamCommandName } from '../../stream/client-messages.js';
 import type { CommandAnswer, CommandCall, Commands } from '../../stream/ports.js';
 import { cancelAuction } from '../auctions/auction-endpoints.js';
 import {
@@ -26,7 +26,7 @@ import {
   withdrawQuote,
 } from '../quotes/quote-endpoints.js';
 
-const ENDPOINTS: Readonly<Record<CommandName, EndpointSpec>> = {
+const ENDPOINTS: Readonly<Record<StreamCommandName, EndpointSpec>> = {
   'quote.submit': submitQuote,
   'quote.revise': reviseQuote,
   'quote.withdraw': withdrawQuote,

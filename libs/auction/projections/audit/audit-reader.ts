@@ -3,7 +3,7 @@ import type { AuctionEvent } from '../../rules/events.js';
 import { instantFromNanos, type Instant } from '#libs/base/instant.js';
 import type { AuctionState, AuctionStatus } from '../../rules/state.js';
 import { decodeEvent } from '../../rules/event-versions.js';
-import type { Checkpoint } from '../../rules/audit/audit.js';
+import type { ChainedEvent } from '../../rules/audit/audit.js';
 import { fold, type FoldedAuction } from '../folded-auction.js';
 import type { AuctionMark } from '../reader/auction-reader.js';
 import { BEFORE_ALL } from '../reader/before-all.js';
@@ -48,7 +48,7 @@ export interface AuditedAuction {
   readonly shard: number;
   readonly state: AuctionState;
   readonly records: readonly ProjectedRecord[];
-  readonly events: readonly Checkpoint[];
+  readonly events: readonly ChainedEvent[];
 }
 
 interface CompletedRow {
@@ -102,12 +102,12 @@ export class AuditReader {
   }
 }
 
-function witnessed({ sequence, payload, hash }: ProjectedRecord): Checkpoint {
+function witnessed({ sequence, payload, hash }: ProjectedRecord): ChainedEvent {
   return { position: sequence, event: decodeEvent(payload) as AuctionEvent, hash };
 }
 
 interface Retold {
-  readonly events: readonly Checkpoint[];
+  readonly events: readonly ChainedEvent[];
   readonly folded: FoldedAuction;
 }
 

@@ -6,7 +6,7 @@ import type { AuctionState, AuctionStatus } from '../state.js';
 import type { Terms } from '../terms.js';
 
 /** An event as it stands in the journal, with the hash that chains it to the one before. */
-export type Checkpoint = Placed<AuctionEvent> & { readonly hash: string };
+export type ChainedEvent = Placed<AuctionEvent> & { readonly hash: string };
 
 /** All that a completed auction rests on: enough to apply the winner rule again, and nobody's name. */
 export interface AuditView {
@@ -34,7 +34,7 @@ export interface AuditEvent {
 
 export function auditView(
   state: AuctionState,
-  events: readonly Checkpoint[],
+  events: readonly ChainedEvent[],
   pseudonymOf: PseudonymOf,
 ): AuditView {
   return {
@@ -47,7 +47,7 @@ export function auditView(
   };
 }
 
-export function auditEvent({ position, event, hash }: Checkpoint, pseudonymOf: PseudonymOf): AuditEvent {
+export function auditEvent({ position, event, hash }: ChainedEvent, pseudonymOf: PseudonymOf): AuditEvent {
   const { type, version, at } = event;
   return { position, type, version, occurred_at: at, data: auditData(event, pseudonymOf), hash };
 }

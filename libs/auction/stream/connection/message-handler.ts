@@ -9,7 +9,7 @@ import {
   isCommand,
   isControl,
   type ClientMessage,
-  type CommandName,
+  type StreamCommandName,
   type Control,
   type ControlName,
 } from '../client-messages.js';
@@ -77,7 +77,7 @@ export class MessageHandler {
   };
 
   /** Runs under a session that holds at this moment. */
-  private command({ cmdId, fields }: ClientMessage, name: CommandName): void {
+  private command({ cmdId, fields }: ClientMessage, name: StreamCommandName): void {
     const { connection } = this;
     if (fields === undefined) {
       connection.send(reject(cmdId, INVALID));

@@ -1,5 +1,5 @@
 import { HISTORY_READS } from '#libs/auction/projections/reader/history-store.js';
-import { keyOf, type EventRow, type QuoteRow } from '../tables.js';
+import { keyOf, type StoredEvent, type QuoteRow } from '../tables.js';
 import {
   required,
   rowsFrom,
@@ -107,7 +107,7 @@ function one(row: object | undefined): StatementAnswer {
   return rowsOf(row === undefined ? [] : [row]);
 }
 
-function happened(events: readonly EventRow[] | undefined, behind: unknown, upTo: unknown): boolean {
+function happened(events: readonly StoredEvent[] | undefined, behind: unknown, upTo: unknown): boolean {
   return events?.some(({ sequence }) => sequence > Number(behind) && sequence <= Number(upTo)) === true;
 }
 
