@@ -21,14 +21,14 @@ export interface ProjectionPorts {
   readonly clock: Clock;
 }
 
-export type Say = (line: string) => void;
+export type PrintLine = (line: string) => void;
 
 /** Resolves with the exit code. */
 export function runProjectionCommand(
   command: ProjectionCommand,
   options: CommandOptions,
   ports: ProjectionPorts,
-  say: Say,
+  say: PrintLine,
 ): Promise<number> {
   switch (command) {
     case 'lag':
@@ -43,7 +43,7 @@ export function runProjectionCommand(
 async function lag(
   { shard, json }: CommandOptions,
   { pool, reader }: ProjectionPorts,
-  say: Say,
+  say: PrintLine,
 ): Promise<number> {
   const all = await projectionLag({ pool, reader, projection: auctionProjection });
   const shards = all.filter((row) => shard === undefined || row.shard === shard);
@@ -61,7 +61,11 @@ function lagLine(row: ShardLag): string {
   return isBeyondEnd(row) ? `${place}, BEYOND the end of its journal` : `${place}, ${row.lag} behind`;
 }
 
-async function compare({ shard, json }: CommandOptions, ports: ProjectionPorts, say: Say): Promise<number> {
+async function compare(
+  { shard, json }: CommandOptions,
+  ports: ProjectionPorts,
+  say: PrintLine,
+): Promise<number> {
   const tables = await compareProjection(auctionProjection, ports, shard);
   const equal = tables.every(({ differing }) => differing === 0);
   if (json) say(visibleJson({ equal, tables }));
@@ -78,8 +82,12 @@ function comparisonLines({ table, rows, differing, differences }: TableCompariso
   return [`${table}: ${rows} rows, ${differing} not as the journal says`, ...shown, ...rest];
 }
 
-async function rebuild({ shard, json }: CommandOptions, ports: ProjectionPorts, say: Say): Promise<number> {
-  const tell: Say = json ? () => undefined : say;
+async function rebuild(
+  { shard, json }: CommandOptions,
+  ports: ProjectionPorts,
+  say: PrintLine,
+): Promise<number> {
+  const tell: PrintLine = json ? () => undefined : say;
   await new Rebuild(auctionProjection, { ...ports, say: tell }).run(shard);
   if (json) say(JSON.stringify({ rebuilt: shard === undefined ? 'all' : [shard] }));
   return 0;
