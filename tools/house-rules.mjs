@@ -21,7 +21,7 @@ const sizes = sizeReport(
 const faults = [
   ...writtenFiles(root).flatMap(nameFaults),
   ...texts.flatMap(({ path, lines }) => textFaults(path, lines)),
-  ...typeNameFaults(root, typed),
+  ...typeNameFaults(typed),
   ...sizes.faults,
 ];
 

@@ -4,7 +4,7 @@ import type { Query, QueryValues } from './decoding/query.js';
 import type { Reply } from './reply/reply.js';
 
 /** Who the token says is calling. */
-export interface Principal {
+export interface Caller {
   readonly account_id: string;
   readonly roles: ReadonlySet<string>;
   readonly capabilities: ReadonlySet<string>;
@@ -67,7 +67,7 @@ export interface OverStream {
 /** A request that has passed every check the edge can make. */
 export interface CallOf<S extends EndpointSpec> {
   readonly requestId: string;
-  readonly principal: S['access'] extends 'session' ? Principal : undefined;
+  readonly principal: S['access'] extends 'session' ? Caller : undefined;
   /** As presented; on public endpoints it is not verified. */
   readonly bearerToken: string | undefined;
   readonly ids: { readonly [K in keyof NonNullable<S['ids']>]: string };
@@ -84,7 +84,7 @@ export interface CallOf<S extends EndpointSpec> {
 /** What the dispatcher makes of any request: the types of one endpoint are known only to its handler. */
 export interface Call {
   readonly requestId: string;
-  readonly principal: Principal | undefined;
+  readonly principal: Caller | undefined;
   readonly bearerToken: string | undefined;
   readonly ids: Readonly<Record<string, string>>;
   readonly query: unknown;

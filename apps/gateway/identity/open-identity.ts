@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { Authenticator, AuthOutcome } from '#libs/edge/checks/check.js';
 import { openIdentity } from '#libs/identity/identity.js';
 import { SigningKeys } from '#libs/identity/keys/signing-keys.js';
-import type { Principal as Caller } from '#libs/edge/endpoint.js';
+import type { Caller } from '#libs/edge/endpoint.js';
 import type { Principal, ServiceCatalogue, Verification } from '#libs/identity/principal.js';
 import type { TokenVerifier } from '#libs/identity/tokens/token-verifier.js';
 import { QUICK_MS } from '#libs/identity/quick-query.js';

@@ -1,6 +1,6 @@
 import type { NumberedEntry } from '../rules/told/timeline-entry.js';
 import type { JsonObject } from '#libs/edge/decoding/strict-json.js';
-import type { Principal } from '#libs/edge/endpoint.js';
+import type { Caller } from '#libs/edge/endpoint.js';
 import type { EndedBy } from '#libs/socket/client-connection.js';
 import type { StreamCommandName } from './client-messages.js';
 import type { ResyncReason } from './server-messages.js';
@@ -8,7 +8,7 @@ import type { ResyncReason } from './server-messages.js';
 export interface CommandCall {
   readonly name: StreamCommandName;
   readonly fields: JsonObject;
-  readonly principal: Principal;
+  readonly principal: Caller;
   readonly connectionId: string;
 }
 

@@ -1,4 +1,4 @@
-import type { Principal } from '#libs/edge/endpoint.js';
+import type { Caller } from '#libs/edge/endpoint.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AuctionWorld } from './fixtures/auction-world.js';
 import { settled, SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
@@ -61,7 +61,7 @@ describe('all connections of a gateway', () => {
 
   it('are looked after several times a second', async () => {
     const revoked = new Set<string>();
-    const checkOf = (token: string) => (): SessionOutcome<Principal> =>
+    const checkOf = (token: string) => (): SessionOutcome<Caller> =>
       revoked.has(token) ? 'unauthorized' : sessionOf(token);
     const { hub } = await opened({ ports: { sessions: { checkOf } } });
     const [socket] = await connected(hub, 'mia');

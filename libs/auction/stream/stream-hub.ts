@@ -1,10 +1,10 @@
-import type { Principal } from '#libs/edge/endpoint.js';
+import type { Caller } from '#libs/edge/endpoint.js';
 import { ConnectionHub } from '#libs/socket/connection-hub.js';
 import { openConnection } from './connection/conversation.js';
 import type { StreamPorts } from './connection/stream-ports.js';
 import type { Subscription } from './subscriptions/subscription.js';
 
-export type StreamHub = ConnectionHub<Principal, Subscription>;
+export type StreamHub = ConnectionHub<Caller, Subscription>;
 
 /** All connections of one gateway's stream. They are asked to go when the feed cannot follow a shard any more. */
 export function openStreamHub(ports: StreamPorts, connectionsPerAccount: number): StreamHub {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DialectRules, RateWindow } from '../dialect/dialect-rules.js';
 import type { Fault } from '../dialect/fault.js';
-import type { BoundEndpoint, EndpointSpec, Principal } from '../endpoint.js';
+import type { BoundEndpoint, EndpointSpec, Caller } from '../endpoint.js';
 import { splitTarget } from '../exchange/target.js';
 import type { PathMatch, PathTree } from '../path-tree.js';
 import type { Connections } from '../server/connections.js';
@@ -11,7 +11,7 @@ import type { ServerLimits } from '../server/server-limits.js';
 export const GONE = 'gone';
 export type CheckOutcome = Fault | typeof GONE | undefined;
 
-export type AuthOutcome = Principal | 'unauthorized' | 'unavailable';
+export type AuthOutcome = Caller | 'unauthorized' | 'unavailable';
 
 /** Says who a token stands for. It may answer at once: most tokens have been seen before. */
 export interface Authenticator {
@@ -44,7 +44,7 @@ export class Inspection {
   match: PathMatch | undefined;
   /** As presented; on public endpoints it is not verified. */
   token: string | undefined;
-  principal: Principal | undefined;
+  principal: Caller | undefined;
   isAdmitted = false;
   rate: RateWindow | undefined;
   bytes: Buffer | undefined;

@@ -1,5 +1,5 @@
 import type { Fault } from '../dialect/fault.js';
-import type { EndpointSpec, Principal } from '../endpoint.js';
+import type { EndpointSpec, Caller } from '../endpoint.js';
 import type { PathMatch } from '../path-tree.js';
 import type { Check } from './check.js';
 
@@ -52,16 +52,16 @@ export const permission: Check = {
   },
 };
 
-function isVisible(spec: EndpointSpec, principal: Principal | undefined): boolean {
+function isVisible(spec: EndpointSpec, principal: Caller | undefined): boolean {
   return spec.role === undefined || principal?.roles.has(spec.role) === true;
 }
 
-function isAllowed({ capability, requiredRole }: EndpointSpec, principal: Principal | undefined): boolean {
+function isAllowed({ capability, requiredRole }: EndpointSpec, principal: Caller | undefined): boolean {
   if (capability !== undefined && principal?.capabilities.has(capability) !== true) return false;
   return requiredRole === undefined || principal?.roles.has(requiredRole) === true;
 }
 
-function methodFault(match: PathMatch, principal: Principal | undefined): Fault {
+function methodFault(match: PathMatch, principal: Caller | undefined): Fault {
   const methods = [...match.endpoints.values()]
     .filter(({ spec }) => isVisible(spec, principal))
     .flatMap(({ spec }) => (spec.method === 'GET' ? ['GET', 'HEAD'] : [spec.method]));

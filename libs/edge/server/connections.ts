@@ -6,7 +6,7 @@ import type { ServerLimits } from './server-limits.js';
 export type BodyFault = 'malformed' | 'timeout' | 'gone';
 
 /** `too-many`: it is to be refused, and ends the connection. */
-export type Entry = 'welcome' | 'too-many';
+export type ConnectionVerdict = 'welcome' | 'too-many';
 
 interface Waiting {
   readonly request: IncomingMessage;
@@ -102,7 +102,11 @@ export class Connections {
   }
 
   /** `begin` is called when it is the request's turn: at once, later, or never when its connection ends before. */
-  enter(request: IncomingMessage, response: ServerResponse, begin: (entry: Entry) => void): void {
+  enter(
+    request: IncomingMessage,
+    response: ServerResponse,
+    begin: (verdict: ConnectionVerdict) => void,
+  ): void {
     const connection = this.known.get(request.socket) ?? this.add(request.socket);
     if (connection.ending) return;
     const { line } = connection;

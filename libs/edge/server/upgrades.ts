@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Fault } from '../dialect/fault.js';
 import type { EdgePorts, Dispatcher } from '../dispatcher.js';
 import { refuse, type RefusalPorts } from './edge-server.js';
-import type { Principal } from '../endpoint.js';
+import type { Caller } from '../endpoint.js';
 import type { Reply } from '../reply/reply.js';
 import { bearerToken, givenRequestId, protocolToken } from '../exchange/request-headers.js';
 import { splitTarget } from '../exchange/target.js';
@@ -13,7 +13,7 @@ export interface Handshake {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
-  readonly principal: Principal;
+  readonly principal: Caller;
   readonly token: string;
 }
 

@@ -1,4 +1,4 @@
-import type { Principal } from '#libs/edge/endpoint.js';
+import type { Caller } from '#libs/edge/endpoint.js';
 import type { ClientSession } from '#libs/socket/session-guard.js';
 import type { StreamSocket } from '#libs/socket/socket.js';
 import type { StreamHub } from '#libs/auction/stream/stream-hub.js';
@@ -9,7 +9,7 @@ const FAR_AHEAD = 4_000_000_000;
 const FULL = 1_000_000;
 
 /** Everybody has both capabilities; what counts is the policy. */
-export function principalOf(account: string): Principal {
+export function principalOf(account: string): Caller {
   return {
     account_id: account,
     roles: new Set(),
@@ -18,7 +18,7 @@ export function principalOf(account: string): Principal {
 }
 
 /** A token is an account's name here: who is who is not what is searched. */
-export function sessionOf(token: string): ClientSession<Principal> {
+export function sessionOf(token: string): ClientSession<Caller> {
   return { principal: principalOf(token), expiresAt: FAR_AHEAD };
 }
 

@@ -1,5 +1,5 @@
 import { resumePoints } from '../../stream/resume-point.js';
-import type { Principal } from '#libs/edge/endpoint.js';
+import type { Caller } from '#libs/edge/endpoint.js';
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
@@ -38,7 +38,7 @@ export interface StreamParts {
   readonly registry: Registry;
   readonly scope: ProcessScope;
   readonly owners: OwnerRouter;
-  readonly sessions: Sessions<Principal>;
+  readonly sessions: Sessions<Caller>;
   readonly commands: StreamCommands;
   readonly archive: StreamArchive;
 }

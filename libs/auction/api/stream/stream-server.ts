@@ -1,4 +1,4 @@
-import type { Principal } from '#libs/edge/endpoint.js';
+import type { Caller } from '#libs/edge/endpoint.js';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { errorReply } from '#libs/edge/reply/flat-errors.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
@@ -46,7 +46,7 @@ export class StreamServer {
 
   constructor(
     private readonly hub: StreamHub,
-    private readonly sessions: Sessions<Principal>,
+    private readonly sessions: Sessions<Caller>,
     private readonly onFault: (error: unknown) => void,
   ) {
     // By itself it would answer in words of its own.

@@ -1,4 +1,4 @@
-import type { Principal } from '#libs/edge/endpoint.js';
+import type { Caller } from '#libs/edge/endpoint.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Chat, greetedChat, openGateway, rejected } from '../fixtures/chat.js';
 import { settled, SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
@@ -96,7 +96,7 @@ describe('a command', () => {
       runs += 1;
       return Promise.reject(new Error('it was done'));
     };
-    let standing: SessionOutcome<Principal> = sessionOf('mia');
+    let standing: SessionOutcome<Caller> = sessionOf('mia');
     const chat = await greetedChat(clock, {
       ports: { commands: { run }, sessions: { checkOf: () => () => standing } },
     });
@@ -111,7 +111,7 @@ describe('a command', () => {
       runs += 1;
       return Promise.reject(new Error('it was done'));
     };
-    const check = (): Promise<SessionOutcome<Principal>> => Promise.resolve(sessionOf('mia'));
+    const check = (): Promise<SessionOutcome<Caller>> => Promise.resolve(sessionOf('mia'));
     const chat = await greetedChat(clock, {
       ports: { commands: { run }, sessions: { checkOf: () => check } },
     });

@@ -5,7 +5,7 @@ import {
   type ClientCredentials,
 } from '#libs/socket/client-connection.js';
 import { CLOSE, type StreamSocket } from '#libs/socket/socket.js';
-import type { Principal } from '#libs/edge/endpoint.js';
+import type { Caller } from '#libs/edge/endpoint.js';
 import { isCommand, isControl, readMessage, type ClientMessage } from '../client-messages.js';
 import { INVALID, message, OUT_OF_RANGE, reject } from '../server-messages.js';
 import type { SubscriptionTable } from '../subscriptions/subscription-table.js';
@@ -17,7 +17,7 @@ import type { StreamConnection, StreamPorts } from './stream-ports.js';
 export function openConnection(
   ports: StreamPorts,
   socket: StreamSocket,
-  credentials: ClientCredentials<Principal>,
+  credentials: ClientCredentials<Caller>,
 ): StreamConnection {
   return new ClientConnection(
     ports,

@@ -1,6 +1,6 @@
 import { instantFromNanos } from '#libs/base/instant.js';
 import { MISMATCH } from '#libs/edge/decoding/decode.js';
-import type { Principal } from '#libs/edge/endpoint.js';
+import type { Caller } from '#libs/edge/endpoint.js';
 import { shardUuid } from '../shard-ids.js';
 import type { SessionGuard } from '#libs/socket/session-guard.js';
 import { CLOSE } from '#libs/socket/socket.js';
@@ -175,7 +175,7 @@ export function decodeControl<Name extends ControlName>(
   return decoded === MISMATCH ? undefined : (decoded as Control<Name>);
 }
 
-export function sessionEnd({ expiresAt }: SessionGuard<Principal>): { readonly session_expires_at: string } {
+export function sessionEnd({ expiresAt }: SessionGuard<Caller>): { readonly session_expires_at: string } {
   return { session_expires_at: instantFromNanos(BigInt(expiresAt) * NANOS_PER_SECOND) };
 }
 

@@ -1,4 +1,4 @@
-import type { Principal } from '#libs/edge/endpoint.js';
+import type { Caller } from '#libs/edge/endpoint.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { instantFromNanos } from '#libs/base/instant.js';
 import { greetedChat, openGateway } from '../fixtures/chat.js';
@@ -18,12 +18,11 @@ describe('the session', () => {
   const now = (): number => Number(clock.epochNanos() / 1_000_000_000n);
 
   function sessions(): {
-    outcome: SessionOutcome<Principal> | Promise<SessionOutcome<Principal>>;
+    outcome: SessionOutcome<Caller> | Promise<SessionOutcome<Caller>>;
     options: GatewayOptions;
   } {
     const changing = {
-      outcome: sessionOf('mia', now() + 100) as
-        SessionOutcome<Principal> | Promise<SessionOutcome<Principal>>,
+      outcome: sessionOf('mia', now() + 100) as SessionOutcome<Caller> | Promise<SessionOutcome<Caller>>,
       options: {},
     };
     changing.options = { ports: { sessions: { checkOf: () => () => changing.outcome } } };
@@ -56,7 +55,7 @@ describe('the session', () => {
   it('is over at the next look when it is revoked', async () => {
     const { options, ...rest } = sessions();
     const changing = Object.assign(rest, { options });
-    const check = (): SessionOutcome<Principal> | Promise<SessionOutcome<Principal>> => changing.outcome;
+    const check = (): SessionOutcome<Caller> | Promise<SessionOutcome<Caller>> => changing.outcome;
     const chat = await greetedChat(clock, { ports: { sessions: { checkOf: () => check } } });
     await chat.tick();
     expect(chat.closedWith).toBeUndefined();
@@ -82,7 +81,7 @@ describe('the session', () => {
   });
 
   /** A connection that was let in with a session of which `check` says what it is, and that says hello. */
-  async function hailed(check: SessionCheck<Principal>, expiresAt = Number.MAX_SAFE_INTEGER) {
+  async function hailed(check: SessionCheck<Caller>, expiresAt = Number.MAX_SAFE_INTEGER) {
     const faults: unknown[] = [];
     const gateway = await openGateway(clock, {
       ports: { sessions: { checkOf: () => check }, onFault: (error) => faults.push(error) },
@@ -106,7 +105,7 @@ describe('the session', () => {
   });
 
   it('of which nobody could say anything at the hello is welcomed when somebody can', async () => {
-    const changing = { outcome: (): Promise<SessionOutcome<Principal>> => Promise.reject(new Error('away')) };
+    const changing = { outcome: (): Promise<SessionOutcome<Caller>> => Promise.reject(new Error('away')) };
     const { connection, socket, faults } = await hailed(() => changing.outcome());
     for (let look = 0; look < 3; look += 1) {
       expect(socket.read()).toBeUndefined();
@@ -145,7 +144,7 @@ describe('the session', () => {
     ['over', 'unauthorized' as const, { type: 'reject', status: 401, error: 'unauthorized' }],
     ['unknown', 'unavailable' as const, { type: 'reject', status: 503, error: 'owner_routing_unavailable' }],
   ])('is refreshed with a token that is %s', async (_, outcome, answer) => {
-    const checkOf = (token: string) => (): SessionOutcome<Principal> | Promise<SessionOutcome<Principal>> =>
+    const checkOf = (token: string) => (): SessionOutcome<Caller> | Promise<SessionOutcome<Caller>> =>
       token === 'newer' ? Promise.resolve(outcome) : sessionOf('mia');
     const chat = await greetedChat(clock, { ports: { sessions: { checkOf } } });
     expect(await chat.say('auth.refresh', { token: 'newer' })).toMatchObject([{ cmd_id: 'c2', ...answer }]);

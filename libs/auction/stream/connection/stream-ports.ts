@@ -1,4 +1,4 @@
-import type { Principal } from '#libs/edge/endpoint.js';
+import type { Caller } from '#libs/edge/endpoint.js';
 import type { ClientConnection, ConnectionPorts } from '#libs/socket/client-connection.js';
 import type { ResumeTokens } from '#libs/socket/resume-token.js';
 import type { Feed } from '../feed/feed.js';
@@ -9,7 +9,7 @@ import type { StreamLimits } from '../stream-limits.js';
 import type { Subscription } from '../subscriptions/subscription.js';
 
 /** What all connections of a gateway have in common. */
-export interface StreamPorts extends ConnectionPorts<Principal> {
+export interface StreamPorts extends ConnectionPorts<Caller> {
   readonly feed: Feed;
   readonly histories: HistoryCatchUps;
   readonly tokens: ResumeTokens<ResumePoint>;
@@ -23,7 +23,7 @@ export interface StreamPorts extends ConnectionPorts<Principal> {
 }
 
 /** A connection of the auctions' stream. Events are addressed to its subscriptions. */
-export type StreamConnection = ClientConnection<Principal, Subscription>;
+export type StreamConnection = ClientConnection<Caller, Subscription>;
 
 /** Answers later, as one of the requests in flight. A task that fails is answered too. */
 export type RunRequest = (cmdId: string, task: () => Promise<void>) => void;

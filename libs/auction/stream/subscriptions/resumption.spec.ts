@@ -1,4 +1,4 @@
-import type { Principal } from '#libs/edge/endpoint.js';
+import type { Caller } from '#libs/edge/endpoint.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
 import { realistic, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
@@ -270,7 +270,7 @@ describe('a reader that is slow while an auction ends', () => {
 
   it('is not called slow when nothing may be let out to it', async () => {
     let isKnown = true;
-    const checkOf = (token: string) => (): SessionOutcome<Principal> =>
+    const checkOf = (token: string) => (): SessionOutcome<Caller> =>
       isKnown ? sessionOf(token) : 'unavailable';
     const { chat, gateway } = await slow(early, { ports: { sessions: { checkOf } } });
     isKnown = false;

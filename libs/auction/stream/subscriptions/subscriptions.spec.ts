@@ -1,5 +1,5 @@
 import { resumePoints } from '../resume-point.js';
-import type { Principal } from '#libs/edge/endpoint.js';
+import type { Caller } from '#libs/edge/endpoint.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
 import { realistic, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
@@ -361,7 +361,7 @@ describe('a reader that is slow', () => {
 
   it('is not blamed for what nobody may let out to it, not even when it was slow a moment ago', async () => {
     let isKnown = true;
-    const checkOf = (token: string) => (): SessionOutcome<Principal> =>
+    const checkOf = (token: string) => (): SessionOutcome<Caller> =>
       isKnown ? sessionOf(token) : 'unavailable';
     const { chat, gateway } = await slow({ ports: { sessions: { checkOf } } });
     await gateway.takeIn(0, 12);
