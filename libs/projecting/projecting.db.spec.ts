@@ -135,6 +135,6 @@ describe('a projection of a service of its own', () => {
     expect(await counts()).toEqual(sound);
     await journal('north');
     await projector().take(SHARD, await records());
-    expect(await counts()).toEqual({ ...sound, north: (sound['north'] ?? 0) + 1 });
+    expect(await counts()).toEqual({ ...sound, north: (sound.north ?? 0) + 1 });
   });
 });
