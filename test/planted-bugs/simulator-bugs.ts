@@ -141,11 +141,11 @@ const TRADE: readonly SimulatorBug[] = [
   },
   {
     name: 'expired-quote-wins',
-    mistake: 'A quote that expires with the close takes part in the decision.',
+    mistake: 'A quote that has expired by the close takes part in the decision.',
     file: 'libs/auction/rules/decide/close.ts',
     symbol: 'decideClose',
-    replace: ['...outcome(state, standing, facts)', '...outcome(state, activeQuotes(state), facts)'],
-    promise: /^winners/,
+    replace: ['decideExpiries(state, at)', 'decideExpiries(state, at).slice(1)'],
+    promise: /^the rules of an auction/,
   },
   {
     name: 'command-is-done-though-too-late',
