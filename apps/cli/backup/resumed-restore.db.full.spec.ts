@@ -110,7 +110,7 @@ describe('a restore of what a later migration does not take', () => {
     const data = path.join(folder, 'data');
     const env = { DATA_DIR: data };
     expect(await fault(restore(), env)).toEqual([65, expect.stringMatching(NAMED)]);
-    const child = spawn(process.execPath, ['tools/run.mjs', TOOL, ...resume, '--wait'], {
+    const child = spawn(process.execPath, ['tools/run.mjs', ...TOOL.split(' '), ...resume, '--wait'], {
       env: { PATH: process.env.PATH, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -190,7 +190,7 @@ describe('a restore that is to go on', () => {
 
   it.each([
     [['restore', '--resume', '--folder', 'x'], '--resume reads no backup'],
-    [['check', '--resume'], '--resume goes with restore'],
+    [['check', '--resume'], 'check has no --resume'],
     [['restore', '--wait', '--folder', 'x'], '--wait goes with --resume'],
   ])('is not called like this: %s', async (args, told) => {
     const { code, errors } = await runTool(TOOL, args, { DATABASE_URL: database.url });

@@ -43,7 +43,7 @@ interface Verdict {
 
 async function run(program: string, args: string, env: Readonly<Record<string, string>>): Promise<Run> {
   const script = `apps/cli/main.js ${program}`;
-  const child = spawn(process.execPath, ['tools/run.mjs', script, ...args.split(' ')], {
+  const child = spawn(process.execPath, ['tools/run.mjs', ...script.split(' '), ...args.split(' ')], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
