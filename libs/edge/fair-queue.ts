@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 
 export interface FairQueueLimits {
@@ -24,8 +25,6 @@ interface AccountShare {
   weight: number;
   watched: boolean;
 }
-
-const NANOS_PER_MILLI = 1_000_000n;
 
 /**
  * Reads cost no token, so accounts take turns instead: however many reads one has sent, another's finds only a few of them

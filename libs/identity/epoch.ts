@@ -1,7 +1,5 @@
+import { NANOS_PER_MILLI, NANOS_PER_SECOND } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-
-const NANOS_PER_SECOND = 1_000_000_000n;
-const NANOS_PER_MILLI = 1_000_000n;
 
 export const MINUTE_S = 60;
 export const HOUR_S = 3_600;

@@ -1,6 +1,5 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
-
-const NANOS_PER_MILLI = 1_000_000n;
 
 interface Timer {
   readonly due: bigint;

@@ -1,4 +1,5 @@
 import { WebSocket } from 'ws';
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-headers.js';
 import { inSpan, type Tracing } from '#libs/platform/tracing/tracing.js';
@@ -64,7 +65,6 @@ const RECONNECT_FIRST_MILLIS = 20;
 const RECONNECT_MAX_MILLIS = 500;
 const RENEW_AGAIN_MILLIS = 1_000;
 const SWEEP_MILLIS = 100;
-const NANOS_PER_MILLI = 1_000_000n;
 const NO_ANSWER_STATUS = 503;
 
 /** One lasting connection to one server, for the requests of many callers. */

@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 
@@ -6,7 +7,6 @@ const TICK_MILLIS = 200;
 const STANDSTILL_NANOS = 400_000_000n;
 const PROOF_HOLDS_NANOS = 5_000_000_000n;
 const PATIENCE_MILLIS = 2_000;
-const NANOS_PER_MILLI = 1_000_000n;
 
 export interface LeadershipPorts {
   readonly clock: Clock;

@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { ConnectionLimits } from './limits.js';
 import { Outbox, type Part } from './outbox.js';
@@ -38,8 +39,6 @@ export interface ClientCredentials<Who extends SessionHolder> {
   readonly token: string;
   readonly session: ClientSession<Who>;
 }
-
-const NANOS_PER_MILLI = 1_000_000n;
 
 /** One client from the handshake to the end: who it is, whether it lives, when it has to go. */
 export class ClientConnection<Who extends SessionHolder, Addressee> {

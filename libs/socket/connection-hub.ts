@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import { pause, repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { ClientConnection, ClientCredentials } from './client-connection.js';
 import type { SessionHolder } from './session-guard.js';
@@ -19,7 +20,6 @@ export interface HubPorts<Who extends SessionHolder, Addressee> {
 }
 
 const TICK_MILLIS = 250;
-const NANOS_PER_MILLI = 1_000_000n;
 /** A tick that comes this late: the machine slept, or the process was stopped, and no client was heard meanwhile. */
 const STANDSTILL_NANOS = 1_000n * NANOS_PER_MILLI;
 const DRAIN_POLL_MILLIS = 50;

@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI, NANOS_PER_SECOND } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 
 export interface SessionHolder {
@@ -22,9 +23,6 @@ export interface Sessions<Who extends SessionHolder> {
 }
 
 export type SessionState = 'good' | 'unauthorized' | 'unavailable';
-
-const NANOS_PER_SECOND = 1_000_000_000n;
-const NANOS_PER_MILLI = 1_000_000n;
 
 /** The token of one connection: whether it still holds, when it ends, and what takes its place. */
 export class SessionGuard<Who extends SessionHolder> {

@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { ConnectionLimits } from './limits.js';
 import type { Outbox } from './outbox.js';
@@ -18,8 +19,6 @@ export interface SlowReaderPorts<Addressee> {
   readonly limits: Pick<ConnectionLimits, 'overflowMillis'>;
   readonly close: (code: number, reason: string) => void;
 }
-
-const NANOS_PER_MILLI = 1_000_000n;
 
 /** A reader for whom too much waits is sent the present state instead, if that suffices and not too often. Otherwise it has to go. */
 export class SlowReader<Addressee> {

@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import { EXIT } from '#libs/platform/process/start-fault.js';
 import { millisOf, reasonOf, requiredShard, shardOf } from './arguments.js';
 import type { OpsCommand, OpsPorts } from './command.js';
@@ -15,7 +16,6 @@ const USUAL_EVERY_MILLIS = 2_000;
 const POLL_EVERY_MILLIS = 500;
 /** Enough for a gateway that answers at all to tell how it has ended. */
 const LEAST_PATIENCE_MILLIS = 500;
-const NANOS_PER_MILLI = 1_000_000n;
 
 const COLUMNS: readonly Column<ShardRowJson>[] = [
   { head: 'SHARD', cell: ({ shard }) => shard },

@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
 import type { OwnerRequest, ReadPreferences } from '../protocol/protocol.js';
 import type { CommandLoop } from '#libs/shard/command-loop.js';
@@ -19,8 +20,6 @@ import { holdsByAccount, recover, type Recovered } from './recovery/recovery.js'
 import type { ShardMoment } from './recovery/shard-snapshot.js';
 import { isRefusedForGood, type ShardOperations } from './shard-operations.js';
 import type { ShardPorts } from './shard-ports.js';
-
-const NANOS_PER_MILLI = 1_000_000n;
 
 /** What an owner remembers, and what keeps that small. */
 export interface OwnerMemory {

@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { PacedPoll } from '#libs/platform/time/paced-poll.js';
 import { epochSeconds, MINUTE_S } from '../epoch.js';
@@ -25,7 +26,6 @@ export const WATCH_DEFAULTS: WatchSettings = {
   maxRevocations: 200_000,
 };
 
-const NANOS_PER_MILLI = 1_000_000n;
 const NOTHING_SEEN: FeedVersions = { accounts: 0, revocations: 0, keys: 0 };
 
 /**

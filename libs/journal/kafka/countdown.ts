@@ -1,6 +1,5 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-
-const NANOS_PER_MILLI = 1_000_000n;
 
 /** How much is left of a bound. */
 export class Countdown {

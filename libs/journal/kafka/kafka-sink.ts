@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import { pause, repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { BatchSink } from '../group-commit-writer.js';
 import { headAt } from '../hash-chain.js';
@@ -36,7 +37,6 @@ const RETRY_MILLIS = 100;
 const WATCH_MILLIS = 500;
 /** What was not heard of for longer is looked for again before anybody is told of what follows it. */
 const HEARD_NANOS = 250_000_000n;
-const NANOS_PER_MILLI = 1_000_000n;
 
 function endsAt(end: number): string {
   return `its topic ends at ${end}, before what was written`;

@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { JournalEntry } from '../journal.js';
 import {
@@ -11,7 +12,6 @@ import type { JournalFamily } from '../journal-id.js';
 import type { Session } from './session.js';
 
 const RETRY_MILLIS = 50;
-const NANOS_PER_MILLI = 1_000_000n;
 
 const HOLD_SHARD = 'select epoch from journal.shards where family = $1 and shard = $2 for update';
 const LOOK = `

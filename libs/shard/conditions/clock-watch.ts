@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 
 export interface ClockWatchOptions {
@@ -10,7 +11,6 @@ export interface ClockWatchOptions {
   readonly pollMillis?: number;
 }
 
-const NANOS_PER_MILLI = 1_000_000n;
 /** A wall clock that moves this far against the monotonic one has been set by hand. */
 const MAX_STEP_NANOS = 500n * NANOS_PER_MILLI;
 const POLL_MILLIS = 1_000;

@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 
 export interface ProjectionWatchOptions {
@@ -12,7 +13,6 @@ export interface ProjectionWatchOptions {
 }
 
 const POLL_MILLIS = 200;
-const NANOS_PER_MILLI = 1_000_000n;
 
 /** How far the projections are behind this shard, in events and in time. */
 export class ProjectionWatch {

@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { OwnerRouter } from '../owner-router.js';
 
@@ -13,7 +14,6 @@ interface Told {
 const LOOK_EVERY_MILLIS = 25;
 /** An owner that has not told by then is frozen or away; it judges nothing until it has looked at the policy again. */
 const PATIENCE_MILLIS = 1_000;
-const NANOS_PER_MILLI = 1_000_000n;
 
 /** Waits until owners judge by a policy, so that who is told of a halt can rely on it. */
 export class PolicyInForce {

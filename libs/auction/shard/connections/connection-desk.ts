@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { DomainEvent } from '../../rules/events.js';
 import { activeQuotes, findQuote, type AuctionState } from '../../rules/state.js';
 import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
@@ -29,7 +30,6 @@ const TOO_MANY = fault(400, 'invalid_request');
 
 /** No two looks are further apart than this while the process runs. */
 const LONGEST_GAP_NANOS = 500_000_000n;
-const NANOS_PER_MILLI = 1_000_000n;
 
 /** Keeps the watch over stream connections: hears gateways, journals what must outlive this process, withdraws what is forfeit. */
 export class ConnectionDesk {

@@ -1,3 +1,4 @@
+import { NANOS_PER_MICRO, NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Control } from '../client-messages.js';
 import { HistoryStoreAway, type HistoryCatchUp } from '../feed/history-catch-up.js';
 import type { ResumePoint } from '../resume-point.js';
@@ -23,9 +24,6 @@ export interface Resumed {
   /** Which of its subscriptions cannot be continued. */
   readonly broken: Broken;
 }
-
-const NANOS_PER_MICRO = 1_000n;
-const NANOS_PER_MILLI = 1_000_000n;
 
 /** Begins a connection or resumes one. Undefined when this gateway is too far behind to resume it. */
 export async function greet(

@@ -1,4 +1,4 @@
-import { instantFromNanos } from '#libs/base/instant.js';
+import { instantFromNanos, NANOS_PER_SECOND } from '#libs/base/instant.js';
 import { MISMATCH } from '#libs/edge/decoding/decode.js';
 import type { Caller } from '#libs/edge/endpoint.js';
 import { shardUuid } from '../shard-ids.js';
@@ -30,7 +30,6 @@ import type { Greeting } from './greeting.js';
 import type { RunRequest, StreamConnection, StreamPorts } from './stream-ports.js';
 import { SubscriptionHandler } from './subscription-handler.js';
 
-const NANOS_PER_SECOND = 1_000_000_000n;
 const REFUSALS = { foreign: FORBIDDEN, unauthorized: UNAUTHORIZED, unavailable: SESSION_UNKNOWN } as const;
 const auctionId = shardUuid('invalid_auction_id');
 

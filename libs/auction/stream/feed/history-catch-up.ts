@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import { evolve } from '../../rules/evolve/evolve.js';
 import type { AuctionState } from '../../rules/state.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
@@ -25,7 +26,6 @@ export interface HistoryCatchUpPorts {
 }
 
 const TRY_AGAIN_MILLIS = 100;
-const NANOS_PER_MILLI = 1_000_000n;
 
 /** The store of histories is away, or too far behind the feed. */
 export class HistoryStoreAway extends Error {

@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Feed } from '../feed/feed.js';
 import type { StreamLimits } from '../stream-limits.js';
@@ -18,8 +19,6 @@ export interface ConnectionName {
   readonly connectionId: string;
   readonly attachment: number;
 }
-
-const NANOS_PER_MILLI = 1_000_000n;
 
 /**
  * How far a connection was sent the journals, and the tokens that say so.

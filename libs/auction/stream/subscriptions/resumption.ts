@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { newestFirst, type Feed, type ViewerState } from '../feed/feed.js';
 import type { HistoryCatchUp } from '../feed/history-catch-up.js';
@@ -26,8 +27,6 @@ export interface ResumptionPorts {
   readonly onDone: (left: Reasons) => void;
   readonly onFault: (error: unknown) => void;
 }
-
-const NANOS_PER_MILLI = 1_000_000n;
 
 /**
  * A connection on its way from its token to the present. Snapshots that had not arrived whole are sent again as they were then, so

@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { messageOf } from '../../journal-errors.js';
 import {
@@ -31,7 +32,6 @@ import { within } from './within.js';
 
 const READ_MILLIS = 5_000;
 const NO_SEALS: MacsByIndex = new Map();
-const NANOS_PER_MILLI = 1_000_000n;
 
 /** A broker that answers a send with one of these has not touched its log, and will not the next time either. */
 const FINAL_REFUSALS: ReadonlySet<string> = new Set([

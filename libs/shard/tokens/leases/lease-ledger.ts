@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { AccountBuckets } from '../buckets.js';
 import { leasedKey, type LeaseHolder, type LeaseReport, type LeaseWish } from '../token-messages.js';
@@ -40,7 +41,6 @@ const MOST_LEASES = 50_000;
  * clocks of ours drift apart by a tenth.
  */
 const OVER_AFTER_MILLIS = LEASE_MILLIS + 1_000;
-const NANOS_PER_MILLI = 1_000_000n;
 
 /** What a home shard has leased of its accounts' buckets, and what it knows of the use. Leased tokens have left the bucket. */
 export class LeaseLedger<Bucket extends string> {
