@@ -26,29 +26,55 @@ const MAY_IMPORT = {
     'shard',
     'socket',
   ],
-  schema: ['auction', 'base', 'identity', 'journal', 'ledger', 'platform'],
+  execution: [
+    'base',
+    'edge',
+    'identity',
+    'journal',
+    'ledger',
+    'link',
+    'platform',
+    'projecting',
+    'shard',
+    'socket',
+  ],
+  practice: ['base', 'platform'],
+  schema: ['auction', 'base', 'execution', 'identity', 'journal', 'ledger', 'platform'],
 };
 
-/** What each part of libs/auction may import of the others. */
+/** What each part of a service's roof may import of the others. */
 const UNDER_THE_ROOF = {
-  rules: [],
-  protocol: ['rules'],
-  admission: ['rules', 'protocol'],
-  settlement: ['rules', 'protocol'],
-  projections: ['rules', 'protocol'],
-  stream: ['rules', 'protocol'],
-  shard: ['rules', 'protocol', 'admission', 'settlement', 'projections', 'stream'],
-  api: ['rules', 'protocol', 'admission', 'projections', 'stream'],
-  proof: ['rules', 'protocol', 'settlement', 'projections', 'shard'],
+  auction: {
+    rules: [],
+    protocol: ['rules'],
+    admission: ['rules', 'protocol'],
+    settlement: ['rules', 'protocol'],
+    projections: ['rules', 'protocol'],
+    stream: ['rules', 'protocol'],
+    shard: ['rules', 'protocol', 'admission', 'settlement', 'projections', 'stream'],
+    api: ['rules', 'protocol', 'admission', 'projections', 'stream'],
+    proof: ['rules', 'protocol', 'settlement', 'projections', 'shard'],
+  },
+  execution: {
+    rules: [],
+    protocol: ['rules'],
+    venues: ['rules', 'protocol'],
+    signer: ['rules', 'protocol'],
+    projections: ['rules', 'protocol'],
+    stream: ['rules', 'protocol', 'projections'],
+    cell: ['rules', 'protocol'],
+    executor: ['rules', 'protocol', 'venues', 'signer'],
+    api: ['rules', 'protocol', 'venues', 'projections', 'stream'],
+  },
 };
 
 /** By part, files that import more of the others. A gateway begins behind a snapshot, and reads what the shard has written. */
 const EXCEPTED = {
-  api: ['^libs/auction/api/stream/starting-point\\.'],
+  'auction/api': ['^libs/auction/api/stream/starting-point\\.'],
 };
 
-/** The rules of auctions, and what they speak of. */
-const PURE = '^libs/(base|auction/rules)/';
+/** The rules of each service, and what they speak of. */
+const PURE = '^libs/(base|auction/rules|execution/rules|practice/matching)/';
 
 const TESTS = '\\.spec\\.ts$|^libs/testing/|^test/';
 
@@ -63,25 +89,33 @@ function libRules([lib, allowed]) {
   };
 }
 
-function roofRules([part, allowed]) {
-  return {
-    name: `auction-${part}-imports-only-these-parts`,
-    comment: `libs/auction/${part} may import ${allowed.length === 0 ? 'no other part' : allowed.join(', ')}.`,
+function roofRules([roof, parts]) {
+  const rules = Object.entries(parts).map(([part, allowed]) => ({
+    name: `${roof}-${part}-imports-only-these-parts`,
+    comment: `libs/${roof}/${part} may import ${allowed.length === 0 ? 'no other part' : allowed.join(', ')}.`,
     severity: 'error',
     // A test against a real database may need the tables of others.
     from: {
-      path: `^libs/auction/${part}/`,
-      pathNot: ['\\.db\\.spec\\.ts$', ...(EXCEPTED[part] ?? [])],
+      path: `^libs/${roof}/${part}/`,
+      pathNot: ['\\.db\\.spec\\.ts$', ...(EXCEPTED[`${roof}/${part}`] ?? [])],
     },
-    to: { path: '^libs/auction/', pathNot: `^libs/auction/(${[part, ...allowed].join('|')})/` },
+    to: { path: `^libs/${roof}/`, pathNot: `^libs/${roof}/(${[part, ...allowed].join('|')})/` },
+  }));
+  const onTheMap = {
+    name: `every-part-of-${roof}-is-on-the-map`,
+    comment: `What is of ${roof} lies in one of its parts in UNDER_THE_ROOF.`,
+    severity: 'error',
+    from: { path: `^libs/${roof}/`, pathNot: `^libs/${roof}/(${Object.keys(parts).join('|')})/` },
+    to: {},
   };
+  return [...rules, onTheMap];
 }
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
     ...Object.entries(MAY_IMPORT).map(libRules),
-    ...Object.entries(UNDER_THE_ROOF).map(roofRules),
+    ...Object.entries(UNDER_THE_ROOF).flatMap(roofRules),
     {
       name: 'every-lib-is-on-the-map',
       comment: 'A new lib is entered in MAY_IMPORT before anything else.',
@@ -90,14 +124,7 @@ module.exports = {
       to: {},
     },
     {
-      name: 'every-part-of-the-auctions-is-on-the-map',
-      comment: 'What is of auctions lies in one of the parts in UNDER_THE_ROOF.',
-      severity: 'error',
-      from: { path: '^libs/auction/', pathNot: `^libs/auction/(${Object.keys(UNDER_THE_ROOF).join('|')})/` },
-      to: {},
-    },
-    {
-      name: 'auction-is-pure',
+      name: 'rules-are-pure',
       comment:
         'The rules import nothing: no node module, no package, no other lib. The journal alone decides.',
       severity: 'error',

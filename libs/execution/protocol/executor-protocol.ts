@@ -1,0 +1,32 @@
+import type { LinkClient } from '#libs/link/link-client.js';
+import type { VenueId } from '../rules/venues.js';
+
+/** What gateways ask of the executor, which alone speaks to venues with users' credentials. JSON as in `cell-protocol.ts`. */
+export type ExecutorLinkRequest =
+  /** Opens an account at the venue or takes the caller's own, has its credentials sealed, and then tells the user's cell. */
+  | {
+      readonly op: 'link_venue';
+      readonly request_id: string;
+      readonly user_id: string;
+      readonly venue: VenueId;
+      readonly credentials?: { readonly key_id: string; readonly private_key_pem: string };
+    }
+  /** The account as the venue shows it now; 503 where it cannot be read. Reply: `AccountBalances`. */
+  | {
+      readonly op: 'account_balances';
+      readonly request_id: string;
+      readonly user_id: string;
+      readonly venue: VenueId;
+    }
+  /** The vault's own account at the venue, for the proof of reserves. */
+  | { readonly op: 'vault_balances'; readonly request_id: string; readonly venue: VenueId }
+  | {
+      readonly op: 'reset_breakers';
+      readonly request_id: string;
+      readonly venue: VenueId;
+      readonly side?: string;
+      readonly kind?: string;
+      readonly time_in_force?: string;
+    };
+
+export type ExecutorLink = LinkClient<ExecutorLinkRequest>;

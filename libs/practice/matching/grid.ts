@@ -1,0 +1,29 @@
+import { ONE_DOLLAR, type PriceMicros, type SizeMicros } from './order-book.js';
+
+/** A stretch of prices with a step of its own; a price on a border belongs to the band that begins there. */
+export interface Band {
+  readonly start: PriceMicros;
+  readonly end: PriceMicros;
+  readonly step: PriceMicros;
+}
+
+export interface Grid {
+  readonly bands: readonly Band[];
+  readonly min_size: SizeMicros;
+  readonly size_step: SizeMicros;
+}
+
+/** One step from nothing to a dollar. */
+export function evenGrid(step: PriceMicros, sizes: Omit<Grid, 'bands'>): Grid {
+  return { bands: [{ start: 0, end: ONE_DOLLAR, step }], ...sizes };
+}
+
+export function isOnGrid({ bands }: Grid, price: PriceMicros): boolean {
+  if (price <= 0 || price >= ONE_DOLLAR) return false;
+  const band = bands.findLast(({ start }) => start <= price);
+  return band !== undefined && (price - band.start) % band.step === 0;
+}
+
+export function isSizeAllowed({ min_size: min, size_step: step }: Grid, size: SizeMicros): boolean {
+  return size >= min && size % step === 0;
+}
