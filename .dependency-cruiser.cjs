@@ -56,6 +56,7 @@ const UNDER_THE_ROOF = {
     proof: ['rules', 'protocol', 'settlement', 'projections', 'shard'],
   },
   execution: {
+    migrations: [],
     rules: [],
     protocol: ['rules'],
     venues: ['rules', 'protocol'],

@@ -15,7 +15,6 @@ const DOCUMENT = 'docs/architecture.md';
 /** Every lib may import these, so the drawing leaves them out. */
 const BELOW_ALL = ['base', 'platform'];
 const LIB_RULE = /^(.*)-imports-only-what-it-may$/;
-const PART_RULE = /^auction-(.*)-imports-only-these-parts$/;
 
 /** What each lib, or part of one, may import besides itself, out of the rules that are checked. */
 function checkedImports(rule: RegExp): Imports {
@@ -54,13 +53,15 @@ describe('the graph of the libraries', () => {
     expect(Object.fromEntries(told)).toEqual(checked);
   });
 
-  it('stands in a table of its own for the parts of auctions', () => {
-    const rows = rowsWith(DOCUMENT, 'Part', 'May import of the others');
+  it.each(['auction', 'execution'])('stands in a table of its own for the parts of %s', (roof) => {
+    const column = `Part of ${roof}`;
+    const rows = rowsWith(DOCUMENT, column, 'May import of the others');
     const told = rows.map((row) => [
-      codeIn(row.Part ?? '')[0],
+      codeIn(row[column] ?? '')[0],
       codeIn(row['May import of the others'] ?? '').sort(),
     ]);
-    expect(Object.fromEntries(told)).toEqual(checkedImports(PART_RULE));
+    const rule = new RegExp(`^${roof}-(.*)-imports-only-these-parts$`);
+    expect(Object.fromEntries(told)).toEqual(checkedImports(rule));
   });
 
   it('is drawn as it is checked, without the arrows to base and platform', () => {
