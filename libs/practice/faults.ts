@@ -1,0 +1,87 @@
+import type { Clock } from '#libs/platform/time/clock.js';
+
+export const CALL_KINDS = ['submit', 'cancel', 'amend', 'read'] as const;
+export type CallKind = (typeof CALL_KINDS)[number];
+
+/** What happens to one call. `drop_reply` and `unreadable` come after the venue has done what it was asked. */
+export const CALL_FAULTS = [
+  'delay',
+  'drop_request',
+  'drop_reply',
+  'unreadable',
+  'reject',
+  'error',
+  'rate_limit',
+] as const;
+export const FAULT_NAMES = [...CALL_FAULTS, 'disconnect', 'halt', 'duplicate_fill'] as const;
+export type CallFaultName = (typeof CALL_FAULTS)[number];
+export type FaultName = (typeof FAULT_NAMES)[number];
+
+export interface FaultOrder {
+  readonly fault: FaultName;
+  /** All four where it is left out. */
+  readonly calls?: readonly CallKind[];
+  readonly count?: number;
+  readonly ms?: number;
+}
+
+export interface CallFault {
+  readonly fault: CallFaultName;
+  readonly ms: number;
+}
+
+interface Armed extends CallFault {
+  readonly calls: readonly CallKind[];
+  left: number;
+}
+
+const DEFAULT_MS = 1_000;
+
+/** The faults that a venue has been told to have. They are not kept: a restart lifts them. */
+export class Faults {
+  private armed: Armed[] = [];
+  private duplicates = 0;
+  private haltedUntil = 0n;
+  private disconnected: (millis: number) => void = () => undefined;
+
+  constructor(private readonly clock: Pick<Clock, 'monotonicNanos'>) {}
+
+  arm({ fault, calls = CALL_KINDS, count = 1, ms = DEFAULT_MS }: FaultOrder): void {
+    if (fault === 'disconnect') this.disconnected(ms);
+    else if (fault === 'halt') this.haltedUntil = this.clock.monotonicNanos() + BigInt(ms) * 1_000_000n;
+    else if (fault === 'duplicate_fill') this.duplicates += count;
+    else this.armed.push({ fault, ms, calls, left: count });
+  }
+
+  lift(): void {
+    this.armed = [];
+    this.duplicates = 0;
+    this.haltedUntil = 0n;
+    this.disconnected(0);
+  }
+
+  /** The fault of this call, if any: the one that was ordered first. Uses it up. */
+  take(kind: CallKind | undefined): CallFault | undefined {
+    const next = kind === undefined ? undefined : this.armed.find(({ calls }) => calls.includes(kind));
+    if (next === undefined) return undefined;
+    next.left -= 1;
+    if (next.left <= 0) this.armed.splice(this.armed.indexOf(next), 1);
+    return next;
+  }
+
+  /** Whether the fill that is told now is told twice. Uses it up. */
+  takeDuplicate(): boolean {
+    if (this.duplicates === 0) return false;
+    this.duplicates -= 1;
+    return true;
+  }
+
+  get isHalted(): boolean {
+    return this.clock.monotonicNanos() < this.haltedUntil;
+  }
+
+  /** The listener says how it is disconnected; 0 milliseconds end it. */
+  onDisconnect(disconnected: (millis: number) => void): void {
+    this.disconnected = disconnected;
+  }
+}
