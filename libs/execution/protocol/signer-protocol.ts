@@ -1,6 +1,9 @@
 import type { Instant } from '#libs/base/instant.js';
 import type { VenueId } from '../rules/venues.js';
 
+/** The user whose accounts at the venues are the vault's own. */
+export const VAULT_USER = 'system:vault';
+
 /**
  * What the executor asks of the signer, over a Unix socket. Requests are typed: the signer makes the bytes to be signed itself, writes
  * down what it signs, and only then signs. Numbers are decimal strings.

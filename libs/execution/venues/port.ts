@@ -98,6 +98,8 @@ export interface VenueAccount {
   }): Promise<Told<{ readonly cancelled: readonly string[] }>>;
   /** On venue b, between the account's two shards of collateral. */
   moveCollateral?(from: number, to: number, amount: Micros, reference: string): Promise<void>;
+  /** The id by which the venue will remember a transfer: made once, and durable before the transfer is sent under it. */
+  transferReference(transfer_id: string): string;
   /** To or from the vault's account, under an id that the venue remembers. */
   transfer(input: {
     readonly asset: string;
