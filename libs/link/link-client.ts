@@ -45,6 +45,8 @@ export interface LinkClientOptions {
   /** How connections are made; by the ws package unless given. */
   readonly openSocket?: OpenLinkSocket;
   readonly maxPending?: number;
+  /** How a request is written, as JSON unless given: a protocol may have numbers that JSON has not. */
+  readonly write?: (request: object) => string;
   /** Without it no request of this link is traced. */
   readonly trace?: LinkTrace;
 }
@@ -126,7 +128,7 @@ export class LinkClient<Request extends LinkRequest> {
       const deadline = this.options.clock.monotonicNanos() + patience;
       this.pending.set(id, { resolve, reject, deadline });
       const traced = traceparent === undefined ? '' : `,"${traceparent}"`;
-      this.outgoing.add(`[${id},${JSON.stringify(request)}${traced}]`);
+      this.outgoing.add(`[${id},${(this.options.write ?? JSON.stringify)(request)}${traced}]`);
       if (timeoutMillis !== undefined) this.expectBy(id, timeoutMillis);
       this.startSweep();
     });

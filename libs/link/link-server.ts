@@ -31,6 +31,8 @@ export interface LinkServerOptions<Request extends LinkRequest> {
   /** What is said unasked to the peers that want it. */
   readonly notices?: NoticeSource;
   readonly maxConnections?: number;
+  /** How a frame is read, as JSON unless given: what `write` of the clients has written. */
+  readonly read?: (frame: string) => unknown;
   /** Continues the traces of peers. Without it they end here. */
   readonly tracing?: Tracing;
 }
@@ -141,7 +143,7 @@ export class LinkServer<Request extends LinkRequest> {
     ws.on('message', (data) => {
       // A peer that was told to go may still talk; it is not heard.
       if (ws.readyState !== WebSocket.OPEN) return;
-      const requests = parseRequests<Request>(textOf(data));
+      const requests = parseRequests<Request>(textOf(data), this.options.read);
       if (requests === undefined) {
         this.options.onFault(new Error('an unreadable frame'), peer.name);
         ws.close(1002);
@@ -194,9 +196,12 @@ export class LinkServer<Request extends LinkRequest> {
 }
 
 /** What an operation asks for is believed: the peer has shown that it is one of our processes. */
-function parseRequests<Request extends LinkRequest>(text: string): RequestEntry<Request>[] | undefined {
+function parseRequests<Request extends LinkRequest>(
+  text: string,
+  read: (frame: string) => unknown = JSON.parse,
+): RequestEntry<Request>[] | undefined {
   try {
-    const frame: unknown = JSON.parse(text);
+    const frame = read(text);
     return Array.isArray(frame) && frame.every(isRequestEntry<Request>) ? frame : undefined;
   } catch {
     return undefined;
