@@ -146,25 +146,29 @@ export interface OrderState {
   readonly fill_ids: readonly string[];
   readonly accepted_at: Instant;
   readonly updated_at: Instant;
-  readonly terminal_at?: Instant;
+  readonly terminal_at?: Instant | undefined;
   /** A cancel that the venue has not answered; `before` is the status to return to. */
-  readonly cancel?: {
-    readonly cause: CancelCause;
-    readonly requested_at: Instant;
-    readonly not_after?: Instant;
-    readonly before: OrderStatus;
-  };
-  readonly cancel_requested_at?: Instant;
+  readonly cancel?:
+    | {
+        readonly cause: CancelCause;
+        readonly requested_at: Instant;
+        readonly not_after?: Instant;
+        readonly before: OrderStatus;
+      }
+    | undefined;
+  readonly cancel_requested_at?: Instant | undefined;
   /** An amend that the venue has not answered, or not readably. */
-  readonly amend?: {
-    readonly amend_id: string;
-    readonly price: Micros;
-    readonly requested_at: Instant;
-    readonly not_after?: Instant;
-  };
-  readonly stalled_since?: Instant;
-  readonly terminal_reason?: TerminalReason;
-  readonly failure?: OrderFailure;
+  readonly amend?:
+    | {
+        readonly amend_id: string;
+        readonly price: Micros;
+        readonly requested_at: Instant;
+        readonly not_after?: Instant;
+      }
+    | undefined;
+  readonly stalled_since?: Instant | undefined;
+  readonly terminal_reason?: TerminalReason | undefined;
+  readonly failure?: OrderFailure | undefined;
   readonly raw: unknown;
 }
 
