@@ -177,7 +177,19 @@ export type TaskReport =
   /** Twice, one second apart, after the window of visibility: not known by its own id, and in no fill. */
   | { readonly what: 'absent' }
   | { readonly what: 'amended'; readonly price: Micros; readonly order?: ObservedOrder }
-  | { readonly what: 'cancelled'; readonly order: ObservedOrder; readonly fills: readonly ObservedFill[] };
+  | { readonly what: 'cancelled'; readonly order: ObservedOrder; readonly fills: readonly ObservedFill[] }
+  /** Of a reconcile: orders, fills and balances have been told by requests of their own. Of a transfer: its step has. */
+  | { readonly what: 'told' };
+
+/** Reply of `claim`. */
+export interface ClaimedTasks {
+  readonly tasks: readonly ExecutorTask[];
+}
+
+/** Reply of `observed` and `report`: the cell's position with everything in it that was told so far. */
+export interface HeardUpTo {
+  readonly position: number;
+}
 
 /** Of the executor. */
 export type ExecutorRequest =
