@@ -111,6 +111,7 @@ export type HoldingEvent = OfVenue &
     | {
         readonly type: 'PAIRS_PAID';
         readonly market_id: string;
+        readonly shard?: number;
         readonly quantity: Micros;
         readonly reference: string;
       }
@@ -122,6 +123,7 @@ export type HoldingEvent = OfVenue &
         readonly token_id?: string;
         readonly quantity: Micros;
         readonly payout: Micros;
+        readonly shard?: number;
         readonly reference: string;
       }
     /** What the venue shows and the fold of our own records differ; two passes without a difference end it. */
