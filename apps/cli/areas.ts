@@ -12,6 +12,10 @@ export const AREAS: Readonly<Record<string, Area>> = {
     summary: 'shards, halts, auctions and limits of a running service, through a gateway',
     load: async () => (await import('./ops.js')).ops,
   },
+  execution: {
+    summary: 'switches, breakers, API keys, doubts and reserves of order execution',
+    load: async () => (await import('./execution.js')).execution,
+  },
   accounts: {
     summary: 'who may log in, and what each account may do',
     load: async () => (await import('./accounts.js')).accounts,

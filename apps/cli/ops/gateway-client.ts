@@ -100,6 +100,11 @@ export class GatewayClient {
     return token;
   }
 
+  /** For another service that takes the same sessions. */
+  async token(): Promise<string> {
+    return (await this.begun()).token;
+  }
+
   /** A session that this command began ends with it, however it ends. A failure of that is ignored. */
   async close(): Promise<void> {
     const credentials = await this.session?.catch(() => undefined);
@@ -162,16 +167,22 @@ const EXPLAINED: Readonly<Record<string, string>> = {
 };
 
 function refusalOf({ status, body }: Answer, path: string): CommandFault {
-  const said = body as { error?: unknown; message?: unknown };
-  const [error, message] = [said.error, said.message].map((one) =>
-    typeof one === 'string' ? one : undefined,
-  );
+  const [error, message] = saidIn(body);
   const why = message ?? (error === undefined ? undefined : (EXPLAINED[error] ?? notFound(error, path)));
   const code = error ?? 'an answer that is not of this service';
   const line = `${status} ${code}${why === undefined ? '' : `: ${why}`}`;
   // A gateway that cannot reach what it needs is no refusal: the same command may work in a moment.
   const exitCode = status >= 500 ? EXIT.unavailable : EXIT_REFUSED;
   return new CommandFault(line, exitCode, { status, ...(error === undefined ? {} : { error }) });
+}
+
+/** Code and message: order execution has its code among the details, beside the message. */
+function saidIn(body: unknown): readonly (string | undefined)[] {
+  const said = body as { error?: unknown; message?: unknown; error_details?: { code?: unknown } };
+  const code = said.error_details?.code;
+  return (code === undefined ? [said.error, said.message] : [code, said.error]).map((one) =>
+    typeof one === 'string' ? one : undefined,
+  );
 }
 
 /** For accounts that are no operators these paths do not exist, so a 404 may mean either. */

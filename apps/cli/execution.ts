@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { EXIT } from '#libs/platform/process/start-fault.js';
+import { defineConfig, loadConfig, type Config } from '#libs/platform/settings/config.js';
+import { nonEmpty } from '#libs/platform/settings/setting-types.js';
+import { print } from '#libs/platform/terminal/standard-output.js';
+import { mention } from '#libs/platform/terminal/standard-error.js';
+import { EXECUTION } from './execution/commands.js';
+import { credentialsFrom } from './ops/credentials.js';
+import { CommandFault } from './ops/faults.js';
+import { GatewayClient } from './ops/gateway-client.js';
+import { findPlace, opsSettings } from './ops/gateway-place.js';
+import { OpsReport } from './ops/report.js';
+import { program } from './program.js';
+
+const executionSettings = defineConfig({
+  ...opsSettings,
+  EXECUTION_URL: { schema: nonEmpty().optional(), describe: 'Where order execution is' },
+});
+
+/** Logs in at a gateway, and asks order execution with that session. */
+export const execution = program(EXECUTION, async (call, { environment }) => {
+  const settings = loadConfig(executionSettings, environment);
+  const place = await findPlace(call.options.text('url'), settings);
+  const url = call.options.text('execution-url') ?? settings.EXECUTION_URL ?? (await fromCluster(settings));
+  const terminal = process.stdin.isTTY ? { input: process.stdin, output: process.stderr } : undefined;
+  const stop = new AbortController().signal;
+  const credentials = credentialsFrom({ settings, place, terminal });
+  const gateway = new GatewayClient({ url: place.url, stop, credentials });
+  const orders = new GatewayClient({
+    url,
+    stop,
+    credentials: async () => ({ token: await gateway.token(), mine: false }),
+  });
+  const report = new OpsReport(print, mention, call.json, process.stdout.isTTY);
+  try {
+    return await call.command.run(call, { orders, report });
+  } finally {
+    await orders.close();
+    await gateway.close();
+  }
+});
+
+async function fromCluster({
+  DATA_DIR,
+}: Pick<Config<typeof executionSettings>, 'DATA_DIR'>): Promise<string> {
+  const file = path.join(path.resolve(DATA_DIR), 'cluster.json');
+  const text = await readFile(file, 'utf8').catch(() => '{}');
+  const cluster = z.object({ execution_url: z.string() }).safeParse(JSON.parse(text));
+  if (cluster.success) return cluster.data.execution_url;
+  throw new CommandFault(
+    `${file} names no order execution: give --execution-url, or set EXECUTION_URL`,
+    EXIT.unavailable,
+  );
+}

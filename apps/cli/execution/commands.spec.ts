@@ -1,0 +1,54 @@
+import { expect, it } from '@jest/globals';
+import { parseCall } from '#libs/platform/terminal/parse-call.js';
+import { GatewayClient } from '../ops/gateway-client.js';
+import { OpsReport } from '../ops/report.js';
+import { EXECUTION } from './commands.js';
+
+/** What a call asks of order execution, and what it prints of this result. */
+async function carriedOut(typed: readonly string[], result: object = {}): Promise<readonly unknown[]> {
+  const call = parseCall(EXECUTION, typed);
+  if ('help' in call) throw new Error('that asks for help');
+  const printed: string[] = [];
+  const print = (text: string): void => void printed.push(text);
+  const asked: unknown[] = [];
+  const orders = new GatewayClient({
+    url: 'http://127.0.0.1:1',
+    stop: new AbortController().signal,
+    credentials: () => Promise.resolve({ token: 't', mine: false }),
+  });
+  orders.call = <T>(method: string, path: string, body?: object): Promise<T> => {
+    asked.push(method, path, body);
+    return Promise.resolve({ result } as T);
+  };
+  await call.command.run(call, { orders, report: new OpsReport(print, print, call.json, false) });
+  return [...asked, printed.join('\n')];
+}
+
+it('asks a procedure with what was given, and nothing else', async () => {
+  const typed = ['switch', 'set', '--venue', 'venue_b', '--mode', 'halted', '--reason', 'no prices'];
+  expect(await carriedOut(typed, { exchangeId: 'venue_b', mode: 'halted' })).toEqual([
+    'POST',
+    '/rpc/admin.switches.set',
+    { input: { exchangeId: 'venue_b', mode: 'halted', reason: 'no prices' } },
+    'exchangeId  venue_b\nmode  halted',
+  ]);
+});
+
+it('reads lists and words', async () => {
+  const access = ['access', 'set', '--venue', 'venue_e', '--enabled', 'unknown', '--reason', 'drill'];
+  expect((await carriedOut(access))[2]).toMatchObject({ input: { enabled: null } });
+  const grant = ['key', 'grant', '--user', 'u', '--name', 'bot', '--scopes', 'read, trade'];
+  expect((await carriedOut(grant))[2]).toMatchObject({ input: { scopes: ['read', 'trade'] } });
+  await expect(carriedOut([...access.slice(0, 5), 'perhaps', ...access.slice(6)])).rejects.toThrow(
+    'true, false and unknown',
+  );
+});
+
+it('prints rows as a table, JSON where it is asked for, and says what is missing', async () => {
+  const rows = { rows: [{ exchangeId: 'venue_b', owed: '10.00', observed: '10.00' }], asOf: 'now' };
+  expect((await carriedOut(['reserves'], rows))[3]).toBe(
+    'EXCHANGEID  OWED   OBSERVED\nvenue_b     10.00  10.00',
+  );
+  expect(JSON.parse(String((await carriedOut(['reserves', '--output', 'json'], rows))[3]))).toEqual(rows);
+  await expect(carriedOut(['order', 'reconcile', '--order', 'x'])).rejects.toThrow('--reason is missing');
+});
