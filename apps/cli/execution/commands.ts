@@ -192,7 +192,7 @@ function tableOf(rows: readonly Row[]): string[] {
 
 function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function isRow(value: unknown): value is Row {
