@@ -33,7 +33,7 @@ export type TerminalReason =
 /** Who wants an order to end, and so its terminal reason once it has. */
 export type CancelCause = Extract<
   TerminalReason,
-  'USER' | 'CANCEL_ALL' | 'CANCEL_AFTER' | 'DISCONNECT' | 'OPERATOR'
+  'USER' | 'CANCEL_ALL' | 'CANCEL_AFTER' | 'DISCONNECT' | 'OPERATOR' | 'EXPIRED'
 >;
 
 export type Channel = 'REST' | 'WS' | 'BATCH' | 'FIX' | 'EXTERNAL';

@@ -116,6 +116,7 @@ const BY_CANCEL: Readonly<Record<CancelCause, OrderActor>> = {
   CANCEL_AFTER: 'SERVICE',
   DISCONNECT: 'SERVICE',
   OPERATOR: 'OPERATOR',
+  EXPIRED: 'SERVICE',
 };
 
 /** Where no venue was asked: an order that was never sent ends by whoever wanted that. */
