@@ -41,10 +41,10 @@ export interface Transfer {
   readonly failure?: OrderFailure;
 }
 
+/** At a venue with two shards of collateral the sum of both: what lies where, the venue says. */
 export interface HeldCash {
   readonly venue: VenueId;
   readonly asset: string;
-  readonly shard?: number;
   readonly value: Micros;
 }
 
@@ -91,8 +91,8 @@ export function positionKey(venue: VenueId, name: PositionName, wallet: string):
   return `${venue}/${name.market_id}/${tokenOf(name)}/${wallet}`;
 }
 
-export function cashKey(venue: VenueId, asset: string, shard?: number): string {
-  return `${venue}/${asset}/${shard ?? ''}`;
+export function cashKey(venue: VenueId, asset: string): string {
+  return `${venue}/${asset}`;
 }
 
 /** Money of one fill. Rounded against whoever pays, like the venue does it. */
@@ -142,11 +142,11 @@ function put<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key, value: Value): 
   return new Map(map).set(key, value);
 }
 
-function withCash(holdings: Holdings, { venue, asset, shard, value }: HeldCash): Holdings {
-  const key = cashKey(venue, asset, shard);
+function withCash(holdings: Holdings, venue: VenueId, value: Micros): Holdings {
+  const asset = CAPABILITIES[venue].settlement_currency;
+  const key = cashKey(venue, asset);
   const before = holdings.cash.get(key)?.value ?? 0n;
-  const held = { venue, asset, ...(shard === undefined ? {} : { shard }), value: before + value };
-  return { ...holdings, cash: put(holdings.cash, key, held) };
+  return { ...holdings, cash: put(holdings.cash, key, { venue, asset, value: before + value }) };
 }
 
 function withFill(
@@ -154,9 +154,8 @@ function withFill(
   terms: OrderTerms,
   { fill }: Extract<OrderEvent, { type: 'ORDER_FILLED' }>,
 ): Holdings {
-  const { venue, side, market } = terms;
-  const money = { venue, asset: CAPABILITIES[venue].settlement_currency, value: cashOfFill(side, fill) };
-  const paid = withCash(holdings, market.shard === undefined ? money : { ...money, shard: market.shard });
+  const { venue, side } = terms;
+  const paid = withCash(holdings, venue, cashOfFill(side, fill));
   const { occurred_at: at, price, quantity, fee } = fill;
   const trade = { side, quantity, value: price * quantity * FINE, at };
   return withTrade(paid, venue, terms, trade, fee);
@@ -218,12 +217,8 @@ function evolveVenue(holdings: Holdings, event: HoldingEvent): Holdings {
       return linked(holdings, event);
     case 'BALANCE_MOVED':
       return moved(holdings, event);
-    case 'COLLATERAL_MOVED': {
-      const { venue, from_shard, to_shard, amount } = event;
-      const money = { venue, asset: CAPABILITIES[venue].settlement_currency };
-      const taken = withCash(holdings, { ...money, shard: from_shard, value: -amount });
-      return withCash(taken, { ...money, shard: to_shard, value: amount });
-    }
+    case 'COLLATERAL_MOVED':
+      return holdings;
     case 'PAIRS_PAID':
       return pairsPaid(holdings, event);
     case 'POSITION_PAID':
@@ -257,11 +252,8 @@ function linked(holdings: Holdings, { venue, account, at }: EventOf<'VENUE_LINKE
 }
 
 function moved(holdings: Holdings, event: EventOf<'BALANCE_MOVED'>): Holdings {
-  const { venue, asset, amount, shard, occurred_at: at } = event;
-  if (asset === CAPABILITIES[venue].settlement_currency) {
-    const money = { venue, asset, value: amount };
-    return withCash(holdings, shard === undefined ? money : { ...money, shard });
-  }
+  const { venue, asset, amount, occurred_at: at } = event;
+  if (asset === CAPABILITIES[venue].settlement_currency) return withCash(holdings, venue, amount);
   const name = namedToken(holdings, venue, asset);
   // Tokens without a trade come and go at their average: they bring no gain.
   const wallet = walletAt(holdings, venue);
@@ -298,22 +290,13 @@ function pairsPaid(holdings: Holdings, event: EventOf<'PAIRS_PAID'>): Holdings {
   );
   const trade = { side: 'sell', quantity, value: HALF * quantity * FINE, at } as const;
   const sides = pair.reduce((after, position) => withTrade(after, venue, position, trade), holdings);
-  return withVenueMoney(sides, event, quantity);
+  return withCash(sides, venue, quantity);
 }
 
 function positionPaid(holdings: Holdings, event: EventOf<'POSITION_PAID'>): Holdings {
   const { venue, quantity, payout, at } = event;
   const trade = { side: 'sell', quantity, value: payout * ONE * FINE, at } as const;
-  return withVenueMoney(withTrade(holdings, venue, event, trade), event, payout);
-}
-
-function withVenueMoney(
-  holdings: Holdings,
-  { venue, shard }: { readonly venue: VenueId; readonly shard?: number },
-  value: Micros,
-): Holdings {
-  const money = { venue, asset: CAPABILITIES[venue].settlement_currency, value };
-  return withCash(holdings, shard === undefined ? money : { ...money, shard });
+  return withCash(withTrade(holdings, venue, event, trade), venue, payout);
 }
 
 type TransferEvent = EventOf<'TRANSFER_HELD' | 'TRANSFER_SENT' | 'TRANSFER_COMPLETED' | 'TRANSFER_FAILED'>;
