@@ -62,7 +62,7 @@ function changeBy(
     case 'SUBMISSION_DOUBTED':
       return moved(state, 'pending_venue');
     case 'SUBMISSION_REPEATED':
-      return { ...moved(state, 'queued'), stalled_since: undefined };
+      return { ...moved(state, 'queued'), attempts: triesOf(state), stalled_since: undefined };
     case 'ORDER_PLACED':
       return placed(state, event.exchange_order_id);
     case 'ORDER_FILLED':
@@ -86,6 +86,11 @@ function changeBy(
     case 'CALL_RECORDED':
       return undefined;
   }
+}
+
+/** What was never begun has been tried all the same. */
+function triesOf({ status, attempts }: OrderState): number {
+  return status === 'queued' ? attempts + 1 : attempts;
 }
 
 /** While a cancel waits for the venue, the status that it would return to moves. */

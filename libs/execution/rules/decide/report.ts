@@ -1,0 +1,169 @@
+import type { Instant } from '#libs/base/instant.js';
+import type { OrderEvent } from '../events.js';
+import { classificationOf } from '../failures.js';
+import { isTerminal, type OrderFailure, type OrderState, type VenueCall } from '../order.js';
+import { OrderDraft } from './order-draft.js';
+import type { SeenFill, TaskKind, TaskOutcome } from './seen.js';
+import { bookFills, endUnplaced, isUnplacedYet, settleSeen } from './settle.js';
+
+export interface Reported {
+  readonly events: readonly OrderEvent[];
+  /** The venue has to be asked what became of the order. */
+  readonly isOpenQuestion: boolean;
+}
+
+interface Report {
+  readonly kind: TaskKind;
+  readonly outcome: TaskOutcome;
+  readonly at: Instant;
+  readonly call?: VenueCall;
+  /** Of an amend: which one. */
+  readonly amend_id?: string;
+}
+
+/** What follows from what came of a task. Fills are those of this order. */
+export function decideReport(order: OrderState, report: Report): Reported {
+  const draft = new OrderDraft(order, report.at, report.call);
+  const isOpenQuestion = !answered(draft, report);
+  if (isWorthKeeping(order, report)) draft.recordCall();
+  return { events: draft.events, isOpenQuestion };
+}
+
+/** Reads that change nothing belong to the order's history only while the order is in doubt. */
+function isWorthKeeping(order: OrderState, { call }: Report): boolean {
+  const isWaiting = isUnplacedYet(order) || order.cancel !== undefined || order.amend !== undefined;
+  return call?.operation !== 'read' || isWaiting;
+}
+
+/** Whether nothing is left to ask. */
+function answered(draft: OrderDraft, report: Report): boolean {
+  const { kind, outcome } = report;
+  switch (outcome.what) {
+    case 'placed':
+    case 'cancelled':
+      return shown(draft, outcome, kind);
+    case 'amended':
+      return amended(draft, outcome, report);
+    case 'refused':
+      return refused(draft, outcome.failure, report);
+    case 'not-sent':
+      return notSent(draft, outcome.failure, report);
+    case 'doubtful':
+      if (kind === 'submit' && isUnplacedYet(draft.state) && !isDoubted(draft.state))
+        draft.add({ type: 'SUBMISSION_DOUBTED', reason: outcome.reason });
+      return false;
+    case 'absent':
+      return absent(draft);
+    case 'told':
+      return true;
+  }
+}
+
+function isDoubted({ status, cancel }: OrderState): boolean {
+  return status === 'pending_venue' || cancel?.before === 'pending_venue';
+}
+
+function shown(
+  draft: OrderDraft,
+  outcome: Extract<TaskOutcome, { what: 'placed' | 'cancelled' }>,
+  kind: TaskKind,
+): boolean {
+  const { order, fills } = outcome;
+  // The call stands beside the news that the order is there, and the fills after it.
+  if (isUnplacedYet(draft.state) && order.status !== 'rejected' && !isTerminal(draft.state))
+    draft.add({ type: 'ORDER_PLACED', exchange_order_id: order.exchange_order_id });
+  bookFills(draft, fills);
+  const isSettled = settleSeen(draft, order, outcome.what === 'placed' ? outcome.unfilled : undefined);
+  if (!isTerminal(draft.state)) settleAmend(draft, order.price, kind);
+  const isStillToCancel = draft.state.cancel !== undefined && !isTerminal(draft.state);
+  return isSettled && !isStillToCancel;
+}
+
+/** A query tells which price the venue has, and so what became of an amend in doubt. */
+function settleAmend(draft: OrderDraft, price: bigint, kind: TaskKind): void {
+  const { amend, price: known } = draft.state;
+  if (amend === undefined || kind !== 'query') return;
+  const { amend_id } = amend;
+  if (price === amend.price || price !== known) draft.add({ type: 'ORDER_AMENDED', amend_id, price });
+  else draft.add({ type: 'AMEND_REFUSED', amend_id, message: 'the venue shows the former price' });
+}
+
+function amended(
+  draft: OrderDraft,
+  { price, order }: Extract<TaskOutcome, { what: 'amended' }>,
+  { amend_id = draft.state.amend?.amend_id ?? '' }: Report,
+): boolean {
+  if (!isTerminal(draft.state)) draft.add({ type: 'ORDER_AMENDED', amend_id, price });
+  return order === undefined || settleSeen(draft, order);
+}
+
+function refused(draft: OrderDraft, failure: OrderFailure, { kind, at, amend_id }: Report): boolean {
+  const { state } = draft;
+  const message = failure.message ?? failure.code;
+  if (kind === 'cancel') {
+    if (state.cancel === undefined) return true;
+    draft.add({ type: 'CANCEL_REFUSED', message });
+    return true;
+  }
+  if (kind === 'amend') {
+    const { amend } = state;
+    if (amend?.amend_id === amend_id && amend !== undefined)
+      draft.add({ type: 'AMEND_REFUSED', amend_id: amend.amend_id, message });
+    return true;
+  }
+  return unplaced(draft, failure, at);
+}
+
+function notSent(draft: OrderDraft, failure: OrderFailure, report: Report): boolean {
+  // A cancel stays wanted: it is handed over again.
+  return report.kind === 'cancel' || report.kind === 'query' ? false : refused(draft, failure, report);
+}
+
+function absent(draft: OrderDraft): boolean {
+  const { state } = draft;
+  if (isTerminal(state)) return true;
+  const hasBeenThere = state.exchange_order_id !== undefined || state.filled > 0n;
+  if (!hasBeenThere) {
+    endOrRepeat(draft, { code: 'EXCHANGE_NOT_PLACED' });
+    return true;
+  }
+  // It was there, so it has not failed. Somebody wanted it to end, and the venue has no such order any more.
+  if (state.cancel === undefined) return false;
+  const status = state.cancel.cause === 'EXPIRED' ? 'expired' : 'cancelled';
+  draft.add({ type: 'ORDER_ENDED', status, terminal_reason: state.cancel.cause });
+  return true;
+}
+
+function unplaced(draft: OrderDraft, failure: OrderFailure, at: Instant): boolean {
+  const { state } = draft;
+  if (isTerminal(state)) return true;
+  // A refusal of an order that the venue has is none: what has become of it must be asked.
+  if (!isUnplacedYet(state) || state.filled > 0n) return false;
+  const isTooLate = state.terms.not_after !== undefined && state.terms.not_after <= at;
+  endOrRepeat(draft, isTooLate ? { code: 'COMMAND_EXPIRED' } : failure);
+  return true;
+}
+
+/** Sent again only with proof that nothing has reached the book, as often as its owner wanted. */
+function endOrRepeat(draft: OrderDraft, failure: OrderFailure): void {
+  const { attempts, cancel, terms } = draft.state;
+  const mayRepeat = attempts <= terms.max_retries && terms.max_retries > 0 && cancel === undefined;
+  if (mayRepeat && classificationOf(failure.code) === 'retryable')
+    draft.add({ type: 'SUBMISSION_REPEATED', failure });
+  else endUnplaced(draft, failure);
+}
+
+/** Fills that were told apart from any task, of an order in whatever state. */
+export function decideFills(order: OrderState, fills: readonly SeenFill[], at: Instant): OrderEvent[] {
+  const draft = new OrderDraft(order, at);
+  bookFills(draft, fills);
+  return draft.events;
+}
+
+const FIRST_BACK_OFF_MILLIS = 250;
+const MOST_BACK_OFF_MILLIS = 5_000;
+
+/** How long an order waits before it is sent again. */
+export function backOffMillis(attempts: number): number {
+  return Math.min(FIRST_BACK_OFF_MILLIS * 2 ** Math.max(attempts - 1, 0), MOST_BACK_OFF_MILLIS);
+}
