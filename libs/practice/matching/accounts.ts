@@ -21,7 +21,10 @@ export function costOf(price: PriceMicros, size: SizeMicros): Cash {
 const NO_CASH: CashBalance = { total: 0n, held: 0n };
 const NO_SHARES: Holding = { total: 0, held: 0 };
 
-/** What each account of the venue has, and what of it is set aside. Never below nothing: whoever asks for more is a fault of ours. */
+/**
+ * What each account of the venue has, and what of it is set aside. Shares are never below nothing, and no hold is: whoever asks for more
+ * is a fault of ours. Cash may be, by fees: they are rounded up for every trade, and an order may trade many times.
+ */
 export class Accounts {
   private readonly cash = new Map<string, CashBalance>();
   private readonly shares = new Map<string, Map<string, Holding>>();
@@ -61,7 +64,7 @@ export class Accounts {
   }
 
   private setCash(account: string, balance: CashBalance): void {
-    if (balance.held < 0n || balance.total < balance.held) throw new RangeError(`${account} would owe cash`);
+    if (balance.held < 0n) throw new RangeError(`${account} would hold less than nothing`);
     this.cash.set(account, balance);
   }
 

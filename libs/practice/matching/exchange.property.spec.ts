@@ -17,7 +17,7 @@ const FEES: FeeSchedule = {
 };
 
 function opened(grid: Grid = GRID): Exchange {
-  const exchange = new Exchange(FEES);
+  const exchange = new Exchange({ fees: FEES, pays_pairs: false });
   exchange.list(MARKET, grid);
   for (const account of ACCOUNTS) exchange.accounts.pay(account, costOf(ONE_DOLLAR, 100));
   return exchange;

@@ -22,6 +22,12 @@ export interface FeeSchedule {
   readonly most: (limit: PriceMicros, size: SizeMicros) => Cash;
 }
 
+export interface ExchangeRules {
+  readonly fees: FeeSchedule;
+  /** Whether one share of each outcome, none of them set aside, is paid a dollar as soon as an account has them. */
+  readonly pays_pairs: boolean;
+}
+
 export interface Market {
   readonly market_id: string;
   readonly grid: Grid;
@@ -72,6 +78,19 @@ export type Placed =
       readonly met_own: boolean;
     };
 
+/** What an account was paid: a dollar for each pair of shares, or what its shares of a resolved market are worth. */
+export interface Paid {
+  readonly what: 'pairs' | 'payout';
+  readonly account: string;
+  readonly market_id: string;
+  /** Of a payout. */
+  readonly outcome?: OutcomeIndex;
+  readonly size: SizeMicros;
+  readonly amount: Cash;
+}
+
+type OrderNeed = Pick<NewOrder, 'account' | 'outcome' | 'side' | 'price'>;
+
 /**
  * Markets and accounts of one venue. Without a clock and without chance: the same orders in the same sequence give the same trades, so a
  * venue that writes down what it was asked comes back as it was.
@@ -81,8 +100,9 @@ export class Exchange {
   private readonly markets = new Map<string, Market>();
   private readonly marketOfOrder = new Map<string, Market>();
   private trades = 0;
+  private paid: Paid[] = [];
 
-  constructor(private readonly fees: FeeSchedule) {}
+  constructor(private readonly rules: ExchangeRules) {}
 
   list(marketId: string, grid: Grid): Market {
     if (this.markets.has(marketId)) throw new RangeError(`${marketId} is listed already`);
@@ -108,31 +128,71 @@ export class Exchange {
     return market === undefined || order === undefined ? undefined : { market, order };
   }
 
+  /** What has been paid since this was last asked. */
+  takePaid(): readonly Paid[] {
+    const { paid } = this;
+    this.paid = [];
+    return paid;
+  }
+
   place(marketId: string, order: NewOrder): Placed {
     const market = this.markets.get(marketId);
     if (market === undefined) return refused('unknown-market');
-    const refusal = this.refusalOf(market, order);
+    if (this.marketOfOrder.has(order.order_id)) return refused('duplicate');
+    const refusal = this.refusalOf(market, order, 0n, 0);
+    return refusal === undefined ? this.placeChecked(market, order) : refused(refusal);
+  }
+
+  /**
+   * A resting order gets another price or size. Where it only becomes smaller it keeps its place in the queue; otherwise it stands
+   * behind the others, or trades. Refused, it rests as before.
+   */
+  amend(orderId: string, price: PriceMicros, size: SizeMicros, postOnly = false): Placed {
+    const found = this.find(orderId);
+    if (found === undefined) return refused('unknown-market');
+    const { market, order: before } = found;
+    const { account, outcome, side } = before;
+    const order: NewOrder = {
+      ...{ order_id: orderId, account, outcome, side, price, size },
+      ...{ lifetime: 'rest', post_only: postOnly },
+    };
+    const isCash = side === 'buy';
+    const given = isCash ? this.needOf(before.price, before.remaining) : 0n;
+    const refusal = this.refusalOf(market, order, given, isCash ? 0 : before.remaining);
     if (refusal !== undefined) return refused(refusal);
-    this.setAside(market, order, order.size, 1);
-    const placement = market.book.place(order);
-    if (placement.result === 'would-cross' || placement.result === 'not-filled') {
-      this.setAside(market, order, order.size, -1);
-      return refused(placement.result);
+    if (price === before.price && size <= before.remaining) {
+      market.book.reduce(orderId, size);
+      this.setAside(market, order, before.remaining, size);
+      this.payPairs(market, account);
+      return { ok: true, trades: [], rests: size, dropped: 0, met_own: false };
     }
-    const trades = placement.matches.map((match) => this.settle(market, order, match));
-    this.setAside(market, order, placement.dropped, -1);
-    const rests = placement.result === 'done' ? placement.rests : 0;
-    if (rests > 0) this.marketOfOrder.set(order.order_id, market);
-    return { ok: true, trades, rests, dropped: placement.dropped, met_own: placement.result === 'own-order' };
+    if (postOnly && market.book.wouldCross(order)) return refused('would-cross');
+    this.takeBack(market, orderId);
+    return this.placeChecked(market, order);
   }
 
   cancel(orderId: string): RestingOrder | undefined {
     const market = this.marketOfOrder.get(orderId);
-    const order = market?.book.cancel(orderId);
-    if (market === undefined || order === undefined) return undefined;
-    this.marketOfOrder.delete(orderId);
-    this.setAside(market, order, order.remaining, -1);
+    if (market === undefined) return undefined;
+    const order = this.takeBack(market, orderId);
+    if (order !== undefined) this.payPairs(market, order.account);
     return order;
+  }
+
+  /** Shares from one account to another; false where the first has not so many free. */
+  handOver(from: string, to: string, marketId: string, outcome: OutcomeIndex, size: SizeMicros): boolean {
+    const { total, held } = this.accounts.holding(from, marketId, outcome);
+    if (size <= 0 || total - held < size) return false;
+    this.accounts.move(from, marketId, outcome, -size);
+    this.accounts.move(to, marketId, outcome, size);
+    this.payPairs(this.known(marketId), to);
+    return true;
+  }
+
+  /** Pairs of shares for a dollar each. */
+  mint(account: string, marketId: string, size: SizeMicros): void {
+    this.accounts.pay(account, -costOf(ONE_DOLLAR, size));
+    for (const outcome of [0, 1] as const) this.accounts.move(account, marketId, outcome, size);
   }
 
   /** Halted orders rest; closing takes them back and gives them to the caller. */
@@ -153,8 +213,10 @@ export class Exchange {
     market.payouts = payouts;
     for (const outcome of [0, 1] as const) {
       for (const [account, { total }] of [...this.accounts.holders(marketId, outcome)]) {
+        const amount = costOf(payouts[outcome], total);
         this.accounts.move(account, marketId, outcome, -total);
-        this.accounts.pay(account, costOf(payouts[outcome], total));
+        this.accounts.pay(account, amount);
+        this.paid.push({ what: 'payout', account, market_id: marketId, outcome, size: total, amount });
       }
     }
     return back;
@@ -172,65 +234,101 @@ export class Exchange {
     return orders;
   }
 
-  private refusalOf(market: Market, order: NewOrder): PlaceRefusal | undefined {
+  /** `given` is what the account would get back of an order that makes room for this one. */
+  private refusalOf(
+    market: Market,
+    order: NewOrder,
+    givenCash: Cash,
+    givenShares: SizeMicros,
+  ): PlaceRefusal | undefined {
     if (market.status !== 'open') return 'not-open';
-    if (this.marketOfOrder.has(order.order_id)) return 'duplicate';
     if (!isSizeAllowed(market.grid, order.size)) return 'bad-size';
     if (!isOnGrid(market.grid, order.price)) return 'off-grid';
     const { account, side, outcome, price, size } = order;
     if (side === 'sell') {
       const { total, held } = this.accounts.holding(account, market.market_id, outcome);
-      return total - held < size ? 'no-shares' : undefined;
+      return total - held + givenShares < size ? 'no-shares' : undefined;
     }
     const { total, held } = this.accounts.cashOf(account);
-    return total - held < this.needOf(price, size) ? 'no-cash' : undefined;
+    return total - held + givenCash < this.needOf(price, size) ? 'no-cash' : undefined;
+  }
+
+  private placeChecked(market: Market, order: NewOrder): Placed {
+    const placement = market.book.place(order);
+    if (placement.result === 'would-cross' || placement.result === 'not-filled')
+      return refused(placement.result);
+    this.setAside(market, order, 0, order.size);
+    let left = order.size;
+    const trades = placement.matches.map((match) => {
+      left -= match.size;
+      return this.settle(market, { order, left }, match);
+    });
+    const rests = placement.result === 'done' ? placement.rests : 0;
+    this.setAside(market, order, left, rests);
+    if (rests > 0) this.marketOfOrder.set(order.order_id, market);
+    this.payPairs(market, order.account);
+    return { ok: true, trades, rests, dropped: placement.dropped, met_own: placement.result === 'own-order' };
+  }
+
+  private takeBack(market: Market, orderId: string): RestingOrder | undefined {
+    const order = market.book.cancel(orderId);
+    if (order === undefined) return undefined;
+    this.marketOfOrder.delete(orderId);
+    this.setAside(market, order, order.remaining, 0);
+    return order;
   }
 
   private needOf(price: PriceMicros, size: SizeMicros): Cash {
-    return costOf(price, size) + this.fees.most(price, size);
+    return size === 0 ? 0n : costOf(price, size) + this.rules.fees.most(price, size);
   }
 
-  /** Sets aside (1) or frees (-1) what so much of an order needs: shares of a sale, cash of a purchase. */
-  private setAside(
-    { market_id: id }: Market,
-    order: Pick<NewOrder, 'account' | 'outcome' | 'side' | 'price'>,
-    size: SizeMicros,
-    sign: 1 | -1,
-  ): void {
-    if (size === 0) return;
+  /** Sets aside what an order needs for what is left of it, in place of what it needed before: shares of a sale, cash of a purchase. */
+  private setAside({ market_id: id }: Market, order: OrderNeed, before: SizeMicros, left: SizeMicros): void {
     const { account, outcome, side, price } = order;
-    if (side === 'sell') this.accounts.holdShares(account, id, outcome, sign * size);
-    else this.accounts.hold(account, BigInt(sign) * this.needOf(price, size));
+    if (side === 'sell') this.accounts.holdShares(account, id, outcome, left - before);
+    else this.accounts.hold(account, this.needOf(price, left) - this.needOf(price, before));
   }
 
-  private settle(market: Market, taker: NewOrder, { maker, size, price, kind }: Match): Trade {
+  private settle(
+    market: Market,
+    { order: taker, left }: { readonly order: NewOrder; readonly left: SizeMicros },
+    { maker, size, price, kind }: Match,
+  ): Trade {
     this.trades += 1;
     if (market.book.find(maker.order_id) === undefined) this.marketOfOrder.delete(maker.order_id);
-    const side = (
-      order: Pick<NewOrder, keyof RestingOrder & keyof NewOrder>,
-      liquidity: Liquidity,
-    ): ExchangeFill => {
+    const side = (order: OrderNeed & { readonly order_id: string }, liquidity: Liquidity): ExchangeFill => {
       const own = firstOutcomePrice(order.outcome, price);
       const { order_id, account, outcome, side: direction } = order;
-      const fee = this.fees.fee(own, size, liquidity);
+      const fee = this.rules.fees.fee(own, size, liquidity);
       return { order_id, account, outcome, side: direction, price: own, size, fee, liquidity };
     };
     const fills = { maker: side(maker, 'maker'), taker: side(taker, 'taker') };
-    this.book(market, maker, fills.maker);
-    this.book(market, taker, fills.taker);
+    this.book(market, maker, maker.remaining, fills.maker);
+    this.book(market, taker, left, fills.taker);
+    this.payPairs(market, maker.account);
     return { trade_id: this.trades, market_id: market.market_id, kind, ...fills };
   }
 
-  private book(
-    market: Market,
-    order: Pick<NewOrder, 'account' | 'outcome' | 'side' | 'price'>,
-    fill: ExchangeFill,
-  ): void {
+  private book(market: Market, order: OrderNeed, left: SizeMicros, fill: ExchangeFill): void {
     const { account, outcome, side, price, size, fee } = fill;
-    this.setAside(market, order, size, -1);
+    this.setAside(market, order, left + size, left);
     const cost = costOf(price, size);
     this.accounts.pay(account, side === 'buy' ? -cost - fee : cost - fee);
     this.accounts.move(account, market.market_id, outcome, side === 'buy' ? size : -size);
+  }
+
+  private payPairs({ market_id: id }: Market, account: string): void {
+    if (!this.rules.pays_pairs) return;
+    const free = ([0, 1] as const).map((outcome) => {
+      const { total, held } = this.accounts.holding(account, id, outcome);
+      return total - held;
+    });
+    const size = Math.min(...free);
+    if (size <= 0) return;
+    for (const outcome of [0, 1] as const) this.accounts.move(account, id, outcome, -size);
+    const amount = costOf(ONE_DOLLAR, size);
+    this.accounts.pay(account, amount);
+    this.paid.push({ what: 'pairs', account, market_id: id, size, amount });
   }
 }
 

@@ -103,12 +103,17 @@ export class OrderBook {
     for (const node of this.nodes.values()) yield restingOf(node);
   }
 
+  /** Whether it would trade at once. */
+  wouldCross(order: Pick<NewOrder, 'outcome' | 'side' | 'price'>): boolean {
+    const opposite = isBid(order) ? this.asks : this.bids;
+    const best = opposite.best;
+    return best !== undefined && opposite.reaches(best.price, firstOutcomePrice(order.outcome, order.price));
+  }
+
   place(order: NewOrder): Placement {
     const opposite = isBid(order) ? this.asks : this.bids;
     const limit = firstOutcomePrice(order.outcome, order.price);
-    const best = opposite.best;
-    const crosses = best !== undefined && opposite.reaches(best.price, limit);
-    if (order.post_only === true && crosses) return { result: 'would-cross' };
+    if (order.post_only === true && this.wouldCross(order)) return { result: 'would-cross' };
     if (order.lifetime === 'all-or-nothing' && !this.isFillable(order, opposite, limit))
       return { result: 'not-filled' };
     const { matches, left, hasMetOwn } = this.match(order, opposite, limit);

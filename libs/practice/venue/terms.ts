@@ -66,7 +66,7 @@ export type VenueCommand = { readonly once?: string } & (
       /** Shares instead of money. */
       readonly shares?: { readonly market_id: string; readonly outcome: OutcomeIndex };
     }
-  | ({ readonly do: 'place' } & PlaceTerms)
+  | { readonly do: 'place'; readonly order: PlaceTerms }
   | { readonly do: 'cancel'; readonly order_id: string; readonly why: CancelCause }
   | {
       readonly do: 'amend';
