@@ -62,15 +62,16 @@ export class PracticeVenue implements PracticeVenuePort {
 
   /**
    * The bots quote anew. Each quote takes the place of the one before, so only those that trade and the last before a client's command
-   * are worth a line, and one that `mustLast`.
+   * worth a line, and those that are done `once`.
    */
-  quote(marketId: string, middle: number, mustLast: boolean): void {
+  quote(marketId: string, middle: number, once?: string): void {
     this.doWhatIsDue();
-    const command: LoggedCommand = { at: this.now(), do: 'quote', market_id: marketId, middle };
+    const named = once === undefined ? {} : { once };
+    const command: LoggedCommand = { at: this.now(), do: 'quote', market_id: marketId, middle, ...named };
     const { reply, events } = this.parts.state.apply(command);
     if (!reply.ok) return;
     const hasTraded = events.some(({ what }) => what === 'trade');
-    if (hasTraded || mustLast) {
+    if (hasTraded || once !== undefined) {
       this.quoted.delete(marketId);
       void this.log(command, events);
       return;

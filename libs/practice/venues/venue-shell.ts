@@ -45,6 +45,8 @@ export interface VenueShell {
   seedMarkets(now: Millis): readonly MarketTerms[];
   /** Id, labels and tokens of a market made by call; the grid, if none is asked for, is the venue's own. */
   newMarket(market: NewMarket, now: Millis): Omit<MarketTerms, 'publishes_grid' | 'closes_at' | 'seeded'>;
-  /** The account of the engine that money from outside goes to, for an account as the admin surface names it. */
-  cashAccount(account: string): string;
+  /** The account of the engine that money from outside goes to, for an account as the admin surface names it; undefined: there is none. */
+  cashAccount(account: string): string | undefined;
+  /** Where the venue hands out keys itself: a new account, or a new key to one that is named. The reply is what its owner needs. */
+  openAccount?(account: string | undefined): Promise<Readonly<Record<string, string>>>;
 }

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { openAdminServer } from '#libs/practice/admin/admin-server.js';
+import { AdminSurface } from '#libs/practice/admin/admin-surface.js';
+import { openVenue, type OpenVenue } from '#libs/practice/open-venue.js';
+import { VENUE_KINDS } from '#libs/practice/venues/venue-kinds.js';
+import { makeFolder } from '#libs/platform/files/make-folder.js';
+import { startInternalServer } from '#libs/platform/internal-server/internal-server.js';
+import type { Config, Environment } from '#libs/platform/settings/config.js';
+import { runProcess, type ProcessScope } from '#libs/platform/process/lifecycle.js';
+import { createLogger, type Logger } from '#libs/platform/process/log.js';
+import { createMetrics } from '#libs/platform/process/metrics.js';
+import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
+import { openTracing } from '#libs/platform/tracing/open-tracing.js';
+import { practiceConfig } from './config.js';
+
+const FOLDER_MODE = 0o700;
+
+export function run(env: Environment): void {
+  const config = loadConfigOrExit('practice', practiceConfig, env);
+  const processLog = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
+  const registry = createMetrics({ instance: config.INSTANCE });
+
+  runProcess({ log: processLog, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
+    const clock = new SystemClock();
+    const { log } = await openTracing('practice', { config, log: processLog, registry, scope, clock });
+    let isOpen = false;
+    const server = await startInternalServer(
+      {
+        registry,
+        metricsTokens: config.METRICS_TOKENS,
+        healthz: () => ({ ok: true, status: 'healthy' }),
+        readyz: () => {
+          if (scope.stopping.aborted) return { ok: false, status: 'draining' };
+          return isOpen ? { ok: true, status: 'ready' } : { ok: false, status: 'opening' };
+        },
+      },
+      config.INTERNAL_PORT,
+      config.INTERNAL_HOST,
+    );
+    scope.onStop('listener', () => server.close());
+    await makeFolder(config.PRACTICE_DATA_DIR, FOLDER_MODE);
+    const venues = await openVenues({ config, log, scope, clock });
+    const onFault = (error: unknown): void => {
+      log.error({ err: error }, 'the practice venues could not be arranged');
+    };
+    const admin = await openAdminServer(new AdminSurface(venues), config.PRACTICE_ADMIN_PORT, onFault);
+    scope.onStop('admin', () => admin.close());
+    const ports = Object.fromEntries(venues.map(({ venue, port }) => [venue.exchange_id, port]));
+    log.info({ admin_port: admin.port, ports }, 'practice venues are open');
+    isOpen = true;
+  });
+}
+
+interface VenuesParts {
+  readonly config: Config<typeof practiceConfig>;
+  readonly log: Logger;
+  readonly scope: ProcessScope;
+  readonly clock: SystemClock;
+}
+
+async function openVenues({ config, log, scope, clock }: VenuesParts): Promise<OpenVenue[]> {
+  const asked = [
+    { name: 'b', exchange_id: 'venue_b', port: config.PRACTICE_B_PORT },
+    { name: 'e', exchange_id: 'venue_e', port: config.PRACTICE_E_PORT },
+  ] as const;
+  const opened: OpenVenue[] = [];
+  for (const { name, exchange_id, port } of asked) {
+    const kind = VENUE_KINDS[exchange_id];
+    if (kind === undefined || !config.PRACTICE_VENUES.includes(name)) continue;
+    const venue = await openVenue({
+      ...{ exchange_id, kind, port, clock, newId: randomUUID, folder: config.PRACTICE_DATA_DIR },
+      ...{ seed: config.PRACTICE_SEED, isStill: config.PRACTICE_STILL === '1' },
+      onLost: (error) => scope.failNow(error),
+      onFault: (error) => {
+        log.error({ err: error, exchange_id }, 'a practice venue has failed at a request');
+      },
+    });
+    scope.onStop(exchange_id, () => venue.close());
+    opened.push(venue);
+  }
+  return opened;
+}

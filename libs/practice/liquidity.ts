@@ -1,0 +1,83 @@
+import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
+import { ONE_DOLLAR, type PriceMicros } from './matching/order-book.js';
+import type { PracticeVenue } from './venue/practice-venue.js';
+
+const EVERY_MS = 500;
+const CENT = 10_000;
+const [LOWEST, HIGHEST] = [15 * CENT, 85 * CENT];
+/** How far towards its home a price goes in one step, and how far off by chance. */
+const PULL = 0.05;
+const JITTER_CENTS = 3;
+
+export interface LiquidityParts {
+  readonly venue: PracticeVenue;
+  readonly clock: Clock;
+  readonly seed: number;
+  /** Quotes once in the life of a market, and never again. */
+  readonly isStill: boolean;
+}
+
+interface Walk {
+  readonly market_id: string;
+  readonly home: PriceMicros;
+  readonly chance: () => number;
+  price: PriceMicros;
+}
+
+/** The bots of one venue: they quote the markets that it was seeded with, each around a price that wanders and comes back. */
+export class Liquidity {
+  private stopped: Cancel = () => undefined;
+
+  constructor(private readonly parts: LiquidityParts) {}
+
+  start(): void {
+    const { venue, clock, isStill } = this.parts;
+    const walks = [...venue.reads.markets()]
+      .filter(({ terms }) => terms.seeded)
+      .map(({ terms }) => this.walkOf(terms.market_id));
+    for (const walk of walks) {
+      venue.quote(walk.market_id, walk.price, isStill ? `quote/${walk.market_id}` : undefined);
+    }
+    if (isStill) return;
+    this.stopped = repeat(clock, EVERY_MS, () => {
+      for (const walk of walks) {
+        step(walk);
+        venue.quote(walk.market_id, walk.price);
+      }
+      return Promise.resolve();
+    });
+  }
+
+  stop(): void {
+    this.stopped();
+  }
+
+  private walkOf(market_id: string): Walk {
+    const chance = seeded(this.parts.seed, market_id);
+    const home = LOWEST + Math.floor((chance() * (HIGHEST - LOWEST)) / CENT) * CENT;
+    return { market_id, home, chance, price: home };
+  }
+}
+
+function step(walk: Walk): void {
+  const drift = (walk.home - walk.price) * PULL + (walk.chance() * 2 - 1) * JITTER_CENTS * CENT;
+  const next = walk.price + Math.round(drift / CENT) * CENT;
+  walk.price = Math.min(ONE_DOLLAR - CENT, Math.max(CENT, next));
+}
+
+const [FIRST, FACTOR] = [0x811c9dc5, 0x01000193];
+const WORD = 2 ** 32;
+
+/** The same numbers between 0 and 1 for the same seed and name, by the xorshift of 32 bits. */
+function seeded(seed: number, name: string): () => number {
+  let state = FIRST;
+  for (const letter of `${seed} ${name}`)
+    state = Math.imul(state ^ (letter.codePointAt(0) ?? 0), FACTOR) >>> 0;
+  if (state === 0) state = FIRST;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state = (state ^ (state << 5)) >>> 0;
+    return state / WORD;
+  };
+}

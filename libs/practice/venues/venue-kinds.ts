@@ -1,0 +1,20 @@
+import type { Faults } from '../faults.js';
+import type { PracticeVenueId } from '../venue/terms.js';
+import type { PracticeVenuePort } from '../venue/venue-reads.js';
+import type { VenueRules } from '../venue/venue-state.js';
+import { FEES_OF_B } from './b/fees.js';
+import { BShell } from './b/shell.js';
+import type { VenueShell } from './venue-shell.js';
+
+export interface VenueKind {
+  readonly rules: VenueRules;
+  readonly shell: (parts: { readonly venue: PracticeVenuePort; readonly faults: Faults }) => VenueShell;
+}
+
+/** The venues that are built: their rules, and their own protocol. */
+export const VENUE_KINDS: Readonly<Partial<Record<PracticeVenueId, VenueKind>>> = {
+  venue_b: {
+    rules: { fees: FEES_OF_B, pays_pairs: true, book: 'one' },
+    shell: (parts) => new BShell(parts),
+  },
+};
