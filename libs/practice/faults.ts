@@ -15,10 +15,10 @@ export const CALL_FAULTS = [
 ] as const;
 export const FAULT_NAMES = [...CALL_FAULTS, 'disconnect', 'halt', 'duplicate_fill'] as const;
 export type CallFaultName = (typeof CALL_FAULTS)[number];
-export type FaultName = (typeof FAULT_NAMES)[number];
+export type VenueFaultName = (typeof FAULT_NAMES)[number];
 
 export interface FaultOrder {
-  readonly fault: FaultName;
+  readonly fault: VenueFaultName;
   /** All four where it is left out. */
   readonly calls?: readonly CallKind[];
   readonly count?: number;

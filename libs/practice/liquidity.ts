@@ -25,7 +25,7 @@ interface Walk {
 }
 
 /** The bots of one venue: they quote the markets that it was seeded with, each around a price that wanders and comes back. */
-export class Liquidity {
+export class BotLiquidity {
   private stopped: Cancel = () => undefined;
 
   constructor(private readonly parts: LiquidityParts) {}

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import { repeat, type Clock } from '#libs/platform/time/clock.js';
 import { Faults } from './faults.js';
-import { Liquidity } from './liquidity.js';
+import { BotLiquidity } from './liquidity.js';
 import { PracticeVenue } from './venue/practice-venue.js';
 import type { PracticeVenueId } from './venue/terms.js';
 import { VenueState } from './venue/venue-state.js';
@@ -50,7 +50,7 @@ export async function openVenue(parts: OpenVenueParts): Promise<OpenVenue> {
   const faults = new Faults(clock);
   const shell = kind.shell({ venue, faults });
   await seed(venue, shell);
-  const liquidity = new Liquidity({ venue, clock, seed: parts.seed, isStill: parts.isStill });
+  const liquidity = new BotLiquidity({ venue, clock, seed: parts.seed, isStill: parts.isStill });
   const server = await VenueServer.open({ shell, faults, clock, onFault }, parts.port);
   liquidity.start();
   const stopDue = repeat(clock, DUE_EVERY_MS, () => {

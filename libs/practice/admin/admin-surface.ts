@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseDecimal } from '#libs/base/decimals.js';
 import { FAULT_NAMES, CALL_KINDS } from '../faults.js';
-import { evenGrid, type Grid } from '../matching/grid.js';
+import { evenGrid, type PriceGrid } from '../matching/grid.js';
 import { ONE_DOLLAR } from '../matching/order-book.js';
 import type { OpenVenue } from '../open-venue.js';
 import type { MarketTerms, PracticeVenueId } from '../venue/terms.js';
@@ -206,7 +206,10 @@ export class AdminSurface {
 }
 
 /** The grid that is asked for, else the venue's; undefined for bands that leave a price out or name one twice. */
-function gridOf({ tick_size: tick, bands }: z.infer<typeof marketBody>, venues: Grid): Grid | undefined {
+function gridOf(
+  { tick_size: tick, bands }: z.infer<typeof marketBody>,
+  venues: PriceGrid,
+): PriceGrid | undefined {
   if (bands === undefined) return tick === undefined || tick === 0 ? venues : evenGrid(tick, venues);
   const isWhole = bands.every(
     ({ start, end, step }, index) => start === (bands[index - 1]?.end ?? 0) && end > start && step > 0,

@@ -25,7 +25,7 @@ const NO_SHARES: Holding = { total: 0, held: 0 };
  * What each account of the venue has, and what of it is set aside. Shares are never below nothing, and no hold is: whoever asks for more
  * is a fault of ours. Cash may be, by fees: they are rounded up for every trade, and an order may trade many times.
  */
-export class Accounts {
+export class ExchangeAccounts {
   private readonly cash = new Map<string, CashBalance>();
   private readonly shares = new Map<string, Map<string, Holding>>();
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { costOf, type Cash } from './accounts.js';
-import { Exchange, type FeeSchedule } from './exchange.js';
-import { evenGrid, isOnGrid, type Grid } from './grid.js';
+import { MatchingExchange, type FeeSchedule } from './exchange.js';
+import { evenGrid, isOnGrid, type PriceGrid } from './grid.js';
 import { ONE_DOLLAR, type NewOrder, type OutcomeIndex } from './order-book.js';
 
 const CENT = 10_000;
@@ -16,8 +16,8 @@ const FEES: FeeSchedule = {
   most: (limit, size) => costOf(limit, size) / 10n + BigInt(size),
 };
 
-function opened(grid: Grid = GRID): Exchange {
-  const exchange = new Exchange({ fees: FEES, pays_pairs: false });
+function opened(grid: PriceGrid = GRID): MatchingExchange {
+  const exchange = new MatchingExchange({ fees: FEES, pays_pairs: false });
   exchange.list(MARKET, grid);
   for (const account of ACCOUNTS) exchange.accounts.pay(account, costOf(ONE_DOLLAR, 100));
   return exchange;
@@ -38,19 +38,19 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** All cash, and a dollar for each pair of shares: only fees leave it. */
-function worth(exchange: Exchange): Cash {
+function worth(exchange: MatchingExchange): Cash {
   const cash = ACCOUNTS.reduce((sum, account) => sum + exchange.accounts.cashOf(account).total, 0n);
   return cash + costOf(ONE_DOLLAR, sharesOf(exchange, 0));
 }
 
-function sharesOf(exchange: Exchange, outcome: OutcomeIndex): number {
+function sharesOf(exchange: MatchingExchange, outcome: OutcomeIndex): number {
   return ACCOUNTS.reduce(
     (sum, account) => sum + exchange.accounts.holding(account, MARKET, outcome).total,
     0,
   );
 }
 
-function play(exchange: Exchange, steps: readonly Step[]): Cash {
+function play(exchange: MatchingExchange, steps: readonly Step[]): Cash {
   let fees = 0n;
   for (const [index, step] of steps.entries()) {
     if ('cancel' in step) exchange.cancel(`order-${step.cancel}`);
@@ -62,7 +62,7 @@ function play(exchange: Exchange, steps: readonly Step[]): Cash {
   return fees;
 }
 
-function shownBy(exchange: Exchange) {
+function shownBy(exchange: MatchingExchange) {
   const held = ACCOUNTS.map((account) => [
     exchange.accounts.cashOf(account),
     exchange.accounts.holding(account, MARKET, 0),
@@ -148,7 +148,7 @@ describe('an exchange', () => {
 });
 
 describe('a grid of bands', () => {
-  const grid: Grid = {
+  const grid: PriceGrid = {
     ...{ min_size: 1, size_step: 1 },
     bands: [
       { start: 0, end: 100_000, step: 1_000 },

@@ -1,5 +1,5 @@
-import { Accounts, costOf, type Cash } from './accounts.js';
-import { isOnGrid, isSizeAllowed, type Grid } from './grid.js';
+import { ExchangeAccounts, costOf, type Cash } from './accounts.js';
+import { isOnGrid, isSizeAllowed, type PriceGrid } from './grid.js';
 import {
   OrderBook,
   ONE_DOLLAR,
@@ -14,11 +14,11 @@ import {
 } from './order-book.js';
 
 export type MarketStatus = 'open' | 'halted' | 'closed' | 'resolved';
-export type Liquidity = 'maker' | 'taker';
+export type FillLiquidity = 'maker' | 'taker';
 
 /** What the venue takes for a trade, and the most it may take for one up to a price. */
 export interface FeeSchedule {
-  readonly fee: (price: PriceMicros, size: SizeMicros, liquidity: Liquidity) => Cash;
+  readonly fee: (price: PriceMicros, size: SizeMicros, liquidity: FillLiquidity) => Cash;
   readonly most: (limit: PriceMicros, size: SizeMicros) => Cash;
 }
 
@@ -30,7 +30,7 @@ export interface ExchangeRules {
 
 export interface Market {
   readonly market_id: string;
-  readonly grid: Grid;
+  readonly grid: PriceGrid;
   readonly book: OrderBook;
   status: MarketStatus;
   payouts: readonly [PriceMicros, PriceMicros] | undefined;
@@ -45,7 +45,7 @@ export interface ExchangeFill {
   readonly price: PriceMicros;
   readonly size: SizeMicros;
   readonly fee: Cash;
-  readonly liquidity: Liquidity;
+  readonly liquidity: FillLiquidity;
 }
 
 export interface Trade {
@@ -67,7 +67,7 @@ export type PlaceRefusal =
   | 'not-filled'
   | 'duplicate';
 
-export type Placed =
+export type PlaceResult =
   | { readonly ok: false; readonly refusal: PlaceRefusal }
   | {
       readonly ok: true;
@@ -95,8 +95,8 @@ type OrderNeed = Pick<NewOrder, 'account' | 'outcome' | 'side' | 'price'>;
  * Markets and accounts of one venue. Without a clock and without chance: the same orders in the same sequence give the same trades, so a
  * venue that writes down what it was asked comes back as it was.
  */
-export class Exchange {
-  readonly accounts = new Accounts();
+export class MatchingExchange {
+  readonly accounts = new ExchangeAccounts();
   private readonly markets = new Map<string, Market>();
   private readonly marketOfOrder = new Map<string, Market>();
   private trades = 0;
@@ -104,7 +104,7 @@ export class Exchange {
 
   constructor(private readonly rules: ExchangeRules) {}
 
-  list(marketId: string, grid: Grid): Market {
+  list(marketId: string, grid: PriceGrid): Market {
     if (this.markets.has(marketId)) throw new RangeError(`${marketId} is listed already`);
     const market: Market = {
       market_id: marketId,
@@ -135,7 +135,7 @@ export class Exchange {
     return paid;
   }
 
-  place(marketId: string, order: NewOrder): Placed {
+  place(marketId: string, order: NewOrder): PlaceResult {
     const market = this.markets.get(marketId);
     if (market === undefined) return refused('unknown-market');
     if (this.marketOfOrder.has(order.order_id)) return refused('duplicate');
@@ -147,7 +147,7 @@ export class Exchange {
    * A resting order gets another price or size. Where it only becomes smaller it keeps its place in the queue; otherwise it stands
    * behind the others, or trades. Refused, it rests as before.
    */
-  amend(orderId: string, price: PriceMicros, size: SizeMicros, postOnly = false): Placed {
+  amend(orderId: string, price: PriceMicros, size: SizeMicros, postOnly = false): PlaceResult {
     const found = this.find(orderId);
     if (found === undefined) return refused('unknown-market');
     const { market, order: before } = found;
@@ -253,7 +253,7 @@ export class Exchange {
     return total - held + givenCash < this.needOf(price, size) ? 'no-cash' : undefined;
   }
 
-  private placeChecked(market: Market, order: NewOrder): Placed {
+  private placeChecked(market: Market, order: NewOrder): PlaceResult {
     const placement = market.book.place(order);
     if (placement.result === 'would-cross' || placement.result === 'not-filled')
       return refused(placement.result);
@@ -296,7 +296,10 @@ export class Exchange {
   ): Trade {
     this.trades += 1;
     if (market.book.find(maker.order_id) === undefined) this.marketOfOrder.delete(maker.order_id);
-    const side = (order: OrderNeed & { readonly order_id: string }, liquidity: Liquidity): ExchangeFill => {
+    const side = (
+      order: OrderNeed & { readonly order_id: string },
+      liquidity: FillLiquidity,
+    ): ExchangeFill => {
       const own = firstOutcomePrice(order.outcome, price);
       const { order_id, account, outcome, side: direction } = order;
       const fee = this.rules.fees.fee(own, size, liquidity);
@@ -332,6 +335,6 @@ export class Exchange {
   }
 }
 
-function refused(refusal: PlaceRefusal): Placed {
+function refused(refusal: PlaceRefusal): PlaceResult {
   return { ok: false, refusal };
 }

@@ -7,23 +7,23 @@ export interface Band {
   readonly step: PriceMicros;
 }
 
-export interface Grid {
+export interface PriceGrid {
   readonly bands: readonly Band[];
   readonly min_size: SizeMicros;
   readonly size_step: SizeMicros;
 }
 
 /** One step from nothing to a dollar. */
-export function evenGrid(step: PriceMicros, sizes: Omit<Grid, 'bands'>): Grid {
+export function evenGrid(step: PriceMicros, sizes: Omit<PriceGrid, 'bands'>): PriceGrid {
   return { bands: [{ start: 0, end: ONE_DOLLAR, step }], ...sizes };
 }
 
-export function isOnGrid({ bands }: Grid, price: PriceMicros): boolean {
+export function isOnGrid({ bands }: PriceGrid, price: PriceMicros): boolean {
   if (price <= 0 || price >= ONE_DOLLAR) return false;
   const band = bands.findLast(({ start }) => start <= price);
   return band !== undefined && (price - band.start) % band.step === 0;
 }
 
-export function isSizeAllowed({ min_size: min, size_step: step }: Grid, size: SizeMicros): boolean {
+export function isSizeAllowed({ min_size: min, size_step: step }: PriceGrid, size: SizeMicros): boolean {
   return size >= min && size % step === 0;
 }

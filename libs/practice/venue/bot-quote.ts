@@ -1,4 +1,4 @@
-import type { Grid } from '../matching/grid.js';
+import type { PriceGrid } from '../matching/grid.js';
 import { isOnGrid } from '../matching/grid.js';
 import { ONE_DOLLAR, type NewOrder, type OutcomeIndex, type PriceMicros } from '../matching/order-book.js';
 
@@ -13,7 +13,7 @@ export type BookStyle = 'one' | 'a-side';
 type Quote = Pick<NewOrder, 'outcome' | 'side' | 'price' | 'size'>;
 
 /** Ten levels either way of a price of the first outcome, more shares the farther they stand from it. */
-export function botQuote(grid: Grid, style: BookStyle, middle: PriceMicros): readonly Quote[] {
+export function botQuote(grid: PriceGrid, style: BookStyle, middle: PriceMicros): readonly Quote[] {
   const quotes: Quote[] = [];
   for (const direction of [-1, 1] as const) {
     let price = middle;
@@ -31,6 +31,6 @@ export function botQuote(grid: Grid, style: BookStyle, middle: PriceMicros): rea
   return quotes;
 }
 
-function stepAt({ bands }: Grid, price: PriceMicros): PriceMicros {
+function stepAt({ bands }: PriceGrid, price: PriceMicros): PriceMicros {
   return bands.findLast(({ start }) => start <= price)?.step ?? ONE_DOLLAR;
 }

@@ -1,6 +1,6 @@
 import type { Cash } from '../matching/accounts.js';
-import type { Liquidity, MarketStatus, PlaceRefusal } from '../matching/exchange.js';
-import type { Grid } from '../matching/grid.js';
+import type { FillLiquidity, MarketStatus, PlaceRefusal } from '../matching/exchange.js';
+import type { PriceGrid } from '../matching/grid.js';
 import type {
   BookSide,
   Lifetime,
@@ -22,7 +22,7 @@ export interface MarketTerms {
   readonly neg_risk: boolean;
   readonly outcomes: readonly [string, string];
   readonly token_ids?: readonly [string, string];
-  readonly grid: Grid;
+  readonly grid: PriceGrid;
   /** False: the venue trades on its grid and tells nobody what it is. */
   readonly publishes_grid: boolean;
   readonly shard?: number;
@@ -67,7 +67,7 @@ export type VenueCommand = { readonly once?: string } & (
       readonly shares?: { readonly market_id: string; readonly outcome: OutcomeIndex };
     }
   | { readonly do: 'place'; readonly order: PlaceTerms }
-  | { readonly do: 'cancel'; readonly order_id: string; readonly why: CancelCause }
+  | { readonly do: 'cancel'; readonly order_id: string; readonly why: CancelReason }
   | {
       readonly do: 'amend';
       readonly order_id: string;
@@ -92,7 +92,7 @@ export type VenueCommand = { readonly once?: string } & (
 export type CommandOf<Do extends VenueCommand['do']> = Extract<VenueCommand, { readonly do: Do }>;
 export type LoggedCommand = VenueCommand & { readonly at: Millis };
 
-export type CancelCause = 'user' | 'expired' | 'market-closed' | 'unfilled' | 'own-order';
+export type CancelReason = 'user' | 'expired' | 'market-closed' | 'unfilled' | 'own-order';
 
 /** An order as the venue knows it, as long as it lives. */
 export interface VenueOrder extends PlaceTerms {
@@ -100,10 +100,10 @@ export interface VenueOrder extends PlaceTerms {
   readonly filled: SizeMicros;
   readonly remaining: SizeMicros;
   readonly status: 'resting' | 'executed' | 'cancelled';
-  readonly cause?: CancelCause;
+  readonly cause?: CancelReason;
   /** Of its trades, by how it met them, in the dollars of its own outcome. */
-  readonly cost: Readonly<Record<Liquidity, Cash>>;
-  readonly fees: Readonly<Record<Liquidity, Cash>>;
+  readonly cost: Readonly<Record<FillLiquidity, Cash>>;
+  readonly fees: Readonly<Record<FillLiquidity, Cash>>;
   readonly placed_at: Millis;
   readonly updated_at: Millis;
 }
@@ -120,7 +120,7 @@ export interface VenueFill {
   readonly price: PriceMicros;
   readonly size: SizeMicros;
   readonly fee: Cash;
-  readonly liquidity: Liquidity;
+  readonly liquidity: FillLiquidity;
   readonly at: Millis;
 }
 

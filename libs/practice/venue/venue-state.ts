@@ -1,10 +1,10 @@
 import { costOf, type Cash, type CashBalance, type Holding } from '../matching/accounts.js';
 import {
-  Exchange,
+  MatchingExchange,
   type ExchangeFill,
   type FeeSchedule,
-  type Liquidity,
-  type Placed,
+  type FillLiquidity,
+  type PlaceResult,
   type Trade,
 } from '../matching/exchange.js';
 import { ONE_DOLLAR } from '../matching/order-book.js';
@@ -12,7 +12,7 @@ import type { BookSide, Level, OutcomeIndex, RestingOrder, SizeMicros } from '..
 import { BOTS, botQuote, type BookStyle } from './bot-quote.js';
 import { VenueRecords } from './venue-records.js';
 import type {
-  CancelCause,
+  CancelReason,
   CommandOf,
   LoggedCommand,
   Millis,
@@ -32,7 +32,7 @@ export interface VenueRules {
   readonly book: BookStyle;
 }
 
-export interface Applied {
+export interface AppliedCommand {
   readonly reply: VenueReply;
   readonly events: readonly VenueEvent[];
 }
@@ -41,11 +41,11 @@ export interface Applied {
 const CASH_OF_MICROS = 1_000_000n;
 const BOT_CASH = costOf(ONE_DOLLAR, 4_000_000_000_000_000);
 const BOT_PAIRS = 1_000_000_000_000_000;
-const NOTHING: Readonly<Record<Liquidity, Cash>> = { maker: 0n, taker: 0n };
+const NOTHING: Readonly<Record<FillLiquidity, Cash>> = { maker: 0n, taker: 0n };
 
 /** A venue as a fold of its log: what it was asked, in sequence, gives what it is. */
 export class VenueState implements VenueReads {
-  private readonly exchange: Exchange;
+  private readonly exchange: MatchingExchange;
   private readonly records = new VenueRecords();
   private readonly listed = new Map<string, ListedMarket>();
   private readonly accounts = new Map<string, Readonly<Record<string, string>>>();
@@ -55,12 +55,12 @@ export class VenueState implements VenueReads {
   private events: VenueEvent[] = [];
 
   constructor(private readonly rules: VenueRules) {
-    this.exchange = new Exchange(rules);
+    this.exchange = new MatchingExchange(rules);
     this.exchange.accounts.pay(BOTS, BOT_CASH);
   }
 
   /** A refusal has changed nothing and must not be logged. */
-  apply(command: LoggedCommand): Applied {
+  apply(command: LoggedCommand): AppliedCommand {
     if (command.once !== undefined && this.done.has(command.once))
       return { reply: refusal('known'), events: [] };
     const reply = this.obey(command);
@@ -257,12 +257,12 @@ export class VenueState implements VenueReads {
   }
 
   /** What came of an order that has just met the book. */
-  private placed(orderId: string, placed: Placed & { readonly ok: true }, at: Millis): VenueReply {
+  private placed(orderId: string, placed: PlaceResult & { readonly ok: true }, at: Millis): VenueReply {
     const fills = placed.trades.flatMap((trade) => this.bookTrade(trade, at));
     const order = this.records.order(orderId);
     if (order === undefined) throw new RangeError(`${orderId} is not known`);
     if (order.remaining > 0 && placed.rests === 0) {
-      const cause: CancelCause = placed.met_own ? 'own-order' : 'unfilled';
+      const cause: CancelReason = placed.met_own ? 'own-order' : 'unfilled';
       this.records.change(orderId, { status: 'cancelled', remaining: 0, cause }, at);
     }
     const known = this.tellOrder(orderId);
@@ -358,7 +358,7 @@ export class VenueState implements VenueReads {
     return booked;
   }
 
-  private takenBack(orders: readonly RestingOrder[], cause: CancelCause, at: Millis): void {
+  private takenBack(orders: readonly RestingOrder[], cause: CancelReason, at: Millis): void {
     for (const { order_id: id, account } of orders) {
       if (account === BOTS) continue;
       this.records.change(id, { status: 'cancelled', remaining: 0, cause }, at);

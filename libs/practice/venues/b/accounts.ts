@@ -5,7 +5,7 @@ import type { VenueRequest } from '../venue-shell.js';
 
 /** The venue keeps an account's money in two places; each market belongs to one of them. */
 export const SHARDS = [0, 1] as const;
-export type Shard = (typeof SHARDS)[number];
+export type CollateralShard = (typeof SHARDS)[number];
 
 const newKeyPair = promisify(generateKeyPair);
 const KEY_BITS = 2_048;

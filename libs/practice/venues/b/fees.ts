@@ -1,13 +1,13 @@
-import type { FeeSchedule, Liquidity } from '../../matching/exchange.js';
+import type { FeeSchedule, FillLiquidity } from '../../matching/exchange.js';
 import { ONE_DOLLAR, type PriceMicros, type SizeMicros } from '../../matching/order-book.js';
 
 /** Seven hundredths of what is uncertain, a quarter of it for makers; millionths. */
-const RATE: Readonly<Record<Liquidity, bigint>> = { taker: 70_000n, maker: 17_500n };
+const RATE: Readonly<Record<FillLiquidity, bigint>> = { taker: 70_000n, maker: 17_500n };
 /** In the engine's cash. */
 const CENT = 10_000_000_000n;
 const CASH_OF_RATE = 1_000_000_000_000n;
 
-function fee(price: PriceMicros, size: SizeMicros, liquidity: Liquidity): bigint {
+function fee(price: PriceMicros, size: SizeMicros, liquidity: FillLiquidity): bigint {
   const uncertain = BigInt(price) * BigInt(ONE_DOLLAR - price) * BigInt(size);
   const unit = CASH_OF_RATE * CENT;
   return ((RATE[liquidity] * uncertain + unit - 1n) / unit) * CENT;

@@ -3,7 +3,7 @@ import { ONE_DOLLAR, type SizeMicros } from '../../matching/order-book.js';
 import type { Movement, VenueFill, VenueOrder } from '../../venue/terms.js';
 import type { PracticeVenuePort } from '../../venue/venue-reads.js';
 import type { VenueAnswer } from '../venue-shell.js';
-import { engineAccount, SHARDS, type Shard } from './accounts.js';
+import { engineAccount, SHARDS, type CollateralShard } from './accounts.js';
 import { cashDollars, cents, count } from './fixed-point.js';
 import { eventOf, instant, resultOf } from './markets.js';
 import { fillRecord, orderRecord, type BOrders } from './orders.js';
@@ -71,7 +71,8 @@ export class BPortfolio {
    */
   balance(account: string, query: URLSearchParams): VenueAnswer {
     const shard = query.get('exchange_index');
-    const asked: readonly Shard[] = shard === null ? SHARDS : SHARDS.filter((one) => String(one) === shard);
+    const asked: readonly CollateralShard[] =
+      shard === null ? SHARDS : SHARDS.filter((one) => String(one) === shard);
     if (asked.length === 0) return invalid('exchange_index');
     const { reads } = this.venue;
     const breakdown = SHARDS.map((index) => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Movement } from '../../venue/terms.js';
 import type { PracticeVenuePort } from '../../venue/venue-reads.js';
 import type { VenueAnswer } from '../venue-shell.js';
-import { engineAccount, SHARDS, type Shard } from './accounts.js';
+import { engineAccount, SHARDS, type CollateralShard } from './accounts.js';
 import { cashDollars, micros } from './fixed-point.js';
 import { page } from './page.js';
 import { ownerOf } from './orders.js';
@@ -16,7 +16,7 @@ const MICROS_OF_CENTICENT = 100;
 const shard = z
   .number()
   .int()
-  .refine((index): index is Shard => index === 0 || index === 1);
+  .refine((index): index is CollateralShard => index === 0 || index === 1);
 const transferId = z.string().regex(/^[\w.:-]{1,64}$/);
 const shardsBody = z.object({
   source: z.literal('event_contract'),
