@@ -1,5 +1,6 @@
 import { admissionMigrations } from '#libs/auction/admission/migrations/list.js';
 import { custodyMigrations } from '#libs/ledger/migrations/list.js';
+import { executionMigrations } from '#libs/execution/migrations/list.js';
 import { identityMigrations } from '#libs/identity/migrations/list.js';
 import { journalMigrations } from '#libs/journal/migrations/list.js';
 import type { MigrationClass } from '#libs/platform/database/migrate.js';
@@ -13,5 +14,6 @@ export const allMigrations: readonly MigrationClass[] = [
   ...admissionMigrations,
   ...custodyMigrations,
   ...projectionMigrations,
+  ...executionMigrations,
   InitialBounds1790000500000,
 ];

@@ -1,0 +1,87 @@
+import { FileKeyManagement } from '#libs/execution/signer/key-management.js';
+import { SealedKeys } from '#libs/execution/signer/sealed-keys.js';
+import { SignatureRecord } from '#libs/execution/signer/signature-record.js';
+import { SignerServer } from '#libs/execution/signer/signer-server.js';
+import { SigningService } from '#libs/execution/signer/signing-service.js';
+import { watchServiceTokens } from '#libs/link/service-tokens.js';
+import { onceDatabaseAnswers } from '#libs/platform/database/await-database.js';
+import { DatabasePulse } from '#libs/platform/database/database-pulse.js';
+import { refuseUnfitDatabase } from '#libs/platform/database/fit-database.js';
+import { openPool } from '#libs/platform/database/postgres.js';
+import { measureSessions } from '#libs/platform/database/session-metrics.js';
+import { startInternalServer } from '#libs/platform/internal-server/internal-server.js';
+import { runProcess } from '#libs/platform/process/lifecycle.js';
+import { createLogger } from '#libs/platform/process/log.js';
+import { createMetrics } from '#libs/platform/process/metrics.js';
+import type { Environment } from '#libs/platform/settings/config.js';
+import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
+import { openTracing } from '#libs/platform/tracing/open-tracing.js';
+import { signerConfig, signerRules } from './config.js';
+
+/** An order waits for this answer; past it nothing is signed. */
+const DATABASE_ANSWER_MS = 4_000;
+
+export function run(env: Environment): void {
+  const config = loadConfigOrExit('signer', signerConfig, env, signerRules);
+  const processLog = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
+  const registry = createMetrics({ instance: config.INSTANCE });
+  measureSessions(registry);
+
+  runProcess({ log: processLog, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
+    const clock = new SystemClock();
+    const { log } = await openTracing('signer', { config, log: processLog, registry, scope, clock });
+    const pool = openPool(config.DATABASE_URL, {
+      applicationName: config.INSTANCE,
+      max: config.DATABASE_POOL,
+      answerTimeoutMs: DATABASE_ANSWER_MS,
+      stopping: scope.stopping,
+    });
+    scope.onStop('pool', () => pool.end());
+    const database = new DatabasePulse(pool, clock);
+    let isListening = false;
+    const internal = await startInternalServer(
+      {
+        registry,
+        metricsTokens: config.METRICS_TOKENS,
+        healthz: () => ({ ok: true, status: 'healthy' }),
+        readyz: async () => {
+          if (scope.stopping.aborted) return { ok: false, status: 'draining' };
+          if (!(await database.answers())) return { ok: false, status: 'database_unreachable' };
+          return isListening ? { ok: true, status: 'ready' } : { ok: false, status: 'starting' };
+        },
+      },
+      config.INTERNAL_PORT,
+      config.INTERNAL_HOST,
+    );
+    scope.onStop('listener', () => internal.close());
+    const mayBegin = await onceDatabaseAnswers(() => refuseUnfitDatabase(pool), {
+      clock,
+      stopping: scope.stopping,
+      onFault: (error) => {
+        log.error({ err: error }, 'the database cannot be asked whether it fits');
+      },
+    });
+    if (!mayBegin) return;
+    const service = new SigningService({
+      keys: new SealedKeys(pool),
+      management: new FileKeyManagement(config.SIGNER_KEY),
+      record: new SignatureRecord(pool),
+      clock,
+      network: config.VENUE_E_NETWORK,
+    });
+    const tokens = watchServiceTokens(config, { clock, log, scope });
+    const server = new SignerServer({
+      path: config.SIGNER_SOCKET,
+      serviceTokens: () => tokens.accepted(),
+      answer: (request) => service.answer(request),
+      onFault: (error) => {
+        log.error({ err: error }, 'nothing could be signed');
+      },
+      clock,
+    });
+    await server.listen();
+    scope.onStop('socket', () => server.close());
+    isListening = true;
+  });
+}

@@ -1,0 +1,59 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import type { VenueId } from '../rules/venues.js';
+
+/** What a sealed key belongs to. Under any other it does not open. */
+export interface KeyOwner {
+  readonly user_id: string;
+  readonly venue: VenueId;
+}
+
+/** Whoever keeps the key that seals all others. */
+export interface KeyManagement {
+  wrap(secret: Buffer, owner: KeyOwner): Promise<Buffer>;
+  /** Fails for what was sealed for somebody else, with another key, or has been changed. */
+  unwrap(sealed: Buffer, owner: KeyOwner): Promise<Buffer>;
+}
+
+const CIPHER = 'aes-256-gcm';
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Each user and venue has a sealing key of its own, derived from one in this process's settings. */
+export class FileKeyManagement implements KeyManagement {
+  private readonly root: Buffer;
+
+  /** In hexadecimal. */
+  constructor(root: string) {
+    this.root = Buffer.from(root, 'hex');
+  }
+
+  wrap(secret: Buffer, owner: KeyOwner): Promise<Buffer> {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(CIPHER, this.keyOf(owner), nonce, { authTagLength: TAG_BYTES });
+    cipher.setAAD(nameOf(owner));
+    return Promise.resolve(
+      Buffer.concat([nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]),
+    );
+  }
+
+  unwrap(sealed: Buffer, owner: KeyOwner): Promise<Buffer> {
+    return new Promise((resolve) => {
+      const nonce = sealed.subarray(0, NONCE_BYTES);
+      const decipher = createDecipheriv(CIPHER, this.keyOf(owner), nonce, { authTagLength: TAG_BYTES });
+      decipher.setAAD(nameOf(owner));
+      decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+      const body = sealed.subarray(NONCE_BYTES, -TAG_BYTES);
+      resolve(Buffer.concat([decipher.update(body), decipher.final()]));
+    });
+  }
+
+  private keyOf(owner: KeyOwner): Buffer {
+    return Buffer.from(hkdfSync('sha256', this.root, Buffer.alloc(0), nameOf(owner), KEY_BYTES));
+  }
+}
+
+/** The length of the venue's name keeps any two owners apart, whatever a user's name contains. */
+function nameOf({ user_id, venue }: KeyOwner): Buffer {
+  return Buffer.from(`signer/${venue.length}/${venue}/${user_id}`);
+}

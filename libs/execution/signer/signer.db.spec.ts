@@ -1,0 +1,259 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
+import { executionMigrations } from '../migrations/list.js';
+import { VAULT_USER, type ActionSigning, type HeaderSigning } from '../protocol/signer-protocol.js';
+import { FileKeyManagement } from './key-management.js';
+import { SealedKeys } from './sealed-keys.js';
+import { SignatureRecord } from './signature-record.js';
+import { SignerClient } from './signer-client.js';
+import { SignerServer } from './signer-server.js';
+import { SigningService } from './signing-service.js';
+
+const TOKEN = 't'.repeat(32);
+const KEY = '0f'.repeat(32);
+const clock = new SystemClock();
+let database: TestDatabase;
+let folder: string;
+let users = 0;
+let stops: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase(executionMigrations);
+});
+afterAll(() => database.drop());
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'signer-'));
+});
+afterEach(async () => {
+  for (const stop of stops.reverse()) await stop();
+  stops = [];
+  rmSync(folder, { recursive: true });
+});
+
+function newUser(): string {
+  users += 1;
+  return `user-${users}`;
+}
+
+async function startServer(key = KEY): Promise<SignerServer> {
+  const { pool } = database;
+  const service = new SigningService({
+    ...{ keys: new SealedKeys(pool), management: new FileKeyManagement(key) },
+    ...{ record: new SignatureRecord(pool), clock, network: 'main' },
+  });
+  const server = new SignerServer({
+    path: join(folder, 'signer.sock'),
+    serviceTokens: () => [TOKEN],
+    answer: (request) => service.answer(request),
+    onFault: () => undefined,
+    clock,
+  });
+  await server.listen();
+  stops.push(() => server.close());
+  return server;
+}
+
+function newClient(token = TOKEN, patienceMillis = 5_000): SignerClient {
+  const client = new SignerClient({
+    path: join(folder, 'signer.sock'),
+    serviceToken: () => token,
+    clock,
+    patienceMillis,
+  });
+  stops.push(() => {
+    client.close();
+  });
+  return client;
+}
+
+const CANCEL = { type: 'cancel', cancels: [{ a: 100_000_000, o: 1 }] };
+
+type Action = Omit<ActionSigning, 'op'>;
+
+function cancelOf(user_id: string, order_id = 'order'): Action {
+  return { user_id, order_id, venue: 'venue_e', by: 'agent', action: CANCEL, nonce: '1790000000000' };
+}
+
+function sendOf(user_id: string, destination: string): Action {
+  const action = {
+    ...{ type: 'spotSend', signatureChainId: '0x66eee', hyperliquidChain: 'Mainnet' },
+    ...{ destination, token: 'USDC', amount: '1', time: 1_790_000_000_000 },
+  };
+  return { user_id, venue: 'venue_e', by: 'account', action, nonce: '1790000000000' };
+}
+
+describe('the socket', () => {
+  it('can be opened by the user of the process alone', async () => {
+    await startServer();
+    expect(statSync(join(folder, 'signer.sock')).mode & 0o777).toBe(0o600);
+  });
+
+  it('lets nobody in without the service token', async () => {
+    await startServer();
+    const socket = connect(join(folder, 'signer.sock'));
+    socket.write('{"token":"wrong"}\n{"id":1,"request":{"op":"status"}}\n');
+    socket.resume();
+    await once(socket, 'close');
+    await expect(newClient('x'.repeat(32), 300).status()).rejects.toMatchObject({
+      code: 'SIGNER_UNAVAILABLE',
+    });
+  });
+
+  it('waits for a signer that is away, and then says that it is', async () => {
+    const user = newUser();
+    await expect(newClient(TOKEN, 200).createKey(user, 'venue_e')).rejects.toMatchObject({
+      code: 'SIGNER_UNAVAILABLE',
+    });
+    const asked = newClient().createKey(user, 'venue_e');
+    await startServer();
+    expect((await asked).account).toMatch(/^0x[0-9a-f]{40}$/);
+  });
+
+  it('comes back after its process was killed, and refuses a second one beside it', async () => {
+    const first = await startServer();
+    await expect(startServer()).rejects.toThrow('another process answers');
+    const client = newClient();
+    await client.status();
+    await first.close();
+    const asked = client.status();
+    await startServer();
+    expect(await asked).toMatchObject({ signatures: 0 });
+  });
+});
+
+describe('keys', () => {
+  it('are made once for a user and venue, and never made again', async () => {
+    await startServer();
+    const [client, user] = [newClient(), newUser()];
+    const [one, two] = await Promise.all([
+      client.createKey(user, 'venue_e'),
+      client.createKey(user, 'venue_e'),
+    ]);
+    expect(two).toEqual(one);
+    expect(await client.accountOf(user, 'venue_e')).toEqual(one);
+    expect(await client.accountOf(newUser(), 'venue_e')).toBeUndefined();
+  });
+
+  it('open for their owner alone, and with the right key alone', async () => {
+    const management = new FileKeyManagement(KEY);
+    const secret = Buffer.from('secret of a user');
+    const owner = { user_id: 'u', venue: 'venue_b' } as const;
+    const sealed = await management.wrap(secret, owner);
+    expect(await management.unwrap(sealed, owner)).toEqual(secret);
+    await expect(management.unwrap(sealed, { ...owner, user_id: 'v' })).rejects.toThrow();
+    await expect(management.unwrap(sealed, { ...owner, venue: 'venue_e' })).rejects.toThrow();
+    await expect(new FileKeyManagement('aa'.repeat(32)).unwrap(sealed, owner)).rejects.toThrow();
+    expect(sealed.includes(secret)).toBe(false);
+  });
+
+  it('of venue b are made here, stay unnamed until the venue has taken them, and then sign', async () => {
+    await startServer();
+    const [client, user] = [newClient(), newUser()];
+    const made = await client.createKey(user, 'venue_b');
+    expect(made).toMatchObject({ account: '', public_key_pem: expect.stringContaining('PUBLIC KEY') });
+    const call: Omit<HeaderSigning, 'op'> = {
+      user_id: user,
+      venue: 'venue_b',
+      method: 'GET',
+      path: '/trade-api/v2/portfolio/fills',
+      timestamp_ms: '1790000000000',
+      body_sha256: '',
+    };
+    await expect(client.sign(call)).rejects.toMatchObject({ code: 'NOT_LINKED' });
+    await client.nameKey(user, { account: `account-${user}`, key_id: `key-${user}` });
+    const { headers } = await client.sign(call);
+    expect(headers).toMatchObject({ 'KALSHI-ACCESS-KEY': `key-${user}` });
+  });
+
+  it('that a user has brought replace those before, and belong to one user', async () => {
+    await startServer();
+    const [client, user, other] = [newClient(), newUser(), newUser()];
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+    const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+    const key = { account: `account-${user}`, key_id: 'k1', private_key_pem: pem };
+    await client.storeKey(user, key);
+    expect(await client.storeKey(user, { ...key, key_id: 'k2' })).toMatchObject({ key_id: 'k2' });
+    await expect(client.storeKey(other, key)).rejects.toMatchObject({ code: 'SIGNER_REFUSED' });
+    const small = generateKeyPairSync('rsa', { modulusLength: 1_024 }).privateKey;
+    const weak = small.export({ format: 'pem', type: 'pkcs8' }).toString();
+    for (const bad of [weak, 'no key']) {
+      await expect(client.storeKey(other, { ...key, private_key_pem: bad })).rejects.toMatchObject({
+        code: 'SIGNER_REFUSED',
+      });
+    }
+  });
+});
+
+describe('signatures', () => {
+  it('stand in the record before they are given out, and stay there', async () => {
+    await startServer();
+    const [client, user] = [newClient(), newUser()];
+    const { agent } = await client.createKey(user, 'venue_e');
+    await Promise.all(Array.from({ length: 20 }, (_, index) => client.sign(cancelOf(user, `o-${index}`))));
+    const { rows } = await database.pool.query<{ order_id: string; key_id: string; content: string }>(
+      'select order_id, key_id, content from signer.signatures where user_id = $1',
+      [user],
+    );
+    expect(rows).toHaveLength(20);
+    expect(new Set(rows.map(({ order_id: id }) => id)).size).toBe(20);
+    expect(rows[0]).toMatchObject({ key_id: agent, content: expect.stringContaining('"nonce":"1790') });
+    await expect(database.pool.query('delete from signer.signatures')).rejects.toThrow('append-only');
+  });
+
+  it('are not made where they cannot be written down', async () => {
+    await startServer();
+    const [client, user] = [newClient(), newUser()];
+    await client.createKey(user, 'venue_e');
+    await database.pool.query('alter table signer.signatures rename to gone');
+    try {
+      await expect(client.sign(cancelOf(user))).rejects.toMatchObject({ code: 'SIGNER_UNAVAILABLE' });
+    } finally {
+      await database.pool.query('alter table signer.gone rename to signatures');
+    }
+    expect((await client.sign(cancelOf(user))).signature.v).toBeGreaterThanOrEqual(27);
+  });
+
+  it('send money between a user and the vault, and nowhere else', async () => {
+    await startServer();
+    const [client, user, other] = [newClient(), newUser(), newUser()];
+    const [own, theirs, vault] = await Promise.all([
+      client.createKey(user, 'venue_e'),
+      client.createKey(other, 'venue_e'),
+      client.createKey(VAULT_USER, 'venue_e'),
+    ]);
+    await client.sign(sendOf(user, vault.account));
+    await client.sign(sendOf(VAULT_USER, own.account));
+    const elsewhere = `0x${'ab'.repeat(20)}`;
+    for (const [from, to] of [
+      [user, theirs.account],
+      [user, elsewhere],
+      [VAULT_USER, elsewhere],
+    ] as const) {
+      await expect(client.sign(sendOf(from, to))).rejects.toMatchObject({ code: 'SIGNER_REFUSED' });
+    }
+  });
+
+  it('authorize no agent but the one whose key is kept', async () => {
+    await startServer();
+    const [client, user] = [newClient(), newUser()];
+    const { agent } = await client.createKey(user, 'venue_e');
+    const approve = (agentAddress: string | undefined): Action => ({
+      ...{ user_id: user, venue: 'venue_e', by: 'account', nonce: '5' },
+      action: {
+        ...{ type: 'approveAgent', signatureChainId: '0x66eee', hyperliquidChain: 'Mainnet' },
+        ...{ agentAddress, agentName: '', nonce: 5 },
+      },
+    });
+    await client.sign(approve(agent));
+    await expect(client.sign(approve(`0x${'cd'.repeat(20)}`))).rejects.toMatchObject({
+      code: 'SIGNER_REFUSED',
+    });
+  });
+});

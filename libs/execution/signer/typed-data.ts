@@ -1,0 +1,66 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import secp256k1 from 'secp256k1';
+
+const WORD = 32;
+const RECOVERY_BASE = 27;
+const DOMAIN_TYPE = hashOf(
+  'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
+);
+
+/** A member of a struct, as EIP-712 encodes it: texts by their hash, all else as one word. */
+export type TypedValue =
+  | { readonly text: string }
+  | { readonly word: Uint8Array }
+  | { readonly address: string }
+  | { readonly uint: bigint };
+
+export interface ActionSignature {
+  readonly r: string;
+  readonly s: string;
+  readonly v: number;
+}
+
+export function hashOf(content: string | Uint8Array): Uint8Array {
+  return keccak_256(typeof content === 'string' ? Buffer.from(content) : content);
+}
+
+function encoded(value: TypedValue): Uint8Array {
+  if ('text' in value) return hashOf(value.text);
+  if ('word' in value) return value.word;
+  const word = Buffer.alloc(WORD);
+  if ('address' in value) Buffer.from(value.address.slice(2), 'hex').copy(word, WORD - 20);
+  else word.write(value.uint.toString(16).padStart(WORD * 2, '0'), 'hex');
+  return word;
+}
+
+function structHash(typeHash: Uint8Array, values: readonly TypedValue[]): Uint8Array {
+  return hashOf(Buffer.concat([typeHash, ...values.map(encoded)]));
+}
+
+/** Domains of the venue name no contract. */
+export function domainHash(name: string, chainId: bigint): Uint8Array {
+  const values = [{ text: name }, { text: '1' }, { uint: chainId }, { uint: 0n }];
+  return structHash(DOMAIN_TYPE, values);
+}
+
+export function typedDigest(domain: Uint8Array, type: string, values: readonly TypedValue[]): Uint8Array {
+  return hashOf(Buffer.concat([Buffer.from([0x19, 0x01]), domain, structHash(hashOf(type), values)]));
+}
+
+export function signDigest(digest: Uint8Array, key: Uint8Array): ActionSignature {
+  const { signature, recid } = secp256k1.ecdsaSign(digest, key);
+  const hex = Buffer.from(signature).toString('hex');
+  return { r: `0x${hex.slice(0, 64)}`, s: `0x${hex.slice(64)}`, v: RECOVERY_BASE + recid };
+}
+
+/** In lower case. */
+export function addressOf(privateKey: Uint8Array): string {
+  const point = secp256k1.publicKeyCreate(privateKey, false);
+  return `0x${Buffer.from(hashOf(point.subarray(1)))
+    .toString('hex')
+    .slice(24)}`;
+}
+
+export function isPrivateKey(bytes: Uint8Array): boolean {
+  return secp256k1.privateKeyVerify(bytes);
+}
