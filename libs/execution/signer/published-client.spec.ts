@@ -4,7 +4,7 @@ import { ApproveAgentTypes, SpotSendTypes, UsdSendTypes } from '@nktkas/hyperliq
 import { signL1Action, signUserSignedAction } from '@nktkas/hyperliquid/signing';
 import fc from 'fast-check';
 import { privateKeyToAccount } from 'viem/accounts';
-import { addressOf, signDigest } from './typed-data.js';
+import { addressOf, signDigest } from '#libs/platform/ethereum/typed-data.js';
 import { headerText, signText } from './venue-b.js';
 import { preparedAction } from './venue-e.js';
 

@@ -16,7 +16,7 @@ import {
 import type { KeyManagement, KeyOwner } from './key-management.js';
 import type { SealedKey, SealedKeys } from './sealed-keys.js';
 import type { SignatureRecord } from './signature-record.js';
-import { addressOf, isPrivateKey, signDigest } from './typed-data.js';
+import { addressOf, isPrivateKey, signDigest } from '#libs/platform/ethereum/typed-data.js';
 import { headerText, signText } from './venue-b.js';
 import { preparedAction, type ActionEffect, type VenueNetwork } from './venue-e.js';
 

@@ -1,7 +1,7 @@
 import { encode } from '@msgpack/msgpack';
 import { z } from 'zod';
 import { SignerFailure, type ActionSigning } from '../protocol/signer-protocol.js';
-import { domainHash, hashOf, typedDigest, type TypedValue } from './typed-data.js';
+import { domainHash, hashOf, typedDigest, type TypedValue } from '#libs/platform/ethereum/typed-data.js';
 
 const ADDRESS = z
   .string()

@@ -14,7 +14,8 @@ export type TypedValue =
   | { readonly address: string }
   | { readonly uint: bigint };
 
-export interface ActionSignature {
+/** Of a digest, as venues read it. */
+export interface DigestSignature {
   readonly r: string;
   readonly s: string;
   readonly v: number;
@@ -47,7 +48,7 @@ export function typedDigest(domain: Uint8Array, type: string, values: readonly T
   return hashOf(Buffer.concat([Buffer.from([0x19, 0x01]), domain, structHash(hashOf(type), values)]));
 }
 
-export function signDigest(digest: Uint8Array, key: Uint8Array): ActionSignature {
+export function signDigest(digest: Uint8Array, key: Uint8Array): DigestSignature {
   const { signature, recid } = secp256k1.ecdsaSign(digest, key);
   const hex = Buffer.from(signature).toString('hex');
   return { r: `0x${hex.slice(0, 64)}`, s: `0x${hex.slice(64)}`, v: RECOVERY_BASE + recid };
@@ -55,10 +56,22 @@ export function signDigest(digest: Uint8Array, key: Uint8Array): ActionSignature
 
 /** In lower case. */
 export function addressOf(privateKey: Uint8Array): string {
-  const point = secp256k1.publicKeyCreate(privateKey, false);
-  return `0x${Buffer.from(hashOf(point.subarray(1)))
-    .toString('hex')
-    .slice(24)}`;
+  return addressOfPoint(secp256k1.publicKeyCreate(privateKey, false));
+}
+
+function addressOfPoint(point: Uint8Array): string {
+  const hash = Buffer.from(hashOf(point.subarray(1))).toString('hex');
+  return `0x${hash.slice(24)}`;
+}
+
+/** Of whoever has signed; undefined where nobody can have. */
+export function signerOf(digest: Uint8Array, { r, s, v }: DigestSignature): string | undefined {
+  try {
+    const signature = Buffer.from(`${r.slice(2)}${s.slice(2)}`, 'hex');
+    return addressOfPoint(secp256k1.ecdsaRecover(signature, v - RECOVERY_BASE, digest, false));
+  } catch {
+    return undefined;
+  }
 }
 
 export function isPrivateKey(bytes: Uint8Array): boolean {

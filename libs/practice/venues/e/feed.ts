@@ -1,0 +1,90 @@
+import type { RawData, WebSocket } from 'ws';
+import { z } from 'zod';
+import type { VenueEvent } from '../../venue/terms.js';
+import type { PracticeVenuePort } from '../../venue/venue-reads.js';
+import { bookOf, coinOfSide, sideOfCoin } from './markets.js';
+import { tradeRecord } from './records.js';
+
+const SUBSCRIPTION = z.object({ type: z.enum(['l2Book', 'trades']), coin: z.string().max(80) });
+const MESSAGE = z.discriminatedUnion('method', [
+  z.object({ method: z.literal('ping') }),
+  z.object({ method: z.enum(['subscribe', 'unsubscribe']), subscription: SUBSCRIPTION }),
+]);
+const MOST_SUBSCRIPTIONS = 1_000;
+
+type Subscription = z.infer<typeof SUBSCRIPTION>;
+
+/** Books and trades of one socket. The venue tells nobody of their own orders here. */
+export class EFeed {
+  private readonly subscriptions = new Map<string, Subscription>();
+
+  constructor(
+    private readonly socket: WebSocket,
+    private readonly venue: PracticeVenuePort,
+  ) {
+    const leave = venue.follow((event) => {
+      this.tell(event);
+    });
+    socket.on('close', leave);
+    socket.on('message', (data) => {
+      this.take(textOf(data));
+    });
+  }
+
+  private take(text: string): void {
+    const message = messageIn(text);
+    if (message === undefined) {
+      this.send('error', `Invalid subscription: ${text.slice(0, 200)}`);
+      return;
+    }
+    if (message.method === 'ping') {
+      this.socket.send('{"channel":"pong"}');
+      return;
+    }
+    const { method, subscription } = message;
+    const key = `${subscription.type}/${subscription.coin}`;
+    if (method === 'unsubscribe') this.subscriptions.delete(key);
+    else if (this.subscriptions.size >= MOST_SUBSCRIPTIONS) {
+      this.send('error', 'Too many subscriptions');
+      return;
+    } else this.subscriptions.set(key, subscription);
+    this.send('subscriptionResponse', { method, subscription });
+    if (method === 'subscribe' && subscription.type === 'l2Book') this.sendBook(subscription.coin);
+  }
+
+  private tell(event: VenueEvent): void {
+    if (event.what === 'book') {
+      for (const { type, coin } of this.subscriptions.values()) {
+        if (type === 'l2Book' && sideOfCoin(coin)?.market_id === event.market_id) this.sendBook(coin);
+      }
+    } else if (event.what === 'trade') {
+      const { market_id, taker_outcome: outcome } = event.trade;
+      if (this.subscriptions.has(`trades/${coinOfSide({ market_id, outcome })}`)) {
+        this.send('trades', [tradeRecord(event.trade)]);
+      }
+    }
+  }
+
+  private sendBook(coin: string): void {
+    const side = sideOfCoin(coin);
+    if (side !== undefined) this.send('l2Book', bookOf(side, this.venue.reads, this.venue.now()));
+  }
+
+  private send(channel: string, data: unknown): void {
+    this.socket.send(JSON.stringify({ channel, data }));
+  }
+}
+
+function textOf(data: RawData): string {
+  const parts = Array.isArray(data) ? data : [Buffer.isBuffer(data) ? data : Buffer.from(data)];
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function messageIn(text: string): z.infer<typeof MESSAGE> | undefined {
+  try {
+    const read = MESSAGE.safeParse(JSON.parse(text));
+    return read.success ? read.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
