@@ -1,0 +1,56 @@
+import type { z } from 'zod';
+import type { SignerFailure } from '../../protocol/signer-protocol.js';
+import type { OrderFailure } from '../../rules/order.js';
+import { parsedJson, type HttpOutcome } from '../http-exchange.js';
+import { VenueUnavailable } from '../port.js';
+
+/** How a signed request ended: `unsigned` and `never-sent` are proof that the venue knows nothing of it. */
+export type BOutcome = HttpOutcome | { readonly what: 'unsigned'; readonly failure: SignerFailure };
+type Answered = Extract<BOutcome, { readonly what: 'answered' }>;
+type Unanswered = Exclude<BOutcome, Answered>;
+
+/** The JSON of a good answer. Anything else proves nothing. */
+export function bodyOf(outcome: BOutcome): unknown {
+  if (outcome.what !== 'answered') throw new VenueUnavailable(reasonOf(outcome).reason);
+  if (outcome.status !== 200) throw new VenueUnavailable(`the venue answered with ${outcome.status}`);
+  const body = parsedJson(outcome.body);
+  if (body === undefined) throw new VenueUnavailable('the answer is no JSON');
+  return body;
+}
+
+/** Undefined where a good status comes with something that cannot be read: then it is not known what was done. */
+export function goodAnswer<Shape>({ status, body }: Answered, shape: z.ZodType<Shape>): Shape | undefined {
+  if (status < 200 || status >= 300) return undefined;
+  const read = shape.safeParse(parsedJson(body));
+  return read.success ? read.data : undefined;
+}
+
+export function doubt({ status }: Answered): string {
+  return status < 300 ? 'the answer cannot be read' : `the venue answered with ${status}`;
+}
+
+export function reasonOf(outcome: Unanswered): {
+  readonly what: 'not-sent' | 'doubtful';
+  readonly reason: string;
+} {
+  if (outcome.what === 'unsigned') return { what: 'not-sent', reason: outcome.failure.message };
+  return { what: outcome.what === 'lost' ? 'doubtful' : 'not-sent', reason: outcome.reason };
+}
+
+const NOT_SIGNED = {
+  SIGNER_UNAVAILABLE: 'SIGNER_UNAVAILABLE',
+  SIGNER_REFUSED: 'SIGNER_REFUSED',
+  NOT_LINKED: 'EXCHANGE_NOT_LINKED',
+} as const;
+
+/** Of a submit that the venue has not answered. */
+export function unanswered(
+  outcome: Unanswered,
+):
+  | { readonly what: 'not-sent'; readonly failure: OrderFailure }
+  | { readonly what: 'doubtful'; readonly reason: string } {
+  const { what, reason } = reasonOf(outcome);
+  if (what === 'doubtful') return { what, reason };
+  const code = outcome.what === 'unsigned' ? NOT_SIGNED[outcome.failure.code] : 'EXCHANGE_UNAVAILABLE';
+  return { what, failure: { code, message: reason } };
+}

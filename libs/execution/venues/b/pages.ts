@@ -1,0 +1,40 @@
+import { VenueUnavailable } from '../port.js';
+import type { VenueCall } from '../../rules/order.js';
+import { bodyOf } from './answers.js';
+import type { Query, VenueBRequests } from './requests.js';
+
+interface PagedRead<Row> {
+  readonly user_id: string;
+  readonly path: string;
+  readonly query: Query;
+  readonly read: (body: unknown) => {
+    readonly rows: readonly Row[];
+    readonly cursor?: string | null | undefined;
+  };
+  /** Nothing after this row is needed. */
+  readonly until?: (row: Row) => boolean;
+}
+
+const LIMIT = 1_000;
+/** An account with more than this is read in vain rather than for ever. */
+const MAX_PAGES = 200;
+
+/** All rows to the last page; a page that cannot be read fails the whole. The call is the last one of them. */
+export async function readPages<Row>(
+  requests: VenueBRequests,
+  { user_id, path, query, read, until = () => false }: PagedRead<Row>,
+): Promise<{ readonly rows: readonly Row[]; readonly call: VenueCall }> {
+  const all: Row[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const { outcome, call } = await requests.signed({
+      ...{ user_id, method: 'GET', path, operation: 'read' },
+      query: { ...query, limit: LIMIT, cursor },
+    });
+    const { rows, cursor: next } = read(bodyOf(outcome));
+    all.push(...rows);
+    if (!next || rows.some(until)) return { rows: all, call };
+    cursor = next;
+  }
+  throw new VenueUnavailable('the pages do not end');
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { instantFromNanos, NANOS_PER_MILLI, type Instant } from '#libs/base/instant.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
+import { SignerFailure, type SignedHeaders, type Signer } from '../../protocol/signer-protocol.js';
+import type { VenueCall } from '../../rules/order.js';
+import { callOf, type HttpAsked, type HttpOutcome, type VenueHttp } from '../http-exchange.js';
+import { bodyOf, type BOutcome } from './answers.js';
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+export interface BRequest {
+  readonly method: HttpAsked['method'];
+  /** Below the base address, without the query. */
+  readonly path: string;
+  readonly query?: Query;
+  readonly body?: object;
+}
+
+export interface SignedBRequest extends BRequest {
+  readonly user_id: string;
+  readonly operation: VenueCall['operation'];
+  readonly order_id?: string;
+}
+
+export interface BExchange {
+  readonly outcome: BOutcome;
+  readonly call: VenueCall;
+}
+
+const SIGNER_PATIENCE_NANOS = 5_000n * NANOS_PER_MILLI;
+const SIGNER_AGAIN_MILLIS = 250;
+
+/** Requests to the venue's REST interface, signed by the signer where they are a user's. */
+export class VenueBRequests {
+  constructor(
+    private readonly url: string,
+    private readonly http: VenueHttp,
+    private readonly signer: Signer,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Of what anyone may read. Undefined: the venue says there is none. */
+  async read(path: string, query: Query = {}): Promise<unknown> {
+    const { outcome } = await this.http.exchange({
+      method: 'GET',
+      url: this.address(path, query),
+      headers: {},
+    });
+    if (outcome.what === 'answered' && outcome.status === 404) return undefined;
+    return bodyOf(outcome);
+  }
+
+  /** Of a user's account; fails with `VenueUnavailable` unless it was read in full. */
+  async readSigned(user_id: string, path: string, query: Query = {}): Promise<unknown> {
+    const { outcome } = await this.signed({ user_id, method: 'GET', path, query, operation: 'read' });
+    return bodyOf(outcome);
+  }
+
+  async signed(request: SignedBRequest): Promise<BExchange> {
+    const { method, path, query, body, operation } = request;
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const url = this.address(path, query);
+    const asked = { method, url, ...(text === undefined ? {} : { body: text }) };
+    let signed: SignedHeaders;
+    try {
+      signed = await this.sign(request, url.pathname, text ?? '');
+    } catch (error) {
+      if (!(error instanceof SignerFailure)) throw error;
+      const outcome: BOutcome = { what: 'unsigned', failure: error };
+      const unsent: HttpOutcome = { what: 'never-sent', reason: error.code };
+      const call = callOf(operation, { ...asked, headers: {} }, { outcome: unsent, sent_at: this.now() });
+      return { outcome, call };
+    }
+    const json = text === undefined ? undefined : { 'content-type': 'application/json' };
+    const sent: HttpAsked = { ...asked, headers: { ...signed.headers, ...json } };
+    const exchange = await this.http.exchange(sent);
+    return { outcome: exchange.outcome, call: callOf(operation, sent, exchange, signed.signed_at) };
+  }
+
+  /** The signer restarts in a moment; past its patience nothing was sent. */
+  private async sign(
+    { user_id, order_id, method }: SignedBRequest,
+    path: string,
+    body: string,
+  ): Promise<SignedHeaders> {
+    const deadline = this.clock.monotonicNanos() + SIGNER_PATIENCE_NANOS;
+    for (;;) {
+      try {
+        return await this.signer.sign({
+          ...{ venue: 'venue_b', user_id, method, path },
+          ...(order_id === undefined ? {} : { order_id }),
+          timestamp_ms: (this.clock.epochNanos() / NANOS_PER_MILLI).toString(),
+          body_sha256: createHash('sha256').update(body).digest('hex'),
+        });
+      } catch (error) {
+        const isAway = error instanceof SignerFailure && error.code === 'SIGNER_UNAVAILABLE';
+        if (!isAway || this.clock.monotonicNanos() > deadline) throw error;
+      }
+      await pause(this.clock, SIGNER_AGAIN_MILLIS);
+    }
+  }
+
+  private address(path: string, query: Query = {}): URL {
+    const url = new URL(`${this.url.replace(/\/$/, '')}${path}`);
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    return url;
+  }
+
+  private now(): Instant {
+    return instantFromNanos(this.clock.epochNanos());
+  }
+}
