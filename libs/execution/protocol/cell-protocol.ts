@@ -153,6 +153,8 @@ export interface ObservedOrder {
 /** A fill as the venue reports it, found by account and own order id. */
 export interface ObservedFill {
   readonly exchange_order_id: string;
+  /** Where the venue tells it with the fill. */
+  readonly venue_client_id?: string;
   readonly market_id: string;
   readonly outcome: string;
   readonly token_id?: string;
@@ -180,16 +182,6 @@ export type TaskReport =
   | { readonly what: 'cancelled'; readonly order: ObservedOrder; readonly fills: readonly ObservedFill[] }
   /** Of a reconcile: orders, fills and balances have been told by requests of their own. Of a transfer: its step has. */
   | { readonly what: 'told' };
-
-/** Reply of `claim`. */
-export interface ClaimedTasks {
-  readonly tasks: readonly ExecutorTask[];
-}
-
-/** Reply of `observed` and `report`: the cell's position with everything in it that was told so far. */
-export interface HeardUpTo {
-  readonly position: number;
-}
 
 /** Of the executor. */
 export type ExecutorRequest =
@@ -224,6 +216,8 @@ export type ExecutorRequest =
         readonly side: OrderSide;
       })[];
       readonly fills: readonly ObservedFill[];
+      /** The orders are all that rest there now: what is known to rest and is not among them has to be asked for. */
+      readonly is_complete?: boolean;
     }
   /** The whole account at one moment, read after all its fills; the cell compares it with its records. */
   | {
