@@ -43,6 +43,7 @@ export interface Identity {
   readonly sessions: SessionService;
   readonly keys: SigningKeys;
   readonly watch: IdentityWatch;
+  readonly feed: IdentityFeed;
   /** Makes the first signing key if there is none, learns what is revoked, and follows it from then on. */
   start(): Promise<void>;
   stop(): void;
@@ -80,6 +81,7 @@ export function openIdentity(
     sessions,
     keys,
     watch,
+    feed,
     tidy,
     async start() {
       await keys.ensure();

@@ -4,6 +4,10 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
     ...['identity.account_changes', 'identity.enrolments', 'identity.login_failures', 'identity.revocations'],
     ...['identity.sessions', 'identity.signing_keys', 'identity.users', 'identity.version'],
   ],
+  ApiKeys1790000060000: [
+    ...['identity.api_access', 'identity.api_key_uses', 'identity.api_keys', 'identity.auth_blocks'],
+    'identity.auth_failures',
+  ],
   InitialJournal1790000100000: [
     ...['journal.accepted', 'journal.histories', 'journal.home', 'journal.life', 'journal.records'],
     ...['journal.restored', 'journal.sealed', 'journal.shards', 'journal.snapshots', 'journal.witness'],

@@ -41,6 +41,8 @@ const STATE = enrolledUsersWhere(
   'u.account_id = $1 and not exists (select from identity.revocations where id = any($2::uuid[]))',
 );
 
+const USER = enrolledUsersWhere('u.account_id = $1');
+
 /** What gateways follow: numbered changes of accounts, revocations and keys. */
 export class IdentityFeed {
   constructor(
@@ -78,6 +80,14 @@ export class IdentityFeed {
   async stateOf({ sub, sid, jti }: Claims): Promise<TokenState> {
     const { rows } = await this.pool.query<AccountRow>(
       quickly({ name: 'identity-token-state', text: STATE, values: [sub, [sid, jti]] }),
+    );
+    return rows[0] === undefined ? 'refused' : enrolledUserOf(rows[0], this.catalogues);
+  }
+
+  /** The same of a user that shows no token. */
+  async userOf(accountId: string): Promise<TokenState> {
+    const { rows } = await this.pool.query<AccountRow>(
+      quickly({ name: 'identity-user-state', text: USER, values: [accountId] }),
     );
     return rows[0] === undefined ? 'refused' : enrolledUserOf(rows[0], this.catalogues);
   }

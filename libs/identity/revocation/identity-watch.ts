@@ -90,6 +90,12 @@ export class IdentityWatch {
     return this.accounts.get(sub) ?? 'refused';
   }
 
+  /** The same of a user that shows no token. */
+  userOf(accountId: string): TokenState | undefined {
+    this.polls.wanted();
+    return this.isFresh() ? (this.accounts.get(accountId) ?? 'refused') : undefined;
+  }
+
   /** For what this gateway has just revoked itself: it need not wait for its own next poll. */
   noteRevoked(revoked: Revoked): void {
     this.revoked.add([revoked]);

@@ -2,9 +2,15 @@ import type { Attempt, LoginQueue } from '../passwords/login-queue.js';
 import type { PasswordCheck } from '../passwords/password-check.js';
 import { loginKeys } from './login-keys.js';
 import type { LoginThrottle } from './login-throttle.js';
-import { refused, unlessUnreachable, type LoginResult } from './outcomes.js';
+import {
+  refused,
+  unlessUnreachable,
+  type ConfirmResult,
+  type LoginResult,
+  type Refusal,
+} from './outcomes.js';
 import type { SessionService } from './session-service.js';
-import type { SessionStore } from './session-store.js';
+import type { LoginRow, SessionStore } from './session-store.js';
 
 /**
  * A caller that fails does not learn why: an unknown address, a wrong password and a disabled user are answered alike, after
@@ -30,10 +36,37 @@ export class LoginService {
   }
 
   /**
+   * Whether a user that is logged in knows its password. Guesses count with those of logins of the same user; those from the same address
+   * are the caller's to count.
+   */
+  confirm(email: string, password: string, address: string | undefined): Promise<ConfirmResult> {
+    return unlessUnreachable(async () => {
+      const by = loginKeys(email, address);
+      const done = await this.queue.run(by, () => this.confirmed(email, password, [by.email]));
+      if (typeof done === 'object') return done.result;
+      return refused(done === 'share' ? 'throttled' : 'unavailable');
+    });
+  }
+
+  private async confirmed(email: string, password: string, keys: readonly string[]): Promise<ConfirmResult> {
+    const user = await this.rightful(email, password, keys);
+    return 'ok' in user ? user : { ok: true };
+  }
+
+  private async attempt(email: string, password: string, keys: readonly string[]): Promise<LoginResult> {
+    const user = await this.rightful(email, password, keys);
+    return 'ok' in user ? user : this.sessions.open({ accountId: user.account_id, email: user.email });
+  }
+
+  /**
    * The throttle is asked again at the end, also for a right password: attempts made at the same time are answered as if
    * each had come alone, in the order in which they ended, so no burst gets more guesses than one after the other would.
    */
-  private async attempt(email: string, password: string, keys: readonly string[]): Promise<LoginResult> {
+  private async rightful(
+    email: string,
+    password: string,
+    keys: readonly string[],
+  ): Promise<LoginRow | Refusal<'invalid' | 'throttled'>> {
     // Asked when its turn has come: others may have used up the failures while it waited.
     if (await this.throttle.isOver(keys)) return refused('throttled');
     const user = await this.store.loginOf(email);
@@ -41,8 +74,7 @@ export class LoginService {
     if (user === undefined || !right || user.disabled) {
       return refused((await this.throttle.countFailure(keys)) ? 'invalid' : 'throttled');
     }
-    if (await this.throttle.isOver(keys)) return refused('throttled');
-    return this.sessions.open({ accountId: user.account_id, email: user.email });
+    return (await this.throttle.isOver(keys)) ? refused('throttled') : user;
   }
 }
 

@@ -13,6 +13,7 @@ export interface Refusal<R extends string> {
 }
 
 export type LoginResult = IssuedToken | Refusal<'invalid' | 'throttled' | 'unavailable'>;
+export type ConfirmResult = { readonly ok: true } | Refusal<'invalid' | 'throttled' | 'unavailable'>;
 export type RefreshResult = IssuedToken | Refusal<'unauthorized' | 'unavailable'>;
 export type LogoutResult = { readonly ok: true } | Refusal<'unauthorized' | 'unavailable'>;
 

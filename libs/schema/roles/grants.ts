@@ -34,6 +34,25 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'identity.revocations': { gateway: ['select', 'insert', 'delete'], operations: ['select', 'insert'] },
   'identity.signing_keys': { gateway: ['select', 'insert', 'delete'] },
   'identity.login_failures': { gateway: ['select', 'insert', 'delete'] },
+  'identity.api_keys': {
+    gateway: [
+      'select',
+      'insert (client_id, account_id, name, preset, scopes, ip_allow_list, orders_per_minute, expires_at, digest)',
+      'update (name, ip_allow_list, orders_per_minute, expires_at, digest, previous_digest, previous_valid_until, revoked_at)',
+    ],
+    operations: READ,
+  },
+  'identity.api_key_uses': { gateway: KEEP, operations: READ },
+  'identity.api_access': {
+    gateway: [
+      'select',
+      'insert (provider, enabled, set_by, reason)',
+      'update (enabled, set_by, reason, set_at)',
+    ],
+    operations: READ,
+  },
+  'identity.auth_failures': { gateway: ['select', 'delete'] },
+  'identity.auth_blocks': { gateway: ['select', 'delete'] },
 
   'control.version': { owner: READ, gateway: READ },
   'control.contracts': { owner: READ, gateway: READ },
@@ -123,6 +142,7 @@ export const SCHEMAS: readonly string[] = [
 
 /** Functions that not everybody may call. */
 export const CALLS: Readonly<Record<string, readonly DatabaseRole[]>> = {
+  'identity.count_auth_failure(text)': ['gateway'],
   'custody.lock_balances(text[], text[], text[])': ['settler'],
   'custody.claim_settlement(uuid)': ['settler'],
   'custody.post_settlement(uuid, text, text, bigint, text[], text[], bigint[])': ['settler'],

@@ -1,0 +1,58 @@
+import type { Pool } from 'pg';
+import { quickly } from '../quick-query.js';
+import { KNOWN_KEY, type KnownKey } from './api-key-rows.js';
+
+export interface ApiKeyNews {
+  readonly keys: number;
+  readonly access: number;
+  /** By the clock of the database, in seconds; news are asked for from such a moment on. */
+  readonly at: number;
+  readonly blocked: readonly { readonly address: string; readonly millis: number }[];
+}
+
+export interface ProviderAccess {
+  readonly provider: string;
+  /** Null: nobody can say at present. */
+  readonly enabled: boolean | null;
+}
+
+const NEWS = `
+  select v.api_keys as keys, v.api_access as access, extract(epoch from now.at)::float8 as at,
+    coalesce((
+      select json_agg(json_build_object('address', b.address, 'millis', extract(epoch from b.blocked_until - now.at) * 1000))
+      from identity.auth_blocks b where b.blocked_at > to_timestamp($1) and b.blocked_until > now.at
+    ), '[]') as blocked
+  from identity.version v, (select clock_timestamp() as at) now`;
+
+const CHANGED = `select ${KNOWN_KEY} from identity.api_keys where version > $1 order by version limit $2`;
+const ONE = `select ${KNOWN_KEY} from identity.api_keys where client_id = $1`;
+
+/** What those who judge calls by keys follow: numbered changes of keys and of access, and who is blocked. */
+export class ApiKeyFeed {
+  constructor(private readonly pool: Pool) {}
+
+  async news(since: number): Promise<ApiKeyNews> {
+    const { rows } = await this.pool.query<ApiKeyNews>(
+      quickly({ name: 'api-key-news', text: NEWS, values: [since] }),
+    );
+    const [news] = rows;
+    if (news === undefined) throw new Error('identity.version has lost its row');
+    return news;
+  }
+
+  async changedSince(version: number, most: number): Promise<readonly KnownKey[]> {
+    const values = [version, most];
+    return (await this.pool.query<KnownKey>(quickly({ name: 'api-keys-changed', text: CHANGED, values })))
+      .rows;
+  }
+
+  async keyOf(client_id: string): Promise<KnownKey | undefined> {
+    const values = [client_id];
+    return (await this.pool.query<KnownKey>(quickly({ name: 'api-key', text: ONE, values }))).rows[0];
+  }
+
+  async access(): Promise<readonly ProviderAccess[]> {
+    const text = 'select provider, enabled from identity.api_access';
+    return (await this.pool.query<ProviderAccess>(quickly({ name: 'api-access', text }))).rows;
+  }
+}

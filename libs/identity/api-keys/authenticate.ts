@@ -1,0 +1,225 @@
+import type { Clock } from '#libs/platform/time/clock.js';
+import { epochMillis } from '../epoch.js';
+import { within } from '../quick-query.js';
+import type { Principal, Verification } from '../principal.js';
+import type { IdentityFeed, TokenState } from '../revocation/identity-feed.js';
+import type { IdentityWatch } from '../revocation/identity-watch.js';
+import type { TokenVerifier } from '../tokens/token-verifier.js';
+import type { KnownKey } from './api-key-rows.js';
+import type { ApiKeyWatch } from './api-key-watch.js';
+import type { AuthThrottle } from './auth-throttle.js';
+import { isSameDigest, isWellFormed, type KeyTriple, type TripleSeal } from './key-triple.js';
+import type { KeyUses } from './key-uses.js';
+import { presentedIn, type PresentedParts } from './presented.js';
+import { SESSION_SCOPES } from './scopes.js';
+import { isListed } from './source-address.js';
+
+/** Who calls, by key or by session. */
+export interface ApiCaller {
+  readonly user_id: string;
+  readonly auth_method: 'api_key' | 'session';
+  readonly roles: ReadonlySet<string>;
+  /** Of a key as granted, sorted; of a session all that is asked for anywhere. */
+  readonly scopes: readonly string[];
+  /** Of a key alone. */
+  readonly client_id?: string;
+  readonly orders_per_minute?: number;
+  /** Of a session alone. */
+  readonly session?: Principal;
+}
+
+export interface CredentialRefusal {
+  readonly status: 401 | 403 | 429 | 503;
+  readonly error: string;
+}
+
+export type CallerOutcome =
+  | { readonly ok: true; readonly caller: ApiCaller; readonly recheck: () => Rechecked }
+  | { readonly ok: false; readonly refusal: CredentialRefusal };
+/** Whether the same credentials still hold: the caller as it is by now, or why not. Nothing is counted. */
+export type Rechecked = MaybePromise<ApiCaller | CredentialRefusal>;
+
+type MaybePromise<T> = T | Promise<T>;
+
+export interface CredentialParts extends PresentedParts {
+  /** The other end of the socket. */
+  readonly peer: string;
+  /** What a complete triple that is not right is answered with. */
+  readonly wrongTriple: 401 | 403;
+}
+
+export interface AuthenticatorPorts {
+  readonly keys: ApiKeyWatch;
+  readonly throttle: AuthThrottle;
+  readonly seal: TripleSeal;
+  readonly uses: KeyUses;
+  readonly users: IdentityWatch;
+  readonly feed: IdentityFeed;
+  readonly verifier: TokenVerifier;
+  readonly clock: Clock;
+  /** In which its users are enrolled. */
+  readonly service: string;
+}
+
+const NOTHING = refusal(401, 'Authentication required');
+const INCOMPLETE = refusal(401, 'X-Client-Id, X-Api-Key and X-Api-Secret travel together');
+const WRONG = { 401: refusal(401, 'Invalid API credentials'), 403: refusal(403, 'Invalid API credentials') };
+const ELSEWHERE = refusal(403, 'This API key may not be used from this address');
+const NO_USER = refusal(401, 'The user of this API key is not active');
+const BAD_TOKEN = refusal(401, 'Invalid or expired session token');
+const THROTTLED = refusal(429, 'Too many failed authentications from this address');
+const UNVERIFIABLE = refusal(503, 'Credentials cannot be verified at present');
+
+/** Compared with what is shown for an id that nobody has, so that it takes the same work. */
+const NOBODYS = Buffer.alloc(32);
+const ASK_MS = 1_000;
+
+/**
+ * Says who calls, by an API key or a session. It answers at once but for a key that is not in memory, and a failure, which is counted
+ * before it is answered.
+ */
+export class ApiAuthenticator {
+  constructor(private readonly ports: AuthenticatorPorts) {}
+
+  authenticate(parts: CredentialParts): MaybePromise<CallerOutcome> {
+    const presented = presentedIn(parts);
+    if (presented.kind === 'nothing') return refused(NOTHING);
+    const { keys } = this.ports;
+    if (keys.isFresh()) return this.judge(parts, presented);
+    return keys
+      .makeFresh()
+      .then((isFresh) => (isFresh ? this.judge(parts, presented) : refused(UNVERIFIABLE)));
+  }
+
+  private judge(
+    parts: CredentialParts,
+    presented: Exclude<ReturnType<typeof presentedIn>, { kind: 'nothing' }>,
+  ): MaybePromise<CallerOutcome> {
+    if (this.ports.throttle.isOver(parts.peer)) return refused(THROTTLED);
+    if (presented.kind === 'parts') return this.counted(parts, INCOMPLETE);
+    if (presented.kind === 'token') return this.byToken(parts, presented.token);
+    const { client_id, api_key, api_secret } = presented;
+    if (api_key === undefined || api_secret === undefined) return this.counted(parts, INCOMPLETE);
+    return this.byKey(parts, { client_id, api_key, api_secret });
+  }
+
+  private byToken(parts: CredentialParts, token: string | undefined): MaybePromise<CallerOutcome> {
+    if (token === undefined) return this.counted(parts, BAD_TOKEN);
+    const verify = this.ports.verifier.follow(token);
+    return after(verify(), (verified) => {
+      if (verified.ok) return admitted(sessionCaller(verified.principal), () => after(verify(), rechecked));
+      return verified.reason === 'unavailable' ? refused(UNVERIFIABLE) : this.counted(parts, BAD_TOKEN);
+    });
+  }
+
+  private byKey(parts: CredentialParts, triple: KeyTriple): MaybePromise<CallerOutcome> {
+    const wrong = WRONG[parts.wrongTriple];
+    if (!isWellFormed(triple)) return this.counted(parts, wrong);
+    const { client_id } = triple;
+    const digest = this.ports.seal.digestOf(triple);
+    const recheck = (): Rechecked => this.judgeKey(client_id, digest, parts);
+    return after(recheck(), (judged) => {
+      if (!('status' in judged)) {
+        this.ports.uses.note(client_id);
+        return admitted(judged, recheck);
+      }
+      return judged === wrong ? this.counted(parts, wrong) : refused(judged);
+    });
+  }
+
+  private judgeKey(client_id: string, digest: Buffer, parts: CredentialParts): Rechecked {
+    const { keys } = this.ports;
+    if (!keys.isFresh()) {
+      return keys
+        .makeFresh()
+        .then((isFresh) => (isFresh ? this.judgeKey(client_id, digest, parts) : UNVERIFIABLE));
+    }
+    const known = keys.keyOf(client_id);
+    if (known !== undefined) return this.judgeKnown(known, digest, parts);
+    return keys.load(client_id).then(
+      (key) => this.judgeKnown(key, digest, parts),
+      () => UNVERIFIABLE,
+    );
+  }
+
+  private judgeKnown(
+    known: KnownKey | 'absent',
+    digest: Buffer,
+    { peer, wrongTriple }: CredentialParts,
+  ): Rechecked {
+    if (!this.isRight(known, digest) || known === 'absent') return WRONG[wrongTriple];
+    if (!isListed(known.ip_allow_list, peer)) return ELSEWHERE;
+    const { users, feed, clock } = this.ports;
+    const user = users.userOf(known.account_id);
+    if (user !== undefined) return this.keyCaller(known, user);
+    return within(clock, ASK_MS, feed.userOf(known.account_id)).then(
+      (asked) => this.keyCaller(known, asked),
+      () => UNVERIFIABLE,
+    );
+  }
+
+  /** Both digests are compared, whatever the first comparison says, and of an unknown id as well. */
+  private isRight(known: KnownKey | 'absent', digest: Buffer): boolean {
+    const key = known === 'absent' ? undefined : known;
+    const now = epochMillis(this.ports.clock);
+    const isPresent = isSameDigest(key?.digest ?? NOBODYS, digest);
+    const wasPresent = isSameDigest(key?.previous_digest ?? NOBODYS, digest);
+    if (key === undefined || key.is_revoked) return false;
+    if (key.expires_at !== null && key.expires_at <= now) return false;
+    return isPresent || (wasPresent && key.previous_valid_until !== null && key.previous_valid_until > now);
+  }
+
+  private keyCaller(key: KnownKey, user: TokenState): ApiCaller | CredentialRefusal {
+    const enrolment = user === 'refused' ? undefined : user.enrolments.get(this.ports.service);
+    if (enrolment === undefined) return NO_USER;
+    return {
+      user_id: key.account_id,
+      auth_method: 'api_key',
+      roles: enrolment.roles,
+      scopes: key.scopes,
+      client_id: key.client_id,
+      ...(key.orders_per_minute === null ? {} : { orders_per_minute: key.orders_per_minute }),
+    };
+  }
+
+  /** A failure that cannot be counted is no answer: whoever guesses would have another for nothing. */
+  private async counted({ peer }: CredentialParts, why: CredentialRefusal): Promise<CallerOutcome> {
+    try {
+      return refused((await this.ports.throttle.countFailure(peer)) ? why : THROTTLED);
+    } catch {
+      return refused(UNVERIFIABLE);
+    }
+  }
+}
+
+function sessionCaller(principal: Principal): ApiCaller {
+  return {
+    user_id: principal.accountId,
+    auth_method: 'session',
+    roles: principal.roles,
+    scopes: SESSION_SCOPES,
+    session: principal,
+  };
+}
+
+function rechecked(verified: Verification): ApiCaller | CredentialRefusal {
+  if (verified.ok) return sessionCaller(verified.principal);
+  return verified.reason === 'unavailable' ? UNVERIFIABLE : BAD_TOKEN;
+}
+
+function refusal(status: CredentialRefusal['status'], error: string): CredentialRefusal {
+  return { status, error };
+}
+
+function refused(why: CredentialRefusal): CallerOutcome {
+  return { ok: false, refusal: why };
+}
+
+function admitted(caller: ApiCaller, recheck: () => Rechecked): CallerOutcome {
+  return { ok: true, caller, recheck };
+}
+
+/** At once where it is known at once. */
+function after<T, U>(value: MaybePromise<T>, then: (value: T) => MaybePromise<U>): MaybePromise<U> {
+  return value instanceof Promise ? value.then(then) : then(value);
+}

@@ -1,0 +1,63 @@
+import type { Pool } from 'pg';
+import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
+import type { WatchSettings } from '../revocation/identity-watch.js';
+import { ApiKeyFeed } from './api-key-feed.js';
+import { ApiKeyService } from './api-key-service.js';
+import { ApiKeyWatch } from './api-key-watch.js';
+import { ApiAuthenticator, type AuthenticatorPorts } from './authenticate.js';
+import { AuthThrottle } from './auth-throttle.js';
+import { TripleSeal } from './key-triple.js';
+import { KeyUses } from './key-uses.js';
+import { ProviderAccessBook } from './provider-access.js';
+
+export interface ApiKeysPorts {
+  readonly pool: Pool;
+  /** That of the identity's watch: following changes never waits for other work. */
+  readonly watchPool: Pool;
+  readonly clock: Clock;
+}
+
+export interface ApiKeysSettings {
+  /** 256 bits in hexadecimal. */
+  readonly secret: string;
+  readonly watch?: WatchSettings;
+}
+
+export interface ApiKeys {
+  readonly service: ApiKeyService;
+  readonly access: ProviderAccessBook;
+  readonly throttle: AuthThrottle;
+  authenticatorOf(
+    ports: Pick<AuthenticatorPorts, 'users' | 'feed' | 'verifier' | 'service'>,
+  ): ApiAuthenticator;
+  start(): Promise<void>;
+  /** Writes what is still to be written. */
+  stop(): Promise<void>;
+}
+
+const TIDY_MS = 60_000;
+
+/** Everything about API keys that one process needs, put together. */
+export function openApiKeys({ pool, watchPool, clock }: ApiKeysPorts, settings: ApiKeysSettings): ApiKeys {
+  const keys = new ApiKeyWatch(new ApiKeyFeed(watchPool), clock, settings.watch);
+  const seal = new TripleSeal(settings.secret);
+  const uses = new KeyUses(pool, clock);
+  const throttle = new AuthThrottle(pool, keys);
+  let cancel: Cancel = () => undefined;
+  return {
+    service: new ApiKeyService(pool, seal, keys),
+    access: new ProviderAccessBook(pool, keys),
+    throttle,
+    authenticatorOf: (given) => new ApiAuthenticator({ ...given, keys, throttle, seal, uses, clock }),
+    async start() {
+      await keys.start();
+      // What could not be done now is done the next time.
+      cancel = repeat(clock, TIDY_MS, () => throttle.forgetOld().catch(() => undefined));
+    },
+    async stop() {
+      cancel();
+      keys.stop();
+      await uses.flush().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,61 @@
+/** By names in lower case, as Node gives them. */
+export type HeaderValues = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export const SESSION_COOKIE = 'custody_session_jwt';
+
+/** What a caller shows to say who it is. A part that is undefined was not sent, or in a form that can be nothing. */
+export type Presented =
+  | {
+      readonly kind: 'key';
+      readonly client_id: string;
+      readonly api_key: string | undefined;
+      readonly api_secret: string | undefined;
+    }
+  | { readonly kind: 'token'; readonly token: string | undefined }
+  /** Parts of a triple alone. */
+  | { readonly kind: 'parts' }
+  | { readonly kind: 'nothing' };
+
+const BEARER_SCHEME = /^bearer(?:\s|$)/i;
+const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
+
+export interface PresentedParts {
+  readonly headers: HeaderValues;
+  /** A token that came in another way than by header, as a subprotocol. */
+  readonly token?: string;
+  /** A browser sends cookies with the handshakes of any page, so they count for nothing there. */
+  readonly takesCookie: boolean;
+}
+
+/** An id, even an empty one, makes it a key; then a bearer counts, then the cookie. */
+export function presentedIn({ headers, token, takesCookie }: PresentedParts): Presented {
+  const client_id = textOf(headers['x-client-id']);
+  const api_key = textOf(headers['x-api-key']);
+  const api_secret = textOf(headers['x-api-secret']);
+  if (client_id !== undefined) return { kind: 'key', client_id, api_key, api_secret };
+  const authorization = textOf(headers.authorization);
+  if (authorization !== undefined && BEARER_SCHEME.test(authorization)) {
+    return { kind: 'token', token: BEARER.exec(authorization)?.[1] };
+  }
+  if (token !== undefined) return { kind: 'token', token };
+  const cookie = takesCookie ? sessionCookie(textOf(headers.cookie)) : undefined;
+  if (cookie !== undefined) return { kind: 'token', token: cookie === 'several' ? undefined : cookie.token };
+  return { kind: api_key === undefined && api_secret === undefined ? 'nothing' : 'parts' };
+}
+
+/** Two of one name: somebody has put one beside the other. An empty one is no cookie. */
+function sessionCookie(header: string | undefined): { readonly token: string } | 'several' | undefined {
+  const values = (header ?? '')
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${SESSION_COOKIE}=`))
+    .map((pair) => pair.slice(SESSION_COOKIE.length + 1))
+    .filter((value) => value !== '');
+  const [token, ...more] = values;
+  if (token === undefined) return undefined;
+  return more.length > 0 ? 'several' : { token };
+}
+
+function textOf(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' || value === undefined ? value : value.join(', ');
+}
