@@ -1,0 +1,44 @@
+import type { SessionHolder } from '#libs/socket/session-guard.js';
+import type { VenueId } from '../rules/venues.js';
+
+/** Who is at the other end of a socket. Asked again several times a second, so it says what holds now. */
+export interface StreamCaller extends SessionHolder {
+  /** Absent for a session. */
+  readonly client_id?: string;
+  /** The limit of the key, where it has its own. */
+  readonly orders_per_minute?: number;
+  /** The scopes that streams ask for and the caller has. */
+  readonly scopes: ReadonlySet<StreamScope>;
+}
+export type StreamScope = 'trade:read' | 'trade:execute';
+
+export const COMMANDS = ['order.submit', 'order.cancel', 'order.cancel_all', 'order.amend'] as const;
+export type CommandName = (typeof COMMANDS)[number];
+
+export interface CommandCall {
+  readonly name: CommandName;
+  /** All members but `op` and `req_id`, each as the JSON text that came, so that numbers stay exact. */
+  readonly members: ReadonlyMap<string, string>;
+  readonly caller: StreamCaller;
+  /** Only of a connection that wants its orders cancelled when it is lost. */
+  readonly connectionId?: string;
+}
+
+/** As over HTTP. */
+export interface CommandAnswer {
+  readonly status: number;
+  /** JSON text; empty where the status says it all. */
+  readonly body: string;
+  readonly isReplay?: boolean;
+  readonly isMismatch?: boolean;
+}
+
+/** Takes the same way as the call of the same name over HTTP: the same checks, limits and keys. */
+export interface Commands {
+  run(call: CommandCall): Promise<CommandAnswer>;
+}
+
+/** Whether keys may use a venue: null where that cannot be known. Sessions always may. */
+export interface ProviderAccess {
+  enabled(caller: StreamCaller, venue: VenueId): boolean | null;
+}
