@@ -96,7 +96,9 @@ export interface VenueAccount {
     readonly market_id?: string;
     readonly side?: OrderSide;
   }): Promise<Told<{ readonly cancelled: readonly string[] }>>;
-  /** On venue b, between the account's two shards of collateral. */
+  /** On venue b: what each shard of the account's collateral has free to pay with. */
+  freeCollateral?(): Promise<ReadonlyMap<number, Micros>>;
+  /** On venue b, between the account's two shards of collateral; done at most once under a reference. */
   moveCollateral?(from: number, to: number, amount: Micros, reference: string): Promise<void>;
   /** The id by which the venue will remember a transfer: made once, and durable before the transfer is sent under it. */
   transferReference(transfer_id: string): string;
