@@ -1,7 +1,7 @@
 import { object } from '#libs/edge/decoding/decode.js';
 import { text } from '#libs/edge/decoding/decode-scalars.js';
 import { endpoint } from '#libs/edge/endpoint.js';
-import { keySet, session } from './auth-shapes.js';
+import { cookie, keySet, session } from './auth-shapes.js';
 
 const MAX_TEXT = 1_024;
 const UNAVAILABLE = { 503: ['owner_routing_unavailable'] };
@@ -16,7 +16,7 @@ export const login = endpoint({
     required: { email: text({ maxLength: MAX_TEXT }), password: text({ maxLength: MAX_TEXT }) },
   }),
   summary: 'Exchange an e-mail address and a password for a session token',
-  answers: { 200: { description: 'A session token and its end.', body: session } },
+  answers: { 200: { description: 'A session token and its end.', body: session, headers: cookie } },
   statuses: { ...REFUSED, 429: ['login_rate_limited'] },
 });
 
@@ -27,7 +27,13 @@ export const refresh = endpoint({
   access: 'public',
   summary: 'Another token of the same session, up to four hours after the end of this one',
   checksToken: true,
-  answers: { 200: { description: 'The new token; the old one stays valid until its end.', body: session } },
+  answers: {
+    200: {
+      description: 'The new token; the old one stays valid until its end.',
+      body: session,
+      headers: cookie,
+    },
+  },
   statuses: REFUSED,
 });
 
@@ -38,7 +44,7 @@ export const logout = endpoint({
   access: 'public',
   summary: 'End this token',
   checksToken: true,
-  answers: { 204: { description: 'Ended.' } },
+  answers: { 204: { description: 'Ended.', headers: cookie } },
   statuses: REFUSED,
 });
 
@@ -49,7 +55,7 @@ export const logoutAll = endpoint({
   access: 'public',
   summary: 'End every token of this session',
   checksToken: true,
-  answers: { 204: { description: 'Ended.' } },
+  answers: { 204: { description: 'Ended.', headers: cookie } },
   statuses: REFUSED,
 });
 

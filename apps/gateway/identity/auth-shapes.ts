@@ -8,6 +8,7 @@ import {
   recordOf,
   type Shape,
 } from '#libs/edge/documents/shapes.js';
+import { SESSION_COOKIE } from '#libs/identity/sessions/session-cookie.js';
 import type { PublicJwk } from '#libs/identity/keys/signing-key.js';
 
 const base64url: Shape = { describe: () => ({ type: 'string', pattern: '^[A-Za-z0-9_-]+$' }) };
@@ -30,3 +31,8 @@ export const keySet: Shape = named(
     ),
   }),
 );
+
+/** For browsers, which keep the token of the session in it. */
+export const cookie: Readonly<Record<string, Shape>> = {
+  'set-cookie': { describe: () => ({ type: 'string', pattern: `^${SESSION_COOKIE}=` }) },
+};

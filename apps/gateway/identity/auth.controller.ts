@@ -6,11 +6,12 @@ import type { Reply } from '#libs/edge/reply/reply.js';
 import { AUTHORITY_UNAVAILABLE, UNAUTHORIZED } from '#libs/auction/api/refusals.js';
 import { SigningKeys } from '#libs/identity/keys/signing-keys.js';
 import { LoginService } from '#libs/identity/sessions/login-service.js';
+import { CLEARED_COOKIE, sessionCookie } from '#libs/identity/sessions/session-cookie.js';
 import { SessionService } from '#libs/identity/sessions/session-service.js';
 import { jwks, login, logout, logoutAll, refresh } from './auth-endpoints.js';
 
 const RATE_LIMITED = errorReply(429, 'login_rate_limited');
-const DONE: Reply = { status: 204 };
+const DONE: Reply = { status: 204, headers: { 'set-cookie': CLEARED_COOKIE } };
 
 type Refused = 'invalid' | 'unauthorized' | 'throttled' | 'unavailable';
 
@@ -55,7 +56,8 @@ export class AuthController {
 }
 
 function issued({ access_token, expires_at }: { access_token: string; expires_at: string }): Reply {
-  return { status: 200, body: { access_token, expires_at } };
+  const headers = { 'set-cookie': sessionCookie(access_token) };
+  return { status: 200, body: { access_token, expires_at }, headers };
 }
 
 function refusal(reason: Refused): Reply {

@@ -1,7 +1,7 @@
+import { SESSION_COOKIE } from '../sessions/session-cookie.js';
+
 /** By names in lower case, as Node gives them. */
 export type HeaderValues = Readonly<Record<string, string | readonly string[] | undefined>>;
-
-export const SESSION_COOKIE = 'custody_session_jwt';
 
 /** What a caller shows to say who it is. A part that is undefined was not sent, or in a form that can be nothing. */
 export type Presented =
@@ -38,13 +38,13 @@ export function presentedIn({ headers, token, takesCookie }: PresentedParts): Pr
     return { kind: 'token', token: BEARER.exec(authorization)?.[1] };
   }
   if (token !== undefined) return { kind: 'token', token };
-  const cookie = takesCookie ? sessionCookie(textOf(headers.cookie)) : undefined;
+  const cookie = takesCookie ? cookieIn(textOf(headers.cookie)) : undefined;
   if (cookie !== undefined) return { kind: 'token', token: cookie === 'several' ? undefined : cookie.token };
   return { kind: api_key === undefined && api_secret === undefined ? 'nothing' : 'parts' };
 }
 
 /** Two of one name: somebody has put one beside the other. An empty one is no cookie. */
-function sessionCookie(header: string | undefined): { readonly token: string } | 'several' | undefined {
+function cookieIn(header: string | undefined): { readonly token: string } | 'several' | undefined {
   const values = (header ?? '')
     .split(';')
     .map((pair) => pair.trim())

@@ -63,6 +63,8 @@ export const FIELD_MEANINGS: Readonly<Record<string, string>> = {
   equivalence_id: 'Contracts of one id settle alike, and may stand in one auction as alternative routes.',
   error: 'The stable code.',
   etag: 'Names this very text; for `If-None-Match`.',
+  'set-cookie':
+    'Gives a browser the token of its session, or takes it away; for the addresses that take it as a cookie.',
   events: 'In order, without holes.',
   exclude_market_maker_ids: 'Makers to leave out.',
   execution_deadline_ms: 'From the award, 5,000 to 900,000; 60,000 unless given.',

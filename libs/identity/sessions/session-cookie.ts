@@ -1,0 +1,10 @@
+/** Browsers carry the token in it. Scripts of a page cannot read it, and pages of others cannot have it sent. */
+export const SESSION_COOKIE = 'custody_session_jwt';
+
+const ATTRIBUTES = 'HttpOnly; Secure; SameSite=Strict; Path=/';
+
+export function sessionCookie(token: string): string {
+  return `${SESSION_COOKIE}=${token}; ${ATTRIBUTES}`;
+}
+
+export const CLEARED_COOKIE = `${SESSION_COOKIE}=; ${ATTRIBUTES}; Max-Age=0`;
