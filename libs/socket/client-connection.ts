@@ -131,6 +131,7 @@ export class ClientConnection<Who extends SessionHolder, Addressee> {
     if (!this.requests.isReading) this.heardAt = now;
     const { helloMillis, heartbeatMillis, silentHeartbeats } = this.ports.limits;
     if (state === 'unauthorized') this.expire();
+    else if (state === 'forbidden') this.forbid();
     else if (isPast(this.heardAt, heartbeatMillis * silentHeartbeats, now)) {
       this.close(CLOSE.heartbeat, 'nothing heard');
     } else if (this.phase === 'GREETED') this.tickGreeted(now);
@@ -155,6 +156,7 @@ export class ClientConnection<Who extends SessionHolder, Addressee> {
         // While it is unknown whether the session holds, it may also be unknown when it ends: the welcome waits for both.
         if (state === 'unavailable') this.outbox.hold(true);
         if (state === 'unauthorized') this.expire();
+        else if (state === 'forbidden') this.forbid();
         else if (found === undefined) this.close(CLOSE.draining, 'this gateway is behind');
         else {
           this.phase = 'GREETED';
@@ -197,6 +199,11 @@ export class ClientConnection<Who extends SessionHolder, Addressee> {
 
   expire(): void {
     this.close(CLOSE.unauthorized, 'the session has ended');
+  }
+
+  /** The session holds, but not for this connection any more. */
+  forbid(): void {
+    this.close(CLOSE.forbidden, 'not allowed any more');
   }
 
   /** The client can resume at another process, or here once more. */

@@ -11,7 +11,9 @@ export interface ClientSession<Who extends SessionHolder> {
   /** In seconds since 1970. */
   readonly expiresAt: number;
 }
-export type SessionOutcome<Who extends SessionHolder> = ClientSession<Who> | 'unauthorized' | 'unavailable';
+/** `forbidden`: it holds, but not for what the connection is for, or not from there. */
+export type SessionOutcome<Who extends SessionHolder> =
+  ClientSession<Who> | 'unauthorized' | 'forbidden' | 'unavailable';
 
 /** Says whether a token holds at this moment. Called again and again, so it answers from memory when it can. */
 export type SessionCheck<Who extends SessionHolder> = () =>
@@ -22,7 +24,7 @@ export interface Sessions<Who extends SessionHolder> {
   checkOf(token: string): SessionCheck<Who>;
 }
 
-export type SessionState = 'good' | 'unauthorized' | 'unavailable';
+export type SessionState = 'good' | 'unauthorized' | 'forbidden' | 'unavailable';
 
 /** The token of one connection: whether it still holds, when it ends, and what takes its place. */
 export class SessionGuard<Who extends SessionHolder> {

@@ -20,6 +20,7 @@ export const CLOSE = {
   done: 1000,
   badMessage: 4400,
   unauthorized: 4401,
+  forbidden: 4403,
   heartbeat: 4408,
   slowReader: 4431,
   draining: 4503,

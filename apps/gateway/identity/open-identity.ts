@@ -94,7 +94,7 @@ function serviceIdentity(verifier: TokenVerifier): ServiceIdentity {
 }
 
 /** The verifier gives the same principal until something about it changes, so the edge's form of it is made once. */
-function sessionForms(): (verification: Verification) => SessionOutcome<Caller> {
+function sessionForms(): (verification: Verification) => Exclude<SessionOutcome<Caller>, 'forbidden'> {
   const known = new WeakMap<Principal, ClientSession<Caller>>();
   return (verification) => {
     if (!verification.ok) return verification.reason;

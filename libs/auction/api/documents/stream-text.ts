@@ -88,7 +88,8 @@ export const SERVER_TEXTS: Readonly<Record<ServerMessage, string>> = {
   goaway: 'This gateway is about to stop, or cannot tell everything any more.',
 };
 
-type OwnClose = keyof typeof CLOSE;
+/** A token holds for all of the stream or for nothing. */
+type OwnClose = Exclude<keyof typeof CLOSE, 'forbidden'>;
 const OWN_CLOSES: Readonly<Record<OwnClose, string>> = {
   done: 'after `bye`',
   badMessage: 'no JSON object with a `cmd_id`, a binary frame, or not `hello` first and in time',

@@ -30,7 +30,12 @@ import type { Greeting } from './greeting.js';
 import type { RunRequest, StreamConnection, StreamPorts } from './stream-ports.js';
 import { SubscriptionHandler } from './subscription-handler.js';
 
-const REFUSALS = { foreign: FORBIDDEN, unauthorized: UNAUTHORIZED, unavailable: SESSION_UNKNOWN } as const;
+const REFUSALS = {
+  foreign: FORBIDDEN,
+  unauthorized: UNAUTHORIZED,
+  forbidden: FORBIDDEN,
+  unavailable: SESSION_UNKNOWN,
+} as const;
 const auctionId = shardUuid('invalid_auction_id');
 
 /** Answers what is said after the welcome: commands, and what concerns the connection itself. */
@@ -88,6 +93,7 @@ export class MessageHandler {
       // A connection that is gone is not watched, so its commands must not run.
       if (connection.isEnded) return;
       if (state === 'unauthorized') connection.expire();
+      else if (state === 'forbidden') connection.forbid();
       else if (state === 'unavailable') connection.send(reject(cmdId, SESSION_UNKNOWN));
       else {
         const { principal } = connection.guard;

@@ -7,7 +7,7 @@ import { accountsOf, eventsFor, gainOf, type FeedEvent, type Gain } from './chan
 import { Listeners, type FeedListener } from './listeners.js';
 import { FeedFollower } from './feed-follower.js';
 import { ShardMemory } from './shard-memory.js';
-import { Waiters } from './waiters.js';
+import { Waiters } from '#libs/platform/time/waiters.js';
 
 /** An auction that the viewer may see, at the feed's present positions. */
 export interface ViewerState {

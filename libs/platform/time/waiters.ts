@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/platform/time/clock.js';
+import type { Clock } from './clock.js';
 
 interface Waiter {
   readonly isDone: () => boolean;

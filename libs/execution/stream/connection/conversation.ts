@@ -1,0 +1,126 @@
+import { instantFromNanos } from '#libs/base/instant.js';
+import {
+  ClientConnection,
+  type ClientCredentials,
+  type ConnectionProtocol,
+} from '#libs/socket/client-connection.js';
+import { CLOSE, type StreamSocket } from '#libs/socket/socket.js';
+import { printTime } from '../../rules/record.js';
+import { CONTROL_MESSAGES, isCommand, isControl, readControl } from '../client-messages.js';
+import { readFrame, type ClientFrame } from '../frames.js';
+import type { StreamCaller } from '../ports.js';
+import { errorMessage, invalid, message, type Refusal } from '../server-messages.js';
+import type { Subscription } from '../subscriptions.js';
+import { greet, type Greeting } from './greeting.js';
+import { MessageHandler, sessionEnd } from './message-handler.js';
+import type { StreamConnection, StreamPorts } from './stream-ports.js';
+
+/** Those that are open and greeted, so that what changes beside the journals reaches them. */
+export type Greeted = Set<MessageHandler>;
+
+export function openConnection(
+  ports: StreamPorts,
+  greeted: Greeted,
+  socket: StreamSocket,
+  credentials: ClientCredentials<StreamCaller>,
+): StreamConnection {
+  return new ClientConnection(
+    ports,
+    socket,
+    credentials,
+    (connection: StreamConnection) => new Conversation(ports, greeted, connection),
+  );
+}
+
+/** What is said over one connection of `/ws`: `hello` and its welcome, then everything else. */
+class Conversation implements ConnectionProtocol<Subscription> {
+  /** From the welcome on. */
+  private handler: MessageHandler | undefined;
+
+  constructor(
+    private readonly ports: StreamPorts,
+    private readonly greeted: Greeted,
+    private readonly connection: StreamConnection,
+  ) {}
+
+  receive(text: string): void {
+    const frame = readFrame(text);
+    if (frame === undefined) {
+      this.connection.close(CLOSE.badMessage, 'a message is a JSON object with an op and a req_id');
+      return;
+    }
+    const { op } = frame;
+    this.ports.meter.received(isControl(op) || isCommand(op) ? op : 'unknown');
+    if (this.handler !== undefined) this.handler.handle(frame);
+    else if (op === 'hello') this.greet(frame);
+    else this.connection.close(CLOSE.badMessage, 'hello comes first');
+  }
+
+  beat(): void {
+    this.handler?.subscriptions.beat();
+  }
+
+  warnOfExpiry(): void {
+    this.connection.send(message('session_expiring', sessionEnd(this.connection.guard)));
+  }
+
+  goAway(reason: string): void {
+    this.connection.send(message('goaway', { reason }));
+  }
+
+  wouldLose(subjects: ReadonlySet<string>): boolean {
+    return this.handler?.subscriptions.wouldLose(subjects) === true;
+  }
+
+  sendStateInstead(dropped: ReadonlyMap<Subscription, number>): void {
+    this.handler?.sendStateInstead(dropped);
+  }
+
+  end(): void {
+    if (this.handler === undefined) return;
+    this.greeted.delete(this.handler);
+    this.handler.end();
+  }
+
+  private greet(frame: ClientFrame): void {
+    const { connection, ports } = this;
+    const refuse = ({ status, body }: Refusal): void => {
+      connection.send(errorMessage(frame.reqId, status, body));
+    };
+    const hello = readControl(CONTROL_MESSAGES.hello, frame);
+    if (!hello.ok) refuse(hello.refusal);
+    else if ((hello.value.cancel_on_disconnect?.grace_ms ?? 0) > ports.limits.maxGraceMillis) {
+      refuse(invalid('cancel_on_disconnect.grace_ms', 'grace_ms is 0 to 30000.'));
+    } else {
+      connection.greet(greet(hello.value, connection.account, ports), (greeting) => {
+        this.welcome(frame.reqId, greeting);
+      });
+    }
+  }
+
+  /** Everything from here on happens at one moment, so that the feed stands still. */
+  private welcome(reqId: string, greeting: Greeting): void {
+    const { connection, ports } = this;
+    const { resumed, error } = greeting;
+    const handler = new MessageHandler(ports, connection, greeting);
+    this.handler = handler;
+    this.greeted.add(handler);
+    if (resumed !== undefined) ports.meter.resumed('RESUMED');
+    else if (error !== undefined) ports.meter.resumed(error);
+    const { names: subscriptions } = handler.subscriptions;
+    const render = (): string =>
+      message('welcome', {
+        req_id: reqId,
+        connection_id: greeting.connectionId,
+        server_time: printTime(instantFromNanos(ports.clock.epochNanos())),
+        ...sessionEnd(connection.guard),
+        heartbeat_ms: ports.limits.heartbeatMillis,
+        resumed: resumed !== undefined,
+        subscriptions,
+        ...(error === undefined ? {} : { resume_error: error }),
+      });
+    // Rendered when it leaves: by then it is known when the session ends.
+    connection.send({ size: 0, render });
+    handler.begin();
+  }
+}

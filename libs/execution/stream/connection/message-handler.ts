@@ -1,0 +1,199 @@
+import { instantFromNanos, NANOS_PER_SECOND } from '#libs/base/instant.js';
+import type { Decoder } from '#libs/edge/decoding/decode.js';
+import type { SessionGuard } from '#libs/socket/session-guard.js';
+import { CLOSE } from '#libs/socket/socket.js';
+import { printTime } from '../../rules/record.js';
+import { CONTROL_MESSAGES, isCommand, isControl, readControl, type ControlName } from '../client-messages.js';
+import type { ClientFrame } from '../frames.js';
+import type { CommandName, StreamCaller } from '../ports.js';
+import {
+  answerMessage,
+  errorMessage,
+  FAILED,
+  FOREIGN,
+  invalid,
+  message,
+  SESSION_UNKNOWN,
+  TWICE,
+  UNAUTHORIZED,
+  UNKNOWN_OP,
+  type Refusal,
+} from '../server-messages.js';
+import type { Subscription, Subscriptions } from '../subscriptions.js';
+import type { Greeting } from './greeting.js';
+import type { StreamConnection, StreamPorts } from './stream-ports.js';
+import { SubscriptionHandler } from './subscription-handler.js';
+
+const REFUSALS = {
+  foreign: FOREIGN,
+  unauthorized: UNAUTHORIZED,
+  forbidden: FOREIGN,
+  unavailable: SESSION_UNKNOWN,
+};
+/** A key has no session: it holds until somebody ends it. */
+const NO_END = Number.MAX_SAFE_INTEGER;
+
+/** Answers what is said after the welcome: commands, and what concerns the connection itself. */
+export class MessageHandler {
+  private readonly handler: SubscriptionHandler;
+  private turn: Promise<void> = Promise.resolve();
+  private saidBye = false;
+
+  constructor(
+    private readonly ports: StreamPorts,
+    private readonly connection: StreamConnection,
+    private readonly greeting: Greeting,
+  ) {
+    this.handler = new SubscriptionHandler(ports, connection, greeting);
+  }
+
+  get subscriptions(): Subscriptions {
+    return this.handler.subscriptions;
+  }
+
+  /** After the welcome. */
+  begin(): void {
+    const { connectionId, graceMillis, resumed } = this.greeting;
+    if (graceMillis !== undefined || resumed !== undefined) {
+      this.ports.presence.resumed({ connectionId, account: this.connection.account }, graceMillis);
+    }
+    this.handler.begin();
+  }
+
+  handle(frame: ClientFrame): void {
+    const { op, reqId } = frame;
+    if (isCommand(op)) this.command(frame, op);
+    else if (isControl(op)) this.control(frame, op);
+    else this.refuse(reqId, UNKNOWN_OP);
+  }
+
+  /** Called several times a second. */
+  look(): void {
+    this.handler.lookAtAccess();
+  }
+
+  sendStateInstead(dropped: ReadonlyMap<Subscription, number>): void {
+    this.handler.sendStateInstead(dropped);
+  }
+
+  end(): void {
+    this.handler.end();
+    const { connectionId, graceMillis } = this.greeting;
+    if (graceMillis === undefined) return;
+    const { account } = this.connection;
+    this.ports.presence.ended({ connectionId, account, graceMillis }, this.saidBye ? 'BYE' : 'LOST');
+  }
+
+  private refuse(reqId: string, { status, body }: Refusal): void {
+    this.connection.send(errorMessage(reqId, status, body));
+  }
+
+  private run(reqId: string, task: () => Promise<void>): void {
+    this.connection.requests.run(task, (error) => {
+      this.ports.onFault(error);
+      this.refuse(reqId, FAILED);
+    });
+  }
+
+  /** One after the other, each under a session that holds at that moment. */
+  private command({ reqId, members }: ClientFrame, name: CommandName): void {
+    if (members === undefined) {
+      this.refuse(reqId, TWICE);
+      return;
+    }
+    const before = this.turn;
+    this.run(reqId, () => {
+      const done = before.then(() => this.runCommand(reqId, name, members));
+      this.turn = done.catch(() => undefined);
+      return done;
+    });
+  }
+
+  private async runCommand(
+    reqId: string,
+    name: CommandName,
+    members: ReadonlyMap<string, string>,
+  ): Promise<void> {
+    const { connection, greeting } = this;
+    const state = await connection.guard.check();
+    // A connection that is gone is not watched, so its commands must not run.
+    if (connection.isEnded) return;
+    if (state === 'unavailable') this.refuse(reqId, SESSION_UNKNOWN);
+    else if (state === 'unauthorized') connection.expire();
+    else if (state === 'forbidden') connection.forbid();
+    else {
+      const { connectionId, graceMillis } = greeting;
+      const watched = graceMillis === undefined ? {} : { connectionId };
+      const call = { name, members, caller: connection.guard.principal, ...watched };
+      connection.send(answerMessage(reqId, await this.ports.commands.run(call)));
+    }
+  }
+
+  private control(frame: ClientFrame, op: ControlName): void {
+    const { reqId } = frame;
+    const { connection, handler } = this;
+    switch (op) {
+      case 'hello':
+        this.refuse(reqId, invalid('op', 'hello comes once.'));
+        return;
+      case 'subscribe':
+        this.read(CONTROL_MESSAGES.subscribe, frame, ({ exchange_ids: venues }) => {
+          this.run(reqId, () => handler.subscribe(reqId, venues));
+        });
+        return;
+      case 'unsubscribe':
+        this.read(CONTROL_MESSAGES.unsubscribe, frame, ({ subscription_id: id }) => {
+          handler.unsubscribe(reqId, id);
+        });
+        return;
+      case 'auth.refresh':
+        this.read(CONTROL_MESSAGES['auth.refresh'], frame, ({ token }) => {
+          this.run(reqId, () => this.refresh(reqId, token));
+        });
+        return;
+      case 'ping':
+        this.read(CONTROL_MESSAGES.ping, frame, () => {
+          connection.send(message('pong', { req_id: reqId }));
+        });
+        return;
+      case 'bye':
+        this.read(CONTROL_MESSAGES.bye, frame, () => {
+          this.leave(reqId);
+        });
+    }
+  }
+
+  private read<T>(decoder: Decoder<T>, frame: ClientFrame, handle: (wanted: T) => void): void {
+    const wanted = readControl(decoder, frame);
+    if (wanted.ok) handle(wanted.value);
+    else this.refuse(frame.reqId, wanted.refusal);
+  }
+
+  /** A key is not replaced by a token: whoever has one opens another socket with it. */
+  private async refresh(reqId: string, token: string): Promise<void> {
+    const { guard } = this.connection;
+    const outcome = guard.principal.client_id === undefined ? await guard.refresh(token) : 'foreign';
+    if (outcome !== 'refreshed') this.refuse(reqId, REFUSALS[outcome]);
+    else {
+      const body = JSON.stringify(sessionEnd(guard));
+      this.connection.send(answerMessage(reqId, { status: 200, body }));
+    }
+  }
+
+  /** Earlier requests are answered first. */
+  private leave(reqId: string): void {
+    const { connection } = this;
+    this.saidBye = true;
+    void connection.requests.close().then(() => {
+      connection.send(answerMessage(reqId, { status: 200, body: '{}' }));
+      connection.close(CLOSE.done, 'bye');
+    });
+  }
+}
+
+export function sessionEnd({ expiresAt }: SessionGuard<StreamCaller>): {
+  readonly session_expires_at?: string;
+} {
+  if (expiresAt === NO_END) return {};
+  return { session_expires_at: printTime(instantFromNanos(BigInt(expiresAt) * NANOS_PER_SECOND)) };
+}

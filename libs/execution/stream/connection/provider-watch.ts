@@ -1,0 +1,43 @@
+import type { VenueId } from '../../rules/venues.js';
+import type { ProviderAccess, StreamCaller } from '../ports.js';
+
+export interface AccessChange {
+  readonly venue: VenueId;
+  readonly enabled: boolean | null;
+}
+
+/** Which venues a connection may hear of, as it was looked at last. */
+export class ProviderWatch {
+  private readonly known = new Map<VenueId, boolean | null>();
+
+  constructor(
+    private readonly access: ProviderAccess,
+    private readonly venues: readonly VenueId[],
+    private readonly callerNow: () => StreamCaller,
+  ) {
+    for (const venue of venues) this.known.set(venue, access.enabled(callerNow(), venue));
+  }
+
+  readonly denied = (): ReadonlySet<VenueId> =>
+    new Set([...this.known].filter(([, enabled]) => enabled !== true).map(([venue]) => venue));
+
+  /** Those that are not as everybody expects. */
+  unusual(): AccessChange[] {
+    return [...this.known]
+      .filter(([, enabled]) => enabled !== true)
+      .map(([venue, enabled]) => ({ venue, enabled }));
+  }
+
+  /** What has changed since. */
+  look(): AccessChange[] {
+    const caller = this.callerNow();
+    const changes: AccessChange[] = [];
+    for (const venue of this.venues) {
+      const enabled = this.access.enabled(caller, venue);
+      if (enabled === this.known.get(venue)) continue;
+      this.known.set(venue, enabled);
+      changes.push({ venue, enabled });
+    }
+    return changes;
+  }
+}

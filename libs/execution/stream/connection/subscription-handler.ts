@@ -1,0 +1,213 @@
+import type { VenueId } from '../../rules/venues.js';
+import { Resumption } from '../resumption.js';
+import {
+  CELL_AWAY,
+  errorMessage,
+  INVALID_SCOPE,
+  invalid,
+  message,
+  TOO_MANY,
+  type Refusal,
+  type ResyncReason,
+} from '../server-messages.js';
+import { Subscriptions, type Subscription } from '../subscriptions.js';
+import type { Told } from '../told.js';
+import type { FoldListener, UserFold } from '../user-fold.js';
+import { CellAway, type HeldFold } from '../user-folds.js';
+import type { Greeting } from './greeting.js';
+import { ProviderWatch, type AccessChange } from './provider-watch.js';
+import type { StreamConnection, StreamPorts } from './stream-ports.js';
+
+/** The subscriptions of one connection: begun, resumed, sent anew, ended. */
+export class SubscriptionHandler implements FoldListener {
+  readonly subscriptions: Subscriptions;
+  private readonly providers: ProviderWatch;
+  private held: HeldFold | undefined;
+  private unlisten: () => void = () => undefined;
+
+  constructor(
+    private readonly ports: StreamPorts,
+    private readonly connection: StreamConnection,
+    private readonly greeting: Greeting,
+  ) {
+    this.providers = new ProviderWatch(ports.access, ports.venues, () => connection.guard.principal);
+    const { tokens, clock, limits, meter } = ports;
+    this.subscriptions = new Subscriptions(
+      {
+        ...{ tokens, clock, limits, outbox: connection.outbox, account: connection.account },
+        connectionId: greeting.connectionId,
+        denied: this.providers.denied,
+        onResync: (reason) => {
+          meter.resynced(reason);
+        },
+      },
+      () => this.held?.fold,
+    );
+    const { resumed } = greeting;
+    if (resumed === undefined) return;
+    this.subscriptions.restore(resumed.point, resumed.seen);
+    if (resumed.held !== undefined) this.follow(resumed.held);
+  }
+
+  /** After the welcome: says what is withheld, and goes on with what was resumed. */
+  begin(): void {
+    for (const change of this.providers.unusual()) this.tellAccess(change);
+    const { resumed } = this.greeting;
+    const { held } = this;
+    if (resumed === undefined || held === undefined) return;
+    this.guarded(() => {
+      const denied = this.providers.denied();
+      const isChanged = (venue: VenueId): boolean =>
+        denied.has(venue) !== resumed.point.denied.includes(venue);
+      const changed = this.ports.venues.filter(isChanged);
+      const all = this.subscriptions.list();
+      const incomplete = all.filter(({ phase }) => phase === 'NEW');
+      const moved = all.filter((one) => changed.some((venue) => this.subscriptions.covers(one, venue)));
+      this.resync(incomplete, 'SNAPSHOT_INCOMPLETE');
+      this.resync(
+        moved.filter((one) => !incomplete.includes(one)),
+        'PROVIDER_ACCESS',
+      );
+    });
+    void this.catchUp(held.fold).catch((error: unknown) => {
+      this.connection.fail(error);
+    });
+  }
+
+  async subscribe(reqId: string, venues: readonly VenueId[] | undefined): Promise<void> {
+    const { connection, subscriptions } = this;
+    if (!connection.guard.principal.scopes.has('trade:read')) {
+      this.refuse(reqId, INVALID_SCOPE);
+      return;
+    }
+    const fold = await this.foldNow();
+    if (connection.isEnded) return;
+    if (fold === undefined) this.refuse(reqId, CELL_AWAY);
+    else if (subscriptions.size >= this.ports.limits.subscriptions) this.refuse(reqId, TOO_MANY);
+    else {
+      const subscription = subscriptions.add(venues);
+      connection.send(message('subscribed', { req_id: reqId, subscription_id: subscription.id }));
+      this.guarded(() => {
+        subscriptions.sendSnapshot(subscription, fold);
+      });
+    }
+  }
+
+  unsubscribe(reqId: string, id: string): void {
+    if (!this.subscriptions.remove(id)) {
+      this.refuse(reqId, invalid('subscription_id', 'There is no such subscription.'));
+      return;
+    }
+    this.connection.send(message('unsubscribed', { req_id: reqId, subscription_id: id }));
+    // The client's earlier tokens would bring it back.
+    this.subscriptions.beat();
+  }
+
+  onTold(told: Told): void {
+    this.guarded(() => {
+      this.subscriptions.tell(told, 'LIVE');
+    });
+  }
+
+  onBroken(): void {
+    this.letGo();
+    void this.beginAnew().catch((error: unknown) => {
+      this.connection.fail(error);
+    });
+  }
+
+  /** Too much was waiting. What has not left does not count, and the present is sent instead. */
+  sendStateInstead(dropped: ReadonlyMap<Subscription, number>): void {
+    this.subscriptions.takeBack(dropped);
+    this.resync(this.subscriptions.list(), 'SLOW_READER');
+  }
+
+  lookAtAccess(): void {
+    for (const change of this.providers.look()) {
+      this.tellAccess(change);
+      if (change.enabled !== true) continue;
+      const hearing = this.subscriptions.list().filter((one) => this.subscriptions.covers(one, change.venue));
+      this.guarded(() => {
+        this.resync(hearing, 'PROVIDER_ACCESS');
+      });
+    }
+  }
+
+  end(): void {
+    this.letGo();
+  }
+
+  private refuse(reqId: string, { status, body }: Refusal): void {
+    this.connection.send(errorMessage(reqId, status, body));
+  }
+
+  private tellAccess({ venue, enabled }: AccessChange): void {
+    this.connection.send(message('provider_access', { exchange_id: venue, enabled }));
+    // Earlier tokens count on what was told before.
+    this.subscriptions.beat();
+  }
+
+  /** Undefined where the cell does not answer. Everything that is durable at the call is in it. */
+  private async foldNow(): Promise<UserFold | undefined> {
+    try {
+      const held = await this.ports.folds.acquire(this.connection.account);
+      if (this.held?.fold === held.fold || this.connection.isEnded) held.release();
+      else this.follow(held);
+      return held.fold;
+    } catch (error) {
+      if (error instanceof CellAway) return undefined;
+      throw error;
+    }
+  }
+
+  private follow(held: HeldFold): void {
+    this.letGo();
+    this.held = held;
+    this.unlisten = held.fold.listen(this);
+  }
+
+  private letGo(): void {
+    this.unlisten();
+    this.held?.release();
+    this.held = undefined;
+  }
+
+  private async beginAnew(): Promise<void> {
+    if (this.subscriptions.size === 0 || this.connection.isEnded) return;
+    const fold = await this.foldNow();
+    if (fold === undefined) throw new CellAway('the orders are not known any more');
+    this.guarded(() => {
+      this.resync(this.subscriptions.list(), 'HISTORY_GONE');
+    });
+  }
+
+  private async catchUp(fold: UserFold): Promise<void> {
+    const { connection, subscriptions, ports } = this;
+    const isStopped = (): boolean => connection.isEnded || this.held?.fold !== fold;
+    const { events, clock, limits } = ports;
+    const own = { outbox: connection.outbox, subscriptions, fold, isStopped };
+    if (await new Resumption({ ...own, events, clock, limits }).run()) return;
+    this.guarded(() => {
+      const behind = subscriptions.list().filter(({ phase }) => phase === 'BEHIND');
+      this.resync(behind, 'HISTORY_GONE');
+    });
+  }
+
+  /** Sends snapshots of the present; what happens goes on after that. */
+  private resync(subscriptions: readonly Subscription[], reason: ResyncReason): void {
+    const fold = this.held?.fold;
+    if (subscriptions.length === 0 || fold === undefined) return;
+    this.subscriptions.sendResync(subscriptions, reason);
+    for (const subscription of subscriptions) {
+      if (this.subscriptions.has(subscription)) this.subscriptions.sendSnapshot(subscription, fold);
+    }
+  }
+
+  private guarded(tell: () => void): void {
+    try {
+      this.connection.outbox.together(tell);
+    } catch (error) {
+      this.connection.fail(error);
+    }
+  }
+}

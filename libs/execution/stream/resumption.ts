@@ -1,0 +1,107 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
+import type { Outbox } from '#libs/socket/outbox.js';
+import type { OrderState } from '../rules/order.js';
+import type { StreamLimits } from './stream-limits.js';
+import type { Subscription, Subscriptions } from './subscriptions.js';
+import { externalParts, isFirst, isOrderEvent, stepOf, type PlacedEvent, type Told } from './told.js';
+import { foldOf, type UserFold } from './user-fold.js';
+import type { UserEvents } from './user-events.js';
+
+export interface ResumptionPorts {
+  readonly outbox: Outbox<Subscription>;
+  readonly subscriptions: Subscriptions;
+  readonly fold: UserFold;
+  readonly events: UserEvents;
+  readonly clock: Clock;
+  readonly limits: StreamLimits;
+  readonly isStopped: () => boolean;
+}
+
+const LOOK_AGAIN_MILLIS = 50;
+
+/**
+ * Sends a connection that came back what it missed: first out of the past, then out of what the fold remembers, no faster than the
+ * client reads it.
+ */
+export class Resumption {
+  private readonly orders = new Map<string, OrderState>();
+
+  constructor(private readonly ports: ResumptionPorts) {}
+
+  /** Resolves with false where the past is not there any more. Otherwise all that were behind are live, unless it was stopped. */
+  async run(): Promise<boolean> {
+    const { outbox, subscriptions, fold, isStopped } = this.ports;
+    for (;;) {
+      await outbox.room();
+      if (isStopped()) return true;
+      const behind = subscriptions.list().filter(({ phase }) => phase === 'BEHIND');
+      if (behind.length === 0) return true;
+      const from = Math.min(...behind.map(({ position }) => position));
+      const remembered = fold.since(from);
+      if (remembered !== undefined) {
+        if (!this.tellAll(remembered)) continue;
+        for (const subscription of behind) subscriptions.goLive(subscription, fold.position);
+        return true;
+      }
+      if (!(await this.tellPast(from))) return isStopped();
+    }
+  }
+
+  /** False when the client has to read first. */
+  private tellAll(all: readonly Told[]): boolean {
+    for (const told of all) {
+      if (!this.ports.outbox.hasRoom) return false;
+      this.ports.subscriptions.tell(told, 'BEHIND');
+    }
+    return true;
+  }
+
+  private async tellPast(from: number): Promise<boolean> {
+    const { subscriptions, isStopped, limits } = this.ports;
+    const page = await this.within(
+      (events, { user, cell }) => events.after(user, cell, from, limits.historyPage),
+      from,
+    );
+    if (page === undefined) return false;
+    for (const placed of page.events) {
+      const parts = await this.partsOf(placed);
+      if (parts === undefined) return false;
+      if (isStopped()) return true;
+      subscriptions.tell({ position: placed.position, parts }, 'BEHIND');
+    }
+    for (const subscription of subscriptions.list()) {
+      if (subscription.phase === 'BEHIND') subscription.position = Math.max(subscription.position, page.upTo);
+    }
+    return true;
+  }
+
+  private async partsOf({ event, position }: PlacedEvent): Promise<Told['parts'] | undefined> {
+    if (!isOrderEvent(event)) return externalParts(event);
+    const { order_id: id } = event;
+    let before = this.orders.get(id);
+    if (before === undefined && !isFirst(event)) {
+      const past = await this.ports.events.ofOrder(id, this.ports.fold.cell, position - 1);
+      before = past === undefined ? undefined : foldOf(past);
+      if (before === undefined) return undefined;
+    }
+    const { state, parts } = stepOf(before, event);
+    this.orders.set(id, state);
+    return parts;
+  }
+
+  /** A page that leads on. A store that lags is waited for, but not for long. */
+  private async within(
+    ask: (events: UserEvents, fold: UserFold) => ReturnType<UserEvents['after']>,
+    from: number,
+  ): ReturnType<UserEvents['after']> {
+    const { events, fold, clock, limits, isStopped } = this.ports;
+    const until = clock.monotonicNanos() + BigInt(limits.catchUpMillis) * NANOS_PER_MILLI;
+    for (;;) {
+      const page = await ask(events, fold);
+      if (page === undefined || page.upTo > from) return page;
+      if (isStopped() || clock.monotonicNanos() >= until) return undefined;
+      await pause(clock, LOOK_AGAIN_MILLIS);
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { repeat } from '#libs/platform/time/clock.js';
+import { ConnectionHub } from '#libs/socket/connection-hub.js';
+import { openConnection, type Greeted } from './connection/conversation.js';
+import type { StreamPorts } from './connection/stream-ports.js';
+import type { Feed } from './feed.js';
+import type { StreamCaller } from './ports.js';
+import type { Subscription } from './subscriptions.js';
+
+export type StreamHub = ConnectionHub<StreamCaller, Subscription>;
+
+/** How often it is looked whether callers may still hear of a venue. */
+const LOOK_MILLIS = 250;
+
+/** All connections of one process. They are asked to go when the feed cannot follow a cell any more. */
+export function openStreamHub(
+  ports: StreamPorts,
+  feed: Feed,
+  socketsOfUser: number,
+): { readonly hub: StreamHub; readonly start: () => () => void } {
+  const { meter, clock, onFault } = ports;
+  const greeted: Greeted = new Set();
+  let endedCells = 0;
+  const hub: StreamHub = new ConnectionHub({
+    open: (socket, credentials) => openConnection(ports, greeted, socket, credentials),
+    isWhole: () => feed.isWhole,
+    reasonToLeave: () => {
+      const hasEnded = feed.endedCells > endedCells;
+      endedCells = feed.endedCells;
+      return hasEnded ? 'CELL_STOPPED' : undefined;
+    },
+    meter,
+    clock,
+    connectionsPerAccount: socketsOfUser,
+    onFault,
+  });
+  const start = (): (() => void) => {
+    hub.start();
+    return repeat(clock, LOOK_MILLIS, () => {
+      for (const handler of [...greeted]) handler.look();
+      return Promise.resolve();
+    });
+  };
+  return { hub, start };
+}

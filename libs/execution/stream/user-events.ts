@@ -1,0 +1,66 @@
+import type { JournalReader } from '#libs/journal/journal.js';
+import { readCellEvent } from './cell-events.js';
+import { isOrderEvent, type PlacedEvent } from './told.js';
+
+export interface EventPage {
+  readonly events: readonly PlacedEvent[];
+  /** Everything up to here is among them, or came before. */
+  readonly upTo: number;
+}
+
+/** The past of a user's cell, for those who come back. Undefined where it does not reach as far back. */
+export interface UserEvents {
+  /** What happened to the user behind `position`, at least one event if there are any, and about `limit` at most. */
+  after(user: string, cell: number, position: number, limit: number): Promise<EventPage | undefined>;
+  /** All events of an order up to and with `position`; undefined also while that is not reached yet. */
+  ofOrder(orderId: string, cell: number, position: number): Promise<readonly PlacedEvent[] | undefined>;
+}
+
+/** Reads the journal itself, so it is never late; only so many records back. */
+export class JournalUserEvents implements UserEvents {
+  constructor(
+    private readonly reader: JournalReader,
+    private readonly reach: number,
+  ) {}
+
+  async after(user: string, cell: number, position: number, limit: number): Promise<EventPage | undefined> {
+    const head = await this.head(cell);
+    if (position < head - this.reach) return undefined;
+    const events: PlacedEvent[] = [];
+    let upTo = position;
+    while (upTo < head && events.length < limit) {
+      const page = await this.page(cell, upTo + 1, Math.min(PAGE, head - upTo));
+      events.push(...page.filter(({ event }) => event.user_id === user));
+      upTo = Math.min(head, upTo + PAGE);
+    }
+    return { events, upTo };
+  }
+
+  async ofOrder(
+    orderId: string,
+    cell: number,
+    position: number,
+  ): Promise<readonly PlacedEvent[] | undefined> {
+    const first = Math.max(1, (await this.head(cell)) - this.reach);
+    const events: PlacedEvent[] = [];
+    for (let to = position; to >= first; to -= PAGE) {
+      const from = Math.max(first, to - PAGE + 1);
+      const page = await this.page(cell, from, to - from + 1);
+      events.unshift(...page.filter(({ event }) => isOrderEvent(event) && event.order_id === orderId));
+      if (events[0]?.event.type === 'ORDER_ACCEPTED' || events[0]?.event.type === 'EXTERNAL_ORDER_FOUND')
+        return events;
+    }
+    return undefined;
+  }
+
+  private async head(cell: number): Promise<number> {
+    return (await this.reader.heads([cell])).get(cell) ?? 0;
+  }
+
+  private async page(cell: number, from: number, limit: number): Promise<PlacedEvent[]> {
+    const entries = await this.reader.read(cell, from, limit);
+    return entries.flatMap((entry) => readCellEvent(entry) ?? []);
+  }
+}
+
+const PAGE = 512;
