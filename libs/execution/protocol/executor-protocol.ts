@@ -10,6 +10,8 @@ export type ExecutorLinkRequest =
       readonly user_id: string;
       readonly venue: VenueId;
       readonly credentials?: { readonly key_id: string; readonly private_key_pem: string };
+      /** Of a practice venue: with how many dollars a new account begins. */
+      readonly practice_credit?: string;
     }
   /** The account as the venue shows it now; 503 where it cannot be read. Reply: `AccountBalances`. */
   | {
