@@ -42,22 +42,23 @@ export class Faults {
   private armed: Armed[] = [];
   private duplicates = 0;
   private haltedUntil = 0n;
-  private disconnected: (millis: number) => void = () => undefined;
+  private disconnected: (millis: number) => Promise<void> = () => Promise.resolve();
 
   constructor(private readonly clock: Pick<Clock, 'monotonicNanos'>) {}
 
   arm({ fault, calls = CALL_KINDS, count = 1, ms = DEFAULT_MS }: FaultOrder): void {
-    if (fault === 'disconnect') this.disconnected(ms);
+    if (fault === 'disconnect') void this.disconnected(ms);
     else if (fault === 'halt') this.haltedUntil = this.clock.monotonicNanos() + BigInt(ms) * 1_000_000n;
     else if (fault === 'duplicate_fill') this.duplicates += count;
     else this.armed.push({ fault, ms, calls, left: count });
   }
 
-  lift(): void {
+  /** Resolves once the venue can be reached again. */
+  lift(): Promise<void> {
     this.armed = [];
     this.duplicates = 0;
     this.haltedUntil = 0n;
-    this.disconnected(0);
+    return this.disconnected(0);
   }
 
   /** The fault of this call, if any: the one that was ordered first. Uses it up. */
@@ -80,8 +81,8 @@ export class Faults {
     return this.clock.monotonicNanos() < this.haltedUntil;
   }
 
-  /** The listener says how it is disconnected; 0 milliseconds end it. */
-  onDisconnect(disconnected: (millis: number) => void): void {
+  /** The listener says how it is disconnected: it resolves when that has begun, with 0 milliseconds when it has ended. */
+  onDisconnect(disconnected: (millis: number) => Promise<void>): void {
     this.disconnected = disconnected;
   }
 }

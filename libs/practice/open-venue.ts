@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { NANOS_PER_MILLI } from '#libs/base/instant.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import { repeat, type Clock } from '#libs/platform/time/clock.js';
 import { Faults } from './faults.js';
 import { BotLiquidity } from './liquidity.js';
@@ -42,8 +43,10 @@ export interface OpenVenue {
 export async function openVenue(parts: OpenVenueParts): Promise<OpenVenue> {
   const { exchange_id, kind, clock, newId, onLost, onFault } = parts;
   const state = new VenueState(kind.rules);
-  const log = await VenueLog.open(path.join(parts.folder, `${exchange_id}.log`), (command) => {
-    state.apply(command);
+  const file = path.join(parts.folder, `${exchange_id}.log`);
+  const log = await VenueLog.open(file, (command) => {
+    const { reply } = state.apply(command);
+    if (!reply.ok) throw new StartFault(`${file}: a record was refused (${reply.refusal})`, EXIT.damaged);
   });
   const now = (): number => Number(clock.epochNanos() / NANOS_PER_MILLI);
   const venue = new PracticeVenue({ exchange_id, state, log, now, newId, onLost });

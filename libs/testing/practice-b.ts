@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { constants, randomUUID, sign } from 'node:crypto';
 import { copyFile, mkdtemp } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -112,5 +112,24 @@ function served(open: OpenVenue, admin: AdminServer, folder: string): PracticeB 
       await admin.close();
       await open.close();
     },
+  };
+}
+
+/** As the client signs, for what it has no call for. */
+export function signedHeaders(
+  { key_id, private_key_pem }: BKeys,
+  method: string,
+  at: string,
+): Record<string, string> {
+  const timestamp = String(Date.now());
+  const signature = sign('sha256', Buffer.from(`${timestamp}${method}${at}`), {
+    key: private_key_pem,
+    padding: constants.RSA_PKCS1_PSS_PADDING,
+    saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
+  });
+  return {
+    'KALSHI-ACCESS-KEY': key_id,
+    'KALSHI-ACCESS-TIMESTAMP': timestamp,
+    'KALSHI-ACCESS-SIGNATURE': signature.toString('base64'),
   };
 }

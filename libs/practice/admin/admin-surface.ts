@@ -158,8 +158,8 @@ export class AdminSurface {
     return { status: 200, body: read.data };
   }
 
-  private lift(): VenueAnswer {
-    for (const { faults } of this.venues.values()) faults.lift();
+  private async lift(): Promise<VenueAnswer> {
+    await Promise.all([...this.venues.values()].map(({ faults }) => faults.lift()));
     return { status: 204 };
   }
 

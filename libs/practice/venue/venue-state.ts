@@ -40,7 +40,7 @@ export interface AppliedCommand {
 /** Millionths of a dollar to what the engine counts in. */
 const CASH_OF_MICROS = 1_000_000n;
 const BOT_CASH = costOf(ONE_DOLLAR, 4_000_000_000_000_000);
-const BOT_PAIRS = 1_000_000_000_000_000;
+const BOT_PAIRS = 100_000_000_000_000;
 const NOTHING: Readonly<Record<FillLiquidity, Cash>> = { maker: 0n, taker: 0n };
 
 /** A venue as a fold of its log: what it was asked, in sequence, gives what it is. */

@@ -59,12 +59,20 @@ export class VenueServer {
   }
 
   /** No new connection gets through, and those that were open are cut; the end of it is put off by a second one. */
-  private disconnect(millis: number): void {
+  private async disconnect(millis: number): Promise<void> {
     this.reconnects();
-    if (this.server.listening) void this.cut();
+    if (millis === 0) {
+      await this.reconnect();
+      return;
+    }
     this.reconnects = this.parts.clock.after(millis, () => {
-      if (!this.server.listening) this.listen().catch(this.parts.onFault);
+      this.reconnect().catch(this.parts.onFault);
     });
+    if (this.server.listening) await this.cut();
+  }
+
+  private async reconnect(): Promise<void> {
+    if (!this.server.listening) await this.listen();
   }
 
   private cut(): Promise<void> {

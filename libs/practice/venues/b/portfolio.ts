@@ -36,15 +36,12 @@ export class BPortfolio {
       query.get('status'),
       query.get('client_order_id'),
     ];
-    const orders = this.orders
-      .ordersOf(account)
-      .filter(
-        (order) =>
-          within(order.placed_at) &&
-          (ticker === null || order.market_id === ticker) &&
-          (status === null || this.statusOf(order) === status) &&
-          (clientId === null || order.client_id === clientId),
-      );
+    const orders = this.ordersNamed(account, clientId).filter(
+      (order) =>
+        within(order.placed_at) &&
+        (ticker === null || order.market_id === ticker) &&
+        (status === null || this.statusOf(order) === status),
+    );
     return listed('orders', orders, query, (order) => this.orderRecord(order));
   }
 
@@ -184,6 +181,13 @@ export class BPortfolio {
         value: Math.floor((market?.payouts?.[0] ?? 0) / (ONE_DOLLAR / 100)),
       },
     };
+  }
+
+  private ordersNamed(account: string, clientId: string | null): readonly VenueOrder[] {
+    if (clientId === null) return this.orders.ordersOf(account);
+    return SHARDS.flatMap(
+      (shard) => this.venue.reads.orderByClientId(engineAccount(account, shard), clientId) ?? [],
+    );
   }
 
   private statusOf({ status }: VenueOrder): string {
