@@ -16,9 +16,9 @@ const FEES: FeeSchedule = {
   most: (limit, size) => costOf(limit, size) / 10n + BigInt(size),
 };
 
-function opened(grid: PriceGrid = GRID): MatchingExchange {
-  const exchange = new MatchingExchange({ fees: FEES, pays_pairs: false });
-  exchange.list(MARKET, grid);
+function opened(paysPairs = false): MatchingExchange {
+  const exchange = new MatchingExchange({ fees: FEES, pays_pairs: paysPairs });
+  exchange.list(MARKET, GRID);
   for (const account of ACCOUNTS) exchange.accounts.pay(account, costOf(ONE_DOLLAR, 100));
   return exchange;
 }
@@ -31,10 +31,21 @@ const anyOrder: fc.Arbitrary<Omit<NewOrder, 'order_id'>> = fc.record({
   size: fc.integer({ min: 1, max: 40 }),
   lifetime: fc.constantFrom<NewOrder['lifetime']>('rest', 'rest', 'immediate', 'all-or-nothing'),
 });
-type Step = { readonly order: Omit<NewOrder, 'order_id'> } | { readonly cancel: number };
+type Step =
+  | { readonly order: Omit<NewOrder, 'order_id'> }
+  | { readonly cancel: number }
+  | { readonly amend: number; readonly price: number; readonly size: number };
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: anyOrder.map((order) => ({ order })) },
   { weight: 1, arbitrary: fc.nat(80).map((cancel) => ({ cancel })) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      amend: fc.nat(80),
+      price: fc.integer({ min: 1, max: 9 }).map((tenths) => tenths * 100_000),
+      size: fc.integer({ min: 1, max: 40 }),
+    }),
+  },
 );
 
 /** All cash, and a dollar for each pair of shares: only fees leave it. */
@@ -53,11 +64,15 @@ function sharesOf(exchange: MatchingExchange, outcome: OutcomeIndex): number {
 function play(exchange: MatchingExchange, steps: readonly Step[]): Cash {
   let fees = 0n;
   for (const [index, step] of steps.entries()) {
-    if ('cancel' in step) exchange.cancel(`order-${step.cancel}`);
-    else {
-      const placed = exchange.place(MARKET, { ...step.order, order_id: `order-${index}` });
-      if (placed.ok) for (const { maker, taker } of placed.trades) fees += maker.fee + taker.fee;
+    if ('cancel' in step) {
+      exchange.cancel(`order-${step.cancel}`);
+      continue;
     }
+    const placed =
+      'amend' in step
+        ? exchange.amend(`order-${step.amend}`, step.price, step.size)
+        : exchange.place(MARKET, { ...step.order, order_id: `order-${index}` });
+    if (placed.ok) for (const { maker, taker } of placed.trades) fees += maker.fee + taker.fee;
   }
   return fees;
 }
@@ -74,16 +89,44 @@ function shownBy(exchange: MatchingExchange) {
 describe('an exchange', () => {
   it('keeps every dollar and every pair, whatever is ordered', () => {
     fc.assert(
-      fc.property(fc.array(anyStep, { maxLength: 80 }), fc.boolean(), (steps, firstWins) => {
-        const exchange = opened();
-        const before = worth(exchange);
-        const fees = play(exchange, steps);
-        expect(worth(exchange)).toBe(before - fees);
-        expect(sharesOf(exchange, 0)).toBe(sharesOf(exchange, 1));
-        exchange.resolve(MARKET, firstWins ? [ONE_DOLLAR, 0] : [0, ONE_DOLLAR]);
-        expect(sharesOf(exchange, 0) + sharesOf(exchange, 1)).toBe(0);
-        for (const account of ACCOUNTS) expect(exchange.accounts.cashOf(account).held).toBe(0n);
-        expect(worth(exchange)).toBe(before - fees);
+      fc.property(
+        fc.array(anyStep, { maxLength: 80 }),
+        fc.boolean(),
+        fc.boolean(),
+        (steps, firstWins, paysPairs) => {
+          const exchange = opened(paysPairs);
+          const before = worth(exchange);
+          const fees = play(exchange, steps);
+          expect(worth(exchange)).toBe(before - fees);
+          expect(sharesOf(exchange, 0)).toBe(sharesOf(exchange, 1));
+          exchange.resolve(MARKET, firstWins ? [ONE_DOLLAR, 0] : [0, ONE_DOLLAR]);
+          expect(sharesOf(exchange, 0) + sharesOf(exchange, 1)).toBe(0);
+          for (const account of ACCOUNTS) expect(exchange.accounts.cashOf(account).held).toBe(0n);
+          expect(worth(exchange)).toBe(before - fees);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('amends as if the order had been taken back and placed anew, unless it only becomes smaller', () => {
+    fc.assert(
+      fc.property(fc.array(anyStep, { maxLength: 60 }), anyOrder, anyOrder, (steps, order, to) => {
+        const [amended, replaced] = [opened(), opened()];
+        for (const exchange of [amended, replaced]) {
+          play(exchange, steps);
+          exchange.place(MARKET, { ...order, order_id: 'it', lifetime: 'rest' });
+        }
+        const before = amended.find('it')?.order;
+        const outcome = amended.amend('it', to.price, to.size);
+        if (before === undefined || (to.price === before.price && to.size <= before.remaining)) return;
+        replaced.cancel('it');
+        const anew = replaced.place(MARKET, {
+          ...{ ...order, order_id: 'it', lifetime: 'rest', price: to.price, size: to.size },
+        });
+        expect(outcome).toEqual(anew);
+        if (anew.ok) expect(shownBy(amended)).toEqual(shownBy(replaced));
+        else expect(amended.find('it')?.order).toEqual(before);
       }),
       { numRuns: 300 },
     );
