@@ -27,25 +27,28 @@ interface Walk {
 /** The bots of one venue: they quote the markets that it was seeded with, each around a price that wanders and comes back. */
 export class BotLiquidity {
   private stopped: Cancel = () => undefined;
+  private walks: readonly Walk[] = [];
 
   constructor(private readonly parts: LiquidityParts) {}
 
   start(): void {
     const { venue, clock, isStill } = this.parts;
-    const walks = [...venue.reads.markets()]
-      .filter(({ terms }) => terms.seeded)
-      .map(({ terms }) => this.walkOf(terms.market_id));
-    for (const walk of walks) {
-      venue.quote(walk.market_id, walk.price, isStill ? `quote/${walk.market_id}` : undefined);
-    }
+    const seeded = [...venue.reads.markets()].filter(({ terms }) => terms.seeded);
+    this.walks = seeded.map(({ terms }) => this.walkOf(terms.market_id));
+    for (const { market_id: id, price } of this.walks)
+      venue.quote(id, price, isStill ? `quote/${id}` : undefined);
     if (isStill) return;
     this.stopped = repeat(clock, EVERY_MS, () => {
-      for (const walk of walks) {
-        step(walk);
-        venue.quote(walk.market_id, walk.price);
-      }
+      this.step();
       return Promise.resolve();
     });
+  }
+
+  step(): void {
+    for (const walk of this.walks) {
+      wander(walk);
+      this.parts.venue.quote(walk.market_id, walk.price);
+    }
   }
 
   stop(): void {
@@ -53,13 +56,13 @@ export class BotLiquidity {
   }
 
   private walkOf(market_id: string): Walk {
-    const chance = seeded(this.parts.seed, market_id);
+    const chance = numbersFrom(this.parts.seed, market_id);
     const home = LOWEST + Math.floor((chance() * (HIGHEST - LOWEST)) / CENT) * CENT;
     return { market_id, home, chance, price: home };
   }
 }
 
-function step(walk: Walk): void {
+function wander(walk: Walk): void {
   const drift = (walk.home - walk.price) * PULL + (walk.chance() * 2 - 1) * JITTER_CENTS * CENT;
   const next = walk.price + Math.round(drift / CENT) * CENT;
   walk.price = Math.min(ONE_DOLLAR - CENT, Math.max(CENT, next));
@@ -69,7 +72,7 @@ const [FIRST, FACTOR] = [0x811c9dc5, 0x01000193];
 const WORD = 2 ** 32;
 
 /** The same numbers between 0 and 1 for the same seed and name, by the xorshift of 32 bits. */
-function seeded(seed: number, name: string): () => number {
+function numbersFrom(seed: number, name: string): () => number {
   let state = FIRST;
   for (const letter of `${seed} ${name}`)
     state = Math.imul(state ^ (letter.codePointAt(0) ?? 0), FACTOR) >>> 0;

@@ -28,7 +28,7 @@ const marketBody = z.strictObject({
   exchange_id: z.string(),
   title: z.string().min(1).max(200).optional(),
   neg_risk: z.boolean().default(false),
-  tick_size: decimal.optional(),
+  tick_size: decimal.refine((step) => step > 0, 'it must be more than nothing').optional(),
   bands: z
     .array(z.strictObject({ start: decimal, end: decimal, step: decimal }))
     .min(1)
@@ -210,7 +210,7 @@ function gridOf(
   { tick_size: tick, bands }: z.infer<typeof marketBody>,
   venues: PriceGrid,
 ): PriceGrid | undefined {
-  if (bands === undefined) return tick === undefined || tick === 0 ? venues : evenGrid(tick, venues);
+  if (bands === undefined) return tick === undefined ? venues : evenGrid(tick, venues);
   const isWhole = bands.every(
     ({ start, end, step }, index) => start === (bands[index - 1]?.end ?? 0) && end > start && step > 0,
   );
