@@ -12,13 +12,14 @@ export function isUuid(text: string): boolean {
   return text.length === UUID_CHARS && UUID.test(text);
 }
 
-function integer(min: number): Decoder<number> {
+export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Decoder<number> {
   return {
     decode(value) {
       const number = value instanceof NumberToken ? integerIn(value) : value;
-      return typeof number === 'number' && Number.isSafeInteger(number) && number >= min ? number : MISMATCH;
+      if (typeof number !== 'number' || !Number.isSafeInteger(number)) return MISMATCH;
+      return number >= min && number <= max ? number : MISMATCH;
     },
-    describe: () => ({ type: 'integer', minimum: min, maximum: Number.MAX_SAFE_INTEGER }),
+    describe: () => ({ type: 'integer', minimum: min, maximum: max }),
   };
 }
 

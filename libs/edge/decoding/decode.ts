@@ -11,6 +11,8 @@ export interface Decoder<T> {
   /** Strictly, unless `reading` has other rules. */
   decode(value: unknown, reading?: Reading): T | Mismatch;
   describe(): JsonSchema;
+  /** In a field of this kind null is a value also where it is none elsewhere. */
+  readonly takesNull?: true;
 }
 
 export type Decoded<D> = D extends Decoder<infer T> ? T : never;
@@ -64,8 +66,17 @@ const IGNORED = Symbol('ignored');
 
 function readField(field: Decoder<unknown> | undefined, given: unknown, reading?: Reading): unknown {
   if (field === undefined) return reading?.rules.unknown === 'ignored' ? IGNORED : MISMATCH;
-  if (given === null && reading?.rules.nulls === 'absent') return IGNORED;
+  if (given === null && field.takesNull !== true && reading?.rules.nulls === 'absent') return IGNORED;
   return field.decode(given, reading);
+}
+
+/** A value of this kind, or null: what a change takes away is not what it leaves alone. */
+export function nullable<T>(kind: Decoder<T>): Decoder<T | null> {
+  return {
+    takesNull: true,
+    decode: (value, reading) => (value === null ? null : kind.decode(value, reading)),
+    describe: () => ({ anyOf: [kind.describe(), { type: 'null' }] }),
+  };
 }
 
 /** All of these fields, or none at all. */

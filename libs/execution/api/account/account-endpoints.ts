@@ -1,0 +1,87 @@
+import { endpoint, type IdKind } from '#libs/edge/endpoint.js';
+import { keyChangeBody, newKeyBody, rotationBody } from './account-bodies.js';
+import { apiKey, apiKeys, issuedKey, limits, rotatedKey, scopes } from './account-shapes.js';
+
+const client_id: IdKind = {
+  // What can be no id of a key is an id that no key has.
+  fault: 'VALIDATION_INVALID_ID',
+  accepts: () => true,
+  describe: () => ({ type: 'string', pattern: '^sotto_ck_[0-9a-f]{24}$' }),
+};
+
+const KEY_PATH = '/account/api-keys/:client_id';
+
+export const getScopes = endpoint({
+  operationId: 'getAccountScopes',
+  method: 'GET',
+  path: '/account/scopes',
+  access: 'session',
+  summary: 'What these credentials may do, and which venues they can trade on',
+  answers: { 200: { description: 'The credentials.', body: scopes } },
+});
+
+export const getLimits = endpoint({
+  operationId: 'getAccountLimits',
+  method: 'GET',
+  path: '/account/limits',
+  access: 'session',
+  summary: 'What is left of every limit',
+  answers: { 200: { description: 'The limits.', body: limits } },
+});
+
+export const listApiKeys = endpoint({
+  operationId: 'listApiKeys',
+  method: 'GET',
+  path: '/account/api-keys',
+  access: 'session',
+  sessionsOnly: true,
+  summary: 'All API keys of the user; for sessions, with the password in `X-Reauth`',
+  answers: { 200: { description: 'The keys, without their secrets.', body: apiKeys } },
+});
+
+export const createApiKey = endpoint({
+  operationId: 'createApiKey',
+  method: 'POST',
+  path: '/account/api-keys',
+  access: 'session',
+  sessionsOnly: true,
+  body: newKeyBody,
+  summary: 'Make an API key; for sessions, with the password in `X-Reauth`',
+  answers: { 201: { description: 'The key, and its secrets for the only time.', body: issuedKey } },
+});
+
+export const changeApiKey = endpoint({
+  operationId: 'changeApiKey',
+  method: 'PATCH',
+  path: KEY_PATH,
+  access: 'session',
+  sessionsOnly: true,
+  ids: { client_id },
+  body: keyChangeBody,
+  summary: 'Change an API key; null removes. For sessions, with the password in `X-Reauth`',
+  answers: { 200: { description: 'The key as it is now.', body: apiKey } },
+});
+
+export const revokeApiKey = endpoint({
+  operationId: 'revokeApiKey',
+  method: 'DELETE',
+  path: KEY_PATH,
+  access: 'session',
+  sessionsOnly: true,
+  ids: { client_id },
+  summary: 'Revoke an API key for good; for sessions, with the password in `X-Reauth`',
+  answers: { 204: { description: 'It is good for nothing any more.' } },
+});
+
+export const rotateApiKey = endpoint({
+  operationId: 'rotateApiKey',
+  method: 'POST',
+  path: `${KEY_PATH}/rotate`,
+  access: 'session',
+  sessionsOnly: true,
+  ids: { client_id },
+  body: rotationBody,
+  summary:
+    'Give an API key new secrets, the old ones staying good for a while; for sessions, with the password in `X-Reauth`',
+  answers: { 200: { description: 'The key and its new secrets, for the only time.', body: rotatedKey } },
+});

@@ -1,0 +1,40 @@
+import type { ApiCaller } from '#libs/identity/api-keys/authenticate.js';
+import type { AuthThrottle } from '#libs/identity/api-keys/auth-throttle.js';
+import type { LoginService } from '#libs/identity/sessions/login-service.js';
+import { errorReply } from '#libs/edge/reply/flat-errors.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
+
+const SESSIONS_ONLY = errorReply(403, 'This call is for sessions, not for API keys');
+const MISSING = errorReply(401, 'X-Reauth must carry the password of the user');
+const WRONG = errorReply(401, 'X-Reauth is not the password of the user');
+const THROTTLED = errorReply(429, 'Too many failed authentications');
+const UNAVAILABLE = errorReply(503, 'The password cannot be checked at present');
+
+/** Who holds a session must show the password as well before it sees or changes keys. */
+export class Reauthentication {
+  constructor(
+    private readonly logins: LoginService,
+    private readonly throttle: AuthThrottle,
+  ) {}
+
+  /** Undefined: the caller has shown its password. */
+  async refusalOf(
+    { session }: ApiCaller,
+    shown: string | undefined,
+    peer: string,
+  ): Promise<Reply | undefined> {
+    if (session === undefined) return SESSIONS_ONLY;
+    if (shown === undefined || shown === '') return MISSING;
+    const confirmed = await this.logins.confirm(session.email, passwordIn(shown), peer);
+    if (confirmed.ok) return undefined;
+    if (confirmed.reason === 'invalid') return (await this.throttle.countFailure(peer)) ? WRONG : THROTTLED;
+    return confirmed.reason === 'throttled' ? THROTTLED : UNAVAILABLE;
+  }
+}
+
+/** Node reads headers as Latin-1; most clients write UTF-8. */
+function passwordIn(header: string): string {
+  const bytes = Buffer.from(header, 'latin1');
+  const text = bytes.toString('utf8');
+  return Buffer.from(text, 'utf8').equals(bytes) ? text : header;
+}
