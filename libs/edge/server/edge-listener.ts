@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { Dispatcher, type EdgePorts } from '../dispatcher.js';
 import { endpointsOf } from '../endpoint-decorator.js';
 import { Connections } from './connections.js';
@@ -7,12 +8,18 @@ import { createEdgeServer, stopListening, type Listener } from './edge-server.js
 import { SERVER_LIMITS, type ServerLimits } from './server-limits.js';
 import { Upgrades, type Accept } from './upgrades.js';
 
+/** Takes handshakes to other protocols than HTTP. */
+export interface UpgradeHandler {
+  accepts(request: IncomingMessage): boolean;
+  handle(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
+}
+
 /** The public listener of one service: its endpoints, its dialect and the limits of its connections. */
 export class EdgeListener {
   readonly server: Server;
   private readonly connections: Connections;
   private dispatch: Listener | undefined;
-  private upgrades: Upgrades | undefined;
+  private upgrades: UpgradeHandler | undefined;
 
   constructor(
     private readonly ports: EdgePorts,
@@ -50,6 +57,11 @@ export class EdgeListener {
       ...this.ports,
       limits: this.limits,
     });
+  }
+
+  /** In place of the handshakes of endpoints. After `mount`, and before listening. */
+  upgradeBy(handler: UpgradeHandler): void {
+    this.upgrades = handler;
   }
 
   async listen(port: number, host: string): Promise<void> {

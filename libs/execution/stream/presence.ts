@@ -1,13 +1,14 @@
-/** A connection that wants its orders cancelled when it is lost. */
-export interface WatchedConnection {
+export interface BegunConnection {
   readonly connectionId: string;
   readonly account: string;
-  readonly graceMillis: number;
+  /** After which its orders are cancelled when it is lost; undefined where they stand. The latest `hello` decides. */
+  readonly graceMillis: number | undefined;
+  readonly isResumed: boolean;
 }
 
-/** Tells the cell of a user what becomes of such connections. */
+/** Tells the cell of a user what becomes of connections whose orders are cancelled with them. */
 export interface Presence {
-  /** A socket goes on with the connection, or lets go of it: its `hello` decides. */
-  resumed(connection: Omit<WatchedConnection, 'graceMillis'>, graceMillis: number | undefined): void;
-  ended(connection: WatchedConnection, how: 'BYE' | 'LOST'): void;
+  /** A socket has the connection. `ended` has to follow. */
+  begun(connection: BegunConnection): void;
+  ended(connectionId: string, how: 'BYE' | 'LOST'): void;
 }

@@ -100,6 +100,12 @@ export const CELL_AWAY = refusal(
 );
 export const FAILED = refusal(500, 'INTERNAL_ERROR', 'Something went wrong here.', 'retryable');
 export const TOO_MANY = refusal(429, 'RATE_LIMITED_CALLS', 'There are too many subscriptions.', 'retryable');
+export const TOO_MANY_SOCKETS = refusal(
+  429,
+  'RATE_LIMITED_CALLS',
+  'There are too many sockets.',
+  'retryable',
+);
 export const UNAUTHORIZED: Refusal = { status: 401, body: '{"error":"the session token is not valid"}' };
 export const FOREIGN: Refusal = { status: 403, body: '{"error":"the token is not for this connection"}' };
 export const SESSION_UNKNOWN: Refusal = {

@@ -3,6 +3,7 @@ import type { CellEvent, OrderEvent } from '../rules/events.js';
 import { evolveOrder } from '../rules/evolve.js';
 import { isTerminal, type OrderState } from '../rules/order.js';
 import { fillRecord, orderRecord, printTime } from '../rules/record.js';
+import { changeReason } from '../rules/timeline.js';
 import type { VenueId } from '../rules/venues.js';
 import type { ServerMessage } from './server-messages.js';
 
@@ -45,14 +46,15 @@ export interface Step {
 /** What an event makes of its order, and what is told of it. A fill is told before the state that contains it. */
 export function stepOf(before: OrderState | undefined, event: OrderEvent): Step {
   const state = evolveOrder(before, event);
-  if (state.version === (before?.version ?? 0)) return { state, parts: [] };
+  const reason = changeReason(event, before, state);
+  if (reason === undefined) return { state, parts: [] };
   const { venue, order_id: order } = state.terms;
   const parts: ToldPart[] = [];
   if (event.type === 'ORDER_FILLED') {
     const members = membersOf(fillRecord(state, event.fill));
     parts.push({ type: 'fill', venue, superseded: undefined, members });
   }
-  const members = membersOf({ reason: reasonOf(event, before, state), order: orderRecord(state, 'row') });
+  const members = membersOf({ reason, order: orderRecord(state, 'row') });
   parts.push({ type: 'order_update', venue, superseded: isTerminal(state) ? undefined : order, members });
   return { state, parts };
 }
@@ -70,26 +72,6 @@ export function externalParts(event: CellEvent): readonly ToldPart[] {
     occurred_at: printTime(occurred_at),
   });
   return [{ type: 'external', venue, superseded: undefined, members }];
-}
-
-const REASONS: Readonly<Partial<Record<OrderEvent['type'], string>>> = {
-  ORDER_ACCEPTED: 'ACCEPTED',
-  EXTERNAL_ORDER_FOUND: 'EXTERNAL',
-  SUBMISSION_STARTED: 'SUBMITTING',
-  SUBMISSION_DOUBTED: 'PENDING_VENUE',
-  SUBMISSION_REPEATED: 'ACCEPTED',
-  ORDER_PLACED: 'OPEN',
-  ORDER_FILLED: 'FILL',
-  CANCEL_REQUESTED: 'CANCEL_REQUESTED',
-  CANCEL_REFUSED: 'CANCEL_REFUSED',
-  ORDER_AMENDED: 'AMENDED',
-  ORDER_STALLED: 'STALLED',
-};
-
-/** What ends an order is told by the status that it ends in. */
-function reasonOf({ type }: OrderEvent, before: OrderState | undefined, after: OrderState): string {
-  const hasEnded = isTerminal(after) && after.status !== before?.status;
-  return (hasEnded ? undefined : REASONS[type]) ?? after.status.toUpperCase();
 }
 
 function membersOf(record: object): string {

@@ -6,8 +6,8 @@ import { MALFORMED_REQUEST } from '../refusals.js';
 import type { Handshake } from '#libs/edge/server/upgrades.js';
 import type { Sessions } from '#libs/socket/session-guard.js';
 import type { StreamHub } from '../../stream/stream-hub.js';
-import { Departures } from './departures.js';
-import { StreamWebSocket } from './web-socket.js';
+import { Departures } from '#libs/socket/departures.js';
+import { StreamWebSocket } from '#libs/socket/web-socket.js';
 
 /** A longer frame is closed with 1009 by the WebSocket library. */
 const MAX_FRAME_BYTES = 64 * 1024;

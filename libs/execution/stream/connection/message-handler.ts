@@ -54,9 +54,8 @@ export class MessageHandler {
   /** After the welcome. */
   begin(): void {
     const { connectionId, graceMillis, resumed } = this.greeting;
-    if (graceMillis !== undefined || resumed !== undefined) {
-      this.ports.presence.resumed({ connectionId, account: this.connection.account }, graceMillis);
-    }
+    const { account } = this.connection;
+    this.ports.presence.begun({ connectionId, account, graceMillis, isResumed: resumed !== undefined });
     this.handler.begin();
   }
 
@@ -78,10 +77,7 @@ export class MessageHandler {
 
   end(): void {
     this.handler.end();
-    const { connectionId, graceMillis } = this.greeting;
-    if (graceMillis === undefined) return;
-    const { account } = this.connection;
-    this.ports.presence.ended({ connectionId, account, graceMillis }, this.saidBye ? 'BYE' : 'LOST');
+    this.ports.presence.ended(this.greeting.connectionId, this.saidBye ? 'BYE' : 'LOST');
   }
 
   private refuse(reqId: string, { status, body }: Refusal): void {

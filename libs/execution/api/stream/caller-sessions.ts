@@ -1,0 +1,97 @@
+import type {
+  ApiAuthenticator,
+  ApiCaller,
+  CredentialRefusal,
+  Rechecked,
+} from '#libs/identity/api-keys/authenticate.js';
+import { satisfies } from '#libs/identity/api-keys/scopes.js';
+import type { ClientSession, SessionCheck, SessionOutcome, Sessions } from '#libs/socket/session-guard.js';
+import type { StreamCaller, StreamScope } from '../../stream/ports.js';
+
+/** What a socket was opened with, and how to ask whether that still holds. */
+export interface OpenedWith {
+  readonly caller: ApiCaller;
+  readonly recheck: () => Rechecked;
+}
+
+const SCOPES: readonly StreamScope[] = ['trade:read', 'trade:execute'];
+/** A key has no session: it holds until it is found not to. */
+const NO_END = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Whether callers still hold, for the sockets that they have opened. A socket knows its credentials by a name that is given here, so
+ * that no secret is kept with it; a name that was not given here is a new session token.
+ */
+export class CallerSessions implements Sessions<StreamCaller> {
+  private readonly opened = new Map<string, OpenedWith>();
+
+  constructor(
+    private readonly authenticator: Pick<ApiAuthenticator, 'authenticate'>,
+    private readonly newName: () => string,
+  ) {}
+
+  /** The credentials of a connection that is opened at once. */
+  credentialsOf(opened: OpenedWith): {
+    readonly token: string;
+    readonly session: ClientSession<StreamCaller>;
+  } {
+    const token = this.newName();
+    this.opened.set(token, opened);
+    return { token, session: sessionOf(opened.caller) };
+  }
+
+  checkOf(token: string): SessionCheck<StreamCaller> {
+    const opened = this.opened.get(token);
+    this.opened.delete(token);
+    return opened === undefined ? this.checkOfToken(token) : checkOfOpened(opened);
+  }
+
+  private checkOfToken(token: string): SessionCheck<StreamCaller> {
+    let check: SessionCheck<StreamCaller> | undefined;
+    return async () => {
+      if (check !== undefined) return check();
+      // Wherever it came from: what failed on a socket is answered there, and its address was counted when it was opened.
+      const parts = { headers: {}, token, takesCookie: false, peer: '', wrongTriple: 401 } as const;
+      const outcome = await this.authenticator.authenticate(parts);
+      if (!outcome.ok) return refused(outcome.refusal);
+      check = checkOfOpened(outcome);
+      return sessionOf(outcome.caller);
+    };
+  }
+}
+
+function checkOfOpened({ caller, recheck }: OpenedWith): SessionCheck<StreamCaller> {
+  let known: { readonly caller: ApiCaller; readonly session: ClientSession<StreamCaller> } = {
+    caller,
+    session: sessionOf(caller),
+  };
+  const outcomeOf = (now: ApiCaller | CredentialRefusal): SessionOutcome<StreamCaller> => {
+    if ('status' in now) return refused(now);
+    // A scope that the socket was opened for must not be lost.
+    if (satisfies(caller.scopes, 'trade:read') && !satisfies(now.scopes, 'trade:read')) return 'forbidden';
+    if (now !== known.caller) known = { caller: now, session: sessionOf(now) };
+    return known.session;
+  };
+  return () => {
+    const now = recheck();
+    return now instanceof Promise ? now.then(outcomeOf) : outcomeOf(now);
+  };
+}
+
+function refused({ status }: CredentialRefusal): 'unauthorized' | 'forbidden' | 'unavailable' {
+  if (status === 403) return 'forbidden';
+  return status === 401 ? 'unauthorized' : 'unavailable';
+}
+
+function sessionOf(caller: ApiCaller): ClientSession<StreamCaller> {
+  const { user_id, client_id, orders_per_minute, scopes, session } = caller;
+  return {
+    principal: {
+      account_id: user_id,
+      ...(client_id === undefined ? {} : { client_id }),
+      ...(orders_per_minute === undefined ? {} : { orders_per_minute }),
+      scopes: new Set(SCOPES.filter((scope) => satisfies(scopes, scope))),
+    },
+    expiresAt: session?.expiresAt ?? NO_END,
+  };
+}

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import type { Registry } from 'prom-client';
+import type { JournalReader } from '#libs/journal/journal.js';
+import type { JournalNotice } from '#libs/link/journal-notices.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { ResumeTokens } from '#libs/socket/resume-token.js';
+import type { Sessions } from '#libs/socket/session-guard.js';
+import type { TraderRequest } from '../../protocol/cell-protocol.js';
+import type { VenueId } from '../../rules/venues.js';
+import { Feed } from '../../stream/feed.js';
+import type { Commands, ProviderAccess, StreamCaller } from '../../stream/ports.js';
+import { resumePoints } from '../../stream/resume-point.js';
+import { STREAM_LIMITS, type StreamLimits } from '../../stream/stream-limits.js';
+import { openStreamHub } from '../../stream/stream-hub.js';
+import { JournalUserEvents, type UserEvents } from '../../stream/user-events.js';
+import { UserFolds } from '../../stream/user-folds.js';
+import { askLiveOrders } from './live-orders.js';
+import { PresenceReporter } from './presence-reporter.js';
+import { SocketMetrics } from './socket-metrics.js';
+import { SocketServer } from './socket-server.js';
+
+/** The cells, as a gateway reaches them. */
+export interface StreamCells {
+  readonly count: number;
+  cellOf(user: string): number;
+  ask(cell: number, request: TraderRequest): Promise<LinkReply>;
+  onNotice(hear: (cell: number, notice: JournalNotice) => void): void;
+}
+
+export interface SocketStreamParts {
+  readonly cells: StreamCells;
+  readonly reader: JournalReader;
+  /** Without it the journals themselves are asked, as far back as is quick. */
+  readonly events?: UserEvents;
+  readonly sessions: Sessions<StreamCaller>;
+  readonly commands: Commands;
+  readonly access: ProviderAccess;
+  readonly venues: readonly VenueId[];
+  readonly keys: readonly string[];
+  /** Tokens of another life of the journals are not valid. */
+  readonly incarnation: { readonly id: string };
+  readonly clock: Clock;
+  readonly registry: Registry;
+  readonly socketsOfUser: number;
+  readonly limits?: Partial<StreamLimits>;
+  readonly onFault: (error: unknown, what: string) => void;
+}
+
+export interface SocketStream {
+  readonly sockets: SocketServer;
+  /** Says goodbye to everybody, and follows nothing any more. */
+  stop(): Promise<void>;
+}
+
+/** Records of a journal that are read for one who comes back. */
+const REACH = 20_000;
+
+/** Opens `/ws`: it can take handshakes when this resolves. */
+export async function openSocketStream(parts: SocketStreamParts): Promise<SocketStream> {
+  const { cells, reader, clock, onFault } = parts;
+  const limits = { ...STREAM_LIMITS, ...parts.limits };
+  const events = parts.events ?? new JournalUserEvents(reader, REACH);
+  const faulty = (error: unknown): void => {
+    onFault(error, 'a message of a socket failed');
+  };
+  const feed = new Feed({
+    ...{ reader, clock, cells: cells.count },
+    onFailure: (error) => {
+      onFault(error, 'the journal of a cell cannot be followed at present');
+    },
+  });
+  await feed.start();
+  cells.onNotice((cell, notice) => {
+    feed.hear(cell, notice);
+  });
+  const ask = (user: string, request: TraderRequest): Promise<LinkReply> =>
+    cells.ask(cells.cellOf(user), request);
+  const folds = new UserFolds({
+    ...{ feed, events, clock, limits, onFault: faulty },
+    cellOf: (user) => cells.cellOf(user),
+    liveOrders: (user) => askLiveOrders(ask, user, randomUUID()),
+  });
+  const { hub, start } = openStreamHub(
+    {
+      ...{ folds, events, clock, limits, onFault: faulty, newId: randomUUID },
+      ...{ sessions: parts.sessions, commands: parts.commands, access: parts.access, venues: parts.venues },
+      tokens: new ResumeTokens(parts.keys, resumePoints, parts.incarnation),
+      presence: new PresenceReporter({ ask, newRequestId: randomUUID, clock }),
+      meter: new SocketMetrics(parts.registry),
+    },
+    feed,
+    parts.socketsOfUser,
+  );
+  const stopLooking = start();
+  const sockets = new SocketServer(hub, faulty);
+  return {
+    sockets,
+    stop: async () => {
+      await sockets.drain();
+      stopLooking();
+      await feed.stop();
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { UpgradeHandler } from '#libs/edge/server/edge-listener.js';
+import { refuse, type RefusalPorts } from '#libs/edge/server/edge-server.js';
+import { bearerToken, protocolToken } from '#libs/edge/exchange/request-headers.js';
+import { splitTarget } from '#libs/edge/exchange/target.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
+import type { ApiAuthenticator, CallerOutcome } from '#libs/identity/api-keys/authenticate.js';
+import { CELL_AWAY, TOO_MANY_SOCKETS, type Refusal } from '../../stream/server-messages.js';
+import type { CallerSessions } from './caller-sessions.js';
+import type { SocketServer } from './socket-server.js';
+
+export const SOCKET_PATH = '/ws';
+const KEY = /^[A-Za-z0-9+/]{22}==$/;
+const VERSION = '13';
+
+export interface SocketUpgradePorts extends RefusalPorts {
+  readonly authenticator: Pick<ApiAuthenticator, 'authenticate'>;
+  readonly sessions: CallerSessions;
+  readonly sockets: SocketServer;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Takes handshakes of `/ws`: first who calls, as in every call, then whether there is room. */
+export class SocketUpgrades implements UpgradeHandler {
+  constructor(private readonly ports: SocketUpgradePorts) {}
+
+  accepts({ headers, url }: IncomingMessage): boolean {
+    return headers.upgrade?.toLowerCase() === 'websocket' && splitTarget(url ?? '').path === SOCKET_PATH;
+  }
+
+  async handle(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const fail = (): void => {
+      socket.destroy();
+    };
+    // Node no longer watches the socket, so an error of a peer that has gone would reach no listener.
+    socket.on('error', fail);
+    const reply = await this.answer(request, socket, head, fail);
+    if (reply !== undefined) refuse(socket, reply, this.ports);
+  }
+
+  private async answer(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    fail: () => void,
+  ): Promise<Reply | undefined> {
+    const { dialect, sessions, sockets, onFault } = this.ports;
+    try {
+      const outcome = await this.callerOf(request);
+      if (!outcome.ok) return { status: outcome.refusal.status, body: { error: outcome.refusal.error } };
+      if (request.headers['sec-websocket-version'] !== VERSION)
+        return dialect.refuse({ kind: 'upgrade-required' });
+      const key = request.headers['sec-websocket-key'];
+      if (request.method !== 'GET' || key === undefined || !KEY.test(key)) {
+        return dialect.refuse({ kind: 'malformed-request' });
+      }
+      const { hub } = sockets;
+      if (hub.isDraining || hub.isBlind) return replyOf(CELL_AWAY);
+      if (!hub.hasRoomFor(outcome.caller.user_id)) return replyOf(TOO_MANY_SOCKETS, { 'retry-after': '1' });
+      socket.off('error', fail);
+      const isOpen = sockets.open(request, socket, head, () => sessions.credentialsOf(outcome));
+      return isOpen ? undefined : dialect.refuse({ kind: 'malformed-request' });
+    } catch (error) {
+      onFault(error);
+      return dialect.refuse({ kind: 'internal-error' });
+    }
+  }
+
+  private callerOf(request: IncomingMessage): CallerOutcome | Promise<CallerOutcome> {
+    const token = bearerToken(request) === undefined ? protocolToken(request) : undefined;
+    return this.ports.authenticator.authenticate({
+      headers: request.headers,
+      ...(token === undefined ? {} : { token }),
+      takesCookie: false,
+      peer: request.socket.remoteAddress ?? '',
+      wrongTriple: 401,
+    });
+  }
+}
+
+function replyOf({ status, body }: Refusal, headers: Readonly<Record<string, string>> = {}): Reply {
+  return { status, body, headers };
+}
