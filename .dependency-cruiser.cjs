@@ -61,7 +61,7 @@ const UNDER_THE_ROOF = {
     protocol: ['rules'],
     venues: ['rules', 'protocol'],
     signer: ['rules', 'protocol'],
-    projections: ['rules', 'protocol'],
+    projections: ['rules', 'protocol', 'venues'],
     stream: ['rules', 'protocol', 'projections'],
     cell: ['rules', 'protocol'],
     executor: ['rules', 'protocol', 'venues', 'signer'],

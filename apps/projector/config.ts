@@ -2,8 +2,19 @@ import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-set
 import { defineConfig, type Config } from '#libs/platform/settings/config.js';
 import { databaseSettings } from '#libs/platform/database/database-settings.js';
 import { processSettings } from '#libs/platform/settings/process-settings.js';
+import { integer } from '#libs/platform/settings/setting-types.js';
 
-const settings = { ...processSettings, ...databaseSettings, ...kafkaSettings };
+const settings = {
+  ...processSettings,
+  ...databaseSettings,
+  ...kafkaSettings,
+  CELLS: {
+    schema: integer(0, 16),
+    describe:
+      'Cells of the order execution service, whose journals are projected too; 0 without that service',
+    default: '2',
+  },
+};
 
 export type ProjectorConfig = Config<typeof settings>;
 

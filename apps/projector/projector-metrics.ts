@@ -1,5 +1,5 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import type { LagMonitor } from '#libs/projecting/following/lag.js';
+import type { KnownLag, LagMonitor } from '#libs/projecting/following/lag.js';
 import type { ProjectorMeter } from '#libs/projecting/projector.js';
 
 const BATCH_SIZES = [1, 4, 16, 64, 256, 512];
@@ -9,15 +9,21 @@ interface Figure {
   readonly name: string;
   readonly help: string;
   /** By shard. */
-  readonly values: () => readonly (readonly [number, number])[];
+  readonly values: () => readonly (readonly [string, number])[];
+}
+
+interface Watched {
+  readonly lag: Pick<LagMonitor, 'known' | 'ages'>;
+  readonly nameOf: (shard: number) => string;
 }
 
 /** The projector's figures. Lag and positions are those of the projections themselves, whichever process writes them. */
-export class ProjectorMetrics implements ProjectorMeter {
+export class ProjectorMetrics {
   private readonly batches: Histogram<'shard'>;
   private readonly seconds: Histogram<'shard'>;
+  private readonly watched: Watched[] = [];
 
-  constructor(registry: Registry, watched: Pick<LagMonitor, 'known' | 'ages'>) {
+  constructor(registry: Registry) {
     this.batches = new Histogram({
       name: 'sotto_projection_batch_events',
       help: 'Journal records that this process has projected in one transaction',
@@ -35,24 +41,42 @@ export class ProjectorMetrics implements ProjectorMeter {
     gaugeByShard(registry, {
       name: 'sotto_projection_lag_events',
       help: 'Journal records not projected yet, as of the last look',
-      values: () => watched.known.map(({ shard, lag }) => [shard, lag]),
+      values: () => this.known(({ lag }) => lag),
     });
     gaugeByShard(registry, {
       name: 'sotto_projection_position',
       help: 'The last projected record, as of the last look',
-      values: () => watched.known.map(({ shard, position }) => [shard, position]),
+      values: () => this.known(({ position }) => position),
     });
     gaugeByShard(registry, {
       name: 'sotto_projection_age_seconds',
       help: 'How long ago the last look was that could tell lag and position',
-      values: () => watched.ages.map(({ shard, seconds }) => [shard, seconds]),
+      values: () =>
+        this.watched.flatMap(({ lag, nameOf }) =>
+          lag.ages.map(({ shard, seconds }) => [nameOf(shard), seconds] as const),
+        ),
     });
   }
 
-  applied(shard: number, events: number, seconds: number): void {
-    if (events === 0) return;
-    this.batches.observe({ shard }, events);
-    this.seconds.observe({ shard }, seconds);
+  watch(lag: Watched['lag'], nameOf: Watched['nameOf']): void {
+    this.watched.push({ lag, nameOf });
+  }
+
+  meterOf(nameOf: Watched['nameOf']): ProjectorMeter {
+    return {
+      applied: (of, events, seconds) => {
+        if (events === 0) return;
+        const shard = nameOf(of);
+        this.batches.observe({ shard }, events);
+        this.seconds.observe({ shard }, seconds);
+      },
+    };
+  }
+
+  private known(value: (known: KnownLag) => number): [string, number][] {
+    return this.watched.flatMap(({ lag, nameOf }) =>
+      lag.known.map((known): [string, number] => [nameOf(known.shard), value(known)]),
+    );
   }
 }
 

@@ -6,7 +6,7 @@ const SEEN = { seesPositions: true, seesHeads: true, stands: () => false };
 const NOBODY = new AbortController().signal;
 
 it('is ready when it follows, has caught up, and everything answers', () => {
-  expect(projectorReadiness({ follower: WELL, lag: SEEN }, NOBODY)).toEqual({ ok: true, status: 'ready' });
+  expect(projectorReadiness([{ follower: WELL, lag: SEEN }], NOBODY)).toEqual({ ok: true, status: 'ready' });
 });
 
 it.each([
@@ -19,18 +19,18 @@ it.each([
   ['catching_up', { hasCaughtUp: false }, {}],
 ])('is not ready, but %s: %j %j', (status, follower, lag) => {
   const followed = { follower: { ...WELL, ...follower }, lag: { ...SEEN, ...lag } };
-  const health = projectorReadiness(followed, NOBODY);
+  const health = projectorReadiness([{ follower: WELL, lag: SEEN }, followed], NOBODY);
   expect(health).toEqual({ ok: false, status });
 });
 
 it('is ready while a shard stands that another works on', () => {
   const lag = { ...SEEN, stands: (shards: ReadonlySet<number>) => shards.has(0) };
-  expect(projectorReadiness({ follower: WELL, lag }, NOBODY).ok).toBe(true);
+  expect(projectorReadiness([{ follower: WELL, lag }], NOBODY).ok).toBe(true);
 });
 
 it('says first that it is about to stop', () => {
   const health = projectorReadiness(
-    { follower: WELL, lag: { ...SEEN, seesPositions: false } },
+    [{ follower: WELL, lag: { ...SEEN, seesPositions: false } }],
     AbortSignal.abort(),
   );
   expect(health).toEqual({ ok: false, status: 'draining' });

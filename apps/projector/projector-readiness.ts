@@ -8,11 +8,14 @@ export interface Followed {
 }
 
 /** Answers from memory: it must say that something hangs while that hangs. */
-export function projectorReadiness(followed: Followed | undefined, stopping: AbortSignal): Health {
+export function projectorReadiness(followed: readonly Followed[] | undefined, stopping: AbortSignal): Health {
   if (stopping.aborted) return notReady('draining');
   // Until the database has said that this release may work on it, nothing is followed.
   if (followed === undefined) return notReady('positions_unreadable');
-  const { follower, lag } = followed;
+  return followed.map(readinessOf).find(({ ok }) => !ok) ?? { ok: true, status: 'ready' };
+}
+
+function readinessOf({ follower, lag }: Followed): Health {
   if (!lag.seesPositions) return notReady('positions_unreadable');
   if (!follower.canRead || !lag.seesHeads) return notReady('journal_unreadable');
   if (!follower.isRenewing) return notReady('not_following');

@@ -1,6 +1,5 @@
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
-import { openStoreToRead } from '#libs/journal/stores/open-journal-store.js';
 import { SHARDS } from '#libs/auction/protocol/routing.js';
 import { onceDatabaseAnswers } from '#libs/platform/database/await-database.js';
 import type { Environment } from '#libs/platform/settings/config.js';
@@ -13,14 +12,13 @@ import { measureSessions } from '#libs/platform/database/session-metrics.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { Follower } from '#libs/projecting/following/follower.js';
 import { startExpiry } from '#libs/projecting/expiry.js';
 import { auctionProjection } from '#libs/auction/projections/projection.js';
-import { Projector, transactionsOf } from '#libs/projecting/projector.js';
+import { executionProjection } from '#libs/execution/projections/projection.js';
+import { follow, openReader } from './follow.js';
 import { projectorConfig, projectorRules, type ProjectorConfig } from './config.js';
 import { ProjectorMetrics } from './projector-metrics.js';
 import { projectorReadiness, type Followed } from './projector-readiness.js';
-import { watchLag } from './watch-lag.js';
 
 /** Nothing that is asked here takes nearly as long; a database that has gone without a word must not be waited for. */
 const DATABASE_ANSWER_MS = 15_000;
@@ -49,7 +47,7 @@ export function run(env: Environment): void {
       stopping: scope.stopping,
     });
     scope.onStop('pool', () => pool.end());
-    let followed: Followed | undefined;
+    let followed: readonly Followed[] | undefined;
     const server = await startInternalServer(
       {
         registry,
@@ -69,43 +67,16 @@ export function run(env: Environment): void {
         log.error({ err: error }, 'the database cannot be asked whether this release may work on it');
       },
     });
-    if (mayBegin) followed = await follow({ config, log, registry, scope, clock, pool });
+    if (mayBegin) followed = await followAll({ config, log, registry, scope, clock, pool });
   });
 }
 
-async function follow({ config, log, registry, scope, clock, pool }: ProcessParts): Promise<Followed> {
-  const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
-  const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;
-  const tell = (line: string): void => log.warn(line);
-  const store = await openStoreToRead(config, {
-    family: 'auction',
-    databaseUrl,
-    pool,
-    clock,
-    instance,
-    shards,
-    tell,
-  });
-  scope.onStop('journal store', () => store.close());
-  const { reader } = store;
-  const lag = watchLag({ config, log, scope, reader, clock, shards });
-  const metrics = new ProjectorMetrics(registry, lag);
-  const follower = new Follower({
-    pool,
-    reader,
-    projector: new Projector(auctionProjection, {
-      inTransaction: transactionsOf(pool),
-      clock,
-      meter: metrics,
-    }),
-    clock,
-    shards,
-    onFault: (what, error) => {
-      log.error({ err: error, part: what }, 'the projections could not be brought up to date');
-    },
-  });
-  follower.start();
-  scope.onStop('follower', () => follower.stop());
+async function followAll({ registry, ...parts }: ProcessParts): Promise<readonly Followed[]> {
+  const { config, log, scope, clock, pool } = parts;
+  const all = { ...parts, metrics: new ProjectorMetrics(registry) };
+  const shards = numbersBelow(SHARDS);
+  const auctions = await openReader(all, { family: 'auction', shards });
+  const followed = [follow(all, auctionProjection, { reader: auctions, shards, nameOf: String })];
   const stopExpiry = startExpiry(auctionProjection, {
     pool,
     clock,
@@ -114,5 +85,15 @@ async function follow({ config, log, registry, scope, clock, pool }: ProcessPart
     },
   });
   scope.onStop('pruning', stopExpiry);
-  return { follower, lag };
+  if (config.CELLS === 0) return followed;
+  const cells = numbersBelow(config.CELLS);
+  const reader = await openReader(all, { family: 'execution', shards: cells });
+  return [
+    ...followed,
+    follow(all, executionProjection, { reader, shards: cells, nameOf: (cell) => `cell-${cell}` }),
+  ];
+}
+
+function numbersBelow(count: number): number[] {
+  return Array.from({ length: count }, (_, number) => number);
 }

@@ -1,6 +1,5 @@
 import type { Logger } from '#libs/platform/process/log.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
-import { auctionProjection } from '#libs/auction/projections/projection.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { LagMonitor, type LagMonitorPorts } from '#libs/projecting/following/lag.js';
 import type { ProjectorConfig } from './config.js';
@@ -9,7 +8,7 @@ import type { ProjectorConfig } from './config.js';
 const LOOK_MS = 2_000;
 const LOOK_ANSWER_MS = 4_000;
 
-export interface LagParts extends Pick<LagMonitorPorts, 'reader' | 'clock' | 'shards'> {
+export interface LagParts extends Pick<LagMonitorPorts, 'reader' | 'clock' | 'shards' | 'projection'> {
   readonly config: Pick<ProjectorConfig, 'DATABASE_URL' | 'INSTANCE'>;
   readonly log: Logger;
   readonly scope: ProcessScope;
@@ -24,17 +23,16 @@ export function watchLag({ config, log, scope, ...ports }: LagParts): LagMonitor
     answerTimeoutMs: LOOK_ANSWER_MS,
     stopping: scope.stopping,
   });
-  scope.onStop('pool of looks', () => pool.end());
+  scope.onStop(`pool of looks at ${ports.projection.name}`, () => pool.end());
   const lag = new LagMonitor({
     ...ports,
     pool,
-    projection: auctionProjection,
     onFault: (what, error) => {
       log.warn({ err: error, part: what }, 'nobody could tell how far the projections are');
     },
   });
   lag.start();
-  scope.onStop('looks', () => {
+  scope.onStop(`looks at ${ports.projection.name}`, () => {
     lag.stop();
   });
   return lag;

@@ -31,6 +31,10 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
       'auction_history.quotes',
     ],
   ],
+  InitialExecution1790000450000: [
+    ...['execution.events', 'execution.fills', 'execution.holdings', 'execution.orders'],
+    'execution.projection_offsets',
+  ],
 };
 
 /** Which tables a database has that has been brought this far, but for those in which migrations themselves are entered. */

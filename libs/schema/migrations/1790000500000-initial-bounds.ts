@@ -98,12 +98,12 @@ const SIZES = `
           when c.oid = 'journal.snapshots'::regclass and a.attname = 'body' then ${SNAPSHOT_BYTES}
           when c.oid = 'journal.records'::regclass and a.attname = 'payload' then ${PAYLOAD_BYTES}
           when c.oid = 'journal.records'::regclass and a.attname = 'seal' then ${SEAL_BYTES}
-          when n.nspname in ('completed', 'auction_history') then ${PROJECTED_BYTES}
+          when n.nspname in ('completed', 'auction_history', 'execution') then ${PROJECTED_BYTES}
           when a.atttypid in ('text[]'::regtype, 'uuid[]'::regtype, 'jsonb'::regtype) then ${LIST_BYTES}
           else ${NAME_BYTES}
         end as most
       from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname in ('identity', 'control', 'risk', 'custody', 'journal', 'completed', 'auction_history', 'audit')
+      where n.nspname in ('identity', 'control', 'risk', 'custody', 'journal', 'completed', 'auction_history', 'execution', 'audit')
         and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
         and a.atttypid in ('text'::regtype, 'bytea'::regtype, 'jsonb'::regtype, 'text[]'::regtype, 'uuid[]'::regtype)
     loop
@@ -134,7 +134,7 @@ const NUMBERS = `
           else '%3$I between -9007199254740991 and 9007199254740991'
         end as bounds
       from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname in ('identity', 'control', 'risk', 'custody', 'journal', 'completed', 'auction_history', 'audit')
+      where n.nspname in ('identity', 'control', 'risk', 'custody', 'journal', 'completed', 'auction_history', 'execution', 'audit')
         and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
         and a.atttypid in ('bigint'::regtype, 'timestamptz'::regtype) and c.oid <> 'journal.records'::regclass
     loop

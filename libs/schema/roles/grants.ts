@@ -20,6 +20,7 @@ const ALL = ['select', 'insert', 'update', 'delete'] as const;
 
 /** What each process reads because it verifies or makes everything again: see `npm run journal -- verify`. */
 const PROJECTED: TableGrants = { owner: READ, gateway: READ, projector: ALL, operations: READ };
+const OF_CELLS: TableGrants = { gateway: READ, projector: ALL, operations: READ };
 
 /**
  * All that each process may do with each table, and nothing else. Whoever adds a table or a statement adds it here; `truncate`,
@@ -127,6 +128,12 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'auction_history.events': PROJECTED,
   'auction_history.quotes': PROJECTED,
   'auction_history.answers': PROJECTED,
+
+  'execution.projection_offsets': OF_CELLS,
+  'execution.orders': OF_CELLS,
+  'execution.events': OF_CELLS,
+  'execution.fills': OF_CELLS,
+  'execution.holdings': OF_CELLS,
 
   'audit.reads': {
     gateway: ['select', 'insert (reader_id, request_id, gateway, what, auction_ids, status)'],

@@ -1,0 +1,29 @@
+import { fromWire } from '../protocol/wire.js';
+import type { OrderState } from '../rules/order.js';
+import { storedText } from './stored-text.js';
+
+/** The texts of a row. The venue's last reply is apart, so that lists need not read it. */
+export interface StoredOrder {
+  readonly state: string;
+  readonly raw: string;
+}
+
+export function orderText({ raw, ...state }: OrderState): StoredOrder {
+  return { state: storedText(state), raw: JSON.stringify(raw ?? null) };
+}
+
+export function readOrder({ state, raw }: StoredOrder): OrderState {
+  return { ...readOrderOfList(state), raw: JSON.parse(raw) };
+}
+
+/** Without the venue's reply. */
+export function readOrderOfList(text: string): OrderState {
+  const state = fromWire(text);
+  if (!isOrder(state)) throw new Error('a row of the orders holds no order');
+  return { ...state, raw: null };
+}
+
+/** The projection has written it, and rebuilding it writes it anew: only what tells an order from anything else is looked at. */
+function isOrder(value: unknown): value is Omit<OrderState, 'raw'> {
+  return typeof value === 'object' && value !== null && 'terms' in value && 'status' in value;
+}
