@@ -1,0 +1,92 @@
+import type { Instant } from '#libs/base/instant.js';
+import type { ExecutorRequest } from '../protocol/cell-protocol.js';
+import {
+  afterEvents,
+  decideMovements,
+  decideOpening,
+  gapsOf,
+  isSeenFirst,
+  type Gap,
+} from '../rules/decide/balances.js';
+import type { HoldingEvent } from '../rules/events.js';
+import type { VenueId } from '../rules/venues.js';
+import type { UserEntry } from './users.js';
+
+type Balances = Extract<ExecutorRequest, { op: 'balances' }>;
+
+/** What earlier passes over one account have found. */
+interface Passes {
+  /** Gaps of the last pass, as text. */
+  suspected: ReadonlySet<string>;
+  /** Consecutive passes without a gap, by asset. */
+  readonly clean: Map<string, number>;
+}
+
+export interface Checked {
+  readonly events: readonly HoldingEvent[];
+  /** A gap that was not there before: a second look tells whether it stays. */
+  readonly isSuspicious: boolean;
+}
+
+const CLEAN_PASSES = 2;
+
+/** Compares what venues show with our own records. What is seen once may be a trade on its way; what is seen twice is a difference. */
+export class BalanceCheck {
+  private readonly passes = new Map<string, Passes>();
+
+  decide(entry: UserEntry, seen: Balances, at: Instant): Checked {
+    const { venue, as_of } = seen;
+    const { holdings } = entry.head;
+    const moved = decideMovements(seen, (reference) => entry.booked.has(reference), at);
+    const after = afterEvents(holdings, moved);
+    if (isSeenFirst(holdings, venue))
+      return { events: [...moved, ...decideOpening(after, seen, at)], isSuspicious: false };
+    const isOutdated = (entry.touched.get(venue) ?? 0) > as_of || entry.parked.length > 0;
+    if (isOutdated) return { events: moved, isSuspicious: false };
+    const gaps = gapsOf(after, seen);
+    const found = this.found(entry, venue, gaps, at);
+    const ended = this.ended(entry, venue, gaps, at);
+    return { events: [...moved, ...found.events, ...ended], isSuspicious: found.isSuspicious };
+  }
+
+  private found(entry: UserEntry, venue: VenueId, gaps: readonly Gap[], at: Instant): Checked {
+    const passes = this.passesOf(entry, venue);
+    const { user_id, head } = entry;
+    const before = passes.suspected;
+    passes.suspected = new Set(gaps.map(textOf));
+    let isSuspicious = false;
+    const events = gaps.flatMap((gap): HoldingEvent[] => {
+      const known = head.holdings.differences.get(`${venue}/${gap.asset}`);
+      if (known?.recorded === gap.recorded && known.observed === gap.observed) return [];
+      if (!before.has(textOf(gap))) {
+        isSuspicious = true;
+        return [];
+      }
+      return [{ type: 'DIFFERENCE_FOUND', at, user_id, venue, ...gap }];
+    });
+    return { events, isSuspicious };
+  }
+
+  private ended(entry: UserEntry, venue: VenueId, gaps: readonly Gap[], at: Instant): HoldingEvent[] {
+    const { clean } = this.passesOf(entry, venue);
+    const { user_id, head } = entry;
+    return [...head.holdings.differences.values()].flatMap((difference): HoldingEvent[] => {
+      const { asset } = difference;
+      if (difference.venue !== venue) return [];
+      const times = gaps.some((gap) => gap.asset === asset) ? 0 : (clean.get(asset) ?? 0) + 1;
+      clean.set(asset, times);
+      return times < CLEAN_PASSES ? [] : [{ type: 'DIFFERENCE_ENDED', at, user_id, venue, asset }];
+    });
+  }
+
+  private passesOf({ user_id }: UserEntry, venue: VenueId): Passes {
+    const name = `${user_id}/${venue}`;
+    const passes = this.passes.get(name) ?? { suspected: new Set(), clean: new Map() };
+    this.passes.set(name, passes);
+    return passes;
+  }
+}
+
+function textOf({ asset, recorded, observed }: Gap): string {
+  return `${asset} ${recorded} ${observed}`;
+}

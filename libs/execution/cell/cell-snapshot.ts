@@ -1,0 +1,123 @@
+import { nextTurn } from '#libs/platform/time/clock.js';
+import { fromWire, toWire } from '../protocol/wire.js';
+import { FrozenMap } from '../rules/frozen-map.js';
+import type { Holdings } from '../rules/holdings.js';
+import type { OrderState } from '../rules/order.js';
+import { emptyUser, type CancelTimer, type UserState } from '../rules/user.js';
+import type { VenueId } from '../rules/venues.js';
+import type { Known, UserEntry, Users } from './users.js';
+
+/** Changes with every change of what is written. */
+export const CELL_SNAPSHOT_FORMAT = 1;
+
+type Pairs<Value> = readonly (readonly [string, Value])[];
+
+/** One user, as a line of the snapshot. */
+interface UserLine {
+  readonly user_id: string;
+  readonly live: readonly OrderState[];
+  readonly young: readonly OrderState[];
+  readonly old: readonly OrderState[];
+  readonly holdings: {
+    readonly links: readonly (readonly [VenueId, { readonly account: string; readonly linked_at: string }])[];
+    readonly cash: readonly (readonly [string, HoldingsValue<'cash'>])[];
+    readonly positions: readonly (readonly [string, HoldingsValue<'positions'>])[];
+    readonly transfers: readonly (readonly [string, HoldingsValue<'transfers'>])[];
+    readonly differences: readonly (readonly [string, HoldingsValue<'differences'>])[];
+  };
+  readonly timers: readonly CancelTimer[];
+  readonly keys: Pairs<Known>;
+  readonly names: Pairs<Known>;
+  readonly positions: Pairs<readonly number[]>;
+  readonly booked: Pairs<Known>;
+  readonly touched: readonly (readonly [VenueId, number])[];
+}
+
+type HoldingsValue<Name extends keyof Holdings> =
+  Holdings[Name] extends ReadonlyMap<string, infer Value> ? Value : never;
+
+/** What a snapshot is made of: states never change, and of what grows the length is kept. */
+export interface CellMoment {
+  readonly head: number;
+  readonly users: readonly { readonly entry: UserEntry; readonly state: UserState }[];
+}
+
+export function momentOf(head: number, users: Users): CellMoment {
+  const all = [...users.all()].map((entry) => ({ entry, state: entry.durable ?? emptyUser }));
+  return { head, users: all };
+}
+
+const USERS_A_TURN = 50;
+
+export async function writeCellMoment({ head, users }: CellMoment): Promise<Buffer> {
+  const lines: string[] = [];
+  for (const [index, { entry, state }] of users.entries()) {
+    if (index % USERS_A_TURN === USERS_A_TURN - 1) await nextTurn();
+    lines.push(toWire(lineOf(head, entry, state)));
+  }
+  return Buffer.from(lines.join('\n'));
+}
+
+export function readCellMoment(content: Buffer): UserEntry[] {
+  const text = content.toString();
+  return text === '' ? [] : text.split('\n').map((line) => entryOf(asLine(fromWire(line))));
+}
+
+function lineOf(head: number, entry: UserEntry, { live, ended, holdings, timers }: UserState): UserLine {
+  const known = (map: ReadonlyMap<string, Known>): Pairs<Known> =>
+    [...map].filter(([, { at }]) => at <= head);
+  return {
+    user_id: entry.user_id,
+    live: [...live.values()],
+    young: [...ended.young.values()],
+    old: [...ended.old.values()],
+    holdings: {
+      links: [...holdings.links],
+      cash: [...holdings.cash],
+      positions: [...holdings.positions],
+      transfers: [...holdings.transfers],
+      differences: [...holdings.differences],
+    },
+    timers: [...timers.values()],
+    keys: known(entry.keys),
+    names: known(entry.names),
+    positions: [...entry.positions].flatMap(([id, all]): [string, number[]][] => {
+      const before = all.filter((at) => at <= head);
+      return before.length === 0 ? [] : [[id, before]];
+    }),
+    booked: known(entry.booked),
+    touched: [...entry.touched].map(([venue, at]) => [venue, Math.min(at, head)] as const),
+  };
+}
+
+function entryOf(line: UserLine): UserEntry {
+  const state: UserState = {
+    live: ordersOf(line.live),
+    ended: { young: ordersOf(line.young), old: ordersOf(line.old) },
+    holdings: {
+      links: new Map(line.holdings.links),
+      cash: new Map(line.holdings.cash),
+      positions: new Map(line.holdings.positions),
+      transfers: new Map(line.holdings.transfers),
+      differences: new Map(line.holdings.differences),
+    },
+    timers: new Map(line.timers.map((timer) => [timer.timer, timer])),
+  };
+  return {
+    ...{ user_id: line.user_id, head: state, durable: state, parked: [] },
+    keys: new Map(line.keys),
+    names: new Map(line.names),
+    positions: new Map(line.positions.map(([id, all]) => [id, [...all]])),
+    booked: new Map(line.booked),
+    touched: new Map(line.touched),
+  };
+}
+
+function ordersOf(orders: readonly OrderState[]): FrozenMap<OrderState> {
+  return FrozenMap.of(orders.map((order) => [order.terms.order_id, order] as const));
+}
+
+/** Its seal says that we wrote it, and its format that this build reads it. */
+function asLine(value: unknown): UserLine {
+  return value as UserLine;
+}

@@ -1,0 +1,56 @@
+import type { Instant } from '#libs/base/instant.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
+import type { ShardTypes, Task } from '#libs/shard/task.js';
+import type { CellRefusal, CellReplies } from '../protocol/cell-replies.js';
+import { toWire } from '../protocol/wire.js';
+import type { CellEvent } from '../rules/events.js';
+import { statusOf } from '../rules/failures.js';
+import type { UserEntry } from './users.js';
+
+/** A cell's users, in the types of a shard. Nothing is reserved anywhere else, so there is nothing to ask for. */
+export interface CellTypes extends ShardTypes {
+  entity: UserEntry;
+  event: CellEvent;
+  request: never;
+  grant: never;
+  release: never;
+  reply: LinkReply;
+}
+
+export type CellTask = Task<CellTypes>;
+
+export interface Decided {
+  readonly events: readonly CellEvent[];
+  /** Called once the events are applied; told once they are durable. */
+  readonly reply: () => LinkReply;
+}
+
+let tasks = 0;
+
+/** Decides at once against all that was decided before it, so tasks of one user may share a batch. */
+export function cellTask(decide: (now: Instant) => Decided, settle: (reply: LinkReply) => void): CellTask {
+  tasks += 1;
+  return {
+    orderingKey: String(tasks),
+    prelude: () => [],
+    reservation: () => undefined,
+    decide: (now) => decide(now),
+    settle,
+  };
+}
+
+export function answer<Op extends keyof CellReplies>(_op: Op, body: CellReplies[Op]): LinkReply {
+  return { status: 200, body: toWire(body) };
+}
+
+export function refusal(code: string, message: string, more: Partial<CellRefusal> = {}): LinkReply {
+  return { status: statusOf(code), body: toWire({ code, message, ...more }) };
+}
+
+export const UNAVAILABLE = refusal('CELL_UNAVAILABLE', 'The cell of this user cannot be asked now.');
+export const NO_ORDER = refusal('ORDER_NOT_FOUND', 'There is no such order.');
+export const EXPIRED = refusal('COMMAND_EXPIRED', 'The time after which this must not be done has passed.');
+
+export function isPast(notAfter: Instant | undefined, now: Instant): boolean {
+  return notAfter !== undefined && notAfter <= now;
+}

@@ -1,0 +1,136 @@
+import type { Instant } from '#libs/base/instant.js';
+import { CommandLoop, type Committed } from '#libs/shard/command-loop.js';
+import { JournalProgress } from '#libs/shard/journal-progress.js';
+import { LeadershipCheck } from '#libs/shard/leadership-check.js';
+import { SnapshotKeeper } from '#libs/shard/snapshot-keeper.js';
+import { encodeCellEvent } from '../protocol/event-codec.js';
+import { isOrderEvent } from '../rules/user.js';
+import type { CellPorts } from './cell-ports.js';
+import { CELL_SNAPSHOT_FORMAT, momentOf, writeCellMoment, type CellMoment } from './cell-snapshot.js';
+import { UNAVAILABLE, type CellTask, type CellTypes } from './cell-task.js';
+import { Cell } from './cell.js';
+import { ExecutorDesk } from './executor-desk.js';
+import { FormerOrders } from './former-orders.js';
+import { Observations } from './observations.js';
+import { OrderIds } from './order-ids.js';
+import { OrderWatch } from './order-watch.js';
+import { Outcomes } from './outcomes.js';
+import { Reads } from './reads.js';
+import { Slots } from './slots.js';
+import { Switchboard } from './switchboard.js';
+import { TaskDesk } from './task-desk.js';
+import { TraderDesk } from './trader-desk.js';
+import { TransferDesk } from './transfer-desk.js';
+import { Users } from './users.js';
+
+/** Puts one cell together. Adapters come in through the ports; every other object is made here. */
+export function composeCell(ports: CellPorts): Cell {
+  const { clock, settings, writer, onFault } = ports;
+  const users = new Users();
+  const progress = new JournalProgress(writer.head.sequence);
+  const keeper = composeKeeper(ports);
+  const leadership = new LeadershipCheck(ports);
+  const ids = new OrderIds(ports.cell, ports.random);
+  const now = (): Instant => progress.nowAt(clock.epochNanos());
+  const durableHead = (): number => progress.durableHead;
+  const submit = (task: CellTask): boolean => loop.submit(task);
+  const newOrderId = ids.order.bind(ids);
+  const newId = (): string => ids.any();
+
+  const slots = new Slots(clock, settings.limitsFactor);
+  const switchboard: Switchboard = new Switchboard({
+    ...{ clock, switches: ports.switches },
+    onChange: () => {
+      watch.endUnsent(({ terms }, entry) => switchboard.isSwitchedOff(terms, entry.head.holdings));
+      desk.flushSoon();
+    },
+    onFault: (error) => {
+      onFault('switches', error);
+    },
+  });
+  const desk: TaskDesk = new TaskDesk({
+    ...{ clock, switchboard, newId },
+    onLost: (lease) => {
+      executors.lost(lease);
+    },
+  });
+  const { stalledAfterMillis } = settings;
+  const watch: OrderWatch = new OrderWatch({ clock, users, desk, now, submit, stalledAfterMillis });
+  const observations = new Observations({
+    newOrderId,
+    onForgotten: (order_id) => {
+      onFault('observations', new Error(`something is told of order ${order_id}, which ended long ago`));
+    },
+  });
+  const executors: ExecutorDesk = new ExecutorDesk({ users, desk, watch, switchboard, observations, submit });
+  const outcomes = new Outcomes(clock);
+  const former = new FormerOrders(ports.reader, ports.cell, durableHead);
+  const traders = new TraderDesk({
+    ...{ users, slots, switchboard, watch, outcomes, former, newOrderId, newId, submit },
+  });
+  const transfers = new TransferDesk({ users, newId, submit });
+  const reads = new Reads({ users, former, slots, switchboard, watch, now, durableHead });
+
+  const loop = new CommandLoop<CellTypes>({
+    ...{ writer, memory: users, encode: encodeCellEvent, now, clock, tracing: ports.tracing },
+    reservations: NOTHING_RESERVED,
+    onAppended: (records, seconds) => {
+      ports.meter.appended(records, seconds);
+    },
+    onCommitted: (committed) => {
+      commit({ ports, progress, leadership, watch, outcomes, keeper, users }, committed);
+    },
+    onJournalFailure: ports.onJournalFailure,
+    onUnreserved: () => undefined,
+  });
+
+  const working = { loop, desk, watch, switchboard, keeper, leadership, progress, users };
+  return new Cell({ ports, ...working, executors, traders, transfers, reads });
+}
+
+interface CommitParts {
+  readonly ports: CellPorts;
+  readonly progress: JournalProgress;
+  readonly leadership: LeadershipCheck;
+  readonly watch: OrderWatch;
+  readonly outcomes: Outcomes;
+  readonly keeper: SnapshotKeeper<CellMoment>;
+  readonly users: Users;
+}
+
+/** Tells every part what has become durable, in the journal's order. */
+function commit(parts: CommitParts, { events, head, append }: Committed<CellTypes>): void {
+  const { ports, progress, leadership, watch, outcomes, keeper, users } = parts;
+  progress.committed(head, events);
+  if (append !== undefined) {
+    leadership.proven(append.since);
+    ports.announce({ head, records: append.records });
+  }
+  for (const event of events) {
+    watch.committed(event);
+    if (isOrderEvent(event)) outcomes.committed(event);
+  }
+  const record = ports.writer.head;
+  if (keeper.isDue(head) && record.sequence === head) keeper.take(momentOf(head, users), record);
+}
+
+/** A cell alone promises what its users have. */
+const NOTHING_RESERVED = {
+  reserve: () => Promise.resolve([]),
+  release: () => Promise.resolve(),
+  isFenced: () => false,
+  unavailable: UNAVAILABLE,
+};
+
+function composeKeeper({ cell, snapshots, settings, onFault }: CellPorts): SnapshotKeeper<CellMoment> {
+  return new SnapshotKeeper({
+    shard: cell,
+    snapshots,
+    format: CELL_SNAPSHOT_FORMAT,
+    write: writeCellMoment,
+    every: settings.snapshotEvery,
+    onFault: (error) => {
+      onFault('snapshot', error);
+    },
+  });
+}

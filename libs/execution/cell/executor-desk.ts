@@ -1,0 +1,246 @@
+import type { Instant } from '#libs/base/instant.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
+import type { ExecutorRequest, ObservedFill, TaskReport } from '../protocol/cell-protocol.js';
+import { decideDoubt, decideUnsent } from '../rules/decide/cancel.js';
+import { OrderDraft } from '../rules/decide/order-draft.js';
+import { decideReport } from '../rules/decide/report.js';
+import type { TaskKind } from '../rules/decide/seen.js';
+import type { CellEvent, HoldingEvent } from '../rules/events.js';
+import type { OrderState } from '../rules/order.js';
+import { orderOf } from '../rules/user.js';
+import { BalanceCheck } from './balance-check.js';
+import {
+  answer,
+  cellTask,
+  isPast,
+  NO_ORDER,
+  refusal,
+  UNAVAILABLE,
+  type CellTask,
+  type Decided,
+} from './cell-task.js';
+import type { Observations } from './observations.js';
+import type { OrderWatch } from './order-watch.js';
+import type { Switchboard } from './switchboard.js';
+import { readTaskId, type Lease, type TaskDesk } from './task-desk.js';
+import type { UserEntry, Users } from './users.js';
+
+type Request<Op extends ExecutorRequest['op']> = Extract<ExecutorRequest, { op: Op }>;
+
+export interface ExecutorDeskPorts {
+  readonly users: Users;
+  readonly desk: TaskDesk;
+  readonly watch: OrderWatch;
+  readonly switchboard: Switchboard;
+  readonly observations: Observations;
+  readonly submit: (task: CellTask) => boolean;
+}
+
+const NOT_ANY_MORE = refusal('COMMAND_EXPIRED', 'The order is not to be sent any more.');
+
+/** What the executor asks and tells. */
+export class ExecutorDesk {
+  private readonly check = new BalanceCheck();
+
+  constructor(private readonly ports: ExecutorDeskPorts) {
+    ports.watch.lost = (entry, order_id) => {
+      this.doubt(entry, order_id);
+    };
+  }
+
+  async claim({ executor, max, wait_ms }: Request<'claim'>): Promise<LinkReply> {
+    return answer('claim', { tasks: await this.ports.desk.claim(executor, max, wait_ms) });
+  }
+
+  /** From here on the venue may have the order, whatever is heard of it later. */
+  begin(request: Request<'begin_submission'>): Promise<LinkReply> {
+    const { order_id, executor, venue_client_id, sent } = request;
+    const entry = this.ports.users.ownerOf(order_id);
+    if (entry === undefined) return Promise.resolve(NO_ORDER);
+    this.ports.desk.hear(executor);
+    return this.run((at) => {
+      const order = orderOf(entry.head, order_id);
+      if (order === undefined) return refused(NO_ORDER);
+      if (!this.ports.desk.isSubmitting(order_id, executor)) return refused(NOT_ANY_MORE);
+      if (order.status === 'submitting' && order.venue_client_id === venue_client_id)
+        return { events: [], reply: () => answer('begin_submission', { attempt: order.attempts }) };
+      if (order.status !== 'queued') return refused(NOT_ANY_MORE);
+      const code = this.objection(order, entry, at);
+      if (code !== undefined) return { events: decideUnsent(order, code, at), reply: () => NOT_ANY_MORE };
+      const draft = new OrderDraft(order, at);
+      const attempt = order.attempts + 1;
+      draft.add({ type: 'SUBMISSION_STARTED', attempt, venue_client_id, sent });
+      return { events: draft.events, reply: () => answer('begin_submission', { attempt }) };
+    });
+  }
+
+  private objection(order: OrderState, entry: UserEntry, at: Instant): string | undefined {
+    if (isPast(order.terms.not_after, at)) return 'COMMAND_EXPIRED';
+    const isOff = this.ports.switchboard.isSwitchedOff(order.terms, entry.head.holdings);
+    return isOff ? 'EXCHANGE_TRADING_HALTED' : undefined;
+  }
+
+  async report(request: Request<'report'>): Promise<LinkReply> {
+    const { task_id, executor } = request;
+    this.ports.desk.hear(executor);
+    const { kind } = readTaskId(task_id);
+    const isOfOrder = kind === 'submit' || kind === 'cancel' || kind === 'amend' || kind === 'query';
+    const entry = request.order_id === undefined ? undefined : this.ports.users.ownerOf(request.order_id);
+    const reply =
+      isOfOrder && entry !== undefined && request.order_id !== undefined
+        ? await this.reported(entry, request.order_id, kind, request)
+        : answer('report', { position: this.ports.users.position });
+    // Only now is the next task of the same market given out.
+    this.ports.desk.done(task_id);
+    return reply;
+  }
+
+  private async reported(
+    entry: UserEntry,
+    order_id: string,
+    kind: TaskKind,
+    { task_id, report, call }: Request<'report'>,
+  ): Promise<LinkReply> {
+    const found = { isOpen: false };
+    const reply = await this.run((at) => {
+      const order = orderOf(entry.head, order_id);
+      if (order === undefined || !isOfThisAttempt(order, task_id, report)) return this.heard([]);
+      const { own, others } = splitFills(report);
+      const outcome = 'fills' in report ? { ...report, fills: own } : report;
+      const told = { kind, outcome, at, ...(call === undefined ? {} : { call }) };
+      const { events, isOpenQuestion } = decideReport(order, told);
+      found.isOpen = isOpenQuestion;
+      const { venue } = order.terms;
+      return this.heard([...events, ...this.ports.observations.fillsAlone(entry, venue, others, at)]);
+    });
+    if (found.isOpen) this.followUp(entry, order_id, kind, report);
+    return reply;
+  }
+
+  private followUp(entry: UserEntry, order_id: string, kind: TaskKind, report: TaskReport): void {
+    const order = orderOf(entry.head, order_id);
+    if (order === undefined) return;
+    const isResting = report.what === 'placed' && report.order.status === 'resting';
+    if (kind === 'query' && isResting && order.cancel !== undefined)
+      this.ports.watch.cancelAgain(entry, order);
+    // Of a submit in doubt the event itself makes the question.
+    else if (kind !== 'submit' || report.what !== 'doubtful') this.ports.watch.ask(entry, order);
+  }
+
+  async observed(request: Request<'observed'>): Promise<LinkReply> {
+    const entry = this.ports.users.entryOf(request.user_id);
+    let open: readonly string[] = [];
+    const reply = await this.run((at) => {
+      const noticed = this.ports.observations.decide(entry, request, at);
+      open = noticed.open;
+      return this.heard(noticed.events);
+    });
+    for (const order_id of open) {
+      const order = orderOf(entry.head, order_id);
+      if (order !== undefined) this.ports.watch.ask(entry, order);
+    }
+    return reply;
+  }
+
+  async balances(request: Request<'balances'>): Promise<LinkReply> {
+    const entry = this.ports.users.entryOf(request.user_id);
+    const found = { isSuspicious: false };
+    const reply = await this.run((at) => {
+      const checked = this.check.decide(entry, request, at);
+      found.isSuspicious = checked.isSuspicious;
+      return this.heard(checked.events);
+    });
+    if (found.isSuspicious) this.ports.watch.reconcileSoon(entry, request.venue);
+    return reply;
+  }
+
+  link({ user_id, venue, account }: Request<'link_account'>): Promise<LinkReply> {
+    const entry = this.ports.users.entryOf(user_id);
+    return this.run((at) => {
+      const known = entry.head.holdings.links.get(venue);
+      const isSame = known?.account === account;
+      const events: HoldingEvent[] = isSame ? [] : [{ type: 'VENUE_LINKED', at, user_id, venue, account }];
+      return { events, reply: () => answer('link_account', { linked_at: known?.linked_at ?? at }) };
+    });
+  }
+
+  transferReport(request: Request<'transfer_report'>): Promise<LinkReply> {
+    const entry = this.ports.users.entryOf(request.user_id);
+    return this.run((at) => this.heard(transferEvents(entry, request, at)));
+  }
+
+  health({ health }: Request<'venue_health'>): LinkReply {
+    this.ports.switchboard.told(health);
+    return answer('venue_health', {});
+  }
+
+  /** Whoever had the task is gone. What it may have sent is asked of the venue; the rest is given out again. */
+  lost({ entry, venue, work }: Lease): void {
+    if (work.kind === 'reconcile') return;
+    if (work.kind === 'transfer') {
+      this.ports.watch.transfer(entry, venue, work.transfer_id);
+      return;
+    }
+    const order = orderOf(entry.head, work.order_id);
+    if (order === undefined) return;
+    if (work.kind === 'submit' && order.status === 'queued') this.ports.watch.hand(entry, order, 'submit');
+    else if (work.kind === 'submit') this.doubt(entry, work.order_id);
+    else this.ports.watch.ask(entry, order);
+  }
+
+  private doubt(entry: UserEntry, order_id: string): void {
+    void this.run((at) => {
+      const order = orderOf(entry.head, order_id);
+      const reason = 'whoever was sending it has not been heard of since';
+      return this.heard(order === undefined ? [] : decideDoubt(order, reason, at));
+    });
+  }
+
+  private heard(events: readonly CellEvent[]): Decided {
+    const { users } = this.ports;
+    return { events, reply: () => answer('observed', { position: users.position }) };
+  }
+
+  private run(decide: (at: Instant) => Decided): Promise<LinkReply> {
+    return new Promise((resolve) => {
+      if (!this.ports.submit(cellTask(decide, resolve))) resolve(UNAVAILABLE);
+    });
+  }
+}
+
+function refused(reply: LinkReply): Decided {
+  return { events: [], reply: () => reply };
+}
+
+/** That something was refused or is absent says nothing of an attempt that came later. */
+function isOfThisAttempt(order: OrderState, task_id: string, { what }: TaskReport): boolean {
+  if (what === 'placed' || what === 'cancelled' || what === 'amended') return true;
+  const { kind, attempt } = readTaskId(task_id);
+  const isUnbegun = kind === 'submit' && attempt === order.attempts + 1 && order.status === 'queued';
+  return attempt === order.attempts || isUnbegun;
+}
+
+function splitFills(report: TaskReport): { own: ObservedFill[]; others: ObservedFill[] } {
+  if (!('fills' in report)) return { own: [], others: [] };
+  const isOwn = ({ exchange_order_id: id }: ObservedFill): boolean => id === report.order.exchange_order_id;
+  return { own: report.fills.filter(isOwn), others: report.fills.filter((fill) => !isOwn(fill)) };
+}
+
+function transferEvents(
+  entry: UserEntry,
+  { user_id, transfer_id, step, reference, failure }: Request<'transfer_report'>,
+  at: Instant,
+): HoldingEvent[] {
+  const transfer = entry.head.holdings.transfers.get(transfer_id);
+  if (transfer === undefined || transfer.status === 'COMPLETED' || transfer.status === 'FAILED') return [];
+  const of = { at, user_id, venue: transfer.terms.venue, transfer_id };
+  const known = reference ?? transfer.reference ?? transfer_id;
+  switch (step) {
+    case 'sent':
+      return transfer.status === 'PENDING' ? [{ ...of, type: 'TRANSFER_SENT', reference: known }] : [];
+    case 'completed':
+      return [{ ...of, type: 'TRANSFER_COMPLETED', reference: known }];
+    case 'failed':
+      return [{ ...of, type: 'TRANSFER_FAILED', failure: failure ?? { code: 'EXCHANGE_NOT_PLACED' } }];
+  }
+}

@@ -1,0 +1,174 @@
+import type { Instant } from '#libs/base/instant.js';
+import type { ExecutorRequest, ObservedFill, ObservedOrder } from '../protocol/cell-protocol.js';
+import { OrderDraft } from '../rules/decide/order-draft.js';
+import { decideFills } from '../rules/decide/report.js';
+import { bookFills, isUnplacedYet, settleSeen } from '../rules/decide/settle.js';
+import type { OrderEvent } from '../rules/events.js';
+import { evolveOrder } from '../rules/evolve.js';
+import type { OrderState, OrderTerms } from '../rules/order.js';
+import { orderOf } from '../rules/user.js';
+import type { VenueId } from '../rules/venues.js';
+import { venueName, type UserEntry } from './users.js';
+
+type Observed = Extract<ExecutorRequest, { op: 'observed' }>;
+type ObservedAccountOrder = Observed['orders'][number];
+
+export interface ObservationPorts {
+  readonly newOrderId: (venue: VenueId) => string;
+  /** Something is told of an order that ended so long ago that it is no longer in memory. */
+  readonly onForgotten: (order_id: string) => void;
+}
+
+export interface Noticed {
+  readonly events: readonly OrderEvent[];
+  /** Orders that the venue has to be asked about. */
+  readonly open: readonly string[];
+}
+
+const NEVER = '9999-12-31T23:59:59.999000000Z';
+
+/** Makes events of what an account shows by itself: of our orders, and of those that somebody else has placed there. */
+export class Observations {
+  constructor(private readonly ports: ObservationPorts) {}
+
+  decide(entry: UserEntry, { venue, orders, fills }: Observed, at: Instant): Noticed {
+    const events: OrderEvent[] = [];
+    const open: string[] = [];
+    const left = new Set([...entry.parked, ...fills]);
+    entry.parked = [];
+    for (const seen of orders) {
+      const own = [...left].filter(({ exchange_order_id: id }) => id === seen.exchange_order_id);
+      for (const fill of own) left.delete(fill);
+      const order_id = this.nameOf(entry, venue, seen);
+      if (order_id === undefined) events.push(...this.external(entry, venue, seen, own, at));
+      else this.known(entry, order_id, { seen, fills: own, at }, events, open);
+    }
+    events.push(...this.fillsAlone(entry, venue, [...left], at));
+    return { events, open };
+  }
+
+  /** Fills that came with the report on another order. */
+  fillsAlone(entry: UserEntry, venue: VenueId, fills: readonly ObservedFill[], at: Instant): OrderEvent[] {
+    const byOrder = new Map<string, ObservedFill[]>();
+    for (const fill of fills) {
+      const list = byOrder.get(fill.exchange_order_id) ?? [];
+      byOrder.set(fill.exchange_order_id, [...list, fill]);
+    }
+    return [...byOrder].flatMap(([id, own]) => {
+      const order_id = entry.names.get(venueName(venue, id))?.id;
+      if (order_id !== undefined) return this.bookedOn(entry, order_id, own, at);
+      // It may be of an order that is just being sent, and whose name at the venue is not known yet.
+      const mayBeOurs = [...entry.head.live.values()].some(
+        (order) => order.terms.venue === venue && isUnplacedYet(order) && order.status !== 'queued',
+      );
+      if (mayBeOurs) {
+        entry.parked = [...entry.parked, ...own];
+        return [];
+      }
+      return this.externalByFills(entry, venue, own, at);
+    });
+  }
+
+  private nameOf(entry: UserEntry, venue: VenueId, seen: ObservedOrder): string | undefined {
+    const { names } = entry;
+    const byClient =
+      seen.venue_client_id === undefined ? undefined : names.get(venueName(venue, seen.venue_client_id));
+    return (byClient ?? names.get(venueName(venue, seen.exchange_order_id)))?.id;
+  }
+
+  private known(
+    entry: UserEntry,
+    order_id: string,
+    told: { readonly seen: ObservedOrder; readonly fills: readonly ObservedFill[]; readonly at: Instant },
+    events: OrderEvent[],
+    open: string[],
+  ): void {
+    const order = orderOf(entry.head, order_id);
+    if (order === undefined) {
+      this.ports.onForgotten(order_id);
+      return;
+    }
+    const draft = new OrderDraft(order, told.at);
+    bookFills(draft, told.fills);
+    if (!settleSeen(draft, told.seen)) open.push(order_id);
+    events.push(...draft.events);
+  }
+
+  private bookedOn(
+    entry: UserEntry,
+    order_id: string,
+    fills: readonly ObservedFill[],
+    at: Instant,
+  ): OrderEvent[] {
+    const order = orderOf(entry.head, order_id);
+    if (order !== undefined) return decideFills(order, fills, at);
+    this.ports.onForgotten(order_id);
+    return [];
+  }
+
+  private external(
+    entry: UserEntry,
+    venue: VenueId,
+    seen: ObservedAccountOrder,
+    fills: readonly ObservedFill[],
+    at: Instant,
+  ): OrderEvent[] {
+    const isOver = seen.status !== 'resting';
+    if (isOver && fills.length === 0) return [];
+    const { exchange_order_id } = seen;
+    const terms = this.externalTerms(entry.user_id, venue, seen);
+    const draft = new OrderDraft(...found(terms, exchange_order_id, at));
+    bookFills(draft, fills);
+    settleSeen(draft, seen);
+    return [foundEvent(terms, exchange_order_id, at), ...draft.events];
+  }
+
+  /** All that is known of the order is what it has traded. */
+  private externalByFills(
+    entry: UserEntry,
+    venue: VenueId,
+    fills: readonly ObservedFill[],
+    at: Instant,
+  ): OrderEvent[] {
+    const [first] = fills;
+    if (first === undefined) return [];
+    const { exchange_order_id, market_id, outcome, token_id, side, fill } = first;
+    const quantity = fills.reduce((sum, one) => sum + one.fill.quantity, 0n);
+    const terms = this.externalTerms(entry.user_id, venue, {
+      ...{ market_id, outcome, outcome_index: 0, side, price: fill.price, quantity },
+      ...(token_id === undefined ? {} : { token_id }),
+    });
+    const draft = new OrderDraft(...found(terms, exchange_order_id, at));
+    bookFills(draft, fills);
+    return [foundEvent(terms, exchange_order_id, at), ...draft.events];
+  }
+
+  private externalTerms(
+    user_id: string,
+    venue: VenueId,
+    seen: Pick<
+      ObservedAccountOrder,
+      'market_id' | 'outcome' | 'outcome_index' | 'token_id' | 'side' | 'price' | 'quantity'
+    >,
+  ): OrderTerms {
+    const { market_id, outcome, outcome_index, token_id, side, price, quantity } = seen;
+    return {
+      ...{ order_id: this.ports.newOrderId(venue), user_id, origin: 'external', venue, market_id },
+      ...(token_id === undefined ? {} : { token_id }),
+      ...{ outcome, outcome_index, side, kind: 'limit', time_in_force: 'GTC', post_only: false },
+      ...{ quantity, price, requested: { quantity, price }, bound: price },
+      ...{ max_retries: 0, collateral: 'skip', shard_funding: false, source: 'api', channel: 'EXTERNAL' },
+      content: '',
+      market: { min_size: 0n, closes_at: NEVER },
+    };
+  }
+}
+
+function foundEvent(terms: OrderTerms, exchange_order_id: string, at: Instant): OrderEvent {
+  const { user_id, order_id } = terms;
+  return { type: 'EXTERNAL_ORDER_FOUND', at, user_id, order_id, terms, exchange_order_id };
+}
+
+function found(terms: OrderTerms, exchange_order_id: string, at: Instant): [OrderState, Instant] {
+  return [evolveOrder(undefined, foundEvent(terms, exchange_order_id, at)), at];
+}

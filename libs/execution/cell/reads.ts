@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import type { Instant } from '#libs/base/instant.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
+import type { OperatorRequest, TraderRequest } from '../protocol/cell-protocol.js';
+import { exposureRecord, isInDoubt } from '../rules/exposure.js';
+import type { OrderState } from '../rules/order.js';
+import { fillRecord, orderRecord, printTime } from '../rules/record.js';
+import { orderTimeline } from '../rules/timeline.js';
+import { waitingSince } from '../rules/decide/cancel.js';
+import { emptyUser, orderOf, type UserState } from '../rules/user.js';
+import { answer, NO_ORDER, refusal } from './cell-task.js';
+import type { FormerOrders } from './former-orders.js';
+import type { OrderWatch } from './order-watch.js';
+import type { Slots } from './slots.js';
+import type { Switchboard } from './switchboard.js';
+import type { UserEntry, Users } from './users.js';
+
+type Request<Op extends TraderRequest['op']> = Extract<TraderRequest, { op: Op }>;
+
+export interface ReadPorts {
+  readonly users: Users;
+  readonly former: FormerOrders;
+  readonly slots: Slots;
+  readonly switchboard: Switchboard;
+  readonly watch: OrderWatch;
+  readonly now: () => Instant;
+  readonly durableHead: () => number;
+}
+
+/** What may be read of a cell. All of it is durable. */
+export class Reads {
+  constructor(private readonly ports: ReadPorts) {}
+
+  async order({ user_id, order_id }: { user_id: string; order_id: string }): Promise<LinkReply> {
+    const entry = this.ports.users.find(user_id);
+    if (entry === undefined) return NO_ORDER;
+    const order = orderOf(durable(entry), order_id) ?? (await this.ports.former.read(entry, order_id));
+    return order === undefined ? NO_ORDER : answer('order', orderRecord(order, 'full'));
+  }
+
+  /** Asks the venue now, and tells the order as it is known at this moment. */
+  reconcile(request: { user_id: string; order_id: string }): Promise<LinkReply> {
+    const entry = this.ports.users.find(request.user_id);
+    const order = entry === undefined ? undefined : orderOf(durable(entry), request.order_id);
+    if (entry !== undefined && order !== undefined) this.ports.watch.askNow(entry, order);
+    return this.order(request);
+  }
+
+  async fills({ user_id, order_id }: { user_id: string; order_id: string }): Promise<LinkReply> {
+    const entry = this.ports.users.find(user_id);
+    const events = entry === undefined ? [] : await this.ports.former.events(entry, order_id);
+    const [first] = events;
+    if (first === undefined || !('terms' in first)) return NO_ORDER;
+    const booked = new Map(
+      events.flatMap((event) => (event.type === 'ORDER_FILLED' ? [[event.fill.fill_id, event.fill]] : [])),
+    );
+    const fills = [...booked.values()].sort((a, b) => (a.occurred_at < b.occurred_at ? -1 : 1));
+    return answer('order_fills', { fills: fills.map((fill) => fillRecord(first, fill)) });
+  }
+
+  async events({ user_id, order_id, after_seq, limit }: Request<'order_events'>): Promise<LinkReply> {
+    const entry = this.ports.users.find(user_id);
+    const events = entry === undefined ? [] : await this.ports.former.events(entry, order_id);
+    const timeline = orderTimeline(events, after_seq, limit);
+    return timeline === undefined ? NO_ORDER : answer('order_events', timeline);
+  }
+
+  liveOrders({ user_id, venues }: Request<'live_orders'>): LinkReply {
+    const state = this.stateOf(user_id);
+    const orders = [...state.live.values()].filter(
+      ({ terms }) => venues === undefined || venues.includes(terms.venue),
+    );
+    return answer('live_orders', { position: this.ports.durableHead(), orders });
+  }
+
+  exposure({ user_id, select }: Request<'exposure'>): LinkReply {
+    const entry = this.ports.users.find(user_id);
+    const state = this.stateOf(user_id);
+    if (entry !== undefined)
+      for (const order of state.live.values()) if (isInDoubt(order)) this.ports.watch.askNow(entry, order);
+    return answer('exposure', exposureRecord(state, select, this.ports.now(), positionId));
+  }
+
+  limits({ user_id, ...key }: Request<'limits'>): LinkReply {
+    return answer('limits', {
+      limits: this.ports.slots.rows(user_id, key),
+      as_of: printTime(this.ports.now()),
+    });
+  }
+
+  tradingStatus({ user_id, venue }: Request<'trading_status'>): LinkReply {
+    const { holdings } = this.stateOf(user_id);
+    return answer('trading_status', this.ports.switchboard.statusOf(venue, user_id, holdings));
+  }
+
+  links({ user_id }: Request<'links'>): LinkReply {
+    const links = [...this.stateOf(user_id).holdings.links].map(([venue, link]) => ({ venue, ...link }));
+    return answer('links', { links });
+  }
+
+  takeSlot({ user_id, limit }: Request<'take_slot'>): LinkReply {
+    const { ok, slots } = this.ports.slots.takeCall(user_id, limit);
+    if (ok) return answer('take_slot', { slots });
+    return refusal('RATE_LIMITED_CALLS', 'There were too many of these calls in a short time.', {
+      slots,
+      retry_after: 1,
+    });
+  }
+
+  transfers({ user_id, transfer_id }: Request<'transfers'>): LinkReply {
+    const all = [...this.stateOf(user_id).holdings.transfers.values()];
+    const transfers = all.filter(
+      ({ terms }) => transfer_id === undefined || terms.transfer_id === transfer_id,
+    );
+    return answer('transfers', { transfers });
+  }
+
+  reconciliation({ user_id, venue }: Extract<OperatorRequest, { op: 'reconciliation' }>): LinkReply {
+    const entries = [...this.ports.users.all()].filter(
+      (entry) => user_id === undefined || entry.user_id === user_id,
+    );
+    const isMeant = (one: { readonly venue: string }): boolean => venue === undefined || one.venue === venue;
+    return answer('reconciliation', {
+      differences: entries.flatMap((entry) =>
+        [...durable(entry).holdings.differences.values()]
+          .filter(isMeant)
+          .map((difference) => ({ user_id: entry.user_id, ...difference })),
+      ),
+      doubts: entries.flatMap((entry) =>
+        [...durable(entry).live.values()]
+          .filter((order) => isInDoubt(order) && isMeant(order.terms))
+          .map((order) => doubtOf(entry.user_id, order)),
+      ),
+    });
+  }
+
+  private stateOf(user_id: string): UserState {
+    const entry = this.ports.users.find(user_id);
+    return entry === undefined ? emptyUser : durable(entry);
+  }
+}
+
+function durable(entry: UserEntry): UserState {
+  return entry.durable ?? emptyUser;
+}
+
+function doubtOf(
+  user_id: string,
+  order: OrderState,
+): { user_id: string; order_id: string; since: Instant; is_stalled: boolean } {
+  return {
+    user_id,
+    order_id: order.terms.order_id,
+    since: waitingSince(order) ?? order.updated_at,
+    is_stalled: order.stalled_since !== undefined,
+  };
+}
+
+/** A UUID that is the same for the same position for ever: version 8, made of a hash of its key. */
+export function positionId(key: string): string {
+  const hash = createHash('sha256').update(`position ${key}`).digest('hex');
+  const variant = ((Number.parseInt(hash[16] ?? '0', 16) & 3) | 8).toString(16);
+  return [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    `8${hash.slice(13, 16)}`,
+    `${variant}${hash.slice(17, 20)}`,
+    hash.slice(20, 32),
+  ].join('-');
+}

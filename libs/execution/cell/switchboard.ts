@@ -1,0 +1,142 @@
+import { NANOS_PER_MILLI, type Instant } from '#libs/base/instant.js';
+import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
+import type { VenueHealth } from '../protocol/cell-protocol.js';
+import type { TradingStatus } from '../protocol/cell-replies.js';
+import type { Holdings } from '../rules/holdings.js';
+import { lets, modeFor, scopeOf, type ModeInForce, type Switch, type Switched } from '../rules/modes.js';
+import { printTime } from '../rules/record.js';
+import type { VenueId } from '../rules/venues.js';
+
+/** Where the operators' switches are read. */
+export interface SwitchSource {
+  read(): Promise<readonly Switch[]>;
+}
+
+export interface SwitchboardPorts {
+  readonly clock: Clock;
+  readonly switches: SwitchSource;
+  /** Something has changed, so what waits may have to be looked at. */
+  readonly onChange: () => void;
+  readonly onFault: (error: unknown) => void;
+}
+
+const POLL_MILLIS = 250;
+/** What was read longer ago than this may be false by now: nothing new is let through. */
+const HOLDS_NANOS = 10_000n * NANOS_PER_MILLI;
+
+export type Refused =
+  | { readonly code: 'EXCHANGE_TRADING_HALTED'; readonly mode: ModeInForce }
+  | { readonly code: 'EXCHANGE_CIRCUIT_OPEN'; readonly until?: Instant }
+  | { readonly code: 'CELL_UNAVAILABLE' };
+
+/** What may be sent to venues now: the operators' switches, what venues say of themselves, and the breakers. */
+export class Switchboard {
+  private switches: readonly Switch[] = [];
+  private written = '';
+  private readAt: bigint | undefined;
+  private health: VenueHealth = { breakers: [], venues: [] };
+  private cancel: Cancel | undefined;
+
+  constructor(private readonly ports: SwitchboardPorts) {}
+
+  async start(): Promise<void> {
+    await this.read();
+    this.cancel = repeat(this.ports.clock, POLL_MILLIS, () => this.read());
+  }
+
+  stop(): void {
+    this.cancel?.();
+  }
+
+  /** Keeps what was read last where it cannot be read. */
+  async read(): Promise<void> {
+    try {
+      const began = this.ports.clock.monotonicNanos();
+      const switches = await this.ports.switches.read();
+      this.readAt = began;
+      const written = JSON.stringify(switches);
+      if (written === this.written) return;
+      this.written = written;
+      this.switches = switches;
+      this.ports.onChange();
+    } catch (error) {
+      this.ports.onFault(error);
+    }
+  }
+
+  told(health: VenueHealth): void {
+    const isChange = JSON.stringify(health.venues) !== JSON.stringify(this.health.venues);
+    this.health = health;
+    if (isChange) this.ports.onChange();
+  }
+
+  /** Why an order, or an amend of it, must not go on now. */
+  refusalOf(order: Switched, holdings: Holdings): Refused | undefined {
+    if (!this.isKnown) return { code: 'CELL_UNAVAILABLE' };
+    const mode = this.modeOf(order, holdings);
+    if (!lets(mode.mode, order.side)) return { code: 'EXCHANGE_TRADING_HALTED', mode };
+    const open = this.health.breakers.find(
+      (breaker) =>
+        breaker.state === 'open' &&
+        breaker.venue === order.venue &&
+        breaker.side === order.side &&
+        breaker.kind === order.kind &&
+        breaker.time_in_force === order.time_in_force,
+    );
+    if (open === undefined) return undefined;
+    return { code: 'EXCHANGE_CIRCUIT_OPEN', ...(open.until === undefined ? {} : { until: open.until }) };
+  }
+
+  /** Whether the switches alone forbid it; a breaker does not end what was accepted. */
+  isSwitchedOff(order: Switched, holdings: Holdings): boolean {
+    return !lets(this.modeOf(order, holdings).mode, order.side);
+  }
+
+  isHalted(order: Switched, holdings: Holdings): boolean {
+    return this.modeOf(order, holdings).mode === 'halted';
+  }
+
+  statusOf(venue: VenueId, user_id: string, holdings: Holdings): TradingStatus {
+    const all = this.all(holdings, user_id);
+    const wide = all.filter((one) => scopeOf(one) !== 'order');
+    const { mode, scope, since, resumes_at } = modeFor(wide, { venue, user_id });
+    const narrow = all.filter((one) => scopeOf(one) === 'order' && (one.venue ?? venue) === venue);
+    return {
+      ...{ mode, scope: scope === 'order' ? 'venue' : scope, since: printTime(since) },
+      ...resuming(resumes_at),
+      switches: narrow.map((one) => ({
+        ...(one.side === undefined ? {} : { side: one.side }),
+        ...(one.kind === undefined ? {} : { kind: one.kind }),
+        ...(one.time_in_force === undefined ? {} : { tif: one.time_in_force }),
+        ...{ mode: one.mode, since: printTime(one.since), ...resuming(one.resumes_at) },
+      })),
+      breakers: this.health.breakers
+        .filter((breaker) => breaker.venue === venue)
+        .map(({ side, kind, time_in_force: tif, state, until }) => ({
+          ...{ side, kind, tif, state },
+          ...(until === undefined ? {} : { until: printTime(until) }),
+        })),
+    };
+  }
+
+  private get isKnown(): boolean {
+    return this.readAt !== undefined && this.ports.clock.monotonicNanos() - this.readAt < HOLDS_NANOS;
+  }
+
+  private modeOf(order: Switched, holdings: Holdings): ModeInForce {
+    return modeFor(this.all(holdings, order.user_id), order);
+  }
+
+  /** A difference between our records and the venue's puts the user there in `reduce_only`. */
+  private all({ differences }: Holdings, user_id: string): Switch[] {
+    const doubted = [...differences.values()].map(({ venue, since }): Switch => {
+      return { venue, user_id, mode: 'reduce_only', since };
+    });
+    const venues = this.health.venues.map(({ venue, mode, since }): Switch => ({ venue, mode, since }));
+    return [...this.switches, ...venues, ...doubted];
+  }
+}
+
+function resuming(resumes_at: Instant | undefined): { resumes_at?: string } {
+  return resumes_at === undefined ? {} : { resumes_at: printTime(resumes_at) };
+}

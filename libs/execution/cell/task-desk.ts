@@ -1,0 +1,237 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
+import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
+import type { ExecutorTask } from '../protocol/cell-protocol.js';
+import { orderOf } from '../rules/user.js';
+import type { VenueId } from '../rules/venues.js';
+import type { Switchboard } from './switchboard.js';
+import { buildTask, type Work } from './task-builder.js';
+import type { UserEntry } from './users.js';
+
+/** What is handed out one after the other: the work of one user in one market of one venue. */
+interface Lane {
+  readonly entry: UserEntry;
+  readonly venue: VenueId;
+  readonly waiting: Work[];
+  lease: Lease | undefined;
+}
+
+export interface Lease {
+  readonly task_id: string;
+  readonly executor: string;
+  readonly work: Work;
+  readonly entry: UserEntry;
+  readonly venue: VenueId;
+  readonly since: number;
+}
+
+interface Claim {
+  readonly executor: string;
+  readonly max: number;
+  readonly resolve: (tasks: ExecutorTask[]) => void;
+  readonly cancel: Cancel;
+}
+
+export interface TaskDeskPorts {
+  readonly clock: Clock;
+  readonly switchboard: Switchboard;
+  readonly newId: () => string;
+  /** Whoever had the task is gone, or takes too long. What it has done with it is not known. */
+  readonly onLost: (lease: Lease) => void;
+}
+
+/** An executor that has not been heard of for so long is gone. Its claims are its heartbeat. */
+const LEASE_MILLIS = 5_000;
+/** No call to a venue takes longer. */
+const MOST_TASK_MILLIS = 60_000;
+const LOOK_MILLIS = 250;
+const MOST_WAIT_MILLIS = 2_000;
+
+/** Gives the executor what there is to do, each thing to one executor at a time. It is all made anew out of the orders after a restart. */
+export class TaskDesk {
+  private readonly lanes = new Map<string, Lane>();
+  private readonly ready = new Set<Lane>();
+  private readonly leases = new Map<string, Lane>();
+  private readonly heard = new Map<string, number>();
+  private claims: Claim[] = [];
+  private cancel: Cancel | undefined;
+  private isFlushing = false;
+
+  constructor(private readonly ports: TaskDeskPorts) {}
+
+  start(): void {
+    this.cancel = repeat(this.ports.clock, LOOK_MILLIS, () => {
+      this.look();
+      return Promise.resolve();
+    });
+  }
+
+  stop(): void {
+    this.cancel?.();
+    for (const { resolve, cancel } of this.claims) {
+      cancel();
+      resolve([]);
+    }
+    this.claims = [];
+  }
+
+  /** The same work is not waited for twice. */
+  add(entry: UserEntry, venue: VenueId, market: string, work: Work): void {
+    const name = `${entry.user_id}/${venue}/${market}`;
+    const lane = this.lanes.get(name) ?? { entry, venue, waiting: [], lease: undefined };
+    this.lanes.set(name, lane);
+    if (lane.waiting.some((other) => isSame(other, work))) return;
+    if (lane.lease !== undefined && work.kind === 'query' && isSame(lane.lease.work, work)) return;
+    lane.waiting.push(work);
+    if (lane.lease === undefined) this.ready.add(lane);
+    this.flushSoon();
+  }
+
+  /** Resolves with something to do, or with nothing after a while. */
+  claim(executor: string, max: number, waitMillis: number): Promise<ExecutorTask[]> {
+    this.hear(executor);
+    const tasks = this.take(executor, max);
+    if (tasks.length > 0 || waitMillis <= 0) return Promise.resolve(tasks);
+    return new Promise((resolve) => {
+      const cancel = this.ports.clock.after(Math.min(waitMillis, MOST_WAIT_MILLIS), () => {
+        this.claims = this.claims.filter((other) => other !== claim);
+        this.hear(executor);
+        resolve([]);
+      });
+      const claim: Claim = { executor, max, resolve, cancel };
+      this.claims.push(claim);
+    });
+  }
+
+  hear(executor: string): void {
+    this.heard.set(executor, this.now());
+  }
+
+  /** The task is done, whatever came of it. Undefined where it was not, or is no longer, with this executor. */
+  done(task_id: string): Lease | undefined {
+    const lane = this.leases.get(task_id);
+    const lease = lane?.lease;
+    if (lane === undefined || lease === undefined) return undefined;
+    this.free(lane, lease);
+    return lease;
+  }
+
+  /** Whether the task of an order is with this executor. */
+  isSubmitting(order_id: string, executor: string): boolean {
+    for (const { lease } of this.leases.values()) {
+      if (lease?.executor !== executor || lease.work.kind !== 'submit') continue;
+      if (lease.work.order_id === order_id) return true;
+    }
+    return false;
+  }
+
+  /** What was held back may go on now. */
+  flushSoon(): void {
+    if (this.isFlushing || this.claims.length === 0) return;
+    this.isFlushing = true;
+    setImmediate(() => {
+      this.isFlushing = false;
+      this.flush();
+    });
+  }
+
+  get waiting(): number {
+    let waiting = 0;
+    for (const lane of this.ready) waiting += lane.waiting.length;
+    return waiting;
+  }
+
+  private flush(): void {
+    while (this.claims.length > 0) {
+      const [claim] = this.claims;
+      if (claim === undefined) return;
+      const tasks = this.take(claim.executor, claim.max);
+      if (tasks.length === 0) return;
+      this.claims.shift();
+      claim.cancel();
+      this.hear(claim.executor);
+      claim.resolve(tasks);
+    }
+  }
+
+  private take(executor: string, max: number): ExecutorTask[] {
+    const tasks: ExecutorTask[] = [];
+    for (const lane of this.ready) {
+      if (tasks.length >= max) break;
+      const task = this.takeFrom(lane, executor);
+      if (task !== undefined) tasks.push(task);
+    }
+    return tasks;
+  }
+
+  private takeFrom(lane: Lane, executor: string): ExecutorTask | undefined {
+    const { entry, venue } = lane;
+    for (;;) {
+      const [work] = lane.waiting;
+      if (work === undefined) {
+        this.ready.delete(lane);
+        return undefined;
+      }
+      if (this.isHeldBack(entry, work)) return undefined;
+      lane.waiting.shift();
+      const task_id = `${work.kind}/${attemptOf(entry, work)}/${this.ports.newId()}`;
+      const task = buildTask(entry, venue, work, task_id);
+      if (task === undefined) continue;
+      lane.lease = { task_id, executor, work, entry, venue, since: this.now() };
+      this.leases.set(task_id, lane);
+      this.ready.delete(lane);
+      return task;
+    }
+  }
+
+  /** In a halt nothing is sent to the venue; it is only asked. */
+  private isHeldBack(entry: UserEntry, work: Work): boolean {
+    if (work.kind !== 'cancel' && work.kind !== 'amend') return false;
+    const order = orderOf(entry.head, work.order_id);
+    return order !== undefined && this.ports.switchboard.isHalted(order.terms, entry.head.holdings);
+  }
+
+  private look(): void {
+    const now = this.now();
+    for (const lane of this.leases.values()) {
+      const { lease } = lane;
+      if (lease === undefined) continue;
+      const heardAt = this.heard.get(lease.executor) ?? lease.since;
+      if (now - heardAt < LEASE_MILLIS && now - lease.since < MOST_TASK_MILLIS) continue;
+      this.free(lane, lease);
+      this.ports.onLost(lease);
+    }
+    this.flushSoon();
+  }
+
+  private free(lane: Lane, { task_id }: Lease): void {
+    lane.lease = undefined;
+    this.leases.delete(task_id);
+    if (lane.waiting.length > 0) {
+      this.ready.add(lane);
+      this.flushSoon();
+    }
+  }
+
+  private now(): number {
+    return Number(this.ports.clock.monotonicNanos() / NANOS_PER_MILLI);
+  }
+}
+
+function isSame(one: Work, other: Work): boolean {
+  if (one.kind !== other.kind) return false;
+  if ('order_id' in one && 'order_id' in other) return one.order_id === other.order_id;
+  if ('transfer_id' in one && 'transfer_id' in other) return one.transfer_id === other.transfer_id;
+  return true;
+}
+
+/** In the task's id, so that a late report is not taken for one of a later attempt. */
+function attemptOf(entry: UserEntry, work: Work): number {
+  const attempts = 'order_id' in work ? (orderOf(entry.head, work.order_id)?.attempts ?? 0) : 0;
+  return work.kind === 'submit' ? attempts + 1 : attempts;
+}
+
+/** Kind and attempt of a task, by its id. */
+export function readTaskId(task_id: string): { readonly kind: string; readonly attempt: number } {
+  const [kind = '', attempt = ''] = task_id.split('/');
+  return { kind, attempt: Number(attempt) };
+}

@@ -1,0 +1,89 @@
+import type { Instant } from '#libs/base/instant.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
+import type { TraderRequest } from '../protocol/cell-protocol.js';
+import { remainingOf } from '../rules/evolve.js';
+import { feeOf } from '../rules/fees.js';
+import { cashKey, tokenOf, type Transfer } from '../rules/holdings.js';
+import { timesMicros, type Micros } from '../rules/micros.js';
+import type { UserState } from '../rules/user.js';
+import { CAPABILITIES } from '../rules/venues.js';
+import { answer, cellTask, refusal, UNAVAILABLE, type CellTask, type Decided } from './cell-task.js';
+import type { UserEntry, Users } from './users.js';
+
+type TransferRequest = Extract<TraderRequest, { op: 'transfer' }>;
+
+export interface TransferDeskPorts {
+  readonly users: Users;
+  readonly newId: () => string;
+  readonly submit: (task: CellTask) => boolean;
+}
+
+/** Moves between the vault and the account at a venue: held here first, and then done there once. */
+export class TransferDesk {
+  constructor(private readonly ports: TransferDeskPorts) {}
+
+  transfer(request: TransferRequest): Promise<LinkReply> {
+    const entry = this.ports.users.entryOf(request.user_id);
+    return new Promise((resolve) => {
+      const task = cellTask((at) => this.decide(entry, request, at), resolve);
+      if (!this.ports.submit(task)) resolve(UNAVAILABLE);
+    });
+  }
+
+  private decide(entry: UserEntry, request: TransferRequest, at: Instant): Decided {
+    const { venue, asset, amount, direction, client_request_id, user_id } = request;
+    const content = `${venue}/${asset}/${amount}/${direction}`;
+    const earlier = [...entry.head.holdings.transfers.values()].find(
+      ({ terms }) => terms.client_request_id === client_request_id,
+    );
+    if (earlier !== undefined) return { events: [], reply: () => repeated(earlier, content) };
+    if (!entry.head.holdings.links.has(venue))
+      return refusedWith('EXCHANGE_NOT_LINKED', `${venue} is not linked.`);
+    const isMoney = asset === CAPABILITIES[venue].settlement_currency;
+    if (direction === 'to_vault' && freeOf(entry.head, request, isMoney) < amount)
+      return isMoney
+        ? refusedWith('INSUFFICIENT_BALANCE', 'There is not as much money that is free.')
+        : refusedWith('INSUFFICIENT_POSITION', 'There are not as many tokens that are free.');
+    const transfer_id = this.ports.newId();
+    const terms = { transfer_id, venue, asset, amount, direction, client_request_id, content };
+    const transfer: Transfer = { terms, status: 'PENDING', created_at: at };
+    return {
+      events: [{ type: 'TRANSFER_HELD', at, user_id, venue, terms }],
+      reply: () => answer('transfer', { transfer }),
+    };
+  }
+}
+
+function refusedWith(code: string, message: string): Decided {
+  return { events: [], reply: () => refusal(code, message) };
+}
+
+function repeated(transfer: Transfer, content: string): LinkReply {
+  if (transfer.terms.content === content) return answer('transfer', { transfer });
+  return refusal('IDEMPOTENCY_KEY_CONFLICT', 'This id stands for another transfer.');
+}
+
+/** What no order and no other transfer has taken. */
+function freeOf(user: UserState, { venue, asset }: TransferRequest, isMoney: boolean): Micros {
+  const { holdings, live } = user;
+  let free = 0n;
+  if (isMoney) free = holdings.cash.get(cashKey(venue, asset))?.value ?? 0n;
+  for (const position of holdings.positions.values())
+    if (position.venue === venue && tokenOf(position) === asset) free += position.quantity;
+  for (const order of live.values()) {
+    const { terms } = order;
+    if (terms.venue !== venue) continue;
+    const quantity = remainingOf(order);
+    if (isMoney && terms.side === 'buy') {
+      const price = terms.kind === 'limit' ? order.price : terms.bound;
+      free -= timesMicros(price, quantity, 'up') + feeOf(venue, { price, quantity, liquidity: 'taker' });
+    }
+    if (!isMoney && terms.side === 'sell' && tokenOf(terms) === asset) free -= quantity;
+  }
+  for (const { terms, status } of holdings.transfers.values()) {
+    const isHeld = status === 'PENDING' || status === 'IN_TRANSIT';
+    if (isHeld && terms.venue === venue && terms.asset === asset && terms.direction === 'to_vault')
+      free -= terms.amount;
+  }
+  return free;
+}

@@ -1,0 +1,153 @@
+import type { EntityChange, EntityMemory } from '#libs/shard/command-loop.js';
+import type { Entity } from '#libs/shard/task.js';
+import type { ObservedFill } from '../protocol/cell-protocol.js';
+import type { CellEvent } from '../rules/events.js';
+import { isHoldingEvent } from '../rules/holdings.js';
+import { emptyUser, evolveUser, isOrderEvent, type UserState } from '../rules/user.js';
+import type { VenueId } from '../rules/venues.js';
+import type { CellTypes } from './cell-task.js';
+
+/** Something that is known from one position of the journal on. */
+export interface Known {
+  readonly id: string;
+  readonly at: number;
+}
+
+/** One user in the memory of a cell. What is beside the state is never forgotten. */
+export interface UserEntry extends Entity<UserState> {
+  readonly user_id: string;
+  /** Orders by what their caller has called them. */
+  readonly keys: Map<string, Known>;
+  /** Orders by the names that the venue has for them. */
+  readonly names: Map<string, Known>;
+  /** Where each order's events stand in the journal. */
+  readonly positions: Map<string, number[]>;
+  /** Movements of money and transfers that are booked, by the reference that they came with. */
+  readonly booked: Map<string, Known>;
+  /** The last event about holdings at each venue. */
+  readonly touched: Map<VenueId, number>;
+  /** Fills of orders that are not known yet; some order of the user is just being sent. */
+  parked: readonly ObservedFill[];
+}
+
+export function callerKey(venue: VenueId, market_id: string, client_order_id: string): string {
+  return `${venue}/${market_id}/${client_order_id}`;
+}
+
+export function venueName(venue: VenueId, id: string): string {
+  return `${venue}/${id}`;
+}
+
+/** All users of a cell. */
+export class Users implements EntityMemory<CellTypes> {
+  private readonly entries = new Map<string, UserEntry>();
+  private readonly owners = new Map<string, UserEntry>();
+  /** The last event that is in memory, on its way to the journal or there. */
+  position = 0;
+
+  all(): IterableIterator<UserEntry> {
+    return this.entries.values();
+  }
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  get liveOrders(): number {
+    let live = 0;
+    for (const { durable } of this.entries.values()) live += durable?.live.size ?? 0;
+    return live;
+  }
+
+  find(user_id: string): UserEntry | undefined {
+    return this.entries.get(user_id);
+  }
+
+  /** A user of whom nothing is known has nothing. */
+  entryOf(user_id: string): UserEntry {
+    const known = this.entries.get(user_id);
+    if (known !== undefined) return known;
+    const entry = emptyEntry(user_id);
+    this.entries.set(user_id, entry);
+    return entry;
+  }
+
+  ownerOf(order_id: string): UserEntry | undefined {
+    return this.owners.get(order_id);
+  }
+
+  apply(position: number, event: CellEvent): EntityChange<CellTypes> {
+    const entry = this.entryOf(event.user_id);
+    entry.head = evolveUser(entry.head, event);
+    this.position = position;
+    this.note(entry, position, event);
+    return { entity: entry, releases: [] };
+  }
+
+  /** Puts back an entry out of a snapshot. */
+  restore(entry: UserEntry): void {
+    this.entries.set(entry.user_id, entry);
+    for (const order_id of entry.positions.keys()) this.owners.set(order_id, entry);
+  }
+
+  private note(entry: UserEntry, at: number, event: CellEvent): void {
+    if (isOrderEvent(event)) {
+      const { order_id: id } = event;
+      const positions = entry.positions.get(id);
+      if (positions === undefined) entry.positions.set(id, [at]);
+      else positions.push(at);
+      noteOrder(entry, { id, at }, event);
+      this.owners.set(id, entry);
+      return;
+    }
+    if (!isHoldingEvent(event)) return;
+    entry.touched.set(event.venue, at);
+    const reference = referenceOf(event);
+    if (reference !== undefined) entry.booked.set(reference, { id: reference, at });
+  }
+}
+
+export function emptyEntry(user_id: string): UserEntry {
+  return {
+    user_id,
+    head: emptyUser,
+    durable: undefined,
+    keys: new Map(),
+    names: new Map(),
+    positions: new Map(),
+    booked: new Map(),
+    touched: new Map(),
+    parked: [],
+  };
+}
+
+function noteOrder(entry: UserEntry, known: Known, event: Extract<CellEvent, { order_id: string }>): void {
+  const order = entry.head.live.get(known.id) ?? entry.head.ended.young.get(known.id);
+  if (order === undefined) return;
+  const { venue, market_id, client_order_id } = order.terms;
+  const named = (id: string): unknown => entry.names.set(venueName(venue, id), known);
+  switch (event.type) {
+    case 'ORDER_ACCEPTED':
+      if (client_order_id !== undefined) entry.keys.set(callerKey(venue, market_id, client_order_id), known);
+      return;
+    case 'SUBMISSION_STARTED':
+      named(event.venue_client_id);
+      return;
+    case 'ORDER_FILLED':
+      entry.touched.set(venue, known.at);
+      if (!entry.names.has(venueName(venue, event.exchange_order_id))) named(event.exchange_order_id);
+      return;
+    case 'ORDER_PLACED':
+    case 'EXTERNAL_ORDER_FOUND':
+      named(event.exchange_order_id);
+      return;
+    default:
+      return;
+  }
+}
+
+function referenceOf(event: CellEvent): string | undefined {
+  if (event.type === 'TRANSFER_HELD') return `transfer/${event.terms.client_request_id}`;
+  if (event.type === 'BALANCE_MOVED') return event.entry_id;
+  return event.type === 'PAIRS_PAID' || event.type === 'POSITION_PAID' ? event.reference : undefined;
+}
