@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Faults } from '../../faults.js';
+import type { Cash } from '../../matching/accounts.js';
 import {
   ONE_DOLLAR,
-  type BookSide,
   type OutcomeIndex,
   type PriceMicros,
   type SizeMicros,
@@ -84,7 +84,7 @@ export class BOrders {
     const terms = this.termsOf(account, asked, market);
     if ('status' in terms) return terms;
     if (this.faults.isHalted) return refused(409, 'trading_is_paused', 'trading is paused');
-    const reply = await this.venue.ask({ do: 'place', order: terms });
+    const reply = await this.place(terms);
     if (!reply.ok) return refusalAnswer(reply.refusal);
     return { status: 201, body: this.acknowledged(reply) };
   }
@@ -177,34 +177,21 @@ export class BOrders {
     const engine = engineAccount(account, shard);
     return {
       ...{ order_id: this.venue.newId(), account: engine, market_id: terms.market_id, size, lifetime },
-      ...this.directionOf(engine, asked, { marketId: terms.market_id, price, size }),
+      ...direction(asked, price),
       ...(asked.client_order_id === undefined ? {} : { client_id: asked.client_order_id }),
       ...(postOnly === undefined ? {} : { post_only: postOnly }),
       ...(until === undefined ? {} : { expires_at: until * MILLIS }),
     };
   }
 
-  /**
-   * The protocol does not say whether an ask sells Yes or buys No; in the end both come to the same, because pairs are paid at once.
-   * `reduce_only` says that it sells. Otherwise it buys, unless the account cannot pay for that and has the shares.
-   */
-  private directionOf(
-    account: string,
-    { side, reduce_only: reduces }: CreateBody,
-    {
-      marketId,
-      price,
-      size,
-    }: { readonly marketId: string; readonly price: PriceMicros; readonly size: SizeMicros },
-  ): { readonly outcome: OutcomeIndex; readonly side: BookSide; readonly price: PriceMicros } {
-    const [sold, bought]: [OutcomeIndex, OutcomeIndex] = side === 'ask' ? [0, 1] : [1, 0];
-    const sale = { outcome: sold, side: 'sell' as const, price: ownPrice(sold, price) };
-    const purchase = { outcome: bought, side: 'buy' as const, price: ownPrice(bought, price) };
-    if (reduces === true) return sale;
-    const { reads } = this.venue;
-    const cost = BigInt(purchase.price) * BigInt(size);
-    const canSell = reads.freeShares(account, marketId, sold) >= size;
-    return canSell && reads.freeCash(account) < cost ? sale : purchase;
+  /** A purchase that an account cannot pay for is a sale where it has the shares: of Yes in place of No, or the other way about. */
+  private async place(order: PlaceTerms): Promise<VenueReply> {
+    const reply = await this.venue.ask({ do: 'place', order });
+    if (reply.ok || reply.refusal !== 'no-cash') return reply;
+    const sale = sold(order);
+    const { account, market_id: marketId, outcome, size } = sale;
+    const has = this.venue.reads.freeShares(account, marketId, outcome);
+    return has < size ? reply : this.venue.ask({ do: 'place', order: sale });
   }
 
   private async changed(
@@ -217,21 +204,19 @@ export class BOrders {
     return reply.ok ? { status: 200, body: this.acknowledged(reply) } : refusalAnswer(reply.refusal);
   }
 
-  private acknowledged({ order, fills = [] }: VenueReply & { readonly ok: true }): object {
+  /** `fill_count` is all that the order has filled so far, before an amendment too. */
+  private acknowledged({ order }: VenueReply & { readonly ok: true }): object {
     if (order === undefined) throw new Error('the venue has placed nothing');
-    const filled = fills.reduce((sum, { size }) => sum + size, 0);
-    const average = (of: (fill: VenueFill) => bigint): string =>
-      cashDollars(fills.reduce((sum, fill) => sum + of(fill), 0n) / BigInt(filled / SMALLEST));
+    const { filled, outcome, cost, fees } = order;
+    const a = (sum: Cash): PriceMicros => Number(sum / BigInt(filled));
     return {
       ...named(order),
       ...{ fill_count: count(filled), remaining_count: count(order.remaining), ts_ms: order.updated_at },
       ...(filled === 0
         ? {}
         : {
-            average_fill_price: average(
-              ({ size, price, outcome }) => hundredths(size) * inCash(ownPrice(outcome, price)),
-            ),
-            average_fee_paid: average(({ fee }) => fee * HUNDRED),
+            average_fill_price: dollars(ownPrice(outcome, a(cost.maker + cost.taker))),
+            average_fee_paid: dollars(a(fees.maker + fees.taker)),
           }),
       ...reasonOf(order),
     };
@@ -242,17 +227,22 @@ export class BOrders {
   }
 }
 
-/** A hundredth of a share. */
-const SMALLEST = 10_000;
-const HUNDRED = 100n;
-const CASH_OF_MICROS = 1_000_000n;
+type Direction = Pick<PlaceTerms, 'outcome' | 'side' | 'price'>;
 
-function hundredths(size: SizeMicros): bigint {
-  return BigInt(size / SMALLEST);
+/**
+ * The protocol does not say whether an ask sells Yes or buys No; in the end both come to the same, because pairs are paid at once.
+ * `reduce_only` says that it sells; otherwise it buys.
+ */
+function direction({ side, reduce_only: reduces }: CreateBody, price: PriceMicros): Direction {
+  const outcome: OutcomeIndex = side === 'bid' ? 0 : 1;
+  const purchase = { outcome, side: 'buy' as const, price: ownPrice(outcome, price) };
+  return reduces === true ? sold(purchase) : purchase;
 }
 
-function inCash(price: PriceMicros): bigint {
-  return BigInt(price) * CASH_OF_MICROS;
+/** The sale of the other outcome that a purchase comes to. */
+function sold<Order extends Direction>(purchase: Order): Order {
+  const { outcome, price } = purchase;
+  return { ...purchase, outcome: outcome === 0 ? 1 : 0, side: 'sell', price: ONE_DOLLAR - price };
 }
 
 /** Between the dollars of Yes and those of an outcome: the same either way. */

@@ -178,7 +178,7 @@ export class BPortfolio {
       no_total_cost_dollars: cashDollars(tradedIn(fills.filter(({ outcome }) => outcome === 1))),
       ...{
         settled_time: instant(paid[0]?.at ?? 0),
-        value: Math.floor((market?.payouts?.[0] ?? 0) / (ONE_DOLLAR / 100)),
+        value: (market?.payouts?.[0] ?? 0) / (ONE_DOLLAR / 100),
       },
     };
   }

@@ -106,6 +106,29 @@ describe('practice venue b, through the published client', () => {
     expect(more.data).toMatchObject({ code: 'insufficient_position' });
   });
 
+  it('sells what an account has where it could not pay for the other outcome', async () => {
+    const ticker = await practice.market();
+    const [rich, poor] = [await practice.account(), await practice.account('4')];
+    await rich.orders.createOrderV2(order(ticker, { side: 'ask', price: '0.3000' }));
+    await poor.orders.createOrderV2(order(ticker, { price: '0.3000' }));
+    const { data } = await poor.orders.createOrderV2(order(ticker, { side: 'ask', price: '0.2000' }));
+    const { data: told } = await poor.orders.getOrder(data.order_id);
+    expect(told.order).toMatchObject({ action: 'sell', side: 'yes', yes_price_dollars: '0.2000' });
+  });
+
+  it('tells of an amendment what the order has filled in all', async () => {
+    const ticker = await practice.market();
+    const [maker, taker] = [await practice.account(), await practice.account()];
+    const { data } = await maker.orders.createOrderV2(order(ticker, { side: 'ask', price: '0.6000' }));
+    await taker.orders.createOrderV2(order(ticker, { price: '0.6000', count: '3.00' }));
+    const amended = await maker.orders.amendOrderV2(data.order_id, {
+      ...{ ticker, side: 'ask', price: '0.6500', count: '10.00' },
+    });
+    expect(amended.data).toMatchObject({
+      ...{ fill_count: '3.00', remaining_count: '7.00', average_fill_price: '0.6000' },
+    });
+  });
+
   it('amends a price where the order stands behind the others from then on, and only then', async () => {
     const [first, second, taker] = [
       await practice.account(),
