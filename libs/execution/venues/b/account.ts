@@ -17,7 +17,7 @@ import {
 } from '../port.js';
 import { countText, dollarsText, inBook, wholeCount } from './amounts.js';
 import type { VenueBFeed } from './feed.js';
-import { readBalances, readMovements } from './money.js';
+import { freeByShard, readBalances, readMovements } from './money.js';
 import type { Transfers } from './transfers.js';
 import { newOrder, observedFill, observedOrder, refusalOf, rests } from './orders.js';
 import { readPages } from './pages.js';
@@ -129,10 +129,15 @@ export class VenueBAccount implements VenueAccount {
   }
 
   async cancel(order: OrderName): Promise<Told<CancelOutcome>> {
-    const id = order.exchange_order_id ?? (await this.find(order))?.exchange_order_id;
+    let id = order.exchange_order_id;
+    if (id === undefined) {
+      const { outcome: found, call } = await this.byClientId(order);
+      if (found === undefined) return { outcome: { what: 'gone' }, call };
+      id = found.exchange_order_id;
+    }
     const exchange = await this.parts.requests.signed({
       ...{ user_id: this.owner.user_id, order_id: order.terms.order_id, operation: 'cancel' },
-      ...{ method: 'DELETE', path: `${ORDERS}/${encodeURIComponent(id ?? order.venue_client_id)}` },
+      ...{ method: 'DELETE', path: `${ORDERS}/${encodeURIComponent(id)}` },
     });
     return { outcome: await this.cancelled(exchange.outcome, order), call: exchange.call };
   }
@@ -148,9 +153,13 @@ export class VenueBAccount implements VenueAccount {
     if (done === undefined) return { what: 'doubtful', reason: doubt(outcome) };
     // What was filled by then is the venue's to say, so the order is read once more.
     const name = { ...order, exchange_order_id: done.order_id };
-    const { outcome: found } = await this.order(name);
-    if (found === undefined) return { what: 'gone' };
-    return { what: 'cancelled', order: found };
+    try {
+      const { outcome: found } = await this.order(name);
+      return found === undefined ? { what: 'gone' } : { what: 'cancelled', order: found };
+    } catch (error) {
+      if (error instanceof VenueUnavailable) return { what: 'doubtful', reason: error.message };
+      throw error;
+    }
   }
 
   async amend(order: OrderName, price: Micros): Promise<Told<AmendOutcome>> {
@@ -226,10 +235,6 @@ export class VenueBAccount implements VenueAccount {
     return { outcome: order === undefined ? undefined : observedOrder(order), call: found.call };
   }
 
-  private async find(name: OrderName): Promise<ObservedOrder | undefined> {
-    return (await this.byClientId(name)).outcome;
-  }
-
   async openOrders(): Promise<readonly ObservedAccountOrder[]> {
     const { rows } = await readPages(this.parts.requests, {
       ...{ user_id: this.owner.user_id, path: '/portfolio/orders', query: { status: 'resting' } },
@@ -285,6 +290,10 @@ export class VenueBAccount implements VenueAccount {
     const { orders } = readAs(cancelledOrders, bodyOf(exchange.outcome));
     const cancelled = orders.filter(({ error }) => !error).map(({ order_id }) => order_id);
     return { outcome: { cancelled }, call: exchange.call };
+  }
+
+  freeCollateral(): Promise<ReadonlyMap<number, Micros>> {
+    return freeByShard(this.parts.requests, this.owner.user_id);
   }
 
   async moveCollateral(from: number, to: number, amount: Micros, reference: string): Promise<void> {

@@ -99,6 +99,7 @@ export function observedFill(fill: BFill): ObservedFill {
   const { outcome_index, side } = directionOf(fill);
   return {
     exchange_order_id: fill.order_id,
+    ...(fill.client_order_id ? { venue_client_id: fill.client_order_id } : {}),
     market_id: fill.ticker,
     outcome: outcomeLabel(outcome_index),
     side,

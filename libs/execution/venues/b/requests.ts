@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { instantFromNanos, NANOS_PER_MILLI, type Instant } from '#libs/base/instant.js';
-import { pause, type Clock } from '#libs/platform/time/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { SignerFailure, type SignedHeaders, type Signer } from '../../protocol/signer-protocol.js';
 import type { VenueCall } from '../../rules/order.js';
 import { callOf, type HttpAsked, type HttpOutcome, type VenueHttp } from '../http-exchange.js';
@@ -26,9 +26,6 @@ export interface BExchange {
   readonly outcome: BOutcome;
   readonly call: VenueCall;
 }
-
-const SIGNER_PATIENCE_NANOS = 5_000n * NANOS_PER_MILLI;
-const SIGNER_AGAIN_MILLIS = 250;
 
 /** Requests to the venue's REST interface, signed by the signer where they are a user's. */
 export class VenueBRequests {
@@ -77,27 +74,17 @@ export class VenueBRequests {
     return { outcome: exchange.outcome, call: callOf(operation, sent, exchange, signed.signed_at) };
   }
 
-  /** The signer restarts in a moment; past its patience nothing was sent. */
-  private async sign(
+  private sign(
     { user_id, order_id, method }: SignedBRequest,
     path: string,
     body: string,
   ): Promise<SignedHeaders> {
-    const deadline = this.clock.monotonicNanos() + SIGNER_PATIENCE_NANOS;
-    for (;;) {
-      try {
-        return await this.signer.sign({
-          ...{ venue: 'venue_b', user_id, method, path },
-          ...(order_id === undefined ? {} : { order_id }),
-          timestamp_ms: (this.clock.epochNanos() / NANOS_PER_MILLI).toString(),
-          body_sha256: createHash('sha256').update(body).digest('hex'),
-        });
-      } catch (error) {
-        const isAway = error instanceof SignerFailure && error.code === 'SIGNER_UNAVAILABLE';
-        if (!isAway || this.clock.monotonicNanos() > deadline) throw error;
-      }
-      await pause(this.clock, SIGNER_AGAIN_MILLIS);
-    }
+    return this.signer.sign({
+      ...{ venue: 'venue_b', user_id, method, path },
+      ...(order_id === undefined ? {} : { order_id }),
+      timestamp_ms: (this.clock.epochNanos() / NANOS_PER_MILLI).toString(),
+      body_sha256: createHash('sha256').update(body).digest('hex'),
+    });
   }
 
   private address(path: string, query: Query = {}): URL {

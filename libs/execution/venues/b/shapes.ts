@@ -58,6 +58,7 @@ export const bFill = z.object({
   ...direction,
   trade_id: z.string().min(1),
   order_id: z.string().min(1),
+  client_order_id: z.string().nullish(),
   ticker: z.string().min(1),
   count_fp: fixedPoint,
   yes_price_dollars: fixedPoint,

@@ -1,14 +1,5 @@
 import { constants, createPrivateKey, sign } from 'node:crypto';
-
-export interface Credentials {
-  readonly key_id: string;
-  readonly private_key_pem: string;
-}
-
-/** The venue, or a look at them, says that credentials are no good. */
-export class CredentialsRefused extends Error {
-  override readonly name = 'CredentialsRefused';
-}
+import { CredentialsRefused, type Credentials } from '../credentials.js';
 
 const LEAST_BITS = 2_048;
 

@@ -4,12 +4,13 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import type { Signer } from '../../protocol/signer-protocol.js';
 import { parsedJson, VenueHttp } from '../http-exchange.js';
 import { VenueUnavailable, type Venue, type VenueAccount } from '../port.js';
+import { CredentialsRefused, type Credentials } from '../credentials.js';
 import { VenueBAccount } from './account.js';
 import { VenueBFeed } from './feed.js';
 import { VenueBMarkets } from './markets.js';
 import { Transfers } from './transfers.js';
 import { VenueBRequests } from './requests.js';
-import { CredentialsRefused, trialHeaders, type Credentials } from './signing.js';
+import { trialHeaders } from './signing.js';
 
 export interface VenueBSettings {
   /** With `/trade-api/v2`. */

@@ -1,0 +1,63 @@
+import { SignerFailure, VAULT_USER, type Signer } from '../protocol/signer-protocol.js';
+import type { OrderFailure } from '../rules/order.js';
+import type { VenueId } from '../rules/venues.js';
+import type { Venue, VenueAccount } from '../venues/port.js';
+
+/** Nothing can be done at the venue for this user now, and nothing was. */
+export class NoAccount extends Error {
+  override readonly name = 'NoAccount';
+
+  constructor(readonly failure: OrderFailure) {
+    super(failure.message ?? failure.code);
+  }
+}
+
+/** The accounts of users at the venues, by what the signer has keys for. */
+export class Accounts {
+  private readonly known = new Map<string, VenueAccount>();
+
+  constructor(
+    private readonly venues: ReadonlyMap<VenueId, Venue>,
+    private readonly signer: Pick<Signer, 'accountOf'>,
+  ) {}
+
+  venue(id: VenueId): Venue {
+    const venue = this.venues.get(id);
+    if (venue === undefined)
+      throw new NoAccount({ code: 'EXCHANGE_UNAVAILABLE', message: `${id} is not open` });
+    return venue;
+  }
+
+  async of(user_id: string, venue: VenueId): Promise<VenueAccount> {
+    const key = `${venue}/${user_id}`;
+    const known = this.known.get(key);
+    if (known !== undefined) return known;
+    const opened = this.venue(venue).account(user_id, await this.named(user_id, venue));
+    this.known.set(key, opened);
+    return opened;
+  }
+
+  vault(venue: VenueId): Promise<VenueAccount> {
+    return this.of(VAULT_USER, venue);
+  }
+
+  /** Other credentials have taken the place of those that were known. */
+  forget(user_id: string, venue: VenueId): void {
+    this.known.delete(`${venue}/${user_id}`);
+  }
+
+  private async named(user_id: string, venue: VenueId): Promise<string> {
+    try {
+      const found = await this.signer.accountOf(user_id, venue);
+      if (found !== undefined && found.account !== '') return found.account;
+    } catch (error) {
+      if (!(error instanceof SignerFailure) || error.code === 'NOT_LINKED') throw notLinked();
+      throw new NoAccount({ code: error.code, message: error.message });
+    }
+    throw notLinked();
+  }
+}
+
+function notLinked(): NoAccount {
+  return new NoAccount({ code: 'EXCHANGE_NOT_LINKED', message: 'no key is kept for the user at this venue' });
+}

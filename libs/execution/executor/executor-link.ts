@@ -1,0 +1,102 @@
+import type { LinkReply } from '#libs/link/link-protocol.js';
+import type { OrderRefusal } from '../protocol/cell-protocol.js';
+import type { ExecutorLinkRequest } from '../protocol/executor-protocol.js';
+import { cellOf } from '../protocol/routing.js';
+import { SignerFailure } from '../protocol/signer-protocol.js';
+import { toWire } from '../protocol/wire.js';
+import { CredentialsRefused } from '../venues/credentials.js';
+import { VenueUnavailable } from '../venues/port.js';
+import { NoAccount, type Accounts } from './accounts.js';
+import type { BreakerBoard } from './breaker-board.js';
+import { CellUnavailable, type Cell } from './cell.js';
+import type { Reconciler } from './reconciler.js';
+
+export interface ExecutorLinkPorts {
+  readonly cells: readonly Cell[];
+  readonly accounts: Accounts;
+  readonly reconciler: Reconciler;
+  readonly breakers: Pick<BreakerBoard, 'reset'>;
+  readonly onFault: (what: string, error: unknown) => void;
+}
+
+type Linking = Extract<ExecutorLinkRequest, { op: 'link_venue' }>;
+
+const STATUS: Readonly<Record<string, number>> = { EXCHANGE_NOT_LINKED: 409, SIGNER_REFUSED: 403 };
+const UNAVAILABLE = 503;
+
+/** Answers gateways. */
+export class ExecutorLinkHandler {
+  constructor(private readonly ports: ExecutorLinkPorts) {}
+
+  async handle(request: ExecutorLinkRequest): Promise<LinkReply> {
+    try {
+      switch (request.op) {
+        case 'link_venue':
+          return await this.link(request);
+        case 'account_balances': {
+          const account = await this.ports.accounts.of(request.user_id, request.venue);
+          return wireReply(200, await account.balances());
+        }
+        case 'vault_balances':
+          return wireReply(200, await (await this.ports.accounts.vault(request.venue)).balances());
+        case 'reset_breakers': {
+          const { side, kind, time_in_force } = request;
+          this.ports.breakers.reset({
+            venue: request.venue,
+            ...(side === undefined ? {} : { side }),
+            ...(kind === undefined ? {} : { kind }),
+            ...(time_in_force === undefined ? {} : { time_in_force }),
+          });
+          return wireReply(200, {});
+        }
+      }
+    } catch (error) {
+      return refusalOf(error);
+    }
+  }
+
+  private async link({ user_id, venue, credentials }: Linking): Promise<LinkReply> {
+    const { accounts, reconciler, cells } = this.ports;
+    const cell = cells[cellOf(user_id, cells.length)];
+    if (cell === undefined) throw new CellUnavailable('no cell has this user');
+    const account = await accounts.venue(venue).open(user_id, credentials);
+    accounts.forget(user_id, venue);
+    reconciler.forget(user_id, venue);
+    const linked = await cell.link_account({ user_id, venue, account });
+    // From then on the cell gives out the account to be read; its feed need not wait for that.
+    if (linked.status === 200) await this.follow(cell, user_id, venue);
+    return linked;
+  }
+
+  private async follow(cell: Cell, user_id: string, venue: Linking['venue']): Promise<void> {
+    try {
+      await this.ports.reconciler.watch(cell, user_id, venue);
+    } catch (error) {
+      this.ports.onFault('feed', error);
+    }
+  }
+}
+
+function refusalOf(error: unknown): LinkReply {
+  if (error instanceof CredentialsRefused) {
+    const details = { field: 'credentials' };
+    return refused(400, { code: 'VALIDATION_INVALID_PARAMETER', message: error.message, details });
+  }
+  if (error instanceof NoAccount || error instanceof SignerFailure) {
+    const code = error instanceof NoAccount ? error.failure.code : error.code;
+    return refused(STATUS[code] ?? UNAVAILABLE, { code, message: error.message });
+  }
+  if (error instanceof VenueUnavailable)
+    return refused(UNAVAILABLE, { code: 'EXCHANGE_UNAVAILABLE', message: error.message });
+  if (error instanceof CellUnavailable)
+    return refused(UNAVAILABLE, { code: 'CELL_UNAVAILABLE', message: error.message });
+  throw error;
+}
+
+function refused(status: number, refusal: OrderRefusal): LinkReply {
+  return wireReply(status, refusal);
+}
+
+function wireReply(status: number, body: object): LinkReply {
+  return { status, body: toWire(body) };
+}

@@ -1,0 +1,65 @@
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { ExecutorTask } from '../protocol/cell-protocol.js';
+import type { VenueId } from '../rules/venues.js';
+import { AccountWatch } from './account-watch.js';
+import { NoAccount, type Accounts } from './accounts.js';
+import type { Cell } from './cell.js';
+import { Turns } from './turns.js';
+
+export interface ReconcilerPorts {
+  readonly accounts: Accounts;
+  readonly clock: Clock;
+  readonly onFault: (what: string, error: unknown) => void;
+}
+
+/** Accounts that are read at the same time. */
+const AT_ONCE = 8;
+
+/** All linked accounts, each from the first time that its cell names it. */
+export class Reconciler {
+  private readonly watches = new Map<string, AccountWatch>();
+  private readonly turns = new Turns(AT_ONCE);
+
+  constructor(private readonly ports: ReconcilerPorts) {}
+
+  get watched(): number {
+    return this.watches.size;
+  }
+
+  async carryOut(cell: Cell, task: Extract<ExecutorTask, { readonly kind: 'reconcile' }>): Promise<void> {
+    try {
+      await (await this.watch(cell, task.user_id, task.venue)).pass();
+    } catch (error) {
+      if (!(error instanceof NoAccount)) throw error;
+      await cell.report(task.task_id, { report: { what: 'not-sent', failure: error.failure } });
+      return;
+    }
+    await cell.report(task.task_id, { report: { what: 'told' } });
+  }
+
+  /** Follows the account from now on, under the credentials that it has now. */
+  async watch(cell: Cell, user_id: string, venue: VenueId): Promise<AccountWatch> {
+    const key = `${venue}/${user_id}`;
+    const watched = this.watches.get(key);
+    if (watched !== undefined) return watched;
+    const { accounts, clock, onFault } = this.ports;
+    const account = await accounts.of(user_id, venue);
+    // Another may have come first meanwhile.
+    const other = this.watches.get(key);
+    if (other !== undefined) return other;
+    const watch = new AccountWatch({ user_id, venue, account, cell, clock, turns: this.turns, onFault });
+    this.watches.set(key, watch);
+    watch.start();
+    return watch;
+  }
+
+  forget(user_id: string, venue: VenueId): void {
+    const key = `${venue}/${user_id}`;
+    this.watches.get(key)?.stop();
+    this.watches.delete(key);
+  }
+
+  stop(): void {
+    for (const watch of this.watches.values()) watch.stop();
+  }
+}

@@ -1,0 +1,54 @@
+import { feeOf } from '../rules/fees.js';
+import { leastOf, ONE, timesMicros, type Micros } from '../rules/micros.js';
+import type { OrderTerms } from '../rules/order.js';
+import type { VenueAccount } from '../venues/port.js';
+
+interface CollateralMove {
+  readonly from: number;
+  readonly to: number;
+  readonly amount: Micros;
+}
+
+const HALF = ONE / 2n;
+
+/** What a purchase may cost at most: its bound and the fee of a taker. */
+export function mostCost(
+  { venue }: OrderTerms,
+  { quantity, price }: { readonly quantity: Micros; readonly price: Micros },
+): Micros {
+  const fee = feeOf(venue, { price: leastOf(price, HALF), quantity, liquidity: 'taker' });
+  return timesMicros(quantity, price, 'up') + fee;
+}
+
+/**
+ * Whether collateral has to be moved to the market's shard, and how much. `short`: the shard has too little, and nothing may be moved.
+ * Where all shards together have too little nothing is moved: the venue refuses the order then.
+ */
+export function neededMove(
+  terms: OrderTerms,
+  cost: Micros,
+  free: ReadonlyMap<number, Micros>,
+): CollateralMove | 'short' | undefined {
+  const { shard: to } = terms.market;
+  if (to === undefined) return undefined;
+  const missing = cost - (free.get(to) ?? 0n);
+  if (missing <= 0n) return undefined;
+  if (!terms.shard_funding) return 'short';
+  const [from] = [...free].find(([shard, has]) => shard !== to && has >= missing) ?? [];
+  return from === undefined ? undefined : { from, to, amount: missing };
+}
+
+/** Brings what a purchase needs to its market's shard; false where it is short and may not be filled up. */
+export async function fundShard(
+  account: VenueAccount,
+  terms: OrderTerms,
+  sent: { readonly quantity: Micros; readonly price: Micros },
+  reference: string,
+): Promise<boolean> {
+  if (terms.side !== 'buy' || terms.market.shard === undefined) return true;
+  if (account.freeCollateral === undefined || account.moveCollateral === undefined) return true;
+  const move = neededMove(terms, mostCost(terms, sent), await account.freeCollateral());
+  if (move === 'short') return false;
+  if (move !== undefined) await account.moveCollateral(move.from, move.to, move.amount, reference);
+  return true;
+}

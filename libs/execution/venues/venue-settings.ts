@@ -1,0 +1,45 @@
+import { defineConfig, type Config } from '#libs/platform/settings/config.js';
+import { httpUrl, listOf, nonEmpty, oneOf } from '#libs/platform/settings/setting-types.js';
+
+/** Of every process that speaks to venues. */
+export const venueSettings = defineConfig({
+  VENUES: {
+    schema: listOf(oneOf('b', 'e')),
+    describe: 'Venues that orders go to, separated by commas',
+    default: 'b,e',
+  },
+  VENUE_B_URL: {
+    schema: httpUrl().optional(),
+    describe: 'Address of venue b with /trade-api/v2',
+  },
+  VENUE_B_WS_URL: {
+    schema: nonEmpty().optional(),
+    describe: 'Address of the socket of venue b; /trade-api/ws/v2 of its address unless it is set',
+  },
+  VENUE_B_ACCOUNTS_URL: {
+    schema: httpUrl().optional(),
+    describe: 'Where accounts of venue b are opened: the admin surface of a practice venue',
+  },
+  VENUE_E_URL: {
+    schema: httpUrl().optional(),
+    describe: 'Address of venue e',
+  },
+  VENUE_E_WS_URL: {
+    schema: nonEmpty().optional(),
+    describe: 'Address of the socket of venue e; /ws of its address unless it is set',
+  },
+});
+
+export type VenuesConfig = Config<typeof venueSettings>;
+
+export function venueUrlsAreSet({
+  VENUES: venues,
+  VENUE_B_URL: b,
+  VENUE_E_URL: e,
+}: VenuesConfig): string | undefined {
+  const urls = { b, e };
+  const missing = venues.find((venue) => urls[venue] === undefined);
+  return missing === undefined
+    ? undefined
+    : `VENUE_${missing.toUpperCase()}_URL is not set, and VENUES names ${missing}`;
+}
