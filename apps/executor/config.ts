@@ -1,0 +1,34 @@
+import { cellUrlsAreOnePerCell } from '#libs/execution/protocol/routing.js';
+import { venueSettings, venueUrlsAreSet } from '#libs/execution/venues/venue-settings.js';
+import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-token-settings.js';
+import { defineConfig } from '#libs/platform/settings/config.js';
+import { processSettings } from '#libs/platform/settings/process-settings.js';
+import { httpUrl, integer, listOf, nonEmpty } from '#libs/platform/settings/setting-types.js';
+import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
+
+export const executorConfig = defineConfig({
+  ...processSettings,
+  ...serviceTokenSettings,
+  ...tracingSettings,
+  ...venueSettings,
+  CELLS: {
+    schema: integer(1, 16),
+    describe: 'How many cells there are; fixed for the life of a database',
+    default: '2',
+  },
+  CELL_URLS: {
+    schema: listOf(httpUrl()),
+    describe: 'Internal addresses of the cells in their order, separated by commas',
+  },
+  SIGNER_SOCKET: {
+    schema: nonEmpty(),
+    describe: 'Path of the Unix socket at which the signer answers',
+  },
+  EXECUTOR_CONCURRENCY: {
+    schema: integer(1, 1_024),
+    describe: 'Orders of each cell that are at a venue at the same time',
+    default: '64',
+  },
+});
+
+export const executorRules = [serviceTokenIsSet, cellUrlsAreOnePerCell, venueUrlsAreSet];
