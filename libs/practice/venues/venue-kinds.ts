@@ -4,6 +4,7 @@ import type { PracticeVenuePort } from '../venue/venue-reads.js';
 import type { VenueRules } from '../venue/venue-state.js';
 import { FEES_OF_B } from './b/fees.js';
 import { BShell } from './b/shell.js';
+import { EShell } from './e/shell.js';
 import type { VenueShell } from './venue-shell.js';
 
 export interface VenueKind {
@@ -11,10 +12,16 @@ export interface VenueKind {
   readonly shell: (parts: { readonly venue: PracticeVenuePort; readonly faults: Faults }) => VenueShell;
 }
 
+const NO_FEES: VenueRules['fees'] = { fee: () => 0n, most: () => 0n };
+
 /** The venues that are built: their rules, and their own protocol. */
 export const VENUE_KINDS: Readonly<Partial<Record<PracticeVenueId, VenueKind>>> = {
   venue_b: {
     rules: { fees: FEES_OF_B, pays_pairs: true, book: 'one' },
     shell: (parts) => new BShell(parts),
+  },
+  venue_e: {
+    rules: { fees: NO_FEES, pays_pairs: false, book: 'a-side' },
+    shell: (parts) => new EShell(parts),
   },
 };
