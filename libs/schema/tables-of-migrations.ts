@@ -20,7 +20,7 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
   ],
   InitialCustody1790000300000: [
     ...['custody.balances', 'custody.entries', 'custody.limits', 'custody.openings', 'custody.settlements'],
-    'custody.transactions',
+    ...['custody.booked', 'custody.booking_offsets', 'custody.transactions', 'custody.transfers'],
   ],
   InitialProjections1790000400000: [
     ...['audit.reads', 'completed.auctions', 'completed.viewers'],

@@ -11,6 +11,11 @@ const ACCOUNT = `
     asset text not null,
     kind text not null check (kind in ('available', 'held', 'in_transit', 'position', 'fee', 'external'))`;
 
+/** What transactions of the trading domains are caused by, in the words of the interface; `cause_id` names which one. */
+const BOOKED = [
+  ...['DEPOSIT', 'WITHDRAWAL', 'TRANSFER', 'FILL', 'FEE', 'HOLD', 'RELEASE', 'MERGE', 'REDEEM', 'EXTERNAL'],
+];
+
 /**
  * - `settlements` says of each award how it ended, and with venue, asset and delivered atoms all that it takes to settle it again just so:
  *   the event that confirms it carries them.
@@ -24,20 +29,27 @@ const TABLES = `
     primary key (account_id, domain, venue, asset, kind),
     constraint only_issuers_owe check (
       amount >= 0 or account_id in ('system:issuer', 'system:opening')
-      or domain <> 'vault' and kind in ('available', 'fee', 'external'))
+      or domain <> 'vault' and kind in ('available', 'position', 'fee', 'external'))
   ) with (fillfactor = 60);
 
   create table custody.transactions (
     transaction_id bigint generated always as identity primary key,
-    kind text not null check (kind in ('OPENING', 'SETTLEMENT')),
-    recorded_at timestamptz not null
+    kind text not null check (kind in ('OPENING', 'SETTLEMENT', ${BOOKED.map((kind) => `'${kind}'`).join(', ')})),
+    recorded_at timestamptz not null,
+    cause_id text,
+    check ((kind in ('OPENING', 'SETTLEMENT')) = (cause_id is null))
   );
+  create unique index transactions_booked_once on custody.transactions (kind, cause_id) where kind in ('FILL', 'FEE');
 
   create table custody.entries (
     transaction_id bigint not null references custody.transactions,${ACCOUNT},
     amount bigint not null check (amount <> 0),
+    entry_id bigint generated always as identity unique,
     primary key (transaction_id, account_id, domain, venue, asset, kind)
   );
+  create index on custody.entries (account_id, entry_id) where account_id not like 'system:%';
+  create index on custody.entries (account_id, asset, entry_id) where account_id not like 'system:%';
+  create index on custody.entries (account_id, domain, entry_id) where account_id not like 'system:%';
 
   create table custody.settlements (
     award_id uuid primary key,
@@ -103,6 +115,204 @@ const LEDGER = `
   for each statement execute function custody.refuse_change();
   create trigger openings_stay before update or delete or truncate on custody.openings
   for each statement execute function custody.refuse_change();
+`;
+
+/**
+ * What cells journal is booked once, by whoever follows their journals: `booking_offsets` says up to where, `booked` keeps the orders and
+ * transfers that further events go on with. Bookings stay outside the vault: what crosses its border goes through the functions of transfers.
+ */
+const BOOKING = `
+  create table custody.booking_offsets (
+    shard smallint primary key check (shard >= 0),
+    epoch integer not null,
+    sequence bigint not null check (sequence >= 0),
+    hash bytea not null check (octet_length(hash) = 32)
+  );
+
+  create table custody.booked (
+    id uuid primary key,
+    cell smallint not null,
+    account_id text not null,
+    venue text not null,
+    market_id text not null,
+    asset text not null,
+    state text not null
+  );
+  create index on custody.booked (account_id, venue, market_id, asset);
+
+  create function custody.book(
+    kinds text[], causes text[], numbers int[], accounts text[], domains text[], venues text[], assets text[], entry_kinds text[],
+    amounts bigint[]
+  ) returns void
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+  begin
+    if exists (select from unnest(kinds) as k (kind) where kind in ('OPENING', 'SETTLEMENT')) or exists (
+      select from unnest(accounts, domains, entry_kinds) as e (account, domain, kind)
+      where domain = 'vault' or account like 'system:%' and (account not in ('system:venue', 'system:bridge') or kind <> 'external')
+    ) then
+      raise exception 'this is no booking of a trading domain' using errcode = 'integrity_constraint_violation';
+    end if;
+    with numbered as materialized (
+      select number, kind, cause, nextval('custody.transactions_transaction_id_seq') as transaction_id
+      from unnest(kinds, causes) with ordinality as t (kind, cause, number)
+    ),
+    posted as (
+      insert into custody.transactions (transaction_id, kind, cause_id, recorded_at) overriding system value
+      select transaction_id, kind, cause, clock_timestamp() from numbered order by number
+      on conflict do nothing returning transaction_id
+    )
+    insert into custody.entries (transaction_id, account_id, domain, venue, asset, kind, amount)
+    select transaction_id, account, domain, venue, asset, e.kind, amount
+    from unnest(numbers, accounts, domains, venues, assets, entry_kinds, amounts) with ordinality
+      as e (number, account, domain, venue, asset, kind, amount, place)
+    join numbered using (number) join posted using (transaction_id) order by place;
+  end
+  $$;
+  revoke all on function custody.book(text[], text[], int[], text[], text[], text[], text[], text[], bigint[]) from public;
+`;
+
+/**
+ * The vault's side of transfers to and from a trading domain. Out of the vault goes only what no auction has set aside: a claim that was
+ * worked out before has its row of reserved amounts changed under it, and fails. What has left cannot be promised, for the evidence says so
+ * in the same transaction. Each step is taken once.
+ */
+const TRANSFERS = `
+  create table custody.transfers (
+    transfer_id uuid primary key,
+    account_id text not null,
+    venue text not null,
+    asset text not null,
+    amount bigint not null check (amount > 0),
+    direction text not null check (direction in ('from_vault', 'to_vault')),
+    status text not null check (status in ('HELD', 'SENT', 'COMPLETED', 'FAILED')),
+    recorded_at timestamptz not null
+  );
+  create index on custody.transfers (recorded_at) where status in ('HELD', 'SENT');
+
+  create function custody.post_transfer(transfer custody.transfers, source text, owner text, target text) returns void
+  language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+  declare
+    posted bigint;
+  begin
+    insert into custody.transactions (kind, cause_id, recorded_at) values ('TRANSFER', transfer.transfer_id, clock_timestamp())
+    returning transaction_id into posted;
+    insert into custody.entries (transaction_id, account_id, domain, venue, asset, kind, amount) values
+      (posted, case source when 'opening' then 'system:opening' else transfer.account_id end, 'vault', transfer.venue, transfer.asset,
+       case source when 'opening' then 'available' else source end, -transfer.amount),
+      (posted, owner, 'vault', transfer.venue, transfer.asset, target, transfer.amount);
+  end
+  $$;
+
+  create function custody.state_evidence(account text, place text, token text) returns void
+  language sql volatile set search_path = pg_catalog, pg_temp as $$
+    insert into risk.evidence as e (account_id, venue, resource, asset, amount, source_sequence, risk_valid_until, authority_valid_until)
+    select account_id, venue, case asset when '' then 'COLLATERAL' else 'OUTCOME_TOKEN' end, asset, amount, 1,
+      clock_timestamp() + interval '60 seconds', clock_timestamp() + interval '60 seconds'
+    from custody.balances b
+    where (b.account_id, b.venue, b.asset) = (account, place, token) and (b.domain, b.kind) = ('vault', 'available')
+    on conflict (account_id, venue, resource, asset) do update
+      set amount = excluded.amount, source_sequence = e.source_sequence + 1 where e.amount <> excluded.amount;
+    update risk.evidence e set amount = s.amount, source_sequence = e.source_sequence + 1
+    from (
+      select greatest(0, l.amount - coalesce((
+        select sum(b.amount)::bigint from custody.balances b
+        where (b.account_id, b.venue) = (account, place) and b.asset <> '' and (b.domain, b.kind) = ('vault', 'available')), 0)) as amount
+      from custody.limits l where (l.account_id, l.venue, l.resource) = (account, place, 'VENUE_POSITION_LIMIT')
+    ) s
+    where token <> '' and (e.account_id, e.venue, e.resource, e.asset) = (account, place, 'VENUE_POSITION_LIMIT', '')
+      and e.amount <> s.amount;
+  $$;
+
+  create function custody.hold_transfer(transfer uuid, account text, place text, token text, atoms bigint) returns text
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+  declare
+    held custody.transfers;
+    available bigint;
+    stated bigint;
+    set_aside bigint;
+    name text := case token when '' then 'COLLATERAL' else 'OUTCOME_TOKEN' end;
+  begin
+    insert into custody.transfers values (transfer, account, place, token, atoms, 'from_vault', 'HELD', clock_timestamp())
+    on conflict do nothing returning * into held;
+    if held.transfer_id is null then
+      return 'known';
+    end if;
+    select b.amount into available from custody.balances b
+    where (b.account_id, b.venue, b.asset) = (account, place, token) and (b.domain, b.kind) = ('vault', 'available') for update;
+    select e.amount into stated from risk.evidence e
+    where (e.account_id, e.venue, e.resource, e.asset) = (account, place, name, token) for update;
+    update risk.reserved r set shard_0 = r.shard_0
+    where (r.account_id, r.venue, r.resource, r.asset) = (account, place, name, token)
+    returning r.shard_0 + r.shard_1 + r.shard_2 into set_aside;
+    if coalesce(least(available, stated) - set_aside < atoms, true) then
+      delete from custody.transfers t where t.transfer_id = transfer;
+      return 'too little';
+    end if;
+    perform custody.post_transfer(held, 'available', account, 'held');
+    perform custody.state_evidence(account, place, token);
+    return 'held';
+  end
+  $$;
+
+  create function custody.send_transfer(transfer uuid) returns boolean
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+  declare
+    sent custody.transfers;
+  begin
+    update custody.transfers t set status = 'SENT'
+    where t.transfer_id = transfer and t.direction = 'from_vault' and t.status = 'HELD' returning * into sent;
+    if sent.transfer_id is null then
+      return false;
+    end if;
+    perform custody.post_transfer(sent, 'held', sent.account_id, 'in_transit');
+    return true;
+  end
+  $$;
+
+  create function custody.end_transfer(transfer uuid, is_done boolean) returns boolean
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+  declare
+    before custody.transfers;
+    source text;
+  begin
+    select * into before from custody.transfers t
+    where t.transfer_id = transfer and t.direction = 'from_vault' and t.status in ('HELD', 'SENT') for update;
+    if before.transfer_id is null then
+      return false;
+    end if;
+    source := case before.status when 'HELD' then 'held' else 'in_transit' end;
+    if is_done then
+      perform custody.post_transfer(before, source, 'system:opening', 'available');
+    else
+      perform custody.post_transfer(before, source, before.account_id, 'available');
+      perform custody.state_evidence(before.account_id, before.venue, before.asset);
+    end if;
+    update custody.transfers t set status = case when is_done then 'COMPLETED' else 'FAILED' end where t.transfer_id = transfer;
+    return true;
+  end
+  $$;
+
+  create function custody.receive_transfer(transfer uuid, account text, place text, token text, atoms bigint) returns boolean
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+  declare
+    received custody.transfers;
+  begin
+    insert into custody.transfers values (transfer, account, place, token, atoms, 'to_vault', 'COMPLETED', clock_timestamp())
+    on conflict do nothing returning * into received;
+    if received.transfer_id is null then
+      return false;
+    end if;
+    perform custody.post_transfer(received, 'opening', account, 'available');
+    perform custody.state_evidence(account, place, token);
+    return true;
+  end
+  $$;
+  revoke all on function custody.post_transfer(custody.transfers, text, text, text) from public;
+  revoke all on function custody.state_evidence(text, text, text) from public;
+  revoke all on function custody.hold_transfer(uuid, text, text, text, bigint) from public;
+  revoke all on function custody.send_transfer(uuid) from public;
+  revoke all on function custody.end_transfer(uuid, boolean) from public;
+  revoke all on function custody.receive_transfer(uuid, text, text, text, bigint) from public;
 `;
 
 /** PostgreSQL lets only those lock rows who may change them, so locking is a function too; it locks nothing outside the vault. */
@@ -216,6 +426,8 @@ export class InitialCustody1790000300000 implements MigrationInterface {
     await runner.query(LOCK);
     await runner.query(SETTLE);
     await runner.query(GUARDS);
+    await runner.query(BOOKING);
+    await runner.query(TRANSFERS);
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -83,15 +83,19 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'risk.reserved': { owner: KEEP, operations: READ },
   'risk.shard_fence': { owner: KEEP, operations: READ },
 
-  'custody.balances': { settler: READ, operations: READ },
-  'custody.transactions': { operations: READ },
-  'custody.entries': { operations: READ },
-  'custody.openings': { operations: READ },
+  'custody.balances': { settler: READ, gateway: READ, operations: READ },
+  'custody.transactions': { gateway: READ, operations: READ },
+  'custody.entries': { gateway: READ, operations: READ },
+  'custody.openings': { gateway: READ, operations: READ },
   'custody.settlements': {
     owner: ['select', 'insert (award_id, outcome, reason, recorded_at)'],
     settler: READ,
+    gateway: READ,
     operations: READ,
   },
+  'custody.booking_offsets': { projector: KEEP, gateway: READ, operations: READ },
+  'custody.booked': { projector: KEEP, operations: READ },
+  'custody.transfers': { gateway: READ, operations: READ },
   'custody.limits': { settler: READ, operations: READ },
 
   'journal.shards': { owner: KEEP, gateway: READ, projector: READ, operations: READ },
@@ -153,6 +157,11 @@ export const CALLS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'custody.lock_balances(text[], text[], text[])': ['settler'],
   'custody.claim_settlement(uuid)': ['settler'],
   'custody.post_settlement(uuid, text, text, bigint, text[], text[], bigint[])': ['settler'],
+  'custody.book(text[], text[], int[], text[], text[], text[], text[], text[], bigint[])': ['projector'],
+  'custody.hold_transfer(uuid, text, text, text, bigint)': ['projector'],
+  'custody.send_transfer(uuid)': ['projector'],
+  'custody.end_transfer(uuid, boolean)': ['projector'],
+  'custody.receive_transfer(uuid, text, text, text, bigint)': ['projector'],
 };
 
 /** Comparing projections makes them again in tables of its session. */
