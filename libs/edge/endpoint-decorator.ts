@@ -6,6 +6,9 @@ interface Declared {
   invoke(instance: object, call: Call): Reply | Promise<Reply>;
 }
 
+/** Under this name an injectable has endpoints that were bound by themselves: as many as a table has rows. */
+export const BOUND: unique symbol = Symbol('bound endpoints');
+
 const declared = new WeakMap<object, Declared[]>();
 
 /** Makes a method of an injectable the handler of an endpoint: `@Endpoint(createAuction) create(call: CallOf<typeof createAuction>)`. */
@@ -25,15 +28,24 @@ export function Endpoint<S extends EndpointSpec>(spec: S) {
 
 /** All endpoints that the classes of these instances declare, their base classes included. */
 export function endpointsOf(instances: readonly object[]): BoundEndpoint[] {
-  return instances.flatMap((instance) =>
-    prototypesOf(instance).flatMap((prototype) =>
+  return instances.flatMap((instance) => [
+    ...boundBy(instance),
+    ...prototypesOf(instance).flatMap((prototype) =>
       (declared.get(prototype) ?? []).map((entry) => ({
         spec: entry.spec,
         idNames: namesIn(entry.spec.path),
         handle: (call: Call) => entry.invoke(instance, call),
       })),
     ),
-  );
+  ]);
+}
+
+function boundBy(instance: object): readonly BoundEndpoint[] {
+  return hasBound(instance) ? instance[BOUND] : [];
+}
+
+function hasBound(instance: object): instance is { readonly [BOUND]: readonly BoundEndpoint[] } {
+  return BOUND in instance;
 }
 
 /** The declarations alone, of classes of which there need be no instance. */

@@ -30,8 +30,8 @@ export interface EndpointSpec {
   readonly role?: string;
   /** Callers without this role are refused: that there is such an endpoint is no secret. */
   readonly requiredRole?: string;
-  /** Callers that have come with an API key are refused, whatever its scopes. */
-  readonly sessionsOnly?: true;
+  /** Callers that came with a key instead of a session are refused, where a dialect knows keys. */
+  readonly sessionOnly?: true;
   readonly ids?: Readonly<Record<string, IdKind>>;
   /** Without one no parameters may be given, but to public reads, where they mean nothing. */
   readonly query?: Query<unknown>;

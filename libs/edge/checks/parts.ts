@@ -1,6 +1,6 @@
-import { Reading } from '../decoding/reading.js';
+import { Reading, type FaultLocation } from '../decoding/reading.js';
 import { MISMATCH } from '../decoding/decode.js';
-import { parseJson } from '../decoding/strict-json.js';
+import { parseJson, repeatedField } from '../decoding/strict-json.js';
 import type { DialectRules } from '../dialect/dialect-rules.js';
 import type { EndpointSpec } from '../endpoint.js';
 import { idempotencyKey as readKey } from '../exchange/idempotency-key.js';
@@ -96,7 +96,7 @@ function readContent(
   const { bytes = NO_BYTES } = inspection;
   const isAbsent = bytes.length === 0 && rules.absent === 'empty-object';
   const parsed = isAbsent ? ({ ok: true, value: {} } as const) : parseJson(bytes, rules);
-  if (!parsed.ok) return { kind: parsed.fault, spec };
+  if (!parsed.ok) return { kind: parsed.fault, spec, location: locationOfRepeat(bytes, rules) };
   const { fields, keys } =
     spec.idempotency === undefined ? { fields: parsed.value, keys: [] } : split(parsed.value);
   if (keys === undefined) {
@@ -109,6 +109,11 @@ function readContent(
   inspection.body = read;
   inspection.bodyKeys = keys;
   return undefined;
+}
+
+function locationOfRepeat(bytes: Buffer, rules: DialectRules['body']): FaultLocation | undefined {
+  const field = repeatedField(bytes, rules);
+  return field === undefined ? undefined : { path: [field], reason: 'repeated' };
 }
 
 /** The key travels in the body but is no part of the content; `keys` is undefined where it is no text. */

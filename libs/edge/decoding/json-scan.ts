@@ -59,6 +59,8 @@ export interface ScannedNumber {
 export class ObjectScan {
   /** In the order of the text; only of raw numbers. */
   readonly found: ScannedNumber[] = [];
+  /** The key that came twice in one object, where that is what was refused. */
+  repeated: string | undefined;
   /** One entry per open container: the keys so far of an object, undefined for an array. */
   private readonly open: (Set<string> | undefined)[] = [];
   private keyNext = false;
@@ -147,7 +149,9 @@ export class ObjectScan {
     const keys = this.open[this.open.length - 1];
     if (keys === undefined) return true;
     const before = keys.size;
-    return keys.add(key).size > before;
+    const isNew = keys.add(key).size > before;
+    if (!isNew) this.repeated = key;
+    return isNew;
   }
 
   private number(): boolean {

@@ -1,4 +1,4 @@
-export type ValueFault = 'missing' | 'unknown' | 'mismatch';
+export type ValueFault = 'missing' | 'unknown' | 'mismatch' | 'repeated';
 
 /** Where a query or a body is not what the endpoint takes. */
 export interface FaultLocation {

@@ -36,6 +36,15 @@ export function parseStrictText(text: string): Parsed<JsonObject> {
   return text.isWellFormed() ? parsed(text, STRICT_JSON, isJsonObject) : INVALID;
 }
 
+/** The field for which `parseJson` has refused a text, if it came twice. */
+export function repeatedField(bytes: Uint8Array, rules: JsonRules): string | undefined {
+  const text = textOf(bytes);
+  if (text === undefined) return undefined;
+  const scan = new ObjectScan(text, rules);
+  scan.end();
+  return scan.repeated;
+}
+
 function textOf(bytes: Uint8Array): string | undefined {
   if (!isUtf8(bytes)) return undefined;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');

@@ -44,6 +44,8 @@ export interface Fault {
   /** The code that the declaration names for this id, query or body. */
   readonly code?: string | undefined;
   readonly location?: FaultLocation | undefined;
+  /** Why, in words for people, where a check of the dialect has some of its own. */
+  readonly message?: string;
   /** Those that the path has; only of `method-not-allowed`. */
   readonly methods?: readonly string[];
 }

@@ -1,0 +1,104 @@
+import { hash } from 'node:crypto';
+import { LinkCongested, LinkUnavailable, LinkGarbled } from '#libs/link/link-client.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
+import type { CellLink, OperatorRequest, TraderRequest } from '../protocol/cell-protocol.js';
+import type { CellRefusal, CellReplies } from '../protocol/cell-replies.js';
+import { fromWire } from '../protocol/wire.js';
+import { VENUE_IDS, type VenueId } from '../rules/venues.js';
+import { CELL_UNAVAILABLE, envelope, Refused } from './refusals.js';
+
+type Op = (TraderRequest | OperatorRequest)['op'];
+type RequestOf<O extends Op> = Extract<TraderRequest | OperatorRequest, { readonly op: O }>;
+
+export type CellAnswer<O extends Op> =
+  | { readonly ok: true; readonly value: CellReplies[O & keyof CellReplies] }
+  | { readonly ok: false; readonly status: number; readonly refusal: CellRefusal };
+
+const SILENT: CellAnswer<never> = { ok: false, status: 503, refusal: CELL_UNAVAILABLE };
+const FAULT: CellRefusal = { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side' };
+
+/** How long a cell may be silent. */
+export const CELL_PATIENCE_MS = 5_000;
+
+/** Which of `cells` keeps a user. Fixed for the life of a database. */
+export function cellOfUser(user_id: string, cells: number): number {
+  return Number(hash('sha256', user_id, 'buffer').readBigUInt64BE(0) % BigInt(cells));
+}
+
+const ORDER_ID = /^([0-9a-f])([a-e])[0-9a-f]{6}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** What an order's id tells of it, in lower case. Undefined for any other id: no order has it. */
+export function venueOfOrder(order_id: string): VenueId | undefined {
+  const letter = ORDER_ID.exec(order_id)?.[2];
+  return letter === undefined ? undefined : VENUE_IDS.find((venue) => venue.endsWith(letter));
+}
+
+/** Brings requests to the cell of their user. A cell that does not answer is an answer like any other. */
+export class Cells {
+  constructor(private readonly links: readonly CellLink[]) {}
+
+  get count(): number {
+    return this.links.length;
+  }
+
+  get reachable(): number {
+    return this.links.filter((link) => link.connected).length;
+  }
+
+  ask<O extends TraderRequest['op']>(
+    request: Extract<TraderRequest, { readonly op: O }>,
+    patienceMillis = CELL_PATIENCE_MS,
+  ): Promise<CellAnswer<O>> {
+    return this.send<O>(cellOfUser(request.user_id, this.links.length), request, patienceMillis);
+  }
+
+  /** What the cell has to say, or its refusal, thrown. */
+  async told<O extends TraderRequest['op']>(
+    request: Extract<TraderRequest, { readonly op: O }>,
+  ): Promise<CellReplies[O]> {
+    const answer = await this.ask<O>(request);
+    if (!answer.ok) throw new Refused(envelope(answer.status, answer.refusal));
+    return answer.value;
+  }
+
+  /** Of every cell, in their order. */
+  askAll<O extends OperatorRequest['op']>(request: RequestOf<O>): Promise<readonly CellAnswer<O>[]> {
+    return Promise.all(this.links.map((_link, cell) => this.send<O>(cell, request, CELL_PATIENCE_MS)));
+  }
+
+  close(): void {
+    for (const link of this.links) link.close();
+  }
+
+  private async send<O extends Op>(
+    cell: number,
+    request: TraderRequest | OperatorRequest,
+    patienceMillis: number,
+  ): Promise<CellAnswer<O>> {
+    const link = this.links[cell];
+    if (link === undefined) return SILENT;
+    try {
+      return answerOf(await link.request(request, patienceMillis));
+    } catch (error) {
+      if (error instanceof LinkUnavailable || error instanceof LinkCongested || error instanceof LinkGarbled)
+        return SILENT;
+      throw error;
+    }
+  }
+}
+
+function answerOf<O extends Op>({ status, body }: LinkReply): CellAnswer<O> {
+  const read = fromWire(body);
+  if (status === 200 && isAnswer<CellReplies[O & keyof CellReplies]>(read)) return { ok: true, value: read };
+  if (status >= 400 && isRefusal(read)) return { ok: false, status, refusal: read };
+  return { ok: false, status: 500, refusal: FAULT };
+}
+
+/** What a cell answers is believed: it is one of our processes. */
+function isAnswer<T>(value: unknown): value is T {
+  return typeof value === 'object' && value !== null;
+}
+
+function isRefusal(value: unknown): value is CellRefusal {
+  return typeof value === 'object' && value !== null && 'code' in value && typeof value.code === 'string';
+}

@@ -1,0 +1,72 @@
+import type { Check, CheckOutcome, Inspection } from '#libs/edge/checks/check.js';
+import type { FaultKind } from '#libs/edge/dialect/fault.js';
+import type { CallerOutcome, CredentialRefusal } from '#libs/identity/api-keys/authenticate.js';
+import { ExecutionCaller, type CallerGate } from './caller.js';
+
+const KINDS: Readonly<Record<CredentialRefusal['status'], FaultKind>> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  429: 'rate-limited',
+  503: 'unavailable',
+};
+
+/** Who calls, before anything is said of the path: what needs no credentials is the public endpoints alone. */
+export function credentialsCheck(gate: CallerGate): Check {
+  return {
+    name: 'credentials',
+    after: ['route'],
+    run(inspection) {
+      const spec = inspection.endpoint?.spec;
+      if (spec?.access === 'public') return undefined;
+      const { request, response, token } = inspection;
+      const isHandshake = response === undefined;
+      const outcome = gate.authenticate({
+        headers: request.headers,
+        peer: request.socket.remoteAddress ?? '',
+        takesCookie: !isHandshake,
+        wrongTriple: spec?.capability === 'trade:execute' && !isHandshake ? 403 : 401,
+        ...(isHandshake && token !== undefined ? { token } : {}),
+      });
+      if (!(outcome instanceof Promise)) return settled(inspection, outcome);
+      return outcome.then((known) => settled(inspection, known));
+    },
+  };
+}
+
+function settled(inspection: Inspection, outcome: CallerOutcome): CheckOutcome {
+  if (outcome.ok) {
+    inspection.principal = new ExecutionCaller(outcome.caller);
+    return undefined;
+  }
+  const { status, error } = outcome.refusal;
+  return { kind: KINDS[status], spec: inspection.endpoint?.spec, message: error };
+}
+
+/** Before the scopes: what a key may never do, whatever it was given. */
+export const sessionOnly: Check = {
+  name: 'session only',
+  after: ['method', 'credentials'],
+  run({ found: { spec }, principal }) {
+    if (!(principal instanceof ExecutionCaller)) return undefined;
+    if (spec.sessionOnly === true && principal.api.auth_method === 'api_key') {
+      return { kind: 'forbidden', spec, message: 'This call is for sessions, not for API keys' };
+    }
+    const { requiredRole: role } = spec;
+    if (role === undefined || principal.roles.has(role)) return undefined;
+    return { kind: 'forbidden', spec, message: 'This call is for operators' };
+  },
+};
+
+export const scope: Check = {
+  name: 'scope',
+  after: ['method', 'credentials'],
+  run(inspection) {
+    const { spec } = inspection.found;
+    const { capability } = spec;
+    if (capability !== undefined && inspection.principal?.capabilities.has(capability) !== true) {
+      return { kind: 'forbidden', spec, code: 'AUTH_INSUFFICIENT_SCOPE' };
+    }
+    inspection.isAdmitted = true;
+    return undefined;
+  },
+};

@@ -1,0 +1,92 @@
+import type { Reply } from '#libs/edge/reply/reply.js';
+import type { CellRefusal, ShownLimit } from '../protocol/cell-replies.js';
+import { classificationOf, legacyCodeOf, statusOf } from '../rules/failures.js';
+
+const RETRY_AFTER = 1;
+const SECOND_MS = 1_000;
+
+type Details = Readonly<Record<string, unknown>>;
+
+interface ErrorDetails {
+  readonly code: string;
+  readonly details?: Details;
+  readonly metadata: { readonly classification: string };
+}
+
+/** What a handler refuses. It is thrown, for most of them are found deep within a body. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+
+  constructor(readonly reply: Reply) {
+    super('refused');
+  }
+}
+
+export function errorDetails(code: string, details?: Details): ErrorDetails {
+  return {
+    code,
+    ...(details === undefined ? {} : { details }),
+    metadata: { classification: classificationOf(code) },
+  };
+}
+
+/** In the envelope. */
+export function refusal(code: string, message: string, details?: Details): Reply {
+  return envelope(statusOf(code), { code, message, ...(details === undefined ? {} : { details }) });
+}
+
+export function refuse(code: string, message: string, details?: Details): Refused {
+  return new Refused(refusal(code, message, details));
+}
+
+/** One field, by the name that the caller knows it by. */
+export function wrongField(code: string, field: string, message: string): Refused {
+  return refuse(code, message, { field });
+}
+
+/** A cell's refusal, as callers are shown it. */
+export function envelope(status: number, { code, message, details, retry_after, slots }: CellRefusal): Reply {
+  const isLimited = status === 429 || code === 'EXCHANGE_CIRCUIT_OPEN';
+  return {
+    status,
+    body: { error: message, code: legacyCodeOf(code), error_details: errorDetails(code, details) },
+    headers: {
+      ...(isLimited ? { 'retry-after': String(Math.max(retry_after ?? RETRY_AFTER, 1)) } : {}),
+      ...rateHeaders(slots),
+    },
+  };
+}
+
+/** Only of calls that take a slot of orders. */
+export function rateHeaders(slots: ShownLimit | undefined): Record<string, string> {
+  if (slots?.limit.startsWith('orders') !== true) return {};
+  return {
+    'x-ratelimit-limit': String(slots.max),
+    'x-ratelimit-remaining': String(slots.remaining),
+    'x-ratelimit-reset': String(Math.ceil(Date.parse(slots.resets_at) / SECOND_MS)),
+  };
+}
+
+/** Without the envelope. */
+export function errorOnly(status: number, error: string): Reply {
+  return { status, body: { error } };
+}
+
+export function emptyReply(status: number): Reply {
+  return { status };
+}
+
+export const CELL_UNAVAILABLE: CellRefusal = {
+  code: 'CELL_UNAVAILABLE',
+  message: 'The part of the service that keeps your orders does not answer; repeat with the same key',
+};
+
+/** Runs a handler; what it throws as a refusal is its answer. */
+export async function answering(work: () => Promise<Reply> | Reply): Promise<Reply> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refused) return error.reply;
+    throw error;
+  }
+}
