@@ -24,6 +24,10 @@ export const executorConfig = defineConfig({
     schema: nonEmpty(),
     describe: 'Path of the Unix socket at which the signer answers',
   },
+  PRACTICE_CREDIT: {
+    schema: nonEmpty().optional(),
+    describe: 'Dollars with which accounts at practice venues begin; none unless it is set',
+  },
   EXECUTOR_CONCURRENCY: {
     schema: integer(1, 1_024),
     describe: 'Orders of each cell that are at a venue at the same time',

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Registry } from 'prom-client';
 import { Executor } from '#libs/execution/executor/executor.js';
+import { PracticeCredit } from '#libs/execution/executor/practice-credit.js';
 import type { CellLink, CellRequest } from '#libs/execution/protocol/cell-protocol.js';
 import type { ExecutorLinkRequest } from '#libs/execution/protocol/executor-protocol.js';
 import { fromWire, toWire } from '#libs/execution/protocol/wire.js';
@@ -70,6 +71,7 @@ async function serve(parts: ExecutorProcess): Promise<void> {
     ...{ links, venues, signer, clock, concurrency: config.EXECUTOR_CONCURRENCY },
     name: `${config.INSTANCE}:${randomBytes(NAME_BYTES).toString('hex')}`,
     meter: measureCalls(registry, venues.keys()),
+    credit: creditOf(config),
     onFault: quietly((part, error) => {
       log.warn({ err: error, part }, 'something could not be carried out and will be tried again');
     }, clock),
@@ -78,6 +80,13 @@ async function serve(parts: ExecutorProcess): Promise<void> {
   serveGateways(parts, server, executor);
   executor.start();
   scope.onStop('executor', () => executor.stop());
+}
+
+function creditOf({
+  VENUE_B_ACCOUNTS_URL: url,
+  PRACTICE_CREDIT: amount,
+}: ExecutorProcess['config']): PracticeCredit | undefined {
+  return url === undefined || amount === undefined ? undefined : new PracticeCredit(url, amount);
 }
 
 function openCellLinks({ config, scope, clock, tracing, tokens }: ExecutorProcess): CellLink[] {

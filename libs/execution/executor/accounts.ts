@@ -37,6 +37,11 @@ export class Accounts {
     return opened;
   }
 
+  async has(user_id: string, venue: VenueId): Promise<boolean> {
+    const found = await this.signer.accountOf(user_id, venue);
+    return found !== undefined && found.account !== '';
+  }
+
   vault(venue: VenueId): Promise<VenueAccount> {
     return this.of(VAULT_USER, venue);
   }

@@ -9,6 +9,7 @@ import { VenueUnavailable } from '../venues/port.js';
 import { NoAccount, type Accounts } from './accounts.js';
 import type { BreakerBoard } from './breaker-board.js';
 import { CellUnavailable, type Cell } from './cell.js';
+import type { PracticeCredit } from './practice-credit.js';
 import type { Reconciler } from './reconciler.js';
 
 export interface ExecutorLinkPorts {
@@ -17,6 +18,8 @@ export interface ExecutorLinkPorts {
   readonly reconciler: Reconciler;
   readonly breakers: Pick<BreakerBoard, 'reset'>;
   readonly onFault: (what: string, error: unknown) => void;
+  /** Of practice venues only. */
+  readonly credit?: PracticeCredit | undefined;
 }
 
 type Linking = Extract<ExecutorLinkRequest, { op: 'link_venue' }>;
@@ -55,11 +58,14 @@ export class ExecutorLinkHandler {
     }
   }
 
-  private async link({ user_id, venue, credentials }: Linking): Promise<LinkReply> {
+  private async link({ user_id, venue, credentials, practice_credit }: Linking): Promise<LinkReply> {
     const { accounts, reconciler, cells } = this.ports;
     const cell = cells[cellOf(user_id, cells.length)];
     if (cell === undefined) throw new CellUnavailable('no cell has this user');
+    const isNew = !(await accounts.has(user_id, venue));
     const account = await accounts.venue(venue).open(user_id, credentials);
+    // An account that its owner has brought has money of its own.
+    if (isNew && credentials === undefined) await this.ports.credit?.give(venue, account, practice_credit);
     accounts.forget(user_id, venue);
     reconciler.forget(user_id, venue);
     const linked = await cell.link_account({ user_id, venue, account });

@@ -9,6 +9,7 @@ import { Cell } from './cell.js';
 import { ExecutorLinkHandler } from './executor-link.js';
 import { HealthReporter } from './health-reporter.js';
 import { OrderTasks, type CallMeter } from './order-tasks.js';
+import type { PracticeCredit } from './practice-credit.js';
 import { Reconciler } from './reconciler.js';
 import { TaskLoop } from './task-loop.js';
 import { TransferTasks } from './transfer-tasks.js';
@@ -24,6 +25,7 @@ export interface ExecutorPorts {
   /** Tasks of each cell that are carried out at the same time. */
   readonly concurrency: number;
   readonly meter: CallMeter;
+  readonly credit?: PracticeCredit | undefined;
   readonly onFault: (what: string, error: unknown) => void;
 }
 
@@ -38,7 +40,7 @@ export class Executor {
   private readonly transfers: TransferTasks;
 
   constructor(ports: ExecutorPorts) {
-    const { links, venues, signer, clock, name, concurrency, meter, onFault } = ports;
+    const { links, venues, signer, clock, name, concurrency, meter, onFault, credit } = ports;
     const cells = links.map((link) => new Cell(link, name, clock));
     const accounts = new Accounts(venues, signer);
     this.breakers = new BreakerBoard(clock, () => {
@@ -49,7 +51,7 @@ export class Executor {
     this.orders = new OrderTasks({ accounts, breakers: this.breakers, meter, clock });
     this.transfers = new TransferTasks(accounts);
     const { breakers, reconciler } = this;
-    this.link = new ExecutorLinkHandler({ cells, accounts, reconciler, breakers, onFault });
+    this.link = new ExecutorLinkHandler({ cells, accounts, reconciler, breakers, onFault, credit });
     this.loops = cells.map(
       (cell) =>
         new TaskLoop({ cell, clock, concurrency, onFault, carryOut: (task) => this.carryOut(cell, task) }),

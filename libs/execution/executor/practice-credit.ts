@@ -1,0 +1,22 @@
+import type { VenueId } from '../rules/venues.js';
+
+const PATIENCE_MS = 5_000;
+
+/** Money with which accounts at the practice venues begin, by the admin surface of those venues. */
+export class PracticeCredit {
+  constructor(
+    private readonly adminUrl: string,
+    /** In dollars, where a request names no other amount. */
+    private readonly usual: string,
+  ) {}
+
+  async give(exchange_id: VenueId, account: string, amount = this.usual): Promise<void> {
+    const response = await fetch(`${this.adminUrl}/faucet`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ exchange_id, account, amount }),
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    if (!response.ok) throw new Error(`${exchange_id} gives no credit: ${response.status}`);
+  }
+}
