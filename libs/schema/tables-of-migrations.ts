@@ -22,6 +22,7 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
     ...['custody.balances', 'custody.entries', 'custody.limits', 'custody.openings', 'custody.settlements'],
     ...['custody.booked', 'custody.booking_offsets', 'custody.transactions', 'custody.transfers'],
   ],
+  CellCount1790000650000: ['execution_control.cell_count'],
   InitialProjections1790000400000: [
     ...['audit.reads', 'completed.auctions', 'completed.viewers'],
     ...[

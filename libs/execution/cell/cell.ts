@@ -16,7 +16,7 @@ import type { Switchboard } from './switchboard.js';
 import type { TaskDesk } from './task-desk.js';
 import type { TraderDesk } from './trader-desk.js';
 import type { TransferDesk } from './transfer-desk.js';
-import type { Users } from './users.js';
+import type { UserCounts, Users } from './users.js';
 
 export interface CellObjects {
   readonly ports: CellPorts;
@@ -32,6 +32,13 @@ export interface CellObjects {
   readonly traders: TraderDesk;
   readonly transfers: TransferDesk;
   readonly reads: Reads;
+}
+
+export interface CellGauges extends UserCounts {
+  readonly queueDepth: number;
+  readonly appendingSeconds: number;
+  readonly users: number;
+  readonly tasks: number;
 }
 
 /** One cell at work: all orders and holdings of its users. */
@@ -95,16 +102,14 @@ export class Cell {
     return { epoch: ports.writer.head.epoch, sequence: progress.durableHead };
   }
 
-  get gauges(): Readonly<
-    Record<'queueDepth' | 'appendingSeconds' | 'liveOrders' | 'users' | 'tasks', number>
-  > {
+  get gauges(): CellGauges {
     const { loop, users, desk } = this.objects;
     return {
       queueDepth: loop.depth,
       appendingSeconds: loop.appendingSeconds,
-      liveOrders: users.liveOrders,
       users: users.size,
       tasks: desk.waiting,
+      ...users.counts(),
     };
   }
 
@@ -167,7 +172,7 @@ export class Cell {
   private status(): LinkReply {
     const { ports, users } = this.objects;
     const { epoch, sequence: journal_head } = this.head;
-    const { liveOrders: live_orders } = users;
+    const { liveOrders: live_orders } = users.counts();
     return answer('cell_status', { cell: ports.cell, epoch, journal_head, live_orders, users: users.size });
   }
 }

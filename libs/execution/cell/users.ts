@@ -2,6 +2,7 @@ import type { EntityChange, EntityMemory } from '#libs/shard/command-loop.js';
 import type { Entity } from '#libs/shard/task.js';
 import type { ObservedFill } from '../protocol/cell-protocol.js';
 import type { CellEvent } from '../rules/events.js';
+import { isInDoubt } from '../rules/exposure.js';
 import { isHoldingEvent } from '../rules/holdings.js';
 import { emptyUser, evolveUser, isOrderEvent, type UserState } from '../rules/user.js';
 import type { VenueId } from '../rules/venues.js';
@@ -38,6 +39,13 @@ export function venueName(venue: VenueId, id: string): string {
   return `${venue}/${id}`;
 }
 
+export interface UserCounts {
+  readonly liveOrders: number;
+  readonly doubtful: number;
+  readonly stalled: number;
+  readonly differences: number;
+}
+
 /** All users of a cell. */
 export class Users implements EntityMemory<CellTypes> {
   private readonly entries = new Map<string, UserEntry>();
@@ -53,10 +61,18 @@ export class Users implements EntityMemory<CellTypes> {
     return this.entries.size;
   }
 
-  get liveOrders(): number {
-    let live = 0;
-    for (const { durable } of this.entries.values()) live += durable?.live.size ?? 0;
-    return live;
+  /** By a walk over all of them: for metrics alone. */
+  counts(): UserCounts {
+    let [liveOrders, doubtful, stalled, differences] = [0, 0, 0, 0];
+    for (const { durable } of this.entries.values()) {
+      liveOrders += durable?.live.size ?? 0;
+      differences += durable?.holdings.differences.size ?? 0;
+      for (const order of durable?.live.values() ?? []) {
+        if (isInDoubt(order)) doubtful += 1;
+        if (order.stalled_since !== undefined) stalled += 1;
+      }
+    }
+    return { liveOrders, doubtful, stalled, differences };
   }
 
   find(user_id: string): UserEntry | undefined {

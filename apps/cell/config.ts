@@ -1,0 +1,60 @@
+import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
+import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-token-settings.js';
+import { databaseSettings } from '#libs/platform/database/database-settings.js';
+import { defineConfig } from '#libs/platform/settings/config.js';
+import { limitsHoldUnlessLoopback } from '#libs/platform/settings/limits-factor.js';
+import { processSettings } from '#libs/platform/settings/process-settings.js';
+import { hexKeys, integer } from '#libs/platform/settings/setting-types.js';
+import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
+
+export const cellConfig = defineConfig({
+  ...processSettings,
+  ...databaseSettings,
+  ...serviceTokenSettings,
+  ...tracingSettings,
+  ...kafkaSettings,
+  CELL: { schema: integer(0, 15), describe: 'Which cell of order execution this process is' },
+  CELLS: {
+    schema: integer(1, 16),
+    describe: 'How many cells there are; fixed by the first start on a database',
+    default: '2',
+  },
+  ID_KEY: {
+    schema: hexKeys(),
+    describe: 'Keys behind seals, separated by commas: the first makes new ones, all know their own',
+    secret: true,
+  },
+  LIMITS_FACTOR: {
+    schema: integer(1, 1_000_000),
+    describe: 'Multiplies every limit of callers; for measuring on loopback only',
+    default: '1',
+  },
+  STALLED_AFTER_MS: {
+    schema: integer(1_000, 3_600_000),
+    describe:
+      'How long an order waits for its venue, in spite of fresh questions, before it counts as stalled',
+    default: '60000',
+  },
+  SNAPSHOT_EVERY_EVENTS: {
+    schema: integer(100, 100_000_000),
+    describe: 'Events between two snapshots of the cell, which shorten its recovery',
+    default: '50000',
+  },
+});
+
+export const cellRules = [
+  limitsHoldUnlessLoopback('INTERNAL_HOST'),
+  kafkaSettingsAgree,
+  serviceTokenIsSet,
+  cellIsOneOfCells,
+];
+
+function cellIsOneOfCells({
+  CELL: cell,
+  CELLS: cells,
+}: {
+  readonly CELL: number;
+  readonly CELLS: number;
+}): string | undefined {
+  return cell < cells ? undefined : `CELL is wrong: there are ${cells} cells, counted from 0`;
+}

@@ -1,0 +1,21 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** One row: how many cells this database was begun with. Users are spread by it, so it stays. */
+const TABLES = `
+  create schema if not exists execution_control;
+
+  create table execution_control.cell_count (
+    only boolean primary key default true check (only),
+    cells integer not null check (cells between 1 and 16)
+  );
+`;
+
+export class CellCount1790000650000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(TABLES);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('drop table execution_control.cell_count');
+  }
+}
