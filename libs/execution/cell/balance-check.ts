@@ -10,7 +10,7 @@ import {
 } from '../rules/decide/balances.js';
 import type { HoldingEvent } from '../rules/events.js';
 import type { VenueId } from '../rules/venues.js';
-import type { UserEntry } from './users.js';
+import type { UserEntry } from './user-entry.js';
 
 type Balances = Extract<ExecutorRequest, { op: 'balances' }>;
 

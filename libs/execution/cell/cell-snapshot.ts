@@ -5,7 +5,8 @@ import type { Holdings } from '../rules/holdings.js';
 import type { OrderState } from '../rules/order.js';
 import { emptyUser, type CancelTimer, type UserState } from '../rules/user.js';
 import type { VenueId } from '../rules/venues.js';
-import type { Known, UserEntry, Users } from './users.js';
+import type { Known, UserEntry } from './user-entry.js';
+import type { Users } from './users.js';
 
 /** Changes with every change of what is written. */
 export const CELL_SNAPSHOT_FORMAT = 1;

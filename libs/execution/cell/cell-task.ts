@@ -5,7 +5,7 @@ import type { CellRefusal, CellReplies } from '../protocol/cell-replies.js';
 import { toWire } from '../protocol/wire.js';
 import type { CellEvent } from '../rules/events.js';
 import { statusOf } from '../rules/failures.js';
-import type { UserEntry } from './users.js';
+import type { UserEntry } from './user-entry.js';
 
 /** A cell's users, in the types of a shard. Nothing is reserved anywhere else, so there is nothing to ask for. */
 export interface CellTypes extends ShardTypes {

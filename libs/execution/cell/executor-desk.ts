@@ -23,7 +23,8 @@ import type { Observations } from './observations.js';
 import type { OrderWatch } from './order-watch.js';
 import type { Switchboard } from './switchboard.js';
 import { readTaskId, type Lease, type TaskDesk } from './task-desk.js';
-import type { UserEntry, Users } from './users.js';
+import type { UserEntry } from './user-entry.js';
+import type { Users } from './users.js';
 
 type Request<Op extends ExecutorRequest['op']> = Extract<ExecutorRequest, { op: Op }>;
 

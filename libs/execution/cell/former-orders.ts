@@ -4,7 +4,7 @@ import type { OrderEvent } from '../rules/events.js';
 import { evolveOrder } from '../rules/evolve.js';
 import type { OrderState } from '../rules/order.js';
 import { isOrderEvent } from '../rules/user.js';
-import type { UserEntry } from './users.js';
+import type { UserEntry } from './user-entry.js';
 
 /** Orders out of the journal: their histories, and those that memory has let go. */
 export class FormerOrders {

@@ -8,7 +8,7 @@ import { evolveOrder } from '../rules/evolve.js';
 import type { OrderState, OrderTerms } from '../rules/order.js';
 import { orderOf } from '../rules/user.js';
 import type { VenueId } from '../rules/venues.js';
-import { venueName, type UserEntry } from './users.js';
+import { venueName, type UserEntry } from './user-entry.js';
 
 type Observed = Extract<ExecutorRequest, { op: 'observed' }>;
 type ObservedAccountOrder = Observed['orders'][number];

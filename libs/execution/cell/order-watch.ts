@@ -17,7 +17,8 @@ import { VENUE_IDS, type VenueId } from '../rules/venues.js';
 import { cellTask, UNAVAILABLE, type CellTask } from './cell-task.js';
 import { decideTimer } from './timers.js';
 import type { TaskDesk } from './task-desk.js';
-import type { UserEntry, Users } from './users.js';
+import type { UserEntry } from './user-entry.js';
+import type { Users } from './users.js';
 
 /** Something that falls due for one user. */
 interface Due {

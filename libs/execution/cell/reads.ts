@@ -13,7 +13,8 @@ import type { FormerOrders } from './former-orders.js';
 import type { OrderWatch } from './order-watch.js';
 import type { Slots } from './slots.js';
 import type { Switchboard } from './switchboard.js';
-import type { UserEntry, Users } from './users.js';
+import type { UserEntry } from './user-entry.js';
+import type { Users } from './users.js';
 
 type Request<Op extends TraderRequest['op']> = Extract<TraderRequest, { op: Op }>;
 

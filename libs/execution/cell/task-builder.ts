@@ -4,7 +4,7 @@ import { isUnplacedYet } from '../rules/decide/settle.js';
 import { isTerminal, type OrderState } from '../rules/order.js';
 import { orderOf } from '../rules/user.js';
 import type { VenueId } from '../rules/venues.js';
-import type { UserEntry } from './users.js';
+import type { UserEntry } from './user-entry.js';
 
 export type OrderWork = 'submit' | 'cancel' | 'amend' | 'query';
 

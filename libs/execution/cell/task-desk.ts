@@ -5,7 +5,7 @@ import { orderOf } from '../rules/user.js';
 import type { VenueId } from '../rules/venues.js';
 import type { Switchboard } from './switchboard.js';
 import { buildTask, type Work } from './task-builder.js';
-import type { UserEntry } from './users.js';
+import type { UserEntry } from './user-entry.js';
 
 /** What is handed out one after the other: the work of one user in one market of one venue. */
 interface Lane {

@@ -30,7 +30,8 @@ import type { OrderWatch } from './order-watch.js';
 import type { Outcomes } from './outcomes.js';
 import type { Slots, Taken } from './slots.js';
 import type { Refused, Switchboard } from './switchboard.js';
-import { callerKey, type UserEntry, type Users } from './users.js';
+import { callerKey, type UserEntry } from './user-entry.js';
+import type { Users } from './users.js';
 
 type Request<Op extends TraderRequest['op']> = Extract<TraderRequest, { op: Op }>;
 

@@ -8,7 +8,8 @@ import { timesMicros, type Micros } from '../rules/micros.js';
 import type { UserState } from '../rules/user.js';
 import { CAPABILITIES } from '../rules/venues.js';
 import { answer, cellTask, refusal, UNAVAILABLE, type CellTask, type Decided } from './cell-task.js';
-import type { UserEntry, Users } from './users.js';
+import type { UserEntry } from './user-entry.js';
+import type { Users } from './users.js';
 
 type TransferRequest = Extract<TraderRequest, { op: 'transfer' }>;
 

@@ -1,43 +1,10 @@
 import type { EntityChange, EntityMemory } from '#libs/shard/command-loop.js';
-import type { Entity } from '#libs/shard/task.js';
-import type { ObservedFill } from '../protocol/cell-protocol.js';
 import type { CellEvent } from '../rules/events.js';
 import { isInDoubt } from '../rules/exposure.js';
 import { isHoldingEvent } from '../rules/holdings.js';
-import { emptyUser, evolveUser, isOrderEvent, type UserState } from '../rules/user.js';
-import type { VenueId } from '../rules/venues.js';
+import { evolveUser, isOrderEvent } from '../rules/user.js';
 import type { CellTypes } from './cell-task.js';
-
-/** Something that is known from one position of the journal on. */
-export interface Known {
-  readonly id: string;
-  readonly at: number;
-}
-
-/** One user in the memory of a cell. What is beside the state is never forgotten. */
-export interface UserEntry extends Entity<UserState> {
-  readonly user_id: string;
-  /** Orders by what their caller has called them. */
-  readonly keys: Map<string, Known>;
-  /** Orders by the names that the venue has for them. */
-  readonly names: Map<string, Known>;
-  /** Where each order's events stand in the journal. */
-  readonly positions: Map<string, number[]>;
-  /** Movements of money and transfers that are booked, by the reference that they came with. */
-  readonly booked: Map<string, Known>;
-  /** The last event about holdings at each venue. */
-  readonly touched: Map<VenueId, number>;
-  /** Fills of orders that are not known yet; some order of the user is just being sent. */
-  parked: readonly ObservedFill[];
-}
-
-export function callerKey(venue: VenueId, market_id: string, client_order_id: string): string {
-  return `${venue}/${market_id}/${client_order_id}`;
-}
-
-export function venueName(venue: VenueId, id: string): string {
-  return `${venue}/${id}`;
-}
+import { callerKey, emptyEntry, venueName, type Known, type UserEntry } from './user-entry.js';
 
 export interface UserCounts {
   readonly liveOrders: number;
@@ -121,20 +88,6 @@ export class Users implements EntityMemory<CellTypes> {
     const reference = referenceOf(event);
     if (reference !== undefined) entry.booked.set(reference, { id: reference, at });
   }
-}
-
-export function emptyEntry(user_id: string): UserEntry {
-  return {
-    user_id,
-    head: emptyUser,
-    durable: undefined,
-    keys: new Map(),
-    names: new Map(),
-    positions: new Map(),
-    booked: new Map(),
-    touched: new Map(),
-    parked: [],
-  };
 }
 
 function noteOrder(entry: UserEntry, known: Known, event: Extract<CellEvent, { order_id: string }>): void {
