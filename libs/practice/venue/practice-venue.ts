@@ -28,6 +28,8 @@ export class PracticeVenue implements PracticeVenuePort {
   private readonly listeners = new Set<(event: VenueEvent) => void>();
   /** By market: what the bots quote now, and the log does not know yet. */
   private readonly quoted = new Map<string, LoggedCommand>();
+  /** Nothing is due before. */
+  private dueAt = 0;
 
   constructor(private readonly parts: VenueParts) {
     this.exchange_id = parts.exchange_id;
@@ -83,20 +85,39 @@ export class PracticeVenue implements PracticeVenuePort {
   /** Orders that have expired and markets that close. */
   doWhatIsDue(): void {
     const now = this.now();
+    if (now < this.dueAt) return;
+    this.dueAt = Number.POSITIVE_INFINITY;
     for (const { order_id, expires_at: until } of this.parts.state.expiring()) {
-      if (until !== undefined && until <= now) void this.obey({ do: 'cancel', order_id, why: 'expired' });
+      if (until === undefined) continue;
+      if (until <= now) void this.obey({ do: 'cancel', order_id, why: 'expired' });
+      else this.comesDue(until);
     }
     for (const { terms, status } of this.parts.state.markets()) {
-      if (terms.closes_at > now || status === 'closed' || status === 'resolved') continue;
-      void this.obey({ do: 'status', market_id: terms.market_id, status: 'closed' });
+      if (status === 'closed' || status === 'resolved') continue;
+      const { market_id, closes_at: until } = terms;
+      if (until <= now) void this.obey({ do: 'status', market_id, status: 'closed' });
+      else this.comesDue(until);
     }
+  }
+
+  private comesDue(at: Millis | undefined): void {
+    if (at !== undefined) this.dueAt = Math.min(this.dueAt, at);
+  }
+
+  /** What a command that was obeyed makes due later. */
+  private awaitDue(command: VenueCommand): void {
+    if (command.do === 'place') this.comesDue(command.order.expires_at);
+    if (command.do === 'list') this.comesDue(command.market.closes_at);
+    if (command.do === 'status') this.comesDue(this.reads.market(command.market_id)?.terms.closes_at);
   }
 
   private async obey(command: VenueCommand): Promise<VenueReply> {
     const logged: LoggedCommand = { at: this.now(), ...command };
     const { reply, events } = this.parts.state.apply(logged);
-    if (reply.ok) await this.log(logged, events);
-    else await this.durable();
+    if (reply.ok) {
+      this.awaitDue(command);
+      await this.log(logged, events);
+    } else await this.durable();
     return reply;
   }
 
