@@ -1,4 +1,4 @@
-import { instantFromNanos, millisBetween, type Instant } from '#libs/base/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { ExecutorTask, ObservedOrder } from '../protocol/cell-protocol.js';
 import type { VenueCall } from '../rules/order.js';
@@ -30,9 +30,10 @@ export async function findOrder(
   try {
     const first = await lookOnce(venue, account, name, task.since);
     if (first.what !== 'absent') return first;
-    const now = instantFromNanos(clock.epochNanos());
-    if (millisBetween(task.since, now) < venue.visibilityMillis)
-      return { what: 'unknown', reason: 'the venue may not show it yet', call: first.call };
+    // When it was sent is not known here, only that this was before now.
+    await pause(clock, venue.visibilityMillis);
+    const second = await lookOnce(venue, account, name, task.since);
+    if (second.what !== 'absent') return second;
     await pause(clock, BETWEEN_MILLIS);
     return await lookOnce(venue, account, name, task.since);
   } catch (error) {

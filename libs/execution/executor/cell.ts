@@ -19,7 +19,7 @@ export interface Reporting {
   readonly report: TaskReport;
 }
 
-const WAIT_MILLIS = 5_000;
+const WAIT_MILLIS = 2_000;
 /** The link gives up later than the cell answers. */
 const PATIENCE_MILLIS = WAIT_MILLIS + 4_000;
 const AGAIN_MILLIS = 250;
@@ -40,11 +40,10 @@ export class Cell {
     private readonly clock: Clock,
   ) {}
 
+  /** Waits for something to do. For nothing at all it only shows that this executor is there, without which its tasks are taken away. */
   async claim(max: number): Promise<readonly ExecutorTask[]> {
-    const reply = await this.ask(
-      { op: 'claim', executor: this.executor, max, wait_ms: WAIT_MILLIS },
-      PATIENCE_MILLIS,
-    );
+    const wait_ms = max === 0 ? 0 : WAIT_MILLIS;
+    const reply = await this.ask({ op: 'claim', executor: this.executor, max, wait_ms }, PATIENCE_MILLIS);
     const body = bodyOf(reply);
     if (!isClaimed(body)) throw new CellUnavailable('the cell gives out something else than tasks');
     return body.tasks;

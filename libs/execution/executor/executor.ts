@@ -49,7 +49,7 @@ export class Executor {
     this.health = new HealthReporter({ cells, venues, breakers: this.breakers, clock, onFault });
     this.reconciler = new Reconciler({ accounts, clock, onFault });
     this.orders = new OrderTasks({ accounts, breakers: this.breakers, meter, clock });
-    this.transfers = new TransferTasks(accounts);
+    this.transfers = new TransferTasks(accounts, clock);
     const { breakers, reconciler } = this;
     this.link = new ExecutorLinkHandler({ cells, accounts, reconciler, breakers, onFault, credit });
     this.loops = cells.map(

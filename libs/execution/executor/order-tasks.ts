@@ -46,13 +46,11 @@ export class OrderTasks {
 
   async carryOut(cell: Cell, task: OrderTask): Promise<void> {
     const done = await this.done(cell, task);
-    if (done === undefined) return;
     this.ports.meter.called(task.venue, operationOf(task), done.report.what);
     await cell.report(task.task_id, { order_id: task.terms.order_id, ...done });
   }
 
-  /** Undefined where the cell has said that it is not to be done any more. */
-  private async done(cell: Cell, task: OrderTask): Promise<Done | undefined> {
+  private async done(cell: Cell, task: OrderTask): Promise<Done> {
     try {
       const account = await this.ports.accounts.of(task.user_id, task.venue);
       switch (task.kind) {
@@ -72,7 +70,7 @@ export class OrderTasks {
     }
   }
 
-  private async submit(cell: Cell, account: VenueAccount, task: TaskOf<'submit'>): Promise<Done | undefined> {
+  private async submit(cell: Cell, account: VenueAccount, task: TaskOf<'submit'>): Promise<Done> {
     const { terms, attempt } = task;
     if (this.isPast(terms.not_after)) return refusal('not-sent', EXPIRED);
     const sent = account.sentOf(terms);
@@ -82,7 +80,7 @@ export class OrderTasks {
     if (lacking !== undefined) return lacking;
     if (this.isPast(terms.not_after)) return refusal('not-sent', EXPIRED);
     const { order_id } = terms;
-    if (!(await cell.begin({ order_id, venue_client_id, sent }))) return undefined;
+    if (!(await cell.begin({ order_id, venue_client_id, sent }))) return { report: { what: 'told' } };
     const began = this.now();
     const told = await account.submit(terms, venue_client_id);
     this.ports.breakers.count(terms, isVenueFailure(told.outcome));

@@ -11,6 +11,7 @@ export interface TaskLoopPorts {
 }
 
 const UNREACHABLE_MILLIS = 250;
+const FULL_MILLIS = 1_000;
 const STOP_MILLIS = 5_000;
 
 /**
@@ -41,10 +42,10 @@ export class TaskLoop {
     while (!this.stopped) {
       const room = this.ports.concurrency - this.inHand.size;
       if (room <= 0) {
-        await Promise.race(this.inHand.values());
-        continue;
+        await Promise.race([...this.inHand.values(), pause(this.ports.clock, FULL_MILLIS)]);
+        if (this.inHand.size < this.ports.concurrency) continue;
       }
-      const tasks = await this.claim(room);
+      const tasks = await this.claim(Math.max(room, 0));
       if (tasks === undefined) await pause(this.ports.clock, UNREACHABLE_MILLIS);
       for (const task of tasks ?? []) this.take(task);
     }

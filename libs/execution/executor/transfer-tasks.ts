@@ -1,3 +1,4 @@
+import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { ExecutorTask } from '../protocol/cell-protocol.js';
 import type { OrderFailure } from '../rules/order.js';
 import { VenueUnavailable, type VenueAccount } from '../venues/port.js';
@@ -6,24 +7,26 @@ import type { Cell } from './cell.js';
 
 export type TransferTask = Extract<ExecutorTask, { readonly kind: 'transfer' }>;
 
+const TRIES = 20;
+const AGAIN_MILLIS = 1_000;
+
 /**
  * Moves money between a user's account and the vault's. The reference is durable in the cell before anything is sent; a transfer that has
  * one is asked for before it is sent again, and then under the same one, by which the venue does it once.
  */
 export class TransferTasks {
-  constructor(private readonly accounts: Accounts) {}
+  constructor(
+    private readonly accounts: Accounts,
+    private readonly clock: Clock,
+  ) {}
 
+  /** What is in doubt for long is left to the cell, which gives it out again. */
   async carryOut(cell: Cell, task: TransferTask): Promise<void> {
     try {
       await this.move(cell, await this.accounts.of(task.user_id, task.venue), task);
     } catch (error) {
-      if (error instanceof VenueUnavailable) {
-        await cell.report(task.task_id, { report: { what: 'doubtful', reason: error.message } });
-        return;
-      }
-      if (!(error instanceof NoAccount)) throw error;
-      await this.unmoved(cell, task, error.failure);
-      return;
+      if (!(error instanceof NoAccount) || task.reference !== undefined) throw error;
+      await this.end(cell, task, { step: 'failed', failure: error.failure });
     }
   }
 
@@ -35,13 +38,13 @@ export class TransferTasks {
     }
     const reference = task.reference ?? account.transferReference(transfer_id);
     if (task.reference === undefined && !(await this.step(cell, task, { step: 'sent', reference }))) return;
-    const outcome = await account.transfer({ asset, amount, direction, reference });
-    if (outcome === 'done') await this.end(cell, task, { step: 'completed', reference });
-    else if (outcome === 'refused') await this.refused(cell, account, task, reference);
-    else
-      await cell.report(task.task_id, {
-        report: { what: 'doubtful', reason: 'it is not known whether the venue has moved it' },
-      });
+    for (let tries = 1; ; tries += 1) {
+      const outcome = await account.transfer({ asset, amount, direction, reference });
+      if (outcome === 'done') return this.end(cell, task, { step: 'completed', reference });
+      if (outcome === 'refused') return this.refused(cell, account, task, reference);
+      if (tries === TRIES) throw new VenueUnavailable('it is not known whether the venue has moved it');
+      await pause(this.clock, AGAIN_MILLIS);
+    }
   }
 
   /** A refusal of what was sent before may mean that it was done. */
@@ -53,15 +56,6 @@ export class TransferTasks {
   ): Promise<void> {
     if (await account.transferred(reference)) await this.end(cell, task, { step: 'completed', reference });
     else await this.end(cell, task, { step: 'failed', reference, failure: { code: 'VENUE_REJECTED' } });
-  }
-
-  /** Without the user's keys nothing was sent now; what was sent before stays in doubt. */
-  private async unmoved(cell: Cell, task: TransferTask, failure: OrderFailure): Promise<void> {
-    if (task.reference === undefined) await this.end(cell, task, { step: 'failed', failure });
-    else
-      await cell.report(task.task_id, {
-        report: { what: 'doubtful', reason: failure.message ?? failure.code },
-      });
   }
 
   private async end(

@@ -27,6 +27,9 @@ export interface BExchange {
   readonly call: VenueCall;
 }
 
+/** A process that stood still must not send what others have given up meanwhile. */
+const STALE_NANOS = 8_000n * NANOS_PER_MILLI;
+
 /** Requests to the venue's REST interface, signed by the signer where they are a user's. */
 export class VenueBRequests {
   constructor(
@@ -58,20 +61,24 @@ export class VenueBRequests {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const url = this.address(path, query);
     const asked = { method, url, ...(text === undefined ? {} : { body: text }) };
+    const began = this.clock.monotonicNanos();
     let signed: SignedHeaders;
     try {
       signed = await this.sign(request, url.pathname, text ?? '');
     } catch (error) {
       if (!(error instanceof SignerFailure)) throw error;
-      const outcome: BOutcome = { what: 'unsigned', failure: error };
-      const unsent: HttpOutcome = { what: 'never-sent', reason: error.code };
-      const call = callOf(operation, { ...asked, headers: {} }, { outcome: unsent, sent_at: this.now() });
-      return { outcome, call };
+      return { ...this.unsent(operation, asked), outcome: { what: 'unsigned', failure: error } };
     }
     const json = text === undefined ? undefined : { 'content-type': 'application/json' };
+    if (this.clock.monotonicNanos() - began > STALE_NANOS) return this.unsent(operation, asked);
     const sent: HttpAsked = { ...asked, headers: { ...signed.headers, ...json } };
     const exchange = await this.http.exchange(sent);
     return { outcome: exchange.outcome, call: callOf(operation, sent, exchange, signed.signed_at) };
+  }
+
+  private unsent(operation: VenueCall['operation'], asked: Omit<HttpAsked, 'headers'>): BExchange {
+    const outcome: HttpOutcome = { what: 'never-sent', reason: 'it was too old to be sent' };
+    return { outcome, call: callOf(operation, { ...asked, headers: {} }, { outcome, sent_at: this.now() }) };
   }
 
   private sign(
