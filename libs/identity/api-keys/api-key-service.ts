@@ -90,7 +90,7 @@ export class ApiKeyService {
   }
 
   /** Of an operator. Undefined: there is no such user. Fails for scopes that no key may have. */
-  grant(
+  async grant(
     account_id: string,
     given: GrantedKey,
     writeDown: (client: PoolClient, client_id: string) => Promise<void>,

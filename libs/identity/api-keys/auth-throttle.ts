@@ -22,8 +22,12 @@ export class AuthThrottle {
     return this.watch.isBlocked(networkOf(peer));
   }
 
-  /** False: others came first, and this one is answered as if it had not been looked at. */
+  /**
+   * False: others came first, and this one is answered as if it had not been looked at. Where there is no address, as of a caller that has
+   * gone meanwhile, nothing is counted: it would be everybody's.
+   */
   async countFailure(peer: string): Promise<boolean> {
+    if (peer === '') return true;
     const values = [networkOf(peer)];
     const { rows } = await this.pool.query<Counted>(
       quickly({ name: 'count-auth-failure', text: COUNT, values }),

@@ -79,6 +79,12 @@ const ASK_MS = 1_000;
  * before it is answered.
  */
 export class ApiAuthenticator {
+  /** The same object as long as nothing about it has changed. */
+  private readonly callers = new WeakMap<
+    KnownKey,
+    { readonly user: TokenState; readonly caller: ApiCaller | CredentialRefusal }
+  >();
+
   constructor(private readonly ports: AuthenticatorPorts) {}
 
   authenticate(parts: CredentialParts): MaybePromise<CallerOutcome> {
@@ -170,6 +176,14 @@ export class ApiAuthenticator {
   }
 
   private keyCaller(key: KnownKey, user: TokenState): ApiCaller | CredentialRefusal {
+    const known = this.callers.get(key);
+    if (known?.user === user) return known.caller;
+    const caller = this.callerOf(key, user);
+    this.callers.set(key, { user, caller });
+    return caller;
+  }
+
+  private callerOf(key: KnownKey, user: TokenState): ApiCaller | CredentialRefusal {
     const enrolment = user === 'refused' ? undefined : user.enrolments.get(this.ports.service);
     if (enrolment === undefined) return NO_USER;
     return {
