@@ -1,0 +1,369 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { HandshakeRefused, OrderStream, type OrderFrame } from '#libs/client/execution-stream.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
+import { ScriptedCell } from './fixtures/scripted-cell.js';
+import { SocketGateway, type GatewayOptions } from './fixtures/socket-gateway.js';
+
+let store: MemoryJournalStore;
+let cell: ScriptedCell;
+let gateway: SocketGateway;
+let cellUrl: string;
+let open: OrderStream[];
+
+async function startGateway(options: Partial<GatewayOptions> = {}): Promise<SocketGateway> {
+  gateway = new SocketGateway({ cellUrl, reader: store, ...options });
+  await gateway.start();
+  return gateway;
+}
+
+beforeEach(async () => {
+  open = [];
+  store = new MemoryJournalStore('execution');
+  cell = new ScriptedCell(await new MemoryJournal(store).open(0));
+  cellUrl = await cell.start();
+  await startGateway();
+});
+
+afterEach(async () => {
+  for (const one of open) one.kill();
+  await gateway.stop();
+  cell.stop();
+  expect(gateway.faults).toEqual([]);
+});
+
+/** A socket of this user, by a session, before its `hello`. */
+async function connect(user = 'ada', headers: Readonly<Record<string, string>> = {}): Promise<OrderStream> {
+  const token = 'x-client-id' in headers ? {} : { token: user };
+  const stream = await OrderStream.open(gateway.url, { ...token, headers });
+  open.push(stream);
+  return stream;
+}
+
+async function greeted(user = 'ada', fields: object = {}): Promise<OrderStream> {
+  const stream = await connect(user);
+  await stream.hello({ ...fields });
+  return stream;
+}
+
+/** A socket of a key of ada. */
+async function keyed(): Promise<OrderStream> {
+  const stream = await connect('ada', { 'x-client-id': 'ada', 'x-api-key': 'k', 'x-api-secret': 's' });
+  await stream.hello();
+  return stream;
+}
+
+/** What the channel has told: type, seq and what matters of it. */
+function told(stream: OrderStream, id = 's1'): string[] {
+  return stream.frames
+    .filter((frame) => frame.subscription_id === id && frame.seq !== undefined)
+    .map((frame) => `${frame.seq ?? ''} ${frame.type} ${wordOf(frame)}`);
+}
+
+function wordOf(frame: OrderFrame): string {
+  if (frame.type === 'snapshot') return String((frame.orders as unknown[]).length);
+  const { version } = (frame.order ?? {}) as { readonly version?: number };
+  if (frame.type === 'order_update') return `${frame.reason ?? ''} v${version ?? ''}`;
+  return String(frame.fill_id ?? frame.kind);
+}
+
+async function untilTold(stream: OrderStream, expected: readonly string[], id = 's1'): Promise<void> {
+  await stream.untilIt(() => told(stream, id).length >= expected.length);
+  expect(told(stream, id)).toEqual(expected);
+}
+
+describe('the channel of orders', () => {
+  it('begins with the live orders and goes on with every change, a fill before the order that contains it', async () => {
+    const before = await cell.accept('ada');
+    const stream = await greeted();
+    await stream.subscribe();
+    const order = await cell.accept('ada');
+    await cell.accept('bob');
+    await cell.write([
+      {
+        ...cell.of('ada', order),
+        ...{ type: 'SUBMISSION_STARTED', attempt: 1, venue_client_id: order },
+        sent: { quantity: 10_000_000n, price: 400_000n },
+      },
+      { ...cell.of('ada', order), type: 'ORDER_PLACED', exchange_order_id: 'x' },
+      cell.fill('ada', order, 4_000_000n, 'f1'),
+      cell.fill('ada', order, 4_000_000n, 'f1'),
+      cell.fill('ada', order, 6_000_000n, 'f2'),
+    ]);
+    await untilTold(stream, [
+      '0 snapshot 1',
+      '1 order_update ACCEPTED v1',
+      '2 order_update SUBMITTING v2',
+      '3 order_update OPEN v3',
+      '4 fill f1',
+      '5 order_update FILL v4',
+      '6 fill f2',
+      '7 order_update FILLED v5',
+    ]);
+    const snapshot = await stream.until(({ type }) => type === 'snapshot');
+    expect(snapshot).toMatchObject({
+      seq: 0,
+      more: false,
+      orders: [{ order_id: before, raw: null, metadata: null }],
+    });
+    const last = stream.frames.at(-1);
+    expect(last).toMatchObject({
+      order: { order_id: order, status: 'filled', filled_quantity: '10', version: 5 },
+    });
+    const fill = await stream.until(({ type }) => type === 'fill');
+    expect(fill).toMatchObject({
+      fill_id: 'f1',
+      order_id: order,
+      exchange_id: 'venue_b',
+      quantity: '4',
+      price: '0.4',
+    });
+  });
+
+  it('tells what came from outside', async () => {
+    const stream = await greeted();
+    await stream.subscribe();
+    const at = '2026-11-28T04:00:00.123456789Z';
+    const own = { at, user_id: 'ada', venue: 'venue_b' } as const;
+    const moved = {
+      type: 'BALANCE_MOVED',
+      entry_id: 'e1',
+      asset: 'USD',
+      amount: -2_500_000n,
+      occurred_at: at,
+    } as const;
+    await cell.write([{ ...own, ...moved, movement: 'EXTERNAL_TRANSFER' }]);
+    const frame = await stream.until(({ type }) => type === 'external');
+    expect(frame).toMatchObject({
+      ...{ type: 'external', subscription_id: 's1', seq: 1, kind: 'TRANSFER', exchange_id: 'venue_b' },
+      ...{ asset: 'USD', amount: '-2.5', entry_id: 'e1', occurred_at: '2026-11-28T04:00:00.123Z' },
+    });
+  });
+
+  it('has snapshots in parts of 200, and subscriptions of some venues', async () => {
+    const events = Array.from({ length: 201 }, () => cell.acceptance('ada'));
+    await cell.write([...events, cell.acceptance('ada', { venue: 'venue_e' })]);
+    const stream = await greeted();
+    await stream.subscribe();
+    await stream.subscribe({ exchange_ids: ['venue_e'] });
+    expect(told(stream)).toEqual(['0 snapshot 200', '0 snapshot 2']);
+    expect(told(stream, 's2')).toEqual(['0 snapshot 1']);
+    await cell.accept('ada', { venue: 'venue_e' });
+    await cell.accept('ada');
+    await stream.untilIt(() => told(stream).length === 4);
+    expect(told(stream, 's2')).toEqual(['0 snapshot 1', '1 order_update ACCEPTED v1']);
+  });
+
+  it('tells a late fill of an order that had ended before', async () => {
+    const order = await cell.accept('ada');
+    await cell.write([
+      { ...cell.of('ada', order), type: 'ORDER_ENDED', status: 'cancelled', terminal_reason: 'USER' },
+    ]);
+    const stream = await greeted();
+    await stream.subscribe();
+    await cell.write([cell.fill('ada', order, 1_000_000n, 'late')]);
+    await untilTold(stream, ['0 snapshot 0', '1 fill late', '2 order_update FILL v3']);
+  });
+
+  it('is heard although the cell says nothing', async () => {
+    const stream = await greeted();
+    await stream.subscribe();
+    await cell.write([cell.acceptance('ada')], true);
+    await untilTold(stream, ['0 snapshot 0', '1 order_update ACCEPTED v1']);
+  });
+});
+
+describe('a connection that comes back', () => {
+  it('goes on after the last message that it has seen, under the same ids', async () => {
+    const first = await greeted();
+    await first.subscribe();
+    const order = await cell.accept('ada');
+    await untilTold(first, ['0 snapshot 0', '1 order_update ACCEPTED v1']);
+    first.kill();
+    await cell.write([cell.fill('ada', order, 1_000_000n, 'f1')]);
+    const second = await connect();
+    expect(await second.resume(first)).toMatchObject({
+      resumed: true,
+      subscriptions: [{ subscription_id: 's1', channel: 'orders' }],
+    });
+    await untilTold(second, ['2 fill f1', '3 order_update FILL v2']);
+    await cell.accept('ada');
+    await untilTold(second, ['2 fill f1', '3 order_update FILL v2', '4 order_update ACCEPTED v1']);
+  });
+
+  it('goes on at another gateway', async () => {
+    const first = await greeted();
+    await first.subscribe();
+    const order = await cell.accept('ada');
+    await untilTold(first, ['0 snapshot 0', '1 order_update ACCEPTED v1']);
+    await gateway.stop();
+    await cell.write([cell.fill('ada', order, 1_000_000n, 'f1')]);
+    await startGateway();
+    const second = await connect();
+    await second.resume(first);
+    await untilTold(second, ['2 fill f1', '3 order_update FILL v2']);
+  });
+
+  it('begins anew where the past is gone', async () => {
+    await gateway.stop();
+    const gone = { after: () => Promise.resolve(undefined), ofOrder: () => Promise.resolve(undefined) };
+    await startGateway();
+    const first = await greeted();
+    await first.subscribe();
+    await gateway.stop();
+    await cell.accept('ada');
+    await startGateway({ events: gone });
+    const second = await connect();
+    await second.resume(first);
+    await second.until(({ type }) => type === 'snapshot');
+    expect(second.frames.map(({ type, reason }) => `${type} ${reason ?? ''}`)).toEqual([
+      'welcome ',
+      'heartbeat ',
+      'resync HISTORY_GONE',
+      'snapshot ',
+    ]);
+  });
+
+  it('is told that its token is of somebody else', async () => {
+    const first = await greeted();
+    await first.subscribe();
+    const second = await connect('bob');
+    expect(await second.resume(first)).toMatchObject({
+      ...{ resumed: false, resume_error: 'INVALID', subscriptions: [] },
+    });
+  });
+});
+
+describe('who may connect', () => {
+  it('shows a triple, a token, or a token as subprotocol, and nothing less', async () => {
+    await expect(OrderStream.open(gateway.url)).rejects.toMatchObject({ status: 401 });
+    gateway.callers.special.set('eve', { status: 403, error: 'not from here' });
+    await expect(connect('eve')).rejects.toBeInstanceOf(HandshakeRefused);
+    const encoded = Buffer.from('ada').toString('base64url');
+    const stream = await OrderStream.open(gateway.url, { protocols: ['authorization', `Bearer.${encoded}`] });
+    open.push(stream);
+    expect(await stream.hello()).toMatchObject({ type: 'welcome', resumed: false });
+    await keyed();
+  });
+
+  it('has ten sockets', async () => {
+    for (let socket = 0; socket < 10; socket += 1) await connect();
+    await expect(connect()).rejects.toMatchObject({ status: 429 });
+    await connect('bob');
+  });
+
+  it('is closed when its key is revoked, or its address is no longer listed', async () => {
+    const revoked = await keyed();
+    gateway.callers.special.set('ada', { status: 401, error: 'revoked' });
+    expect(await revoked.untilClosed()).toBe(4401);
+    gateway.callers.special.delete('ada');
+    const elsewhere = await keyed();
+    gateway.callers.special.set('ada', { status: 403, error: 'not from here' });
+    expect(await elsewhere.untilClosed()).toBe(4403);
+  });
+
+  it('without trade:read may not subscribe, and is closed when it loses it', async () => {
+    gateway.callers.special.set('ada', { scopes: ['trade:execute'] });
+    const stream = await keyed();
+    expect(await stream.ask('subscribe', { channel: 'orders' })).toMatchObject({
+      ...{ type: 'error', status: 403, code: 'InsufficientScope' },
+      error_details: { code: 'AUTH_INSUFFICIENT_SCOPE', metadata: { classification: 'non_retryable' } },
+    });
+    gateway.callers.special.delete('ada');
+    const other = await keyed();
+    gateway.callers.special.set('ada', { scopes: ['trade:execute'] });
+    expect(await other.untilClosed()).toBe(4403);
+    expect(stream.closed).toBeUndefined();
+  });
+});
+
+describe('what is said', () => {
+  it.each([
+    'nonsense',
+    '[]',
+    '{"op":"ping"}',
+    '{"req_id":"1"}',
+    '{"op":"ping","req_id":"1"}',
+    '{"op":"hello","req_id":""}',
+  ])('closes the socket where it is no hello: %s', async (text) => {
+    const stream = await connect();
+    stream.say(text);
+    expect(await stream.untilClosed()).toBe(4400);
+  });
+
+  it('is refused where it is not right, and the socket stays', async () => {
+    const stream = await greeted();
+    expect(await stream.ask('fly')).toMatchObject({ type: 'error', status: 400 });
+    expect(await stream.ask('subscribe', { channel: 'trades' })).toMatchObject({
+      error_details: { code: 'VALIDATION_INVALID_PARAMETER', details: { field: 'channel' } },
+    });
+    expect(await stream.ask('subscribe', { channel: 'orders', venue: 'x' })).toMatchObject({
+      error_details: { code: 'VALIDATION_UNKNOWN_FIELD', details: { field: 'venue' } },
+    });
+    expect(await stream.ask('ping')).toMatchObject({ type: 'pong' });
+    expect(await stream.ask('unsubscribe', { subscription_id: 's9' })).toMatchObject({ status: 400 });
+  });
+});
+
+describe('commands', () => {
+  it('are taken in order, with their numbers as they came, and answered as over HTTP', async () => {
+    const stream = await greeted();
+    const begun: string[] = [];
+    gateway.runCommand = async ({ members }) => {
+      begun.push(members.get('order') ?? '');
+      await eventually(() => expect(gateway.commands.length).toBeGreaterThan(0));
+      return { status: 200, body: '{"order_id":"o"}', isReplay: true };
+    };
+    stream.say('{"op":"order.submit","req_id":"a","order":{"price":0.10,"quantity":1e1}}');
+    stream.say('{"op":"order.submit","req_id":"b","order":{"price":0.2}}');
+    const ack = { type: 'ack', result: { order_id: 'o' }, idempotent_replay: true };
+    expect(await stream.until(({ req_id }) => req_id === 'b')).toEqual({ ...ack, req_id: 'b' });
+    expect(begun).toEqual(['{"price":0.10,"quantity":1e1}', '{"price":0.2}']);
+    expect(stream.frames.slice(1).map(({ req_id }) => req_id)).toEqual(['a', 'b']);
+    gateway.runCommand = () => Promise.resolve({ status: 403, body: '' });
+    expect(await stream.ask('order.cancel_all', { exchange_id: 'venue_b' }, 'c')).toEqual({
+      ...{ type: 'error', req_id: 'c', status: 403 },
+    });
+  });
+
+  it('carry the connection of who wants its orders cancelled with it, and the cell hears what becomes of it', async () => {
+    const stream = await greeted('ada', { cancel_on_disconnect: { grace_ms: 5_000 } });
+    const { connection_id: id } = await stream.until(({ type }) => type === 'welcome');
+    await stream.subscribe();
+    await stream.ask('order.submit', { order: {} });
+    expect(gateway.commands[0]?.connectionId).toBe(id);
+    stream.kill();
+    const said = (): unknown[] =>
+      cell.heard.flatMap((request) =>
+        request.op === 'connection' ? [[request.how, request.connection_id]] : [],
+      );
+    await eventually(() => expect(said()).toEqual([['LOST', id]]));
+    const second = await connect();
+    await second.resume(stream, { cancel_on_disconnect: { grace_ms: 5_000 } });
+    await eventually(() => expect(said().slice(1)).toEqual([['RESUMED', id]]));
+    await second.ask('bye');
+    expect(await second.untilClosed()).toBe(1000);
+    await eventually(() => expect(said().slice(2)).toEqual([['BYE', id]]));
+  });
+});
+
+describe('a venue that is denied to keys', () => {
+  it('is silent, takes no seq, and is shown anew when it returns', async () => {
+    const stream = await keyed();
+    await stream.subscribe();
+    gateway.access.set('venue_b', false);
+    const change = await stream.until(({ type }) => type === 'provider_access');
+    expect(change).toMatchObject({ exchange_id: 'venue_b', enabled: false });
+    await cell.accept('ada');
+    await cell.accept('ada', { venue: 'venue_e' });
+    await untilTold(stream, ['0 snapshot 0', '1 order_update ACCEPTED v1']);
+    gateway.access.set('venue_b', true);
+    await untilTold(stream, ['0 snapshot 0', '1 order_update ACCEPTED v1', '1 snapshot 2']);
+    expect(stream.frames.map(({ type }) => type).slice(-4)).toEqual([
+      'heartbeat',
+      'heartbeat',
+      'resync',
+      'snapshot',
+    ]);
+  });
+});
