@@ -78,6 +78,8 @@ export interface TransferTerms {
   readonly venue: VenueId;
   /** The settlement currency, or a token id. */
   readonly asset: string;
+  /** Of a token, what the vault calls it: contract and outcome of the auctions. */
+  readonly vault_asset?: string;
   readonly amount: Micros;
   /** Out of the trading domain into the vault, or the other way. */
   readonly direction: 'to_vault' | 'from_vault';
