@@ -5,7 +5,7 @@ const TABLES = `
   create schema if not exists execution_control;
 
   create table execution_control.cell_count (
-    only boolean primary key default true check (only),
+    only_row boolean primary key default true check (only_row),
     cells integer not null check (cells between 1 and 16)
   );
 `;
