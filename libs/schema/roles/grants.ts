@@ -98,32 +98,39 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'custody.transfers': { gateway: READ, operations: READ },
   'custody.limits': { settler: READ, operations: READ },
 
-  'journal.shards': { owner: KEEP, gateway: READ, projector: READ, operations: READ },
+  'journal.shards': { cell: KEEP, owner: KEEP, gateway: READ, projector: READ, operations: READ },
   'journal.records': {
+    cell: ['select', 'insert (family, shard, sequence, epoch, kind, payload, hash, seal)'],
     owner: ['select', 'insert (family, shard, sequence, epoch, kind, payload, hash, seal)'],
     gateway: READ,
     projector: READ,
     operations: READ,
   },
   'journal.home': {
+    cell: ['select', 'insert (family, cluster_id, topic_prefix)'],
     owner: ['select', 'insert (family, cluster_id, topic_prefix)'],
     gateway: READ,
     projector: READ,
     operations: READ,
   },
-  'journal.snapshots': { owner: ALL, gateway: READ, projector: READ, operations: READ },
+  'journal.snapshots': { cell: ALL, owner: ALL, gateway: READ, projector: READ, operations: READ },
   'journal.restored': {
+    cell: ['select', 'delete'],
     owner: ['select', 'delete'],
     gateway: READ,
     projector: READ,
     settler: READ,
     operations: READ,
   },
-  'journal.accepted': { owner: KEEP, operations: READ },
-  'journal.life': { owner: READ, gateway: READ, operations: READ },
-  'journal.sealed': { owner: ['select', 'insert (family, shard, sequence)'], operations: READ },
-  'journal.histories': { owner: ['select', 'insert'], operations: READ },
-  'journal.witness': { owner: KEEP, gateway: READ, projector: READ, operations: READ },
+  'journal.accepted': { cell: KEEP, owner: KEEP, operations: READ },
+  'journal.life': { cell: READ, owner: READ, gateway: READ, operations: READ },
+  'journal.sealed': {
+    cell: ['select', 'insert (family, shard, sequence)'],
+    owner: ['select', 'insert (family, shard, sequence)'],
+    operations: READ,
+  },
+  'journal.histories': { cell: ['select', 'insert'], owner: ['select', 'insert'], operations: READ },
+  'journal.witness': { cell: KEEP, owner: KEEP, gateway: READ, projector: READ, operations: READ },
 
   'completed.auctions': PROJECTED,
   'completed.viewers': PROJECTED,
@@ -132,6 +139,19 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'auction_history.events': PROJECTED,
   'auction_history.quotes': PROJECTED,
   'auction_history.answers': PROJECTED,
+
+  'execution_control.switches': { gateway: KEEP, cell: READ, operations: READ },
+  'execution_control.operator_actions': {
+    gateway: ['select', 'insert (operator, action, input, reason, request_id)'],
+    operations: READ,
+  },
+  'execution_control.cell_count': { cell: ['select', 'insert (cells)'], operations: READ },
+
+  'signer.keys': { signer: ['select', 'insert', 'update'], operations: READ },
+  'signer.signatures': {
+    signer: ['select', 'insert (user_id, venue, key_id, order_id, content, body_sha256, digest, written_at)'],
+    operations: READ,
+  },
 
   'execution.projection_offsets': OF_CELLS,
   'execution.orders': OF_CELLS,
@@ -144,7 +164,15 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   },
 
   'meta.migration': {},
-  'meta.generation': { owner: READ, gateway: READ, projector: READ, settler: READ, operations: READ },
+  'meta.generation': {
+    cell: READ,
+    signer: READ,
+    owner: READ,
+    gateway: READ,
+    projector: READ,
+    settler: READ,
+    operations: READ,
+  },
 };
 
 export const SCHEMAS: readonly string[] = [
