@@ -6,7 +6,7 @@ import { journalNotices } from '#libs/link/journal-notices.js';
 import { LinkServer } from '#libs/link/link-server.js';
 import { NoticeBoard } from '#libs/link/notices.js';
 import { watchServiceTokens } from '#libs/link/service-tokens.js';
-import { DatabasePulse, SCHEMA_ANSWERS } from '#libs/platform/database/database-pulse.js';
+import { DatabasePulse } from '#libs/platform/database/database-pulse.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { internalHandler, listen } from '#libs/platform/internal-server/internal-server.js';
 import type { Health } from '#libs/platform/internal-server/polled-readiness.js';
@@ -33,7 +33,7 @@ export class CellProcess {
       looksUp: true,
       stopping: scope.stopping,
     });
-    this.schema = new DatabasePulse(this.pool, clock, SCHEMA_ANSWERS);
+    this.schema = new DatabasePulse(this.pool, clock);
   }
 
   /** Answers for its health at once; serves when the cell has recovered. */
@@ -119,6 +119,6 @@ export class CellProcess {
     if (this.parts.scope.stopping.aborted) return { ok: false, status: 'draining' };
     if (this.link === undefined) return { ok: false, status: 'recovering' };
     const reachable = await this.schema.answers();
-    return reachable ? { ok: true, status: 'ready' } : { ok: false, status: 'control_schema_unreachable' };
+    return reachable ? { ok: true, status: 'ready' } : { ok: false, status: 'database_unreachable' };
   }
 }
