@@ -40,6 +40,8 @@ export interface EndpointSpec {
   readonly bodyName?: string;
   /** More or less than the dialect takes of other endpoints. */
   readonly maxBodyBytes?: number;
+  /** Here no body is no JSON, whatever the dialect makes of one elsewhere. */
+  readonly absentBody?: 'refused';
   /** The code for a body that is JSON but not this one; `invalid_json` unless given. */
   readonly bodyFault?: string;
   /** `ignored`: a key may be given and means nothing. Without either, the body has no such field. */

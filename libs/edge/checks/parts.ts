@@ -94,7 +94,7 @@ function readContent(
   { body: rules }: DialectRules,
 ): CheckOutcome {
   const { bytes = NO_BYTES } = inspection;
-  const isAbsent = bytes.length === 0 && rules.absent === 'empty-object';
+  const isAbsent = bytes.length === 0 && rules.absent === 'empty-object' && spec.absentBody !== 'refused';
   const parsed = isAbsent ? ({ ok: true, value: {} } as const) : parseJson(bytes, rules);
   if (!parsed.ok) return { kind: parsed.fault, spec, location: locationOfRepeat(bytes, rules) };
   const { fields, keys } =

@@ -34,6 +34,16 @@ export class Venues {
     return market;
   }
 
+  /** Undefined also where the venue cannot be asked. */
+  async known(venue: VenueId, id: string): Promise<VenueMarket | undefined> {
+    try {
+      return await this.of(venue).market(id);
+    } catch (error) {
+      if (error instanceof VenueUnavailable) return undefined;
+      throw error;
+    }
+  }
+
   async asked<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();

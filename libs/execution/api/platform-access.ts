@@ -1,0 +1,26 @@
+import type { ApiCaller } from '#libs/identity/api-keys/authenticate.js';
+import type { AccessFlags } from '#libs/identity/api-keys/provider-access.js';
+import type { VenueId } from '../rules/venues.js';
+import { emptyReply, refusal, refuse, Refused } from './refusals.js';
+
+/** Submit and the family of cancels are denied without a word. */
+export type Denial = 'bare' | 'told';
+
+/** Whether keys may reach a venue at all; sessions always may. What cannot be verified is not allowed. */
+export class PlatformAccess {
+  constructor(private readonly flags: AccessFlags) {}
+
+  check({ client_id }: Pick<ApiCaller, 'client_id'>, venue: VenueId, denial: Denial): void {
+    if (client_id === undefined) return;
+    const access = this.flags.accessOf(venue);
+    if (access === 'enabled') return;
+    if (access === 'unknown') {
+      throw refuse('AUTH_ACCESS_UNVERIFIABLE', `API-key access to ${venue} cannot be verified at present`);
+    }
+    throw new Refused(
+      denial === 'bare'
+        ? emptyReply(403)
+        : refusal('AUTH_INSUFFICIENT_SCOPE', `API-key access to ${venue} is disabled`),
+    );
+  }
+}
