@@ -136,6 +136,8 @@ export interface OrderState {
   readonly venue_client_id?: string;
   readonly exchange_order_id?: string;
   readonly attempts: number;
+  /** When the latest attempt was begun: the venue may have the order from then on. */
+  readonly begun_at?: Instant;
   readonly sent?: { readonly quantity: Micros; readonly price: Micros };
   readonly filled: Micros;
   /** The sum of price times quantity over all fills, in millionths of millionths. */
