@@ -1,13 +1,6 @@
 import type { Instant } from '#libs/base/instant.js';
 import type { ExecutorRequest } from '../protocol/cell-protocol.js';
-import {
-  afterEvents,
-  decideMovements,
-  decideOpening,
-  gapsOf,
-  isSeenFirst,
-  type Gap,
-} from '../rules/decide/balances.js';
+import { afterEvents, decideMovements, decideOpening, gapsOf, type Gap } from '../rules/decide/balances.js';
 import type { HoldingEvent } from '../rules/events.js';
 import type { VenueId } from '../rules/venues.js';
 import type { UserEntry } from './user-entry.js';
@@ -39,7 +32,7 @@ export class BalanceCheck {
     const { holdings } = entry.head;
     const moved = decideMovements(seen, (reference) => entry.booked.has(reference), at);
     const after = afterEvents(holdings, moved);
-    if (isSeenFirst(holdings, venue))
+    if (!entry.opened.has(venue))
       return { events: [...moved, ...decideOpening(after, seen, at)], isSuspicious: false };
     const isOutdated = (entry.touched.get(venue) ?? 0) > as_of || entry.parked.length > 0;
     if (isOutdated) return { events: moved, isSuspicious: false };

@@ -31,6 +31,7 @@ interface UserLine {
   readonly names: Pairs<Known>;
   readonly positions: Pairs<readonly number[]>;
   readonly booked: Pairs<Known>;
+  readonly opened: readonly (readonly [VenueId, number])[];
   readonly touched: readonly (readonly [VenueId, number])[];
 }
 
@@ -87,6 +88,7 @@ function lineOf(head: number, entry: UserEntry, { live, ended, holdings, timers 
       return before.length === 0 ? [] : [[id, before]];
     }),
     booked: known(entry.booked),
+    opened: [...entry.opened].filter(([, at]) => at <= head),
     touched: [...entry.touched].map(([venue, at]) => [venue, Math.min(at, head)] as const),
   };
 }
@@ -110,6 +112,7 @@ function entryOf(line: UserLine): UserEntry {
     names: new Map(line.names),
     positions: new Map(line.positions.map(([id, all]) => [id, [...all]])),
     booked: new Map(line.booked),
+    opened: new Map(line.opened),
     touched: new Map(line.touched),
   };
 }

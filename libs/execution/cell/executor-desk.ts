@@ -4,6 +4,7 @@ import type { ExecutorRequest, ObservedFill, TaskReport } from '../protocol/cell
 import { decideDoubt, decideUnsent } from '../rules/decide/cancel.js';
 import { OrderDraft } from '../rules/decide/order-draft.js';
 import { decideReport } from '../rules/decide/report.js';
+import { isUnplacedYet } from '../rules/decide/settle.js';
 import type { TaskKind } from '../rules/decide/seen.js';
 import type { CellEvent, HoldingEvent } from '../rules/events.js';
 import type { OrderState } from '../rules/order.js';
@@ -54,15 +55,25 @@ export class ExecutorDesk {
   }
 
   /** From here on the venue may have the order, whatever is heard of it later. */
-  begin(request: Request<'begin_submission'>): Promise<LinkReply> {
-    const { order_id, executor, venue_client_id, sent } = request;
+  async begin(request: Request<'begin_submission'>): Promise<LinkReply> {
+    const { order_id, executor } = request;
     const entry = this.ports.users.ownerOf(order_id);
-    if (entry === undefined) return Promise.resolve(NO_ORDER);
-    this.ports.desk.hear(executor);
+    if (entry === undefined) return NO_ORDER;
+    const { desk } = this.ports;
+    desk.hear(executor);
+    const task_id = desk.submissionOf(order_id, executor);
+    if (task_id === undefined) return NOT_ANY_MORE;
+    const reply = await this.begun(entry, request);
+    // What must not be sent is not reported either.
+    if (reply.status === NOT_ANY_MORE.status) desk.done(task_id);
+    return reply;
+  }
+
+  private begun(entry: UserEntry, request: Request<'begin_submission'>): Promise<LinkReply> {
+    const { order_id, venue_client_id, sent } = request;
     return this.run((at) => {
       const order = orderOf(entry.head, order_id);
-      if (order === undefined) return refused(NO_ORDER);
-      if (!this.ports.desk.isSubmitting(order_id, executor)) return refused(NOT_ANY_MORE);
+      if (order === undefined) return refused(NOT_ANY_MORE);
       if (order.status === 'submitting' && order.venue_client_id === venue_client_id)
         return { events: [], reply: () => answer('begin_submission', { attempt: order.attempts }) };
       if (order.status !== 'queued') return refused(NOT_ANY_MORE);
@@ -92,7 +103,9 @@ export class ExecutorDesk {
         ? await this.reported(entry, request.order_id, kind, request)
         : answer('report', { position: this.ports.users.position });
     // Only now is the next task of the same market given out.
-    this.ports.desk.done(task_id);
+    const lease = this.ports.desk.done(task_id);
+    if (lease?.work.kind === 'transfer' && request.report.what !== 'told')
+      this.ports.watch.transferAgain(lease.entry, lease.venue, lease.work.transfer_id);
     return reply;
   }
 
@@ -140,7 +153,18 @@ export class ExecutorDesk {
       const order = orderOf(entry.head, order_id);
       if (order !== undefined) this.ports.watch.ask(entry, order);
     }
+    if (request.is_complete === true) this.askForMissing(entry, request);
     return reply;
+  }
+
+  /** That an order does not rest proves nothing, but the venue has to say what became of it. */
+  private askForMissing(entry: UserEntry, { venue, orders }: Request<'observed'>): void {
+    const resting = new Set(orders.map(({ exchange_order_id: id }) => id));
+    for (const order of entry.head.live.values()) {
+      const { exchange_order_id: id, terms } = order;
+      if (terms.venue !== venue || id === undefined || resting.has(id) || isUnplacedYet(order)) continue;
+      this.ports.watch.askNow(entry, order);
+    }
   }
 
   async balances(request: Request<'balances'>): Promise<LinkReply> {
@@ -217,8 +241,8 @@ function refused(reply: LinkReply): Decided {
 function isOfThisAttempt(order: OrderState, task_id: string, { what }: TaskReport): boolean {
   if (what === 'placed' || what === 'cancelled' || what === 'amended') return true;
   const { kind, attempt } = readTaskId(task_id);
-  const isUnbegun = kind === 'submit' && attempt === order.attempts + 1 && order.status === 'queued';
-  return attempt === order.attempts || isUnbegun;
+  if (kind === 'submit' && order.status === 'queued') return attempt === order.attempts + 1;
+  return attempt === order.attempts;
 }
 
 function splitFills(report: TaskReport): { own: ObservedFill[]; others: ObservedFill[] } {

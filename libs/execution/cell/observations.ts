@@ -19,6 +19,8 @@ export interface ObservationPorts {
   readonly onForgotten: (order_id: string) => void;
 }
 
+type NamedByVenue = Pick<ObservedOrder, 'exchange_order_id' | 'venue_client_id'>;
+
 export interface Noticed {
   readonly events: readonly OrderEvent[];
   /** Orders that the venue has to be asked about. */
@@ -55,7 +57,10 @@ export class Observations {
       byOrder.set(fill.exchange_order_id, [...list, fill]);
     }
     return [...byOrder].flatMap(([id, own]) => {
-      const order_id = entry.names.get(venueName(venue, id))?.id;
+      const order_id = this.nameOf(entry, venue, {
+        exchange_order_id: id,
+        ...own.find(({ venue_client_id: name }) => name !== undefined),
+      });
       if (order_id !== undefined) return this.bookedOn(entry, order_id, own, at);
       // It may be of an order that is just being sent, and whose name at the venue is not known yet.
       const mayBeOurs = [...entry.head.live.values()].some(
@@ -69,7 +74,7 @@ export class Observations {
     });
   }
 
-  private nameOf(entry: UserEntry, venue: VenueId, seen: ObservedOrder): string | undefined {
+  private nameOf(entry: UserEntry, venue: VenueId, seen: NamedByVenue): string | undefined {
     const { names } = entry;
     const byClient =
       seen.venue_client_id === undefined ? undefined : names.get(venueName(venue, seen.venue_client_id));

@@ -132,6 +132,12 @@ export class OrderWatch {
     this.ports.desk.add(entry, venue, ' account', { kind: 'reconcile' });
   }
 
+  transferAgain(entry: UserEntry, venue: VenueId, transfer_id: string): void {
+    this.ports.clock.after(SECOND_LOOK_MILLIS, () => {
+      this.transfer(entry, venue, transfer_id);
+    });
+  }
+
   /** A second look at an account, once what was under way has had time to arrive. */
   reconcileSoon(entry: UserEntry, venue: VenueId): void {
     this.ports.clock.after(SECOND_LOOK_MILLIS, () => {

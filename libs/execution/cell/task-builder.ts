@@ -1,4 +1,3 @@
-import { plusMillis } from '#libs/base/instant.js';
 import type { ExecutorTask } from '../protocol/cell-protocol.js';
 import { isUnplacedYet } from '../rules/decide/settle.js';
 import { isTerminal, type OrderState } from '../rules/order.js';
@@ -13,9 +12,6 @@ export type Work =
   | { readonly kind: OrderWork; readonly order_id: string }
   | { readonly kind: 'reconcile' }
   | { readonly kind: 'transfer'; readonly transfer_id: string };
-
-/** Fills are read from a little before the order can have been sent. */
-const BEFORE_SEND_MILLIS = 5_000;
 
 interface Named {
   readonly task_id: string;
@@ -59,7 +55,7 @@ function orderTask(order: OrderState, named: Named, kind: OrderWork): ExecutorTa
     }
     case 'query': {
       if (isTerminal(order) || status === 'queued') return undefined;
-      const since = plusMillis(order.accepted_at, -BEFORE_SEND_MILLIS);
+      const since = order.begun_at ?? order.accepted_at;
       return { ...named, kind, terms, venue_client_id, ...known, since };
     }
   }

@@ -42,7 +42,7 @@ export interface TaskDeskPorts {
 /** An executor that has not been heard of for so long is gone. Its claims are its heartbeat. */
 const LEASE_MILLIS = 5_000;
 /** No call to a venue takes longer. */
-const MOST_TASK_MILLIS = 60_000;
+const MOST_TASK_MILLIS = 30_000;
 const LOOK_MILLIS = 250;
 const MOST_WAIT_MILLIS = 2_000;
 
@@ -115,13 +115,13 @@ export class TaskDesk {
     return lease;
   }
 
-  /** Whether the task of an order is with this executor. */
-  isSubmitting(order_id: string, executor: string): boolean {
-    for (const { lease } of this.leases.values()) {
+  /** The task by which this executor sends the order. */
+  submissionOf(order_id: string, executor: string): string | undefined {
+    for (const [task_id, { lease }] of this.leases) {
       if (lease?.executor !== executor || lease.work.kind !== 'submit') continue;
-      if (lease.work.order_id === order_id) return true;
+      if (lease.work.order_id === order_id) return task_id;
     }
-    return false;
+    return undefined;
   }
 
   /** What was held back may go on now. */

@@ -20,6 +20,8 @@ export interface UserEntry extends Entity<UserState> {
   readonly positions: Map<string, number[]>;
   /** Movements of money and transfers that are booked, by the reference that they came with. */
   readonly booked: Map<string, Known>;
+  /** Where the first money of an account was booked: what is unexplained before that it has brought along. */
+  readonly opened: Map<VenueId, number>;
   /** The last event about holdings at each venue. */
   readonly touched: Map<VenueId, number>;
   /** Fills of orders that are not known yet; some order of the user is just being sent. */
@@ -43,6 +45,7 @@ export function emptyEntry(user_id: string): UserEntry {
     names: new Map(),
     positions: new Map(),
     booked: new Map(),
+    opened: new Map(),
     touched: new Map(),
     parked: [],
   };

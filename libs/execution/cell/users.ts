@@ -85,6 +85,8 @@ export class Users implements EntityMemory<CellTypes> {
     }
     if (!isHoldingEvent(event)) return;
     entry.touched.set(event.venue, at);
+    if (event.type === 'VENUE_LINKED') entry.opened.delete(event.venue);
+    if (event.type === 'BALANCE_MOVED' && !entry.opened.has(event.venue)) entry.opened.set(event.venue, at);
     const reference = referenceOf(event);
     if (reference !== undefined) entry.booked.set(reference, { id: reference, at });
   }
@@ -118,5 +120,6 @@ function noteOrder(entry: UserEntry, known: Known, event: Extract<CellEvent, { o
 function referenceOf(event: CellEvent): string | undefined {
   if (event.type === 'TRANSFER_HELD') return `transfer/${event.terms.client_request_id}`;
   if (event.type === 'BALANCE_MOVED') return event.entry_id;
+  if (event.type === 'TRANSFER_SENT') return event.reference;
   return event.type === 'PAIRS_PAID' || event.type === 'POSITION_PAID' ? event.reference : undefined;
 }

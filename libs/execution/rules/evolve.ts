@@ -56,8 +56,8 @@ function changeBy(
 ): Change | undefined {
   switch (event.type) {
     case 'SUBMISSION_STARTED': {
-      const { attempt: attempts, venue_client_id, sent } = event;
-      return { ...moved(state, 'submitting'), attempts, venue_client_id, sent };
+      const { attempt: attempts, venue_client_id, sent, at: begun_at } = event;
+      return { ...moved(state, 'submitting'), attempts, venue_client_id, sent, begun_at };
     }
     case 'SUBMISSION_DOUBTED':
       return moved(state, 'pending_venue');

@@ -1,8 +1,8 @@
 import type { Instant } from '#libs/base/instant.js';
 import type { HoldingEvent, MovementKind } from '../events.js';
-import { cashKey, evolveHoldings, tokenOf, type Holdings } from '../holdings.js';
+import { evolveHoldings, tokenOf, type Holdings } from '../holdings.js';
 import type { Micros } from '../micros.js';
-import { CAPABILITIES, type VenueId } from '../venues.js';
+import type { VenueId } from '../venues.js';
 
 export interface SeenMovement {
   readonly reference: string;
@@ -82,10 +82,6 @@ export function decideOpening(holdings: Holdings, seen: SeenBalances, at: Instan
     ...{ type: 'BALANCE_MOVED', at, user_id, venue, movement: 'DEPOSIT', asset },
     ...{ entry_id: `opening/${venue}/${asset}`, amount: observed - recorded, occurred_at: at },
   }));
-}
-
-export function isSeenFirst({ cash }: Holdings, venue: VenueId): boolean {
-  return !cash.has(cashKey(venue, CAPABILITIES[venue].settlement_currency));
 }
 
 /** Where our records and the venue differ. */
