@@ -13,7 +13,7 @@ export function hashOfName(name: string): string {
 export function openOrder(order: VenueOrder): object {
   return {
     ...{ coin: coinOfSide(order), side: order.side === 'buy' ? 'B' : 'A', limitPx: decimal(order.price) },
-    ...{ sz: decimal(order.remaining), oid: Number(order.order_id), timestamp: order.placed_at },
+    ...{ sz: decimal(order.size - order.filled), oid: Number(order.order_id), timestamp: order.placed_at },
     origSz: decimal(order.size),
     ...(order.client_id === undefined ? {} : { cloid: order.client_id }),
   };

@@ -1,0 +1,279 @@
+import { createHash } from 'node:crypto';
+import { plusMillis, type Instant } from '#libs/base/instant.js';
+import type { ObservedFill, ObservedOrder } from '../../protocol/cell-protocol.js';
+import type { Micros } from '../../rules/micros.js';
+import type { OrderTerms } from '../../rules/order.js';
+import { doubt, goodAnswer, reasonOf, unanswered, type BOutcome } from '../b/answers.js';
+import {
+  VenueUnavailable,
+  type AccountMovement,
+  type AmendOutcome,
+  type CancelOutcome,
+  type ObservedAccountOrder,
+  type OrderName,
+  type SubmitOutcome,
+  type Told,
+  type VenueAccount,
+  type VenueBalances,
+} from '../port.js';
+import { assetOf, millisOf, sideOf, tokenIdOf } from './amounts.js';
+import { PolledFeed, type FeedPorts } from './polled-feed.js';
+import type { VenueEMarkets } from './markets.js';
+import { CLOCK_MARGIN_MILLIS, type VenueEMoney } from './money.js';
+import {
+  failureOf,
+  isExpired,
+  isGone,
+  isKnownAlready,
+  isUnmatched,
+  observedFill,
+  observedOrder,
+  orderAction,
+  rests,
+  sentOf,
+} from './orders.js';
+import type { VenueERequests } from './requests.js';
+import {
+  exchangeReply,
+  fills,
+  openOrders,
+  orderStatus,
+  type VenueEFill,
+  type VenueEOrder,
+  type VenueEStatus,
+} from './shapes.js';
+
+const MOST_FILLS = 2_000;
+const CLOID_DIGITS = 32;
+const TOO_MANY = 429;
+const NOT_READ = 422;
+
+export interface AccountParts {
+  readonly requests: VenueERequests;
+  readonly markets: VenueEMarkets;
+  readonly money: VenueEMoney;
+  readonly feed: FeedPorts;
+}
+
+/** One user's account at the venue. Its agent signs orders; the account's own key signs what sends money. */
+export class VenueEAccount implements VenueAccount {
+  readonly transfer: VenueEMoney['transfer'];
+  readonly transferred: VenueEMoney['transferred'];
+
+  constructor(
+    private readonly owner: { readonly user_id: string; readonly account: string },
+    private readonly parts: AccountParts,
+  ) {
+    const { money } = parts;
+    this.transfer = (input) => money.transfer(input);
+    this.transferred = (reference) => money.transferred(reference);
+  }
+
+  /** 128 bits, of the order and the attempt alone. */
+  clientIdOf(order_id: string, attempt: number): string {
+    const digest = createHash('sha256').update(`${order_id}/${attempt}`).digest('hex');
+    return `0x${digest.slice(0, CLOID_DIGITS)}`;
+  }
+
+  sentOf(terms: OrderTerms): { readonly quantity: Micros; readonly price: Micros } {
+    return sentOf(terms);
+  }
+
+  async submit(terms: OrderTerms, venue_client_id: string): Promise<Told<SubmitOutcome>> {
+    const { requests, feed } = this.parts;
+    feed.wake(this.owner.account);
+    const { outcome, call } = await requests.act({
+      ...{ user_id: this.owner.user_id, order_id: terms.order_id, by: 'agent', operation: 'submit' },
+      action: orderAction(terms, sentOf(terms), venue_client_id),
+      nonce: requests.nextNonce(),
+      ...(terms.not_after === undefined ? {} : { expires_after: millisOf(terms.not_after) }),
+    });
+    return { outcome: await this.submitted(outcome, terms, venue_client_id), call };
+  }
+
+  private async submitted(outcome: BOutcome, terms: OrderTerms, cloid: string): Promise<SubmitOutcome> {
+    if (outcome.what !== 'answered') return unanswered(outcome);
+    if (outcome.status === TOO_MANY)
+      return { what: 'refused', failure: { code: 'EXCHANGE_VENUEE_RATE_LIMITED' } };
+    if (outcome.status === NOT_READ) return { what: 'refused', failure: { code: 'VENUE_REJECTED' } };
+    const reply = goodAnswer(outcome, exchangeReply);
+    if (reply === undefined) return { what: 'doubtful', reason: doubt(outcome) };
+    if (reply.status === 'err') return refusedAction(reply.response, terms);
+    const [status] = reply.response.data?.statuses ?? [];
+    if (status === undefined) return { what: 'doubtful', reason: doubt(outcome) };
+    return this.statusOutcome(status, terms, cloid);
+  }
+
+  private async statusOutcome(
+    status: VenueEStatus,
+    terms: OrderTerms,
+    cloid: string,
+  ): Promise<SubmitOutcome> {
+    const { quantity, price } = sentOf(terms);
+    const of = { venue_client_id: cloid, price, quantity };
+    if (status === 'success') return { what: 'doubtful', reason: 'the answer is not one to an order' };
+    if ('resting' in status) {
+      const exchange_order_id = String(status.resting.oid);
+      return { what: 'placed', order: { ...of, exchange_order_id, status: 'resting', filled: 0n } };
+    }
+    if ('filled' in status) {
+      const { oid, totalSz: filled } = status.filled;
+      const state = filled >= quantity ? 'filled' : rests(terms) ? 'resting' : 'cancelled';
+      return { what: 'placed', order: { ...of, exchange_order_id: String(oid), status: state, filled } };
+    }
+    const { error } = status;
+    if (isKnownAlready(error)) return { what: 'doubtful', reason: error };
+    if (!isUnmatched(error)) return { what: 'refused', failure: failureOf(error, terms.side) };
+    return this.unmatched(error, terms, cloid);
+  }
+
+  /** The refusal does not name the order, which the venue knows all the same. */
+  private async unmatched(error: string, terms: OrderTerms, cloid: string): Promise<SubmitOutcome> {
+    try {
+      const { outcome: order } = await this.order({ venue_client_id: cloid, terms });
+      if (order === undefined) return { what: 'refused', failure: failureOf(error, terms.side) };
+      const unfilled = /own account/i.test(error) ? 'own-order' : await this.whyUnfilled(terms, order.price);
+      return { what: 'placed', order, unfilled };
+    } catch (failure) {
+      if (failure instanceof VenueUnavailable) return { what: 'doubtful', reason: failure.message };
+      throw failure;
+    }
+  }
+
+  /** The venue does not say; the book of a moment later does. */
+  private async whyUnfilled(terms: OrderTerms, price: Micros): Promise<'empty' | 'beyond-bound'> {
+    const { bid, ask } = await this.parts.markets.best(terms.market_id, terms.outcome_index);
+    const other = terms.side === 'buy' ? ask : bid;
+    if (other === undefined) return 'empty';
+    const isBeyond = terms.side === 'buy' ? other > price : other < price;
+    return isBeyond ? 'beyond-bound' : 'empty';
+  }
+
+  async cancel(name: OrderName): Promise<Told<CancelOutcome>> {
+    const { terms, exchange_order_id: id, venue_client_id: cloid } = name;
+    const asset = assetOf(terms);
+    const action =
+      id === undefined
+        ? { type: 'cancelByCloid', cancels: [{ asset, cloid }] }
+        : { type: 'cancel', cancels: [{ a: asset, o: Number(id) }] };
+    const { requests } = this.parts;
+    const { outcome, call } = await requests.act({
+      ...{ user_id: this.owner.user_id, order_id: terms.order_id, by: 'agent', operation: 'cancel' },
+      ...{ action, nonce: requests.nextNonce() },
+    });
+    return { outcome: await this.cancelled(outcome, name), call };
+  }
+
+  private async cancelled(outcome: BOutcome, name: OrderName): Promise<CancelOutcome> {
+    if (outcome.what !== 'answered') return { ...reasonOf(outcome) };
+    if (outcome.status === TOO_MANY || outcome.status === NOT_READ)
+      return { what: 'refused', reason: `the venue answered with ${outcome.status}` };
+    const reply = goodAnswer(outcome, exchangeReply);
+    if (reply === undefined) return { what: 'doubtful', reason: doubt(outcome) };
+    if (reply.status === 'err') return { what: 'refused', reason: reply.response };
+    const [status] = reply.response.data?.statuses ?? [];
+    if (typeof status === 'object' && 'error' in status) {
+      return isGone(status.error) ? { what: 'gone' } : { what: 'refused', reason: status.error };
+    }
+    if (status !== 'success') return { what: 'doubtful', reason: doubt(outcome) };
+    // What was filled by then is the venue's to say, so the order is read once more.
+    try {
+      const { outcome: found } = await this.order(name);
+      return found === undefined ? { what: 'gone' } : { what: 'cancelled', order: found };
+    } catch (error) {
+      if (error instanceof VenueUnavailable) return { what: 'doubtful', reason: error.message };
+      throw error;
+    }
+  }
+
+  /** The venue has no amendment that keeps an order's place; whoever wants another price cancels and submits. */
+  amend({ terms }: OrderName): Promise<Told<AmendOutcome>> {
+    const failure = { code: 'EXCHANGE_AMEND_UNSUPPORTED' };
+    const call = this.parts.requests.unsentCall('amend', { order_id: terms.order_id });
+    return Promise.resolve({ outcome: { what: 'refused', failure }, call });
+  }
+
+  async order(name: OrderName): Promise<Told<ObservedOrder | undefined>> {
+    const oid = name.exchange_order_id === undefined ? name.venue_client_id : Number(name.exchange_order_id);
+    const question = { type: 'orderStatus', user: this.owner.account, oid };
+    const { outcome: found, call } = await this.parts.requests.readCall(question, orderStatus);
+    if (found.status === 'unknownOid') return { outcome: undefined, call };
+    return { outcome: observedOrder(found.order.order, found.order.status), call };
+  }
+
+  async openOrders(): Promise<readonly ObservedAccountOrder[]> {
+    const question = { type: 'frontendOpenOrders', user: this.owner.account };
+    const rows = await this.parts.requests.read(question, openOrders);
+    const observed = await Promise.all(rows.map((row) => this.accountOrder(row, 'open')));
+    return observed.filter((order) => order !== undefined);
+  }
+
+  /** Page after page: each begins where the one before ended, and fills of that millisecond come twice. */
+  async fills(since: Instant): Promise<readonly ObservedFill[]> {
+    const found = new Map<string, ObservedFill>();
+    let startTime = Math.max(0, millisOf(plusMillis(since, -CLOCK_MARGIN_MILLIS)));
+    for (;;) {
+      const question = { type: 'userFillsByTime', user: this.owner.account, startTime };
+      const page = await this.parts.requests.read(question, fills);
+      const before = found.size;
+      for (const row of page) await this.addFill(found, row);
+      const last = page.at(-1);
+      if (last === undefined || page.length < MOST_FILLS) break;
+      if (found.size === before) throw new VenueUnavailable('the pages of fills do not go on');
+      startTime = last.time;
+    }
+    return [...found.values()];
+  }
+
+  balances(): Promise<VenueBalances> {
+    return this.parts.money.balances();
+  }
+
+  movements(since: Instant): Promise<readonly AccountMovement[]> {
+    return this.parts.money.movements(since);
+  }
+
+  transferReference(): string {
+    return this.parts.money.transferReference();
+  }
+
+  follow(on: Parameters<VenueAccount['follow']>[0]): { close(): void } {
+    const feed = new PolledFeed(this, on, this.parts.feed, this.owner.account);
+    feed.start();
+    return feed;
+  }
+
+  /** An order that was seen before, as it stands now. */
+  async seen({ exchange_order_id }: ObservedAccountOrder): Promise<ObservedAccountOrder | undefined> {
+    const question = { type: 'orderStatus', user: this.owner.account, oid: Number(exchange_order_id) };
+    const found = await this.parts.requests.read(question, orderStatus);
+    if (found.status === 'unknownOid') return undefined;
+    return this.accountOrder(found.order.order, found.order.status);
+  }
+
+  private async accountOrder(row: VenueEOrder, status: string): Promise<ObservedAccountOrder | undefined> {
+    const side = sideOf(row.coin);
+    if (side === undefined) return undefined;
+    return {
+      ...observedOrder(row, status),
+      ...side,
+      outcome: await this.parts.markets.label(side.market_id, side.outcome_index),
+      ...{ token_id: tokenIdOf(side), side: row.side === 'B' ? 'buy' : 'sell' },
+    };
+  }
+
+  private async addFill(found: Map<string, ObservedFill>, row: VenueEFill): Promise<void> {
+    const side = sideOf(row.coin);
+    if (side === undefined) return;
+    const label = await this.parts.markets.label(side.market_id, side.outcome_index);
+    const fill = observedFill(row, side, label);
+    found.set(fill.fill.fill_id, fill);
+  }
+}
+
+/** The venue has refused the action before it looked at the order. */
+function refusedAction(message: string, terms: OrderTerms): SubmitOutcome {
+  if (isExpired(message)) return { what: 'not-sent', failure: { code: 'COMMAND_EXPIRED', message } };
+  if (isKnownAlready(message)) return { what: 'doubtful', reason: message };
+  return { what: 'refused', failure: failureOf(message, terms.side) };
+}

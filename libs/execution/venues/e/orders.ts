@@ -1,0 +1,120 @@
+import type { ObservedFill, ObservedOrder } from '../../protocol/cell-protocol.js';
+import { isPriceOnGrid, tickAt } from '../../rules/markets.js';
+import { leastOf, mostOf, onStep, ONE, printMicros, type Micros } from '../../rules/micros.js';
+import type { OrderFailure, OrderTerms } from '../../rules/order.js';
+import { fillId } from '../fill-id.js';
+import { assetOf, instantOf, tokenIdOf, type MarketSide } from './amounts.js';
+import type { VenueEFill, VenueEOrder } from './shapes.js';
+
+const SMALLEST_TICK = 100n;
+
+export interface Sent {
+  readonly quantity: Micros;
+  readonly price: Micros;
+}
+
+/** Whole shares. A dollar is a valid bound of ours and no price of the venue: the price next to it is. */
+export function sentOf(terms: OrderTerms): Sent {
+  const asked = terms.kind === 'market' ? terms.bound : terms.price;
+  const least = tickAt(terms.market, 0n) ?? SMALLEST_TICK;
+  const most = ONE - (tickAt(terms.market, ONE - 1n) ?? SMALLEST_TICK);
+  const isKnownGrid = isPriceOnGrid(terms.market, asked) !== undefined;
+  const price = isKnownGrid || asked >= ONE ? mostOf(least, leastOf(asked, most)) : asked;
+  return { quantity: onStep(terms.quantity, ONE, 'down'), price };
+}
+
+/** Whether what is not filled at once stays. An order that is good till a time stays, and is cancelled by its cell. */
+export function rests({ kind, time_in_force: tif }: Pick<OrderTerms, 'kind' | 'time_in_force'>): boolean {
+  return kind === 'limit' && (tif === 'GTC' || tif === 'GTD');
+}
+
+/** The venue's members in the sequence in which it hashes them. */
+export function orderAction(
+  terms: OrderTerms,
+  { quantity, price }: Sent,
+  cloid: string,
+): Record<string, unknown> {
+  const tif = rests(terms) ? (terms.post_only ? 'Alo' : 'Gtc') : 'Ioc';
+  const order = {
+    ...{ a: assetOf(terms), b: terms.side === 'buy', p: printMicros(price), s: printMicros(quantity) },
+    ...{ r: false, t: { limit: { tif } }, c: cloid },
+  };
+  return { type: 'order', orders: [order], grouping: 'na' };
+}
+
+const ENDED: Readonly<Record<string, ObservedOrder['ended_by']>> = {
+  selfTradeCanceled: 'self-trade',
+  outcomeSettledCanceled: 'market-closed',
+  delistedCanceled: 'market-closed',
+};
+
+/** `canceled` is said of what its owner has cancelled, and of the rest of an order that does not rest. */
+export function observedOrder(order: VenueEOrder, status: string): ObservedOrder {
+  const ended = ENDED[status] ?? (status === 'canceled' && order.tif !== 'Ioc' ? 'user' : undefined);
+  return {
+    exchange_order_id: String(order.oid),
+    ...(order.cloid ? { venue_client_id: order.cloid } : {}),
+    status: statusOf(status),
+    ...(ended === undefined ? {} : { ended_by: ended }),
+    ...{ price: order.limitPx, quantity: order.origSz, filled: order.origSz - order.sz },
+  };
+}
+
+function statusOf(status: string): ObservedOrder['status'] {
+  if (status === 'open' || status === 'triggered') return 'resting';
+  if (status === 'filled') return 'filled';
+  if (status === 'iocCancelRejected' || /cancel/i.test(status)) return 'cancelled';
+  return 'rejected';
+}
+
+export function observedFill(fill: VenueEFill, side: MarketSide, outcome: string): ObservedFill {
+  const exchange_order_id = String(fill.oid);
+  const venue_trade_id = String(fill.tid);
+  return {
+    exchange_order_id,
+    ...(fill.cloid ? { venue_client_id: fill.cloid } : {}),
+    ...{ market_id: side.market_id, outcome, token_id: tokenIdOf(side) },
+    side: fill.side === 'B' ? 'buy' : 'sell',
+    fill: {
+      fill_id: fillId('venue_e', { venue_trade_id, exchange_order_id }),
+      ...{ price: fill.px, quantity: fill.sz, fee: fill.fee, is_fee_told: true },
+      liquidity: fill.crossed ? 'taker' : 'maker',
+      ...{ venue_trade_id, occurred_at: instantOf(fill.time) },
+    },
+  };
+}
+
+/** What the venue's words mean. They stand in its documentation, but for those of expiry and halts. */
+const FAILURES: readonly (readonly [words: RegExp, code: string])[] = [
+  [/post only/i, 'POST_ONLY_WOULD_CROSS'],
+  [/invalid size|minimum value/i, 'ORDER_TOO_SMALL'],
+  [/invalid asset|halted|paused|settled/i, 'VALIDATION_MARKET_CLOSED'],
+  [/does not exist|must deposit/i, 'EXCHANGE_NOT_LINKED'],
+];
+
+export function failureOf(message: string, side: OrderTerms['side']): OrderFailure {
+  if (/insufficient/i.test(message)) {
+    return { code: side === 'sell' ? 'INSUFFICIENT_POSITION' : 'INSUFFICIENT_BALANCE', message };
+  }
+  const [, code = 'VENUE_REJECTED'] = FAILURES.find(([words]) => words.test(message)) ?? [];
+  return { code, message };
+}
+
+/** The order was taken, and found nothing to trade with. */
+export function isUnmatched(message: string): boolean {
+  return /could not immediately match|own account|no liquidity/i.test(message);
+}
+
+/** Too late, or never there. */
+export function isGone(message: string): boolean {
+  return /never placed, already canceled, or filled/i.test(message);
+}
+
+/** The venue knows the id, or the nonce: whatever was sent with it before may have been done. */
+export function isKnownAlready(message: string): boolean {
+  return /cloid exists|duplicate/i.test(message);
+}
+
+export function isExpired(message: string): boolean {
+  return /expired/i.test(message);
+}
