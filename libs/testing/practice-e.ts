@@ -49,7 +49,7 @@ export async function openPracticeE(folder?: string): Promise<PracticeE> {
       ...{ method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) },
     });
     const text = await reply.text();
-    return text === '' ? undefined : JSON.parse(text);
+    return text === '' ? undefined : (JSON.parse(text) as unknown);
   };
   return {
     ...{ open, url, adminPort: admin.port, info: new InfoClient({ transport }), call },

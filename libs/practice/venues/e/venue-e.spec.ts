@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SymbolConverter } from '@nktkas/hyperliquid/utils';
-import { HttpTransport } from '@nktkas/hyperliquid';
+import { ExchangeClient, HttpTransport } from '@nktkas/hyperliquid';
 import { WebSocket } from 'ws';
 import { eventually } from '#libs/testing/eventually.js';
 import { openPracticeE, type EClient, type PracticeE } from '#libs/testing/practice-e.js';
@@ -173,15 +173,18 @@ describe('who may do what', () => {
   it('the same bytes do nothing a second time', async () => {
     const [client, outcome] = [await venue.account(), await venue.market()];
     const bodies: string[] = [];
-    const transport = new HttpTransport({ apiUrl: venue.url });
-    const { request } = transport;
-    transport.request = (endpoint, payload, signal) => {
-      bodies.push(JSON.stringify(payload));
-      return request.call(transport, endpoint, payload, signal) as Promise<never>;
+    const recording = {
+      isTestnet: false,
+      request: async <T>(_: string, payload: unknown): Promise<T> => {
+        bodies.push(JSON.stringify(payload));
+        const reply = await fetch(`${venue.url}/exchange`, { method: 'POST', body: bodies.at(-1) ?? '' });
+        return (await reply.json()) as T;
+      },
     };
-    const config = { ...client.trader.config_, transport };
-    Object.assign(client.trader, { config_: config });
-    await place(client, { outcome, p: '0.4', s: '1' });
+    const config = client.trader.config_;
+    if (!('wallet' in config)) throw new Error('the client has no wallet');
+    const trader = new ExchangeClient({ wallet: config.wallet, transport: recording });
+    await place({ ...client, trader }, { outcome, p: '0.4', s: '1' });
     const again = await fetch(`${venue.url}/exchange`, { method: 'POST', body: bodies[0] ?? '' });
     expect(await again.json()).toMatchObject({ status: 'err', response: expect.stringContaining('nonce') });
     const changed = (bodies[0] ?? '').replace('"s":"1"', '"s":"2"');
@@ -240,7 +243,9 @@ describe('market data', () => {
     const [one, two] = [await venue.account(), await venue.account()];
     const socket = new WebSocket(`${venue.url.replace('http', 'ws')}/ws`);
     const told: { readonly channel: string; readonly data: unknown }[] = [];
-    socket.on('message', (data: Buffer) => told.push(JSON.parse(data.toString('utf8'))));
+    socket.on('message', (data: Buffer) =>
+      told.push(JSON.parse(data.toString('utf8')) as (typeof told)[number]),
+    );
     await once(socket, 'open');
     for (const type of ['l2Book', 'trades', 'userFills']) {
       const subscription = { type, coin: `#${outcome * 10}` };
