@@ -4,7 +4,7 @@ import type { ExecutorRequest, ObservedFill } from '../protocol/cell-protocol.js
 import { toWire } from '../protocol/wire.js';
 import type { VenueId } from '../rules/venues.js';
 import type { AccountMovement, ObservedAccountOrder, VenueAccount, VenueBalances } from '../venues/port.js';
-import type { Cell } from './cell.js';
+import type { CellClient } from './cell-client.js';
 
 type SeenMovement = Extract<ExecutorRequest, { op: 'balances' }>['movements'][number];
 
@@ -12,7 +12,7 @@ export interface PassOf {
   readonly user_id: string;
   readonly venue: VenueId;
   readonly account: VenueAccount;
-  readonly cell: Cell;
+  readonly cell: CellClient;
   readonly clock: Clock;
 }
 

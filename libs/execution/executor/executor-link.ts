@@ -6,15 +6,15 @@ import { SignerFailure } from '../protocol/signer-protocol.js';
 import { toWire } from '../protocol/wire.js';
 import { CredentialsRefused } from '../venues/credentials.js';
 import { VenueUnavailable } from '../venues/port.js';
-import { NoAccount, type Accounts } from './accounts.js';
+import { NoAccount, type LinkedAccounts } from './linked-accounts.js';
 import type { BreakerBoard } from './breaker-board.js';
-import { CellUnavailable, type Cell } from './cell.js';
+import { CellUnavailable, type CellClient } from './cell-client.js';
 import type { PracticeCredit } from './practice-credit.js';
 import type { Reconciler } from './reconciler.js';
 
 export interface ExecutorLinkPorts {
-  readonly cells: readonly Cell[];
-  readonly accounts: Accounts;
+  readonly cells: readonly CellClient[];
+  readonly accounts: LinkedAccounts;
   readonly reconciler: Reconciler;
   readonly breakers: Pick<BreakerBoard, 'reset'>;
   readonly onFault: (what: string, error: unknown) => void;
@@ -74,7 +74,7 @@ export class ExecutorLinkHandler {
     return linked;
   }
 
-  private async follow(cell: Cell, user_id: string, venue: Linking['venue']): Promise<void> {
+  private async follow(cell: CellClient, user_id: string, venue: Linking['venue']): Promise<void> {
     try {
       await this.ports.reconciler.watch(cell, user_id, venue);
     } catch (error) {

@@ -4,7 +4,7 @@ import { instantFromNanos, plusMillis } from '#libs/base/instant.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { orderUuid, termsOf } from '#libs/testing/execution/cell-journal.js';
-import { KeyRing } from '#libs/testing/execution/key-ring.js';
+import { HeldKeys } from '#libs/testing/execution/held-keys.js';
 import { ScriptedCell } from '#libs/testing/execution/scripted-cell.js';
 import { openPracticeB, type BClient, type PracticeB } from '#libs/testing/practice-b.js';
 import type { ExecutorTask } from '../protocol/cell-protocol.js';
@@ -21,7 +21,7 @@ const cents = (price: number): bigint => BigInt(price) * 10_000n;
 let practice: PracticeB;
 let cell: ScriptedCell;
 let executor: Executor;
-let ring: KeyRing;
+let ring: HeldKeys;
 let faults: unknown[];
 const stops: (() => Promise<void> | void)[] = [];
 
@@ -32,7 +32,7 @@ afterAll(() => practice.close());
 
 beforeEach(async () => {
   cell = await ScriptedCell.open();
-  ring = new KeyRing();
+  ring = new HeldKeys();
   faults = [];
   const base = `http://127.0.0.1:${practice.open.port}`;
   const venues = openVenues(

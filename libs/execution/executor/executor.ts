@@ -3,9 +3,9 @@ import type { Signer } from '../protocol/signer-protocol.js';
 import type { VenueId } from '../rules/venues.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Venue } from '../venues/port.js';
-import { Accounts } from './accounts.js';
+import { LinkedAccounts } from './linked-accounts.js';
 import { BreakerBoard } from './breaker-board.js';
-import { Cell } from './cell.js';
+import { CellClient } from './cell-client.js';
 import { ExecutorLinkHandler } from './executor-link.js';
 import { HealthReporter } from './health-reporter.js';
 import { OrderTasks, type CallMeter } from './order-tasks.js';
@@ -41,8 +41,8 @@ export class Executor {
 
   constructor(ports: ExecutorPorts) {
     const { links, venues, signer, clock, name, concurrency, meter, onFault, credit } = ports;
-    const cells = links.map((link) => new Cell(link, name, clock));
-    const accounts = new Accounts(venues, signer);
+    const cells = links.map((link) => new CellClient(link, name, clock));
+    const accounts = new LinkedAccounts(venues, signer);
     this.breakers = new BreakerBoard(clock, () => {
       this.health.tell();
     });
@@ -73,7 +73,7 @@ export class Executor {
     await Promise.all(this.loops.map((loop) => loop.stop()));
   }
 
-  private carryOut(cell: Cell, task: ExecutorTask): Promise<void> {
+  private carryOut(cell: CellClient, task: ExecutorTask): Promise<void> {
     switch (task.kind) {
       case 'reconcile':
         return this.reconciler.carryOut(cell, task);

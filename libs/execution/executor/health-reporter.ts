@@ -4,10 +4,10 @@ import type { TradingMode, VenueHealth } from '../protocol/cell-protocol.js';
 import type { VenueId } from '../rules/venues.js';
 import { VenueUnavailable, type Venue } from '../venues/port.js';
 import type { BreakerBoard } from './breaker-board.js';
-import type { Cell } from './cell.js';
+import type { CellClient } from './cell-client.js';
 
 export interface HealthPorts {
-  readonly cells: readonly Pick<Cell, 'health'>[];
+  readonly cells: readonly Pick<CellClient, 'health'>[];
   readonly venues: ReadonlyMap<VenueId, Venue>;
   readonly breakers: Pick<BreakerBoard, 'shown'>;
   readonly clock: Clock;
@@ -64,7 +64,7 @@ export class HealthReporter {
       breakers: this.ports.breakers.shown(),
       venues: [...this.seen].map(([venue, seen]) => ({ venue, ...seen })),
     };
-    const tell = async (cell: Pick<Cell, 'health'>): Promise<void> => {
+    const tell = async (cell: Pick<CellClient, 'health'>): Promise<void> => {
       try {
         await cell.health(health);
       } catch (error) {

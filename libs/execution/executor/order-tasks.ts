@@ -11,9 +11,9 @@ import {
   type VenueAccount,
 } from '../venues/port.js';
 import { findOrder, type QueryTask } from './absence.js';
-import { NoAccount, type Accounts } from './accounts.js';
+import { NoAccount, type LinkedAccounts } from './linked-accounts.js';
 import type { BreakerBoard } from './breaker-board.js';
-import type { Cell } from './cell.js';
+import type { CellClient } from './cell-client.js';
 import { fillsOf } from './own-fills.js';
 import { fundShard } from './shard-funding.js';
 
@@ -26,7 +26,7 @@ export interface CallMeter {
 }
 
 export interface OrderTaskPorts {
-  readonly accounts: Accounts;
+  readonly accounts: LinkedAccounts;
   readonly breakers: Pick<BreakerBoard, 'count'>;
   readonly meter: CallMeter;
   readonly clock: Clock;
@@ -44,13 +44,13 @@ const VENUE_AWAY = 'EXCHANGE_UNAVAILABLE';
 export class OrderTasks {
   constructor(private readonly ports: OrderTaskPorts) {}
 
-  async carryOut(cell: Cell, task: OrderTask): Promise<void> {
+  async carryOut(cell: CellClient, task: OrderTask): Promise<void> {
     const done = await this.done(cell, task);
     this.ports.meter.called(task.venue, operationOf(task), done.report.what);
     await cell.report(task.task_id, { order_id: task.terms.order_id, ...done });
   }
 
-  private async done(cell: Cell, task: OrderTask): Promise<Done> {
+  private async done(cell: CellClient, task: OrderTask): Promise<Done> {
     try {
       const account = await this.ports.accounts.of(task.user_id, task.venue);
       switch (task.kind) {
@@ -70,7 +70,7 @@ export class OrderTasks {
     }
   }
 
-  private async submit(cell: Cell, account: VenueAccount, task: TaskOf<'submit'>): Promise<Done> {
+  private async submit(cell: CellClient, account: VenueAccount, task: TaskOf<'submit'>): Promise<Done> {
     const { terms, attempt } = task;
     if (this.isPast(terms.not_after)) return refusal('not-sent', EXPIRED);
     const sent = account.sentOf(terms);
@@ -149,7 +149,7 @@ export class OrderTasks {
     return { call, report: { what: 'placed', order, fills } };
   }
 
-  private async amend(cell: Cell, account: VenueAccount, task: TaskOf<'amend'>): Promise<Done> {
+  private async amend(cell: CellClient, account: VenueAccount, task: TaskOf<'amend'>): Promise<Done> {
     if (this.isPast(task.not_after)) return refusal('not-sent', EXPIRED);
     const began = this.now();
     const { outcome, call } = await account.amend(nameOf(task), task.price);

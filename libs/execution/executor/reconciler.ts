@@ -2,17 +2,17 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import type { ExecutorTask } from '../protocol/cell-protocol.js';
 import type { VenueId } from '../rules/venues.js';
 import { AccountWatch } from './account-watch.js';
-import { NoAccount, type Accounts } from './accounts.js';
-import type { Cell } from './cell.js';
+import { NoAccount, type LinkedAccounts } from './linked-accounts.js';
+import type { CellClient } from './cell-client.js';
 import { Turns } from './turns.js';
 
 export interface ReconcilerPorts {
-  readonly accounts: Accounts;
+  readonly accounts: LinkedAccounts;
   readonly clock: Clock;
   readonly onFault: (what: string, error: unknown) => void;
 }
 
-/** Accounts that are read at the same time. */
+/** LinkedAccounts that are read at the same time. */
 const AT_ONCE = 8;
 
 /** All linked accounts, each from the first time that its cell names it. */
@@ -26,7 +26,10 @@ export class Reconciler {
     return this.watches.size;
   }
 
-  async carryOut(cell: Cell, task: Extract<ExecutorTask, { readonly kind: 'reconcile' }>): Promise<void> {
+  async carryOut(
+    cell: CellClient,
+    task: Extract<ExecutorTask, { readonly kind: 'reconcile' }>,
+  ): Promise<void> {
     try {
       await (await this.watch(cell, task.user_id, task.venue)).pass();
     } catch (error) {
@@ -38,7 +41,7 @@ export class Reconciler {
   }
 
   /** Follows the account from now on, under the credentials that it has now. */
-  async watch(cell: Cell, user_id: string, venue: VenueId): Promise<AccountWatch> {
+  async watch(cell: CellClient, user_id: string, venue: VenueId): Promise<AccountWatch> {
     const key = `${venue}/${user_id}`;
     const watched = this.watches.get(key);
     if (watched !== undefined) return watched;

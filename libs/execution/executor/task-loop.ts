@@ -1,9 +1,9 @@
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { ExecutorTask } from '../protocol/cell-protocol.js';
-import type { Cell } from './cell.js';
+import type { CellClient } from './cell-client.js';
 
 export interface TaskLoopPorts {
-  readonly cell: Pick<Cell, 'claim'>;
+  readonly cell: Pick<CellClient, 'claim'>;
   readonly carryOut: (task: ExecutorTask) => Promise<void>;
   readonly clock: Clock;
   readonly concurrency: number;

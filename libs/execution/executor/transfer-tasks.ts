@@ -2,8 +2,8 @@ import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { ExecutorTask } from '../protocol/cell-protocol.js';
 import type { OrderFailure } from '../rules/order.js';
 import { VenueUnavailable, type VenueAccount } from '../venues/port.js';
-import { NoAccount, type Accounts } from './accounts.js';
-import type { Cell } from './cell.js';
+import { NoAccount, type LinkedAccounts } from './linked-accounts.js';
+import type { CellClient } from './cell-client.js';
 
 export type TransferTask = Extract<ExecutorTask, { readonly kind: 'transfer' }>;
 
@@ -16,12 +16,12 @@ const AGAIN_MILLIS = 1_000;
  */
 export class TransferTasks {
   constructor(
-    private readonly accounts: Accounts,
+    private readonly accounts: LinkedAccounts,
     private readonly clock: Clock,
   ) {}
 
   /** What is in doubt for long is left to the cell, which gives it out again. */
-  async carryOut(cell: Cell, task: TransferTask): Promise<void> {
+  async carryOut(cell: CellClient, task: TransferTask): Promise<void> {
     try {
       await this.move(cell, await this.accounts.of(task.user_id, task.venue), task);
     } catch (error) {
@@ -30,7 +30,7 @@ export class TransferTasks {
     }
   }
 
-  private async move(cell: Cell, account: VenueAccount, task: TransferTask): Promise<void> {
+  private async move(cell: CellClient, account: VenueAccount, task: TransferTask): Promise<void> {
     const { asset, amount, direction, transfer_id } = task;
     if (task.reference !== undefined && (await account.transferred(task.reference))) {
       await this.end(cell, task, { step: 'completed', reference: task.reference });
@@ -49,7 +49,7 @@ export class TransferTasks {
 
   /** A refusal of what was sent before may mean that it was done. */
   private async refused(
-    cell: Cell,
+    cell: CellClient,
     account: VenueAccount,
     task: TransferTask,
     reference: string,
@@ -59,7 +59,7 @@ export class TransferTasks {
   }
 
   private async end(
-    cell: Cell,
+    cell: CellClient,
     task: TransferTask,
     told: {
       readonly step: 'completed' | 'failed';
@@ -72,7 +72,7 @@ export class TransferTasks {
   }
 
   private step(
-    cell: Cell,
+    cell: CellClient,
     { user_id, transfer_id }: TransferTask,
     told: {
       readonly step: 'sent' | 'completed' | 'failed';

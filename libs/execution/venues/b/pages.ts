@@ -1,12 +1,12 @@
 import { VenueUnavailable } from '../port.js';
 import type { VenueCall } from '../../rules/order.js';
 import { bodyOf } from './answers.js';
-import type { Query, VenueBRequests } from './requests.js';
+import type { BQuery, VenueBRequests } from './requests.js';
 
 interface PagedRead<Row> {
   readonly user_id: string;
   readonly path: string;
-  readonly query: Query;
+  readonly query: BQuery;
   readonly read: (body: unknown) => {
     readonly rows: readonly Row[];
     readonly cursor?: string | null | undefined;

@@ -6,13 +6,13 @@ import type { VenueCall } from '../../rules/order.js';
 import { callOf, type HttpAsked, type HttpOutcome, type VenueHttp } from '../http-exchange.js';
 import { bodyOf, type BOutcome } from './answers.js';
 
-export type Query = Readonly<Record<string, string | number | undefined>>;
+export type BQuery = Readonly<Record<string, string | number | undefined>>;
 
 export interface BRequest {
   readonly method: HttpAsked['method'];
   /** Below the base address, without the query. */
   readonly path: string;
-  readonly query?: Query;
+  readonly query?: BQuery;
   readonly body?: object;
 }
 
@@ -40,7 +40,7 @@ export class VenueBRequests {
   ) {}
 
   /** Of what anyone may read. Undefined: the venue says there is none. */
-  async read(path: string, query: Query = {}): Promise<unknown> {
+  async read(path: string, query: BQuery = {}): Promise<unknown> {
     const { outcome } = await this.http.exchange({
       method: 'GET',
       url: this.address(path, query),
@@ -51,7 +51,7 @@ export class VenueBRequests {
   }
 
   /** Of a user's account; fails with `VenueUnavailable` unless it was read in full. */
-  async readSigned(user_id: string, path: string, query: Query = {}): Promise<unknown> {
+  async readSigned(user_id: string, path: string, query: BQuery = {}): Promise<unknown> {
     const { outcome } = await this.signed({ user_id, method: 'GET', path, query, operation: 'read' });
     return bodyOf(outcome);
   }
@@ -94,7 +94,7 @@ export class VenueBRequests {
     });
   }
 
-  private address(path: string, query: Query = {}): URL {
+  private address(path: string, query: BQuery = {}): URL {
     const url = new URL(`${this.url.replace(/\/$/, '')}${path}`);
     for (const [name, value] of Object.entries(query))
       if (value !== undefined) url.searchParams.set(name, String(value));

@@ -13,7 +13,7 @@ export class NoAccount extends Error {
 }
 
 /** The accounts of users at the venues, by what the signer has keys for. */
-export class Accounts {
+export class LinkedAccounts {
   private readonly known = new Map<string, VenueAccount>();
 
   constructor(

@@ -16,7 +16,7 @@ interface RingKey {
 }
 
 /** A signer that has keys of venue b in memory, for tests of those who need signatures and not of how they are kept. */
-export class KeyRing implements Signer {
+export class HeldKeys implements Signer {
   isAway = false;
   private readonly keys = new Map<string, RingKey>();
 

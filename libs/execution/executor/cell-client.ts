@@ -33,7 +33,7 @@ export class CellUnavailable extends Error {
 }
 
 /** One cell as its executor speaks to it. */
-export class Cell {
+export class CellClient {
   constructor(
     private readonly link: Pick<CellLink, 'request'>,
     private readonly executor: string,
