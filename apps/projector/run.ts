@@ -14,6 +14,7 @@ import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { startExpiry } from '#libs/projecting/expiry.js';
 import { auctionProjection } from '#libs/auction/projections/projection.js';
+import { executionBooker } from '#libs/execution/projections/booking/booker.js';
 import { executionProjection } from '#libs/execution/projections/projection.js';
 import { follow, openReader } from './follow.js';
 import { projectorConfig, projectorRules, type ProjectorConfig } from './config.js';
@@ -91,6 +92,7 @@ async function followAll({ registry, ...parts }: ProcessParts): Promise<readonly
   return [
     ...followed,
     follow(all, executionProjection, { reader, shards: cells, nameOf: (cell) => `cell-${cell}` }),
+    follow(all, executionBooker, { reader, shards: cells, nameOf: (cell) => `ledger-${cell}` }),
   ];
 }
 
