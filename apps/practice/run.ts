@@ -3,13 +3,16 @@ import { openAdminServer } from '#libs/practice/admin/admin-server.js';
 import { AdminSurface } from '#libs/practice/admin/admin-surface.js';
 import { openVenue, type OpenVenue } from '#libs/practice/open-venue.js';
 import { VENUE_KINDS } from '#libs/practice/venues/venue-kinds.js';
+import { lockFolder } from '#libs/platform/files/folder-lock.js';
 import { makeFolder } from '#libs/platform/files/make-folder.js';
 import { startInternalServer } from '#libs/platform/internal-server/internal-server.js';
 import type { Config, Environment } from '#libs/platform/settings/config.js';
 import { runProcess, type ProcessScope } from '#libs/platform/process/lifecycle.js';
 import { createLogger, type Logger } from '#libs/platform/process/log.js';
 import { createMetrics } from '#libs/platform/process/metrics.js';
+import { StartFault } from '#libs/platform/process/start-fault.js';
 import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
+import { markerOf } from '#libs/platform/supervision/marker.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { openTracing } from '#libs/platform/tracing/open-tracing.js';
 import { practiceConfig } from './config.js';
@@ -39,7 +42,7 @@ export function run(env: Environment): void {
       config.INTERNAL_HOST,
     );
     scope.onStop('listener', () => server.close());
-    await makeFolder(config.PRACTICE_DATA_DIR, FOLDER_MODE);
+    await takeFolder(config.PRACTICE_DATA_DIR, scope);
     const venues = await openVenues({ config, log, scope, clock });
     const onFault = (error: unknown): void => {
       log.error({ err: error }, 'the practice venues could not be arranged');
@@ -50,6 +53,15 @@ export function run(env: Environment): void {
     log.info({ admin_port: admin.port, ports }, 'practice venues are open');
     isOpen = true;
   });
+}
+
+/** Two processes that write to one log would spoil it. */
+async function takeFolder(folder: string, scope: ProcessScope): Promise<void> {
+  await makeFolder(folder, FOLDER_MODE);
+  const marker = await markerOf(folder);
+  const outcome = await lockFolder(`practice-${marker.folder}`, `process ${process.pid}`);
+  if ('heldBy' in outcome) throw new StartFault(`${folder} is in use (${outcome.heldBy})`);
+  scope.onStop('folder', () => outcome.lock.release());
 }
 
 interface VenuesParts {
@@ -67,7 +79,7 @@ async function openVenues({ config, log, scope, clock }: VenuesParts): Promise<O
   const opened: OpenVenue[] = [];
   for (const { name, exchange_id, port } of asked) {
     const kind = VENUE_KINDS[exchange_id];
-    if (kind === undefined || !config.PRACTICE_VENUES.includes(name)) continue;
+    if (!config.PRACTICE_VENUES.includes(name)) continue;
     const venue = await openVenue({
       ...{ exchange_id, kind, port, clock, newId: randomUUID, folder: config.PRACTICE_DATA_DIR },
       ...{ seed: config.PRACTICE_SEED, isStill: config.PRACTICE_STILL === '1' },

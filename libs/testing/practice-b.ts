@@ -69,7 +69,6 @@ export interface PracticeB {
 
 export async function openPracticeB(folder?: string): Promise<PracticeB> {
   const kind = VENUE_KINDS.venue_b;
-  if (kind === undefined) throw new Error('venue b is not built');
   const data = folder ?? (await mkdtemp(path.join(tmpdir(), 'sotto-practice-')));
   const fail = (error: unknown): never => {
     throw error;

@@ -74,6 +74,15 @@ describe('the admin surface of the practice venues', () => {
     expect((await practice.call('POST', '/markets', body)).status).toBe(400);
   });
 
+  it.each([
+    ['GET', '/markets/venue_b/%zz', 404],
+    ['GET', '/markets/venue_b/KXNONE', 404],
+    ['GET', '/elsewhere', 404],
+    ['DELETE', '/markets/venue_b/KXSNOW-26DEC', 405],
+  ])('answers %s %s with %d', async (method, path, status) => {
+    expect((await practice.call(method, path)).status).toBe(status);
+  });
+
   it('shows all that a market ever accepted', async () => {
     const [maker, taker] = [await practice.account(), await practice.account()];
     const ticker = await practice.market();

@@ -6,6 +6,7 @@ import { ONE_DOLLAR } from '../matching/order-book.js';
 import type { OpenVenue } from '../open-venue.js';
 import type { MarketTerms, PracticeVenueId } from '../venue/terms.js';
 import type { ListedMarket } from '../venue/venue-reads.js';
+import { plainText } from '../venues/http-exchange.js';
 import type { VenueAnswer, VenueRequest } from '../venues/venue-shell.js';
 import { marketInFull, marketRecord } from './records.js';
 
@@ -89,7 +90,7 @@ export class AdminSurface {
     if (method === 'POST' && path === '/faucet') return this.credit(input);
     if (method === 'POST' && path === '/accounts') return this.openAccount(input);
     const [, exchangeId = '', marketId = '', action] = MARKET_PATH.exec(path) ?? [];
-    const found = this.find(decodeURIComponent(exchangeId), decodeURIComponent(marketId));
+    const found = this.find(plainText(exchangeId), plainText(marketId));
     if (found === undefined) return fault(404, 'there is no such path, venue or market');
     const { open, market } = found;
     if (method === 'GET' && action === undefined) {

@@ -28,3 +28,12 @@ export function send(response: ServerResponse, { status, body }: VenueAnswer): v
   }
   response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
 }
+
+/** A part of a path as it was meant; as it stands where it is not encoded well. */
+export function plainText(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return encoded;
+  }
+}

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,6 +9,7 @@ import { eventually } from '#libs/testing/eventually.js';
 import { clientOfB, type BClient, type BKeys } from '#libs/testing/practice-b.js';
 
 const MAIN = path.resolve('dist/apps/practice/main.js');
+const IN_USE = 69;
 const ROUNDS = 3;
 const AT_ONCE = 8;
 let running: ChildProcess | undefined;
@@ -42,6 +44,13 @@ async function load(client: BClient, ticker: string, acknowledged: string[]): Pr
   }
 }
 
+/** How a second process over the same folder ends. */
+async function endOf(folder: string): Promise<unknown> {
+  const env = { PATH: process.env.PATH, PRACTICE_DATA_DIR: folder };
+  const ended: unknown[] = await once(spawn(process.execPath, [MAIN], { env, stdio: 'ignore' }), 'exit');
+  return ended[0];
+}
+
 it('a practice venue that is killed has every order that it has acknowledged', async () => {
   const [admin, port] = [await freePort(), await freePort()];
   const folder = await mkdtemp(path.join(tmpdir(), 'sotto-killed-'));
@@ -56,6 +65,7 @@ it('a practice venue that is killed has every order that it has acknowledged', a
     return running;
   };
   let practice = await start();
+  expect(await endOf(folder)).toBe(IN_USE);
   const keys = await Promise.all(
     Array.from({ length: AT_ONCE }, () => post<BKeys>(`${adminUrl}/accounts`, { exchange_id: 'venue_b' })),
   );

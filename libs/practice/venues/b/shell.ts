@@ -2,6 +2,7 @@ import type { WebSocket } from 'ws';
 import type { CallKind, Faults } from '../../faults.js';
 import type { MarketTerms, Millis } from '../../venue/terms.js';
 import type { PracticeVenuePort } from '../../venue/venue-reads.js';
+import { plainText } from '../http-exchange.js';
 import type { NewMarket, VenueAnswer, VenueRequest, VenueShell } from '../venue-shell.js';
 import { BAccounts, engineAccount } from './accounts.js';
 import { bookRecord, isListed, marketRecord, newMarketOfB, seedsOfB, tradeRecord } from './markets.js';
@@ -289,13 +290,5 @@ function parsed(body: string): unknown {
 }
 
 function decoded(groups: Params): Params {
-  return Object.fromEntries(Object.entries(groups).map(([name, text]) => [name, plain(text)]));
-}
-
-function plain(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return Object.fromEntries(Object.entries(groups).map(([name, text]) => [name, plainText(text)]));
 }
