@@ -48,7 +48,7 @@ const CLOID_DIGITS = 32;
 const TOO_MANY = 429;
 const NOT_READ = 422;
 
-export interface AccountParts {
+export interface EAccountParts {
   readonly requests: VenueERequests;
   readonly markets: VenueEMarkets;
   readonly money: VenueEMoney;
@@ -62,7 +62,7 @@ export class VenueEAccount implements VenueAccount {
 
   constructor(
     private readonly owner: { readonly user_id: string; readonly account: string },
-    private readonly parts: AccountParts,
+    private readonly parts: EAccountParts,
   ) {
     const { money } = parts;
     this.transfer = (input) => money.transfer(input);

@@ -8,13 +8,13 @@ import type { VenueEFill, VenueEOrder } from './shapes.js';
 
 const SMALLEST_TICK = 100n;
 
-export interface Sent {
+export interface SentToE {
   readonly quantity: Micros;
   readonly price: Micros;
 }
 
 /** Whole shares. A dollar is a valid bound of ours and no price of the venue: the price next to it is. */
-export function sentOf(terms: OrderTerms): Sent {
+export function sentOf(terms: OrderTerms): SentToE {
   const asked = terms.kind === 'market' ? terms.bound : terms.price;
   const least = tickAt(terms.market, 0n) ?? SMALLEST_TICK;
   const most = ONE - (tickAt(terms.market, ONE - 1n) ?? SMALLEST_TICK);
@@ -31,7 +31,7 @@ export function rests({ kind, time_in_force: tif }: Pick<OrderTerms, 'kind' | 't
 /** The venue's members in the sequence in which it hashes them. */
 export function orderAction(
   terms: OrderTerms,
-  { quantity, price }: Sent,
+  { quantity, price }: SentToE,
   cloid: string,
 ): Record<string, unknown> {
   const tif = rests(terms) ? (terms.post_only ? 'Alo' : 'Gtc') : 'Ioc';

@@ -9,7 +9,7 @@ import { readAs } from './shapes.js';
 
 type Operation = VenueCall['operation'];
 
-export interface ActionRequest {
+export interface EActionRequest {
   readonly user_id: string;
   readonly by: 'agent' | 'account';
   readonly action: Readonly<Record<string, unknown>>;
@@ -53,7 +53,7 @@ export class VenueERequests {
   }
 
   /** The action goes out as it was signed, once. */
-  async act(request: ActionRequest): Promise<{ readonly outcome: BOutcome; readonly call: VenueCall }> {
+  async act(request: EActionRequest): Promise<{ readonly outcome: BOutcome; readonly call: VenueCall }> {
     const { action, nonce, expires_after: expiresAfter, operation } = request;
     let signed: SignedAction;
     try {
@@ -82,7 +82,7 @@ export class VenueERequests {
     action,
     nonce,
     expires_after,
-  }: ActionRequest): Promise<SignedAction> {
+  }: EActionRequest): Promise<SignedAction> {
     return this.signer.sign({
       ...{ venue: 'venue_e', user_id, by, action, nonce: String(nonce) },
       ...(order_id === undefined ? {} : { order_id }),

@@ -90,14 +90,14 @@ const REQUEST = z.object({
   expiresAfter: WHOLE.nullish(),
 });
 
-export type Action = z.infer<typeof ACTION>;
-export type ActionRequest = z.infer<typeof REQUEST>;
-export type OrderRequest = z.infer<typeof ORDER>;
-export type ActionOf<Type extends Action['type']> = Extract<Action, { readonly type: Type }>;
+export type VenueAction = z.infer<typeof ACTION>;
+export type ReceivedAction = z.infer<typeof REQUEST>;
+export type ReceivedOrder = z.infer<typeof ORDER>;
+export type ActionOf<Type extends VenueAction['type']> = Extract<VenueAction, { readonly type: Type }>;
 
 const ORDERS_DOMAIN = domainHash('Exchange', 1337n);
 
-export function readAction(body: string): ActionRequest | undefined {
+export function readAction(body: string): ReceivedAction | undefined {
   try {
     const read = REQUEST.safeParse(JSON.parse(body));
     return read.success ? read.data : undefined;
@@ -107,13 +107,13 @@ export function readAction(body: string): ActionRequest | undefined {
 }
 
 /** The address whose key has signed just this; some other address where anything was changed. */
-export function actionSigner({ action, nonce, signature, expiresAfter }: ActionRequest): string | undefined {
+export function actionSigner({ action, nonce, signature, expiresAfter }: ReceivedAction): string | undefined {
   const { r, s, v } = signature;
   const padded = { r: `0x${r.slice(2).padStart(64, '0')}`, s: `0x${s.slice(2).padStart(64, '0')}`, v };
   return signerOf(digestOf(action, nonce, expiresAfter ?? undefined), padded);
 }
 
-function digestOf(action: Action, nonce: number, expiresAfter: number | undefined): Uint8Array {
+function digestOf(action: VenueAction, nonce: number, expiresAfter: number | undefined): Uint8Array {
   switch (action.type) {
     case 'order':
     case 'cancel':

@@ -2,7 +2,13 @@ import type { Cash } from '../../matching/accounts.js';
 import type { VenueFill, VenueRefusal, VenueReply } from '../../venue/terms.js';
 import type { PracticeVenuePort } from '../../venue/venue-reads.js';
 import type { VenueAnswer } from '../venue-shell.js';
-import { actionSigner, readAction, type ActionOf, type ActionRequest, type OrderRequest } from './actions.js';
+import {
+  actionSigner,
+  readAction,
+  type ActionOf,
+  type ReceivedAction,
+  type ReceivedOrder,
+} from './actions.js';
 import { decimal, micros } from './decimals.js';
 import { COLLATERAL, sideOfAsset, sideOfCoin } from './markets.js';
 import { sendName } from './records.js';
@@ -60,7 +66,7 @@ export class EExchange {
     }
   }
 
-  private refusalOf({ action, nonce, expiresAfter }: ActionRequest, signer: string): string | undefined {
+  private refusalOf({ action, nonce, expiresAfter }: ReceivedAction, signer: string): string | undefined {
     const now = this.venue.now();
     const at = 'time' in action ? action.time : 'nonce' in action ? action.nonce : nonce;
     if (at !== nonce) return 'Invalid nonce: it is not that of the action';
@@ -141,7 +147,7 @@ export class EExchange {
     return reads.accountWithKey(signer) ?? (reads.hasAccount(signer) ? signer : undefined);
   }
 
-  private async place(account: string, order: OrderRequest): Promise<unknown> {
+  private async place(account: string, order: ReceivedOrder): Promise<unknown> {
     const side = sideOfAsset(order.a);
     if (side === undefined) return { error: REFUSALS['unknown-market'] };
     const price = micros(order.p);
