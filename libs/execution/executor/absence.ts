@@ -7,7 +7,7 @@ import { beforeSend } from './own-fills.js';
 
 export type QueryTask = Extract<ExecutorTask, { readonly kind: 'query' }>;
 
-export type Finding =
+export type OrderFinding =
   | { readonly what: 'found'; readonly order: ObservedOrder; readonly call: VenueCall }
   | { readonly what: 'absent'; readonly call: VenueCall }
   | { readonly what: 'unknown'; readonly reason: string; readonly call?: VenueCall };
@@ -22,7 +22,7 @@ const BETWEEN_MILLIS = 1_000;
 export async function findOrder(
   { venue, account, clock }: { readonly venue: Venue; readonly account: VenueAccount; readonly clock: Clock },
   task: QueryTask,
-): Promise<Finding> {
+): Promise<OrderFinding> {
   const name: OrderName = {
     ...{ venue_client_id: task.venue_client_id, terms: task.terms },
     ...(task.exchange_order_id === undefined ? {} : { exchange_order_id: task.exchange_order_id }),
@@ -47,7 +47,7 @@ async function lookOnce(
   account: VenueAccount,
   name: OrderName,
   since: Instant,
-): Promise<Finding> {
+): Promise<OrderFinding> {
   const { exchange_active: isHealthy } = await venue.markets.status();
   const { outcome: order, call } = await account.order(name);
   if (order !== undefined) return { what: 'found', order, call };

@@ -370,6 +370,29 @@ describe('accounts', () => {
     expect(faults).toEqual([]);
   });
 
+  it('a pair that the venue has paid is told as one, and what a resolved market paid too', async () => {
+    const [{ user }, market] = [await trader('100'), await practice.market()];
+    await offer(market, '0.4000', '4.00');
+    await submit(submission(user, market, { quantity: 4n * ONE }));
+    const maker = await practice.account();
+    const bid = { ticker: market, side: 'bid', count: '3.00', price: '0.5000' } as const;
+    const rest = {
+      time_in_force: 'good_till_canceled',
+      self_trade_prevention_type: 'taker_at_cross',
+    } as const;
+    await maker.orders.createOrderV2({ ...bid, ...rest });
+    const no = { outcome: 'No', outcome_index: 1, price: cents(50), quantity: 3n * ONE };
+    await submit(submission(user, market, no));
+    await practice.call('POST', `/markets/venue_b/${market}/resolve`, { payouts: ['1', '0'] });
+    await cell.give({ kind: 'reconcile', user_id: user, venue: 'venue_b' });
+    expect(cell.all('balances').at(-1)?.movements).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ movement: 'PAIRS', market_id: market, quantity: 3n * ONE }),
+        expect.objectContaining({ movement: 'PAYOUT', outcome: 'Yes', quantity: ONE, amount: ONE }),
+      ]),
+    );
+  });
+
   it('money goes between the user and the vault once under its reference', async () => {
     const [{ user, client }, vault] = [await trader('100'), await practice.account('0')];
     await ring.storeKey(VAULT_USER, vault.keys);

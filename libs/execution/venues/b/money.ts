@@ -9,6 +9,7 @@ import {
   accountTransferPage,
   bBalance,
   depositPage,
+  pairPage,
   positionPage,
   readAs,
   settlementPage,
@@ -64,12 +65,13 @@ export async function readMovements(
   since: Instant,
 ): Promise<readonly AccountMovement[]> {
   const from = Math.floor(Date.parse(since) / 1_000);
-  const paged = <Row>(
+  const paged = async <Row>(
     path: string,
     read: (body: unknown) => { readonly rows: readonly Row[]; readonly cursor?: string | null | undefined },
+    isOptional = false,
   ): Promise<readonly Row[]> =>
-    readPages(requests, { user_id, path, query: { min_ts: from }, read }).then(({ rows }) => rows);
-  const [deposits, settlements, shards, transfers] = await Promise.all([
+    (await readPages(requests, { user_id, path, query: { min_ts: from }, read, isOptional })).rows;
+  const [deposits, settlements, shards, transfers, pairs] = await Promise.all([
     paged('/portfolio/deposits', (body) => {
       const { deposits: rows, cursor } = readAs(depositPage, body);
       return { rows, cursor };
@@ -82,16 +84,29 @@ export async function readMovements(
       const { transfers: rows, cursor } = readAs(shardTransferPage, body);
       return { rows, cursor };
     }),
-    paged('/portfolio/account_transfers', (body) => {
-      const { transfers: rows, cursor } = readAs(accountTransferPage, body);
-      return { rows, cursor };
-    }),
+    paged(
+      '/portfolio/account_transfers',
+      (body) => {
+        const { transfers: rows, cursor } = readAs(accountTransferPage, body);
+        return { rows, cursor };
+      },
+      true,
+    ),
+    paged(
+      '/portfolio/pair_payments',
+      (body) => {
+        const { pair_payments: rows, cursor } = readAs(pairPage, body);
+        return { rows, cursor };
+      },
+      true,
+    ),
   ]);
   const all = [
     ...deposits.filter(({ status }) => status === 'applied').map(ofDeposit),
     ...settlements.flatMap(ofSettlement),
     ...shards.flatMap(ofShards),
     ...transfers.map((transfer) => ofTransfer(transfer, account)),
+    ...pairs.map(ofPairs),
   ];
   return all
     .filter(({ occurred_at }) => occurred_at >= since)
@@ -102,6 +117,7 @@ type Row<Page, Name extends keyof Page> = Page[Name] extends readonly (infer Ite
 type SettlementRow = Row<ReturnType<typeof settlementPage.parse>, 'settlements'>;
 type ShardRow = Row<ReturnType<typeof shardTransferPage.parse>, 'transfers'>;
 type TransferRow = Row<ReturnType<typeof accountTransferPage.parse>, 'transfers'>;
+type PairRow = Row<ReturnType<typeof pairPage.parse>, 'pair_payments'>;
 type DepositRow = Row<ReturnType<typeof depositPage.parse>, 'deposits'>;
 
 function ofDeposit({ id, amount_cents: cents, created_ts: at }: DepositRow): AccountMovement {
@@ -136,6 +152,13 @@ function ofShards({ transfer_id: id, amount, created_ts: at, ...ends }: ShardRow
     { reference: `${id}/in`, amount, shard: ends.destination_exchange_shard },
   ];
   return both.map((one) => ({ ...one, kind: 'shards', asset: ASSET, occurred_at: secondsInstant(at) }));
+}
+
+function ofPairs({ id, ticker: market_id, exchange_index: shard, ...paid }: PairRow): AccountMovement {
+  return {
+    ...{ reference: id, kind: 'pairs', asset: ASSET, amount: paid.amount_dollars, market_id, shard },
+    ...{ quantity: paid.count_fp, occurred_at: instantOf(paid.created_time) },
+  };
 }
 
 function ofTransfer({ created_ts: at, ...transfer }: TransferRow, account: string): AccountMovement {

@@ -11,18 +11,21 @@ interface PagedRead<Row> {
     readonly rows: readonly Row[];
     readonly cursor?: string | null | undefined;
   };
+  /** Where only some venues have it: one that has no such path has no such rows. */
+  readonly isOptional?: boolean;
   /** Nothing after this row is needed. */
   readonly until?: (row: Row) => boolean;
 }
 
 const LIMIT = 1_000;
+const NO_SUCH_PATH = 404;
 /** An account with more than this is read in vain rather than for ever. */
 const MAX_PAGES = 200;
 
 /** All rows to the last page; a page that cannot be read fails the whole. The call is the last one of them. */
 export async function readPages<Row>(
   requests: VenueBRequests,
-  { user_id, path, query, read, until = () => false }: PagedRead<Row>,
+  { user_id, path, query, read, isOptional = false, until = () => false }: PagedRead<Row>,
 ): Promise<{ readonly rows: readonly Row[]; readonly call: VenueCall }> {
   const all: Row[] = [];
   let cursor: string | undefined;
@@ -31,6 +34,8 @@ export async function readPages<Row>(
       ...{ user_id, method: 'GET', path, operation: 'read' },
       query: { ...query, limit: LIMIT, cursor },
     });
+    if (isOptional && outcome.what === 'answered' && outcome.status === NO_SUCH_PATH)
+      return { rows: all, call };
     const { rows, cursor: next } = read(bodyOf(outcome));
     all.push(...rows);
     if (!next || rows.some(until)) return { rows: all, call };

@@ -156,6 +156,21 @@ export const shardTransferPage = z.object({
   cursor,
 });
 
+/** Of practice venues alone: elsewhere balance and positions show what was paid. */
+export const pairPage = z.object({
+  pair_payments: z.array(
+    z.object({
+      id: z.string(),
+      ticker: z.string(),
+      exchange_index: z.int(),
+      count_fp: fixedPoint,
+      amount_dollars: fixedPoint,
+      created_time: z.string(),
+    }),
+  ),
+  cursor,
+});
+
 /** Between accounts: of practice venues alone. */
 export const accountTransfer = z.object({
   client_transfer_id: z.string(),

@@ -142,6 +142,21 @@ export class BPortfolio {
     return listed('settlements', settled, query, ([id, paid]) => this.settlement(account, id, paid));
   }
 
+  /** Ours: the published protocol shows pairs that were paid in balance and positions alone. */
+  pairPayments(account: string, query: URLSearchParams): VenueAnswer {
+    const within = withinTimes(query);
+    const pairs = this.movementsOf(account).filter(({ kind, at }) => kind === 'pairs' && within(at));
+    return listed(
+      'pair_payments',
+      pairs,
+      query,
+      ({ movement_id: id, market_id = '', amount, size = 0, at }) => ({
+        ...{ id, ticker: market_id, exchange_index: this.shardOf(market_id), count_fp: count(size) },
+        ...{ amount_dollars: cashDollars(amount), created_time: instant(at) },
+      }),
+    );
+  }
+
   deposits(account: string, query: URLSearchParams): VenueAnswer {
     const deposits = this.movementsOf(account).filter(({ kind }) => kind === 'deposit');
     return listed('deposits', deposits, query, ({ movement_id: id, amount, at }) => ({

@@ -203,6 +203,7 @@ export class BShell implements VenueShell {
       read('fills', (account, query) => portfolio.fillList(account, query)),
       read('positions', (account, query) => portfolio.positions(account, query)),
       read('settlements', (account, query) => portfolio.settlements(account, query)),
+      read('pair_payments', (account, query) => portfolio.pairPayments(account, query)),
       read('deposits', (account, query) => portfolio.deposits(account, query)),
       read('balance', (account, query) => portfolio.balance(account, query)),
       read('summary/total_resting_order_value', (account) => portfolio.restingValue(account)),
