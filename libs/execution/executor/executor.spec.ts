@@ -9,6 +9,7 @@ import { ScriptedCell } from '#libs/testing/execution/scripted-cell.js';
 import { openPracticeB, type BClient, type PracticeB } from '#libs/testing/practice-b.js';
 import type { ExecutorTask } from '../protocol/cell-protocol.js';
 import { VAULT_USER } from '../protocol/signer-protocol.js';
+import { fromWire } from '../protocol/wire.js';
 import type { OrderTerms } from '../rules/order.js';
 import { openVenues } from '../venues/registry.js';
 import { Executor } from './executor.js';
@@ -410,6 +411,46 @@ describe('accounts', () => {
     await cell.give({ ...task, reference: transfer_id });
     const { data } = await client.portfolio.getBalance();
     expect(data.balance_dollars).toBe('70.0000');
+  });
+});
+
+describe('what gateways ask', () => {
+  it('a venue is linked with an account of its own, and again without a change', async () => {
+    const user = randomUUID();
+    const link = { op: 'link_venue', request_id: 'r', user_id: user, venue: 'venue_b' } as const;
+    expect(await executor.link.handle(link)).toMatchObject({ status: 200 });
+    expect(await executor.link.handle(link)).toMatchObject({ status: 200 });
+    const [first, second] = cell.all('link_account');
+    expect(first).toMatchObject({ user_id: user, venue: 'venue_b' });
+    expect(second?.account).toBe(first?.account);
+    const balances = { op: 'account_balances', request_id: 'r', user_id: user, venue: 'venue_b' } as const;
+    const { status, body } = await executor.link.handle(balances);
+    expect([status, fromWire(body)]).toMatchObject([200, { cash: [{ asset: 'USD' }, { asset: 'USD' }] }]);
+  });
+
+  it('credentials that the venue refuses are refused, and those that were there stay', async () => {
+    const { user, client } = await trader();
+    const other = await practice.account('0');
+    const link = { op: 'link_venue', request_id: 'r', user_id: user, venue: 'venue_b' } as const;
+    for (const private_key_pem of [other.keys.private_key_pem, 'no key']) {
+      const credentials = { key_id: client.keys.key_id, private_key_pem };
+      expect((await executor.link.handle({ ...link, credentials })).status).toBe(400);
+    }
+    expect(cell.all('link_account')).toEqual([]);
+    expect(await submit(submission(user, await practice.market()))).toMatchObject({ what: 'placed' });
+    const { key_id, private_key_pem } = other.keys;
+    const credentials = { key_id, private_key_pem };
+    expect((await executor.link.handle({ ...link, credentials })).status).toBe(200);
+  });
+
+  it('a user without a key is not linked', async () => {
+    const balances = {
+      op: 'account_balances',
+      request_id: 'r',
+      user_id: randomUUID(),
+      venue: 'venue_b',
+    } as const;
+    expect((await executor.link.handle(balances)).status).toBe(409);
   });
 });
 
