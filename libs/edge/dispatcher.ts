@@ -203,6 +203,7 @@ function callOf({ request, requestId }: Exchange, inspection: Inspection): Call 
     idempotencyKey: inspection.idempotencyKey,
     accept: request.headers.accept,
     remoteAddress: request.socket.remoteAddress,
+    headers: request.headers,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Decoded, Decoder, JsonSchema } from './decoding/decode.js';
 import type { Answers } from './documents/answer.js';
 import type { Query, QueryValues } from './decoding/query.js';
@@ -81,6 +82,8 @@ export interface CallOf<S extends EndpointSpec> {
   readonly idempotencyKey: S extends { readonly idempotency: 'required' } ? string : undefined;
   readonly accept: string | undefined;
   readonly remoteAddress: string | undefined;
+  /** All that came; of a command over a stream there are none. */
+  readonly headers?: IncomingHttpHeaders;
   /** Only of a command that came over a stream. */
   readonly overStream?: OverStream;
 }
@@ -96,6 +99,8 @@ export interface Call {
   readonly idempotencyKey: string | undefined;
   readonly accept: string | undefined;
   readonly remoteAddress: string | undefined;
+  /** All that came; of a command over a stream there are none. */
+  readonly headers?: IncomingHttpHeaders;
   /** Only of a command that came over a stream. */
   readonly overStream?: OverStream;
 }

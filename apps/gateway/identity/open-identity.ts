@@ -1,6 +1,8 @@
 import type { Provider } from '@nestjs/common';
 import type { Pool } from 'pg';
 import type { Authenticator, AuthOutcome } from '#libs/edge/checks/check.js';
+import type { ApiAuthenticator } from '#libs/identity/api-keys/authenticate.js';
+import { openApiKeys, type ApiKeys } from '#libs/identity/api-keys/open-api-keys.js';
 import { openIdentity } from '#libs/identity/identity.js';
 import { SigningKeys } from '#libs/identity/keys/signing-keys.js';
 import type { Caller } from '#libs/edge/endpoint.js';
@@ -17,8 +19,8 @@ import { openPool } from '#libs/platform/database/postgres.js';
 import type { ClientSession, SessionOutcome, Sessions } from '#libs/socket/session-guard.js';
 import type { gatewayConfig } from '../config.js';
 
-/** Whether a token is still good is not asked after anything else. */
-const WATCH_SESSIONS = 2;
+/** Whether a token or a key is still good is not asked after anything else. */
+const WATCH_SESSIONS = 3;
 
 export interface IdentityParts {
   readonly config: Config<typeof gatewayConfig>;
@@ -34,8 +36,18 @@ export interface ServiceIdentity {
   readonly authenticator: Authenticator;
 }
 
+/** Callers that come with keys or sessions, for a service that takes both. */
+export interface KeyedIdentity {
+  readonly keys: ApiKeys;
+  readonly authenticator: ApiAuthenticator;
+  /** Checks passwords again. */
+  readonly logins: LoginService;
+}
+
 export interface GatewayIdentity {
   of(service: string): ServiceIdentity;
+  /** `secret`: under which keys are recognised. For one service of the process. */
+  withKeys(service: string, secret: string): Promise<KeyedIdentity>;
   /** Of the endpoints of sessions. */
   readonly providers: readonly Provider[];
 }
@@ -68,6 +80,14 @@ export async function openGatewayIdentity({
   });
   return {
     of: (service) => serviceIdentity(identity.verifierOf(service)),
+    async withKeys(service, secret) {
+      const keys = openApiKeys({ pool, watchPool, clock }, { secret });
+      await keys.start();
+      scope.onStop('API keys', () => keys.stop());
+      const { watch: users, feed, logins } = identity;
+      const verifier = identity.verifierOf(service);
+      return { keys, logins, authenticator: keys.authenticatorOf({ users, feed, verifier, service }) };
+    },
     providers: [
       { provide: LoginService, useValue: identity.logins },
       { provide: SessionService, useValue: identity.sessions },

@@ -1,11 +1,11 @@
 import { endpoint, type IdKind } from '#libs/edge/endpoint.js';
+import { isClientId } from '#libs/identity/api-keys/key-triple.js';
 import { keyChangeBody, newKeyBody, rotationBody } from './account-bodies.js';
 import { apiKey, apiKeys, issuedKey, limits, rotatedKey, scopes } from './account-shapes.js';
 
 const client_id: IdKind = {
-  // What can be no id of a key is an id that no key has.
   fault: 'VALIDATION_INVALID_ID',
-  accepts: () => true,
+  accepts: isClientId,
   describe: () => ({ type: 'string', pattern: '^sotto_ck_[0-9a-f]{24}$' }),
 };
 

@@ -1,112 +1,93 @@
 import { randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
-import type { Check } from '#libs/edge/checks/check.js';
-import { contentType, size } from '#libs/edge/checks/content.js';
-import { framing } from '#libs/edge/checks/head.js';
-import { body, ids, query } from '#libs/edge/checks/parts.js';
-import { method, path, permission, route } from '#libs/edge/checks/route.js';
-import type { Dialect } from '#libs/edge/dialect/dialect.js';
-import type { Caller } from '#libs/edge/endpoint.js';
-import { errorReply } from '#libs/edge/reply/flat-errors.js';
+import { createServer, type Server } from 'node:http';
 import { EdgeListener } from '#libs/edge/server/edge-listener.js';
 import type { KeyGateway } from '#libs/identity/api-keys/api-keys.fixture.js';
+import { LinkClient } from '#libs/link/link-client.js';
+import { LinkServer } from '#libs/link/link-server.js';
+import { listen } from '#libs/platform/internal-server/internal-server.js';
+import { eventually } from '#libs/testing/eventually.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import type { TraderRequest } from '../../protocol/cell-protocol.js';
+import type { CellRequest } from '../../protocol/cell-protocol.js';
+import { Cells } from '../cells.js';
+import { executionDialect } from '../dialect.js';
 import { AccountController } from './account.controller.js';
-import type { AccountCall } from './account-ports.js';
 import { ApiKeysController } from './api-keys.controller.js';
 import { Reauthentication } from './reauthentication.js';
+import { VenueLinks } from './venue-links.js';
+
+type Asked = Exclude<CellRequest, { readonly op: 'claim' }>;
 
 export interface AccountListener {
-  readonly url: string;
+  readonly port: number;
   /** What the cell was asked, in order. */
-  readonly asked: readonly TraderRequest[];
+  readonly asked: readonly Asked[];
   /** What was thrown at the edge. */
   readonly faults: readonly unknown[];
   close(): Promise<void>;
 }
 
-export type Cell = (request: TraderRequest) => LinkReply;
+const TOKEN = 'a-service-token';
 
-/** The account routes behind a real listener that knows callers by keys and sessions, and nothing else of the service's dialect. */
-export async function openAccountListener(gateway: KeyGateway, cell: Cell): Promise<AccountListener> {
-  const calls = new WeakMap<Caller, AccountCall>();
-  const asked: TraderRequest[] = [];
+/** The account routes as the service has them, and a cell that says what the test wants. */
+export async function openAccountListener(
+  gateway: KeyGateway,
+  cell: (request: Asked) => LinkReply,
+): Promise<AccountListener> {
+  const asked: Asked[] = [];
   const faults: unknown[] = [];
   const clock = new SystemClock();
+  const server = createServer();
+  new LinkServer<Asked>({
+    serviceTokens: () => [TOKEN],
+    handle: (request) => {
+      asked.push(request);
+      return Promise.resolve(cell(request));
+    },
+    onFault: (error) => faults.push(error),
+    clock,
+  }).attach(server);
+  await listen(server, 0, '127.0.0.1');
+  const link = new LinkClient<CellRequest>({
+    url: `http://127.0.0.1:${portOf(server)}`,
+    serviceToken: () => TOKEN,
+    peer: 'execution-test',
+    clock,
+  });
+  await eventually(() => {
+    if (!link.connected) throw new Error('not connected');
+  });
+  const cells = new Cells([link]);
   const listener = new EdgeListener({
-    dialect: dialectOf(credentialsOf(gateway, calls)),
+    dialect: executionDialect(gateway.authenticator),
     authenticator: { authenticate: () => 'unauthorized' },
     clock,
     newRequestId: randomUUID,
     onFault: (error) => faults.push(error),
   });
-  const ports = {
-    callOf: ({ principal }: { readonly principal: Caller | undefined }) => {
-      const call = principal === undefined ? undefined : calls.get(principal);
-      if (call === undefined) throw new Error('a call without a caller');
-      return call;
-    },
-    refuse: (status: number, { code }: { readonly code: string }) => errorReply(status, code),
-    askCell: (request: TraderRequest) => {
-      asked.push(request);
-      return Promise.resolve(cell(request));
-    },
-    access: gateway.keys.access,
-    venues: ['venue_b', 'venue_e'] as const,
-    clock,
-  };
-  const { service, throttle } = gateway.keys;
-  const reauthentication = new Reauthentication(gateway.identity.logins, throttle);
-  listener.mount([new AccountController(ports), new ApiKeysController(ports, service, reauthentication)]);
+  const { service, throttle, access } = gateway.keys;
+  const venues = { ids: ['venue_b', 'venue_e'] as const };
+  const links = new VenueLinks(cells, clock);
+  listener.mount([
+    new AccountController({ cells, venues, access, links, clock }),
+    new ApiKeysController(service, new Reauthentication(gateway.identity.logins, throttle)),
+  ]);
   await listener.listen(0, '127.0.0.1');
-  const { port } = listener.server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, asked, faults, close: () => listener.close() };
-}
-
-/** A test may say from which address it calls, so that its failures count for nobody else. */
-export const PEER_OF_TEST = 'x-test-peer';
-
-function credentialsOf(gateway: KeyGateway, calls: WeakMap<Caller, AccountCall>): Check {
   return {
-    name: 'credentials',
-    after: ['route'],
-    async run(inspection) {
-      const { headers } = inspection.request;
-      const peer = String(headers[PEER_OF_TEST]);
-      const parts = { headers, peer, wrongTriple: 401 as const, takesCookie: true };
-      const outcome = await gateway.authenticator.authenticate(parts);
-      if (!outcome.ok) return { kind: 'unauthorized', code: String(outcome.refusal.status) };
-      const { user_id, roles } = outcome.caller;
-      inspection.principal = { account_id: user_id, roles, capabilities: new Set() };
-      const reauth = headers['x-reauth'];
-      calls.set(inspection.principal, {
-        caller: outcome.caller,
-        reauth: typeof reauth === 'string' ? reauth : undefined,
-        peer,
-      });
-      return undefined;
+    port: portOf(listener.server),
+    asked,
+    faults,
+    async close() {
+      await listener.close();
+      link.close();
+      server.closeAllConnections();
+      server.close();
     },
   };
 }
 
-function dialectOf(credentials: Check): Dialect {
-  return {
-    checks: [framing, route, credentials, path, method, permission, query, ids, contentType, size, body],
-    internalHeaders: [],
-    body: {
-      ...{ numbers: 'raw', nulls: 'absent', maxDepth: 64, maxBytes: 262_144 },
-      ...{ unknownFields: 'refused', absent: 'empty-object' },
-    },
-    unknownParameters: 'ignored',
-    requestId: { header: 'x-request-id', pattern: /^[\w-]{1,64}$/ },
-    replyHeaders: {},
-    refuse: ({ kind, code, location }) => ({
-      status: Number(code ?? (kind === 'not-found' ? 404 : 400)),
-      body: { error: kind, field: location?.path.join('.') },
-    }),
-    rateLimitHeaders: () => ({}),
-    codeOf: () => undefined,
-  };
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('not listening');
+  return address.port;
 }

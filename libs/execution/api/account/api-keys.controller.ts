@@ -1,24 +1,23 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
-import type { CallOf } from '#libs/edge/endpoint.js';
-import { errorReply } from '#libs/edge/reply/flat-errors.js';
+import type { Call, CallOf } from '#libs/edge/endpoint.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
 import { ApiKeyService, MOST_API_KEYS } from '#libs/identity/api-keys/api-key-service.js';
+import { apiCallerOf } from '../caller.js';
+import { errorOnly, refusal } from '../refusals.js';
 import { changeApiKey, createApiKey, listApiKeys, revokeApiKey, rotateApiKey } from './account-endpoints.js';
-import { ACCOUNT_PORTS, type AccountPorts } from './account-ports.js';
 import { issuedRecord, keyRecord, rotatedRecord } from './key-records.js';
 import { Reauthentication } from './reauthentication.js';
 
-const NO_SUCH_KEY = errorReply(404, 'There is no such API key');
-const LIMIT = { code: 'API_KEY_LIMIT', message: `A user may have ${MOST_API_KEYS} API keys` };
+const NO_SUCH_KEY = errorOnly(404, 'There is no such API key');
+const LIMIT = refusal('API_KEY_LIMIT', `A user may have ${MOST_API_KEYS} API keys`);
 
-type AnyCall = Parameters<AccountPorts['callOf']>[0];
+type AnyCall = Pick<Call, 'principal' | 'headers' | 'remoteAddress'>;
 
 /** The keys of a user, for the user itself. Secrets are shown once, in the answer that makes them. */
 @Injectable()
 export class ApiKeysController {
   constructor(
-    @Inject(ACCOUNT_PORTS) private readonly ports: AccountPorts,
     private readonly keys: ApiKeyService,
     private readonly reauthentication: Reauthentication,
   ) {}
@@ -35,7 +34,7 @@ export class ApiKeysController {
   create(call: CallOf<typeof createApiKey>): Promise<Reply> {
     return this.confirmed(call, async (user) => {
       const issued = await this.keys.create(user, call.body);
-      if (issued === undefined) return this.ports.refuse(409, LIMIT);
+      if (issued === undefined) return LIMIT;
       return { status: 201, body: issuedRecord(issued) };
     });
   }
@@ -63,8 +62,13 @@ export class ApiKeysController {
     });
   }
 
-  private async confirmed(call: AnyCall, then: (user: string) => Promise<Reply>): Promise<Reply> {
-    const { caller, reauth, peer } = this.ports.callOf(call);
-    return (await this.reauthentication.refusalOf(caller, reauth, peer)) ?? then(caller.user_id);
+  private async confirmed(
+    { principal, headers, remoteAddress: peer = '' }: AnyCall,
+    then: (user: string) => Promise<Reply>,
+  ): Promise<Reply> {
+    const caller = apiCallerOf(principal);
+    const shown = headers?.['x-reauth'];
+    const refused = await this.reauthentication.refusalOf(caller, shown?.toString(), peer);
+    return refused ?? then(caller.user_id);
   }
 }

@@ -1,14 +1,14 @@
 import type { ApiCaller } from '#libs/identity/api-keys/authenticate.js';
 import type { AuthThrottle } from '#libs/identity/api-keys/auth-throttle.js';
 import type { LoginService } from '#libs/identity/sessions/login-service.js';
-import { errorReply } from '#libs/edge/reply/flat-errors.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
+import { errorOnly } from '../refusals.js';
 
-const SESSIONS_ONLY = errorReply(403, 'This call is for sessions, not for API keys');
-const MISSING = errorReply(401, 'X-Reauth must carry the password of the user');
-const WRONG = errorReply(401, 'X-Reauth is not the password of the user');
-const THROTTLED = errorReply(429, 'Too many failed authentications');
-const UNAVAILABLE = errorReply(503, 'The password cannot be checked at present');
+const SESSIONS_ONLY = errorOnly(403, 'This call is for sessions, not for API keys');
+const MISSING = errorOnly(401, 'X-Reauth must carry the password of the user');
+const WRONG = errorOnly(401, 'X-Reauth is not the password of the user');
+const THROTTLED = errorOnly(429, 'Too many failed authentications');
+const UNAVAILABLE = errorOnly(503, 'The password cannot be checked at present');
 
 /** Who holds a session must show the password as well before it sees or changes keys. */
 export class Reauthentication {

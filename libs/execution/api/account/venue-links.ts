@@ -1,34 +1,35 @@
 import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import { BoundedCache } from '#libs/identity/tokens/bounded-cache.js';
 import type { Clock } from '#libs/platform/time/clock.js';
+import type { OrderCaller } from '../../protocol/cell-protocol.js';
 import type { VenueId } from '../../rules/venues.js';
-
-export type LinkedVenues = ReadonlySet<VenueId>;
+import type { Cells } from '../cells.js';
 
 const CACHED_MS = 10_000n;
 const MOST_USERS = 20_000;
 
-/** Where users are linked, as their cells say it, up to ten seconds old. What cannot be learnt is not remembered. */
+interface Known {
+  readonly linked: ReadonlySet<VenueId>;
+  readonly until: bigint;
+}
+
+/** Where users are linked, as their cells say it, up to ten seconds old. A refusal is not remembered. */
 export class VenueLinks {
-  private readonly known = new BoundedCache<{ readonly links: LinkedVenues; readonly until: bigint }>(
-    MOST_USERS,
-  );
+  private readonly known = new BoundedCache<Known>(MOST_USERS);
 
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    private readonly cells: Cells,
+    private readonly clock: Clock,
+  ) {}
 
-  async of<Failure>(
-    user_id: string,
-    ask: () => Promise<LinkedVenues | Failure>,
-    isKnown: (answer: LinkedVenues | Failure) => answer is LinkedVenues,
-  ): Promise<LinkedVenues | Failure> {
-    const seen = this.known.get(user_id);
+  async of(caller: OrderCaller): Promise<ReadonlySet<VenueId>> {
+    const seen = this.known.get(caller.user_id);
     const now = this.clock.monotonicNanos();
-    if (seen !== undefined && seen.until > now) return seen.links;
-    const answer = await ask();
-    if (isKnown(answer)) {
-      this.known.set(user_id, { links: answer, until: now + CACHED_MS * NANOS_PER_MILLI });
-    }
-    return answer;
+    if (seen !== undefined && seen.until > now) return seen.linked;
+    const { links } = await this.cells.told<'links'>({ ...caller, op: 'links' });
+    const linked = new Set(links.map(({ venue }) => venue));
+    this.known.set(caller.user_id, { linked, until: now + CACHED_MS * NANOS_PER_MILLI });
+    return linked;
   }
 
   /** For what this process has just linked itself. */
