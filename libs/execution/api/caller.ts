@@ -1,11 +1,11 @@
 import type { Caller } from '#libs/edge/endpoint.js';
-import type { ApiCaller, CallerOutcome, CredentialParts } from '#libs/identity/api-keys/authenticate.js';
+import type { ApiCaller, CallerOutcome, CallCredentials } from '#libs/identity/api-keys/authenticate.js';
 import { satisfies } from '#libs/identity/api-keys/scopes.js';
 import type { OrderCaller } from '../protocol/cell-protocol.js';
 
 /** Says who calls, by what a request shows of a key or of a session. */
 export interface CallerGate {
-  authenticate(parts: CredentialParts): CallerOutcome | Promise<CallerOutcome>;
+  authenticate(parts: CallCredentials): CallerOutcome | Promise<CallerOutcome>;
 }
 
 /** What endpoints of this service may ask for. */

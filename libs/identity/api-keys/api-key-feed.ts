@@ -10,7 +10,7 @@ export interface ApiKeyNews {
   readonly blocked: readonly { readonly address: string; readonly millis: number }[];
 }
 
-export interface ProviderAccess {
+interface AccessRow {
   readonly provider: string;
   /** Null: nobody can say at present. */
   readonly enabled: boolean | null;
@@ -51,8 +51,8 @@ export class ApiKeyFeed {
     return (await this.pool.query<KnownKey>(quickly({ name: 'api-key', text: ONE, values }))).rows[0];
   }
 
-  async access(): Promise<readonly ProviderAccess[]> {
+  async access(): Promise<readonly AccessRow[]> {
     const text = 'select provider, enabled from identity.api_access';
-    return (await this.pool.query<ProviderAccess>(quickly({ name: 'api-access', text }))).rows;
+    return (await this.pool.query<AccessRow>(quickly({ name: 'api-access', text }))).rows;
   }
 }

@@ -6,7 +6,7 @@ import { enrolUsers, type NewUser } from '../accounts/enrol-users.js';
 import { CHEAP, openGateway, PASSWORD, type Gateway } from '../gateway.fixture.js';
 import { hashPassword } from '../passwords/password-hash.js';
 import type { IssuedKey } from './api-key-service.js';
-import type { ApiAuthenticator, CallerOutcome, CredentialParts } from './authenticate.js';
+import type { ApiAuthenticator, CallerOutcome, CallCredentials } from './authenticate.js';
 import type { KeyTriple } from './key-triple.js';
 import { openApiKeys, type ApiKeys } from './open-api-keys.js';
 
@@ -22,7 +22,7 @@ export interface KeyGateway {
   ask(
     headers: Readonly<Record<string, string>>,
     peer: string,
-    more?: Partial<CredentialParts>,
+    more?: Partial<CallCredentials>,
   ): Promise<CallerOutcome>;
   close(): Promise<void>;
 }

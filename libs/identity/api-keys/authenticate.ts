@@ -41,7 +41,7 @@ export type Rechecked = MaybePromise<ApiCaller | CredentialRefusal>;
 
 type MaybePromise<T> = T | Promise<T>;
 
-export interface CredentialParts extends PresentedParts {
+export interface CallCredentials extends PresentedParts {
   /** The other end of the socket. */
   readonly peer: string;
   /** What a complete triple that is not right is answered with. */
@@ -87,7 +87,7 @@ export class ApiAuthenticator {
 
   constructor(private readonly ports: AuthenticatorPorts) {}
 
-  authenticate(parts: CredentialParts): MaybePromise<CallerOutcome> {
+  authenticate(parts: CallCredentials): MaybePromise<CallerOutcome> {
     const presented = presentedIn(parts);
     if (presented.kind === 'nothing') return refused(NOTHING);
     const { keys } = this.ports;
@@ -98,7 +98,7 @@ export class ApiAuthenticator {
   }
 
   private judge(
-    parts: CredentialParts,
+    parts: CallCredentials,
     presented: Exclude<ReturnType<typeof presentedIn>, { kind: 'nothing' }>,
   ): MaybePromise<CallerOutcome> {
     if (this.ports.throttle.isOver(parts.peer)) return refused(THROTTLED);
@@ -109,7 +109,7 @@ export class ApiAuthenticator {
     return this.byKey(parts, { client_id, api_key, api_secret });
   }
 
-  private byToken(parts: CredentialParts, token: string | undefined): MaybePromise<CallerOutcome> {
+  private byToken(parts: CallCredentials, token: string | undefined): MaybePromise<CallerOutcome> {
     if (token === undefined) return this.counted(parts, BAD_TOKEN);
     const verify = this.ports.verifier.follow(token);
     return after(verify(), (verified) => {
@@ -118,7 +118,7 @@ export class ApiAuthenticator {
     });
   }
 
-  private byKey(parts: CredentialParts, triple: KeyTriple): MaybePromise<CallerOutcome> {
+  private byKey(parts: CallCredentials, triple: KeyTriple): MaybePromise<CallerOutcome> {
     const wrong = WRONG[parts.wrongTriple];
     if (!isWellFormed(triple)) return this.counted(parts, wrong);
     const { client_id } = triple;
@@ -133,7 +133,7 @@ export class ApiAuthenticator {
     });
   }
 
-  private judgeKey(client_id: string, digest: Buffer, parts: CredentialParts): Rechecked {
+  private judgeKey(client_id: string, digest: Buffer, parts: CallCredentials): Rechecked {
     const { keys } = this.ports;
     if (!keys.isFresh()) {
       return keys
@@ -151,7 +151,7 @@ export class ApiAuthenticator {
   private judgeKnown(
     known: KnownKey | 'absent',
     digest: Buffer,
-    { peer, wrongTriple }: CredentialParts,
+    { peer, wrongTriple }: CallCredentials,
   ): Rechecked {
     if (!this.isRight(known, digest) || known === 'absent') return WRONG[wrongTriple];
     if (!isListed(known.ip_allow_list, peer)) return ELSEWHERE;
@@ -197,7 +197,7 @@ export class ApiAuthenticator {
   }
 
   /** A failure that cannot be counted is no answer: whoever guesses would have another for nothing. */
-  private async counted({ peer }: CredentialParts, why: CredentialRefusal): Promise<CallerOutcome> {
+  private async counted({ peer }: CallCredentials, why: CredentialRefusal): Promise<CallerOutcome> {
     try {
       return refused((await this.ports.throttle.countFailure(peer)) ? why : THROTTLED);
     } catch {

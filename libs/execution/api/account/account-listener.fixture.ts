@@ -5,13 +5,12 @@ import type { KeyGateway } from '#libs/identity/api-keys/api-keys.fixture.js';
 import { LinkClient } from '#libs/link/link-client.js';
 import { LinkServer } from '#libs/link/link-server.js';
 import { listen } from '#libs/platform/internal-server/internal-server.js';
-import { eventually } from '#libs/testing/eventually.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import type { CellRequest } from '../../protocol/cell-protocol.js';
 import { Cells } from '../cells.js';
 import { executionDialect } from '../dialect.js';
-import { AccountController } from './account.controller.js';
+import { CredentialsController } from './credentials.controller.js';
 import { ApiKeysController } from './api-keys.controller.js';
 import { Reauthentication } from './reauthentication.js';
 import { VenueLinks } from './venue-links.js';
@@ -22,6 +21,8 @@ export interface AccountListener {
   readonly port: number;
   /** What the cell was asked, in order. */
   readonly asked: readonly Asked[];
+  /** Whether the cell can be asked. */
+  isConnected(): boolean;
   /** What was thrown at the edge. */
   readonly faults: readonly unknown[];
   close(): Promise<void>;
@@ -54,9 +55,6 @@ export async function openAccountListener(
     peer: 'execution-test',
     clock,
   });
-  await eventually(() => {
-    if (!link.connected) throw new Error('not connected');
-  });
   const cells = new Cells([link]);
   const listener = new EdgeListener({
     dialect: executionDialect(gateway.authenticator),
@@ -69,7 +67,7 @@ export async function openAccountListener(
   const venues = { ids: ['venue_b', 'venue_e'] as const };
   const links = new VenueLinks(cells, clock);
   listener.mount([
-    new AccountController({ cells, venues, access, links, clock }),
+    new CredentialsController({ cells, venues, access, links, clock }),
     new ApiKeysController(service, new Reauthentication(gateway.identity.logins, throttle)),
   ]);
   await listener.listen(0, '127.0.0.1');
@@ -77,6 +75,7 @@ export async function openAccountListener(
     port: portOf(listener.server),
     asked,
     faults,
+    isConnected: () => link.connected,
     async close() {
       await listener.close();
       link.close();

@@ -39,6 +39,7 @@ beforeEach(async () => {
     limits: { status: 200, body: JSON.stringify(LIMITS) },
   };
   listener = await openAccountListener(gateway, ({ op }) => cellSays[op] ?? DONE);
+  await eventually(() => expect(listener.isConnected()).toBe(true));
   session = { authorization: `Bearer ${await logIn(gateway.identity, trader)}`, 'x-reauth': PASSWORD };
 });
 

@@ -15,7 +15,7 @@ import type { Venues } from '../venues.js';
 import { getLimits, getScopes } from './account-endpoints.js';
 import type { VenueLinks } from './venue-links.js';
 
-export interface AccountPorts {
+export interface CredentialsPorts {
   readonly cells: Cells;
   readonly venues: Pick<Venues, 'ids'>;
   readonly access: AccessFlags;
@@ -27,8 +27,8 @@ const ACCESS = { enabled: true, disabled: false, unknown: null } as const;
 
 /** What a caller may know of its credentials, and of what is left of its limits. */
 @Injectable()
-export class AccountController {
-  constructor(private readonly ports: AccountPorts) {}
+export class CredentialsController {
+  constructor(private readonly ports: CredentialsPorts) {}
 
   @Endpoint(getScopes)
   scopes({ principal, requestId }: CallOf<typeof getScopes>): Promise<Reply> {
