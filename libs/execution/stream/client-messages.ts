@@ -5,7 +5,7 @@ import { parseJson, type JsonRules } from '#libs/edge/decoding/strict-json.js';
 import { VENUE_IDS, venueNamed, type VenueId } from '../rules/venues.js';
 import { COMMANDS, type CommandName } from './ports.js';
 import { isRecord } from './records.js';
-import { invalid, TWICE, unknownField, type Refusal } from './server-messages.js';
+import { invalid, TWICE, unknownField, type FrameRefusal } from './server-messages.js';
 import type { ClientFrame } from './frames.js';
 
 /** No more subscriptions than these are looked for in `seen`. */
@@ -55,18 +55,19 @@ export const CONTROL_MESSAGES = {
   bye: object({}),
 } as const satisfies Record<string, Decoder<object>>;
 
-export type ControlName = keyof typeof CONTROL_MESSAGES;
-export type Control<Name extends ControlName> = Decoded<(typeof CONTROL_MESSAGES)[Name]>;
+export type SocketControlName = keyof typeof CONTROL_MESSAGES;
+export type SocketControl<Name extends SocketControlName> = Decoded<(typeof CONTROL_MESSAGES)[Name]>;
 
 export function isCommand(op: string): op is CommandName {
   return COMMANDS.some((name) => name === op);
 }
 
-export function isControl(op: string): op is ControlName {
+export function isControl(op: string): op is SocketControlName {
   return Object.hasOwn(CONTROL_MESSAGES, op);
 }
 
-type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal };
+type Read<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: FrameRefusal };
 
 /** As strict as a body over HTTP. */
 export function readControl<T>(decoder: Decoder<T>, { members }: ClientFrame): Read<T> {

@@ -15,7 +15,7 @@ export type StreamScope = 'trade:read' | 'trade:execute';
 export const COMMANDS = ['order.submit', 'order.cancel', 'order.cancel_all', 'order.amend'] as const;
 export type CommandName = (typeof COMMANDS)[number];
 
-export interface CommandCall {
+export interface SocketCommand {
   readonly name: CommandName;
   /** All members but `op` and `req_id`, each as the JSON text that came, so that numbers stay exact. */
   readonly members: ReadonlyMap<string, string>;
@@ -34,11 +34,11 @@ export interface CommandAnswer {
 }
 
 /** Takes the same way as the call of the same name over HTTP: the same checks, limits and keys. */
-export interface Commands {
-  run(call: CommandCall): Promise<CommandAnswer>;
+export interface CommandTaker {
+  run(call: SocketCommand): Promise<CommandAnswer>;
 }
 
 /** Whether keys may use a venue: null where that cannot be known. Sessions always may. */
-export interface ProviderAccess {
+export interface VenueAccess {
   enabled(caller: StreamCaller, venue: VenueId): boolean | null;
 }

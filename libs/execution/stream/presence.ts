@@ -7,7 +7,7 @@ export interface BegunConnection {
 }
 
 /** Tells the cell of a user what becomes of connections whose orders are cancelled with them. */
-export interface Presence {
+export interface ConnectionPresence {
   /** A socket has the connection. `ended` has to follow. */
   begun(connection: BegunConnection): void;
   ended(connectionId: string, how: 'BYE' | 'LOST'): void;

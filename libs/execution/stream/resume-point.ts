@@ -2,7 +2,7 @@ import type { ResumePointCodec } from '#libs/socket/resume-token.js';
 import { VENUE_IDS, type VenueId } from '../rules/venues.js';
 
 /** A subscription as far as it has been told: everything up to a position of the journal of its user's cell. */
-export interface SubscriptionMark {
+export interface OrderMark {
   readonly number: number;
   /** Undefined for all. */
   readonly venues: readonly VenueId[] | undefined;
@@ -13,12 +13,12 @@ export interface SubscriptionMark {
 }
 
 /** All that another gateway needs to go on with a connection. */
-export interface ResumePoint {
+export interface SocketPoint {
   readonly connectionId: string;
   readonly nextNumber: number;
   /** The venues whose events were withheld. */
   readonly denied: readonly VenueId[];
-  readonly subscriptions: readonly SubscriptionMark[];
+  readonly subscriptions: readonly OrderMark[];
 }
 
 const UUID_BYTES = 16;
@@ -28,9 +28,9 @@ const HEAD_BYTES = UUID_BYTES + 4 + 1 + 2;
 const MARK_BYTES = 4 + 1 + 1 + 8 + 8;
 
 /** Numbers have fixed widths, so the length tells the number of subscriptions, in steps, and nothing else. */
-export const resumePoints: ResumePointCodec<ResumePoint> = { encode, decode };
+export const resumePoints: ResumePointCodec<SocketPoint> = { encode, decode };
 
-function encode({ connectionId, nextNumber, denied, subscriptions }: ResumePoint): Buffer {
+function encode({ connectionId, nextNumber, denied, subscriptions }: SocketPoint): Buffer {
   const rooms = Math.ceil(subscriptions.length / STEP) * STEP;
   const bytes = Buffer.alloc(HEAD_BYTES + MARK_BYTES * rooms);
   let at = bytes.write(connectionId.replaceAll('-', ''), 0, UUID_BYTES, 'hex');
@@ -47,7 +47,7 @@ function encode({ connectionId, nextNumber, denied, subscriptions }: ResumePoint
   return bytes;
 }
 
-function decode(bytes: Buffer): ResumePoint {
+function decode(bytes: Buffer): SocketPoint {
   let at = 0;
   const take = (size: number): number => (at += size) - size;
   const connectionId = readUuid(bytes, take(UUID_BYTES));

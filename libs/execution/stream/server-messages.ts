@@ -21,7 +21,7 @@ export const SERVER_MESSAGES = [
   'session_expiring',
   'goaway',
 ] as const;
-export type ServerMessage = (typeof SERVER_MESSAGES)[number];
+export type SocketMessage = (typeof SERVER_MESSAGES)[number];
 
 export const RESYNC_REASONS = [
   'SLOW_READER',
@@ -29,22 +29,22 @@ export const RESYNC_REASONS = [
   'SNAPSHOT_INCOMPLETE',
   'PROVIDER_ACCESS',
 ] as const;
-export type ResyncReason = (typeof RESYNC_REASONS)[number];
-export type ResumeError = 'INVALID' | 'EXPIRED';
+export type SocketResyncReason = (typeof RESYNC_REASONS)[number];
+export type SocketResumeError = 'INVALID' | 'EXPIRED';
 
-export interface SubscriptionName {
+export interface OrderSubscriptionName {
   readonly subscription_id: string;
   readonly channel: 'orders';
   readonly exchange_ids?: readonly VenueId[];
 }
 
-export function message(type: ServerMessage, members: object): string {
+export function message(type: SocketMessage, members: object): string {
   return JSON.stringify({ type, ...members });
 }
 
 /** A message of the channel. `members` are those that all subscriptions share, as JSON text. */
 export function channelMessage(
-  type: ServerMessage,
+  type: SocketMessage,
   subscriptionId: string,
   seq: number,
   members: string,
@@ -71,7 +71,7 @@ export function errorMessage(reqId: string, status: number, body: string): strin
   return body.startsWith('{') ? `${head},${body.slice(1)}` : `${head},"error":${JSON.stringify(body)}}`;
 }
 
-export interface Refusal {
+export interface FrameRefusal {
   readonly status: number;
   /** JSON text. */
   readonly body: string;
@@ -106,19 +106,22 @@ export const TOO_MANY_SOCKETS = refusal(
   'There are too many sockets.',
   'retryable',
 );
-export const UNAUTHORIZED: Refusal = { status: 401, body: '{"error":"the session token is not valid"}' };
-export const FOREIGN: Refusal = { status: 403, body: '{"error":"the token is not for this connection"}' };
-export const SESSION_UNKNOWN: Refusal = {
+export const UNAUTHORIZED: FrameRefusal = { status: 401, body: '{"error":"the session token is not valid"}' };
+export const FOREIGN: FrameRefusal = {
+  status: 403,
+  body: '{"error":"the token is not for this connection"}',
+};
+export const SESSION_UNKNOWN: FrameRefusal = {
   status: 503,
   body: '{"error":"the session cannot be verified at present"}',
 };
 
-export function invalid(field: string, text: string): Refusal {
+export function invalid(field: string, text: string): FrameRefusal {
   const code = 'VALIDATION_INVALID_PARAMETER';
   return refusal(400, code, text, 'expected_user_rejection', { field });
 }
 
-export function unknownField(field: string): Refusal {
+export function unknownField(field: string): FrameRefusal {
   const code = 'VALIDATION_UNKNOWN_FIELD';
   return refusal(400, code, `There is no field ${field}.`, 'expected_user_rejection', { field });
 }
@@ -129,7 +132,7 @@ function refusal(
   error: string,
   classification: Classification,
   details?: object,
-): Refusal {
+): FrameRefusal {
   const error_details = { code, ...(details === undefined ? {} : { details }), metadata: { classification } };
   return { status, body: JSON.stringify({ error, code: legacyOf(code), error_details }) };
 }

@@ -5,14 +5,19 @@ import type { ResumeTokens } from '#libs/socket/resume-token.js';
 import type { OrderState } from '../rules/order.js';
 import { orderRecord, printTime } from '../rules/record.js';
 import type { VenueId } from '../rules/venues.js';
-import type { ResumePoint, SubscriptionMark } from './resume-point.js';
-import { channelMessage, message, type ResyncReason, type SubscriptionName } from './server-messages.js';
-import type { StreamLimits } from './stream-limits.js';
-import type { Told } from './told.js';
+import type { SocketPoint, OrderMark } from './resume-point.js';
+import {
+  channelMessage,
+  message,
+  type SocketResyncReason,
+  type OrderSubscriptionName,
+} from './server-messages.js';
+import type { SocketLimits } from './socket-limits.js';
+import type { ToldChange } from './told.js';
 import type { UserFold } from './user-fold.js';
 
 /** One subscription of a connection. `seq` counts its messages and has no gaps, whatever becomes of the connection. */
-export interface Subscription {
+export interface OrderSubscription {
   readonly id: string;
   readonly number: number;
   /** Undefined for all. */
@@ -26,18 +31,18 @@ export interface Subscription {
   held: number;
 }
 
-export type Seen = Readonly<Record<string, number>>;
+export type SeenSeqs = Readonly<Record<string, number>>;
 
-export interface SubscriptionsPorts {
-  readonly outbox: Outbox<Subscription>;
-  readonly tokens: ResumeTokens<ResumePoint>;
+export interface OrderSubscriptionsPorts {
+  readonly outbox: Outbox<OrderSubscription>;
+  readonly tokens: ResumeTokens<SocketPoint>;
   readonly clock: Clock;
-  readonly limits: StreamLimits;
+  readonly limits: SocketLimits;
   readonly account: string;
   readonly connectionId: string;
   /** The venues whose events are withheld. */
   readonly denied: () => ReadonlySet<VenueId>;
-  readonly onResync: (reason: ResyncReason) => void;
+  readonly onResync: (reason: SocketResyncReason) => void;
 }
 
 /** What no present state of an order stands for: a fill, or an order that has ended. */
@@ -46,17 +51,17 @@ const IRREPLACEABLE = '';
 const UNRENDERED_BYTES = 64;
 
 /** The subscriptions of one connection: numbers what they are told, sends it, and adds the tokens that say how far that is. */
-export class Subscriptions {
-  private readonly all = new Map<string, Subscription>();
+export class OrderSubscriptions {
+  private readonly all = new Map<string, OrderSubscription>();
   private nextNumber = 1;
   /** Changes when everything is sent anew; then what was being sent before is void. */
   private round = 0;
-  private inDelivery: Told | undefined;
+  private inDelivery: ToldChange | undefined;
   private sinceToken = 0;
   private tokenAt = 0n;
 
   constructor(
-    private readonly ports: SubscriptionsPorts,
+    private readonly ports: OrderSubscriptionsPorts,
     private readonly foldNow: () => UserFold | undefined,
   ) {}
 
@@ -64,7 +69,7 @@ export class Subscriptions {
     return this.all.size;
   }
 
-  get names(): SubscriptionName[] {
+  get names(): OrderSubscriptionName[] {
     return this.list().map(({ id, venues }) => ({
       subscription_id: id,
       channel: 'orders',
@@ -72,18 +77,18 @@ export class Subscriptions {
     }));
   }
 
-  list(): Subscription[] {
+  list(): OrderSubscription[] {
     return [...this.all.values()];
   }
 
-  has(subscription: Subscription): boolean {
+  has(subscription: OrderSubscription): boolean {
     return this.all.get(subscription.id) === subscription;
   }
 
-  add(venues: readonly VenueId[] | undefined): Subscription {
+  add(venues: readonly VenueId[] | undefined): OrderSubscription {
     const number = this.nextNumber;
     this.nextNumber += 1;
-    const subscription: Subscription = {
+    const subscription: OrderSubscription = {
       ...{ id: idOf(number), number, venues },
       ...{ phase: 'NEW', position: 0, seq: 0, held: 0 },
     };
@@ -96,7 +101,7 @@ export class Subscriptions {
   }
 
   /** Takes over the subscriptions of a token, and sends nothing yet. */
-  restore({ nextNumber, subscriptions }: ResumePoint, seen: Seen): void {
+  restore({ nextNumber, subscriptions }: SocketPoint, seen: SeenSeqs): void {
     this.nextNumber = nextNumber;
     for (const { number, venues, position, seq, isComplete } of subscriptions) {
       const id = idOf(number);
@@ -106,12 +111,12 @@ export class Subscriptions {
     }
   }
 
-  covers({ venues }: Subscription, venue: VenueId): boolean {
+  covers({ venues }: OrderSubscription, venue: VenueId): boolean {
     return venues?.includes(venue) ?? true;
   }
 
   /** Tells one event to those in this phase that were not told it. */
-  tell(told: Told, phase: 'BEHIND' | 'LIVE'): void {
+  tell(told: ToldChange, phase: 'BEHIND' | 'LIVE'): void {
     const { round } = this;
     this.inDelivery = told;
     for (const subscription of this.list()) {
@@ -123,14 +128,14 @@ export class Subscriptions {
   }
 
   /** It was told all that there is; from here on it gets what happens. What the client says to hold beyond that never was. */
-  goLive(subscription: Subscription, position: number): void {
+  goLive(subscription: OrderSubscription, position: number): void {
     subscription.phase = 'LIVE';
     subscription.position = position;
     subscription.held = subscription.seq;
   }
 
   /** The live orders at this moment. From here on the subscription gets what happens. */
-  sendSnapshot(subscription: Subscription, fold: UserFold): void {
+  sendSnapshot(subscription: OrderSubscription, fold: UserFold): void {
     const { round } = this;
     const { outbox, limits } = this.ports;
     const states = fold.live().filter(({ terms }) => this.isTold(subscription, terms.venue));
@@ -151,7 +156,7 @@ export class Subscriptions {
   }
 
   /** What was told until now does not go on. A snapshot has to follow. */
-  sendResync(subscriptions: readonly Subscription[], reason: ResyncReason): void {
+  sendResync(subscriptions: readonly OrderSubscription[], reason: SocketResyncReason): void {
     // All of them before anything is sent: no token may cover what was taken back.
     for (const subscription of subscriptions) {
       subscription.seq = Math.max(subscription.seq, subscription.held);
@@ -171,7 +176,7 @@ export class Subscriptions {
   }
 
   /** What has not left counts as never sent. All have to be sent anew. */
-  takeBack(dropped: ReadonlyMap<Subscription, number>): void {
+  takeBack(dropped: ReadonlyMap<OrderSubscription, number>): void {
     this.round += 1;
     this.inDelivery = undefined;
     for (const [subscription, messages] of dropped) {
@@ -191,11 +196,11 @@ export class Subscriptions {
     );
   }
 
-  private isTold(subscription: Subscription, venue: VenueId): boolean {
+  private isTold(subscription: OrderSubscription, venue: VenueId): boolean {
     return this.covers(subscription, venue) && !this.ports.denied().has(venue);
   }
 
-  private tellOne(subscription: Subscription, { position, parts }: Told): void {
+  private tellOne(subscription: OrderSubscription, { position, parts }: ToldChange): void {
     const { round } = this;
     const wanted = parts.filter(({ venue }) => this.isTold(subscription, venue));
     for (const [index, { type, members, superseded = IRREPLACEABLE }] of wanted.entries()) {
@@ -226,7 +231,7 @@ export class Subscriptions {
     return this.seal(this.point());
   }
 
-  private point(): ResumePoint {
+  private point(): SocketPoint {
     const now = this.inDelivery === undefined ? (this.foldNow()?.position ?? 0) : 0;
     return {
       connectionId: this.ports.connectionId,
@@ -236,7 +241,7 @@ export class Subscriptions {
     };
   }
 
-  private seal(point: ResumePoint): string {
+  private seal(point: SocketPoint): string {
     const { tokens, account, clock } = this.ports;
     return tokens.seal(point, account, Number(clock.epochNanos() / NANOS_PER_MILLI));
   }
@@ -247,7 +252,7 @@ function idOf(number: number): string {
 }
 
 /** `now` is where the fold is, when nothing is being told. */
-function markOf({ number, venues, phase, position, seq }: Subscription, now: number): SubscriptionMark {
+function markOf({ number, venues, phase, position, seq }: OrderSubscription, now: number): OrderMark {
   const reached = phase === 'LIVE' ? Math.max(position, now) : position;
   return { number, venues, position: reached, seq, isComplete: phase !== 'NEW' };
 }

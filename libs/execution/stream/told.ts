@@ -5,17 +5,17 @@ import { isTerminal, type OrderState } from '../rules/order.js';
 import { fillRecord, orderRecord, printTime } from '../rules/record.js';
 import { changeReason } from '../rules/timeline.js';
 import type { VenueId } from '../rules/venues.js';
-import type { ServerMessage } from './server-messages.js';
+import type { SocketMessage } from './server-messages.js';
 
 /** An event with its place in the journal of its cell. */
-export interface PlacedEvent {
+export interface JournaledEvent {
   readonly position: number;
   readonly event: CellEvent;
 }
 
 /** One message of the channel, rendered once for all subscriptions of the user. */
 export interface ToldPart {
-  readonly type: Extract<ServerMessage, 'order_update' | 'fill' | 'external'>;
+  readonly type: Extract<SocketMessage, 'order_update' | 'fill' | 'external'>;
   readonly venue: VenueId;
   /** The order whose present state makes the message superfluous; undefined where nothing does. */
   readonly superseded: string | undefined;
@@ -24,7 +24,7 @@ export interface ToldPart {
 }
 
 /** What a user is told of one event. */
-export interface Told {
+export interface ToldChange {
   readonly position: number;
   readonly parts: readonly ToldPart[];
 }

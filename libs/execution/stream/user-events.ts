@@ -1,9 +1,9 @@
 import type { JournalReader } from '#libs/journal/journal.js';
 import { readCellEvent } from './cell-events.js';
-import { isOrderEvent, type PlacedEvent } from './told.js';
+import { isOrderEvent, type JournaledEvent } from './told.js';
 
 export interface EventPage {
-  readonly events: readonly PlacedEvent[];
+  readonly events: readonly JournaledEvent[];
   /** Everything up to here is among them, or came before. */
   readonly upTo: number;
 }
@@ -13,7 +13,7 @@ export interface UserEvents {
   /** What happened to the user behind `position`, at least one event if there are any, and about `limit` at most. */
   after(user: string, cell: number, position: number, limit: number): Promise<EventPage | undefined>;
   /** All events of an order up to and with `position`; undefined also while that is not reached yet. */
-  ofOrder(orderId: string, cell: number, position: number): Promise<readonly PlacedEvent[] | undefined>;
+  ofOrder(orderId: string, cell: number, position: number): Promise<readonly JournaledEvent[] | undefined>;
 }
 
 /** Reads the journal itself, so it is never late; only so many records back. */
@@ -26,7 +26,7 @@ export class JournalUserEvents implements UserEvents {
   async after(user: string, cell: number, position: number, limit: number): Promise<EventPage | undefined> {
     const head = await this.head(cell);
     if (position < head - this.reach) return undefined;
-    const events: PlacedEvent[] = [];
+    const events: JournaledEvent[] = [];
     let upTo = position;
     while (upTo < head && events.length < limit) {
       const page = await this.page(cell, upTo + 1, Math.min(PAGE, head - upTo));
@@ -40,9 +40,9 @@ export class JournalUserEvents implements UserEvents {
     orderId: string,
     cell: number,
     position: number,
-  ): Promise<readonly PlacedEvent[] | undefined> {
+  ): Promise<readonly JournaledEvent[] | undefined> {
     const first = Math.max(1, (await this.head(cell)) - this.reach);
-    const events: PlacedEvent[] = [];
+    const events: JournaledEvent[] = [];
     for (let to = position; to >= first; to -= PAGE) {
       const from = Math.max(first, to - PAGE + 1);
       const page = await this.page(cell, from, to - from + 1);
@@ -57,7 +57,7 @@ export class JournalUserEvents implements UserEvents {
     return (await this.reader.heads([cell])).get(cell) ?? 0;
   }
 
-  private async page(cell: number, from: number, limit: number): Promise<PlacedEvent[]> {
+  private async page(cell: number, from: number, limit: number): Promise<JournaledEvent[]> {
     const entries = await this.reader.read(cell, from, limit);
     return entries.flatMap((entry) => readCellEvent(entry) ?? []);
   }

@@ -2,9 +2,16 @@ import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { evolveOrder } from '../rules/evolve.js';
 import { isTerminal, type OrderState } from '../rules/order.js';
-import type { Feed } from './feed.js';
-import type { StreamLimits } from './stream-limits.js';
-import { externalParts, isFirst, isOrderEvent, stepOf, type PlacedEvent, type Told } from './told.js';
+import type { CellFeed } from './cell-feed.js';
+import type { SocketLimits } from './socket-limits.js';
+import {
+  externalParts,
+  isFirst,
+  isOrderEvent,
+  stepOf,
+  type JournaledEvent,
+  type ToldChange,
+} from './told.js';
 import type { UserEvents } from './user-events.js';
 
 /** The live orders of a user, and the position of the cell's journal up to which they are told. */
@@ -14,16 +21,16 @@ export interface LiveOrders {
 }
 
 export interface FoldPorts {
-  readonly feed: Feed;
+  readonly feed: CellFeed;
   readonly events: UserEvents;
   readonly clock: Clock;
-  readonly limits: StreamLimits;
+  readonly limits: SocketLimits;
   readonly onFault: (error: unknown) => void;
 }
 
 /** Hears what a user is told, event by event. It handles its own failures. */
 export interface FoldListener {
-  onTold(told: Told): void;
+  onTold(told: ToldChange): void;
   /** It is not known any more what became of the orders: another fold has to begin. */
   onBroken(): void;
 }
@@ -36,9 +43,9 @@ export class UserFold {
   /** Orders that have ended, the latest last: more may come of them. */
   private readonly ended = new Set<string>();
   private readonly listeners = new Set<FoldListener>();
-  private recent: Told[] = [];
+  private recent: ToldChange[] = [];
   private recentBehind: number;
-  private readonly waiting: PlacedEvent[] = [];
+  private readonly waiting: JournaledEvent[] = [];
   private done: number;
   private isLoading = false;
   private broken = false;
@@ -49,7 +56,7 @@ export class UserFold {
     readonly user: string,
     readonly cell: number,
     begin: LiveOrders,
-    unheard: readonly PlacedEvent[],
+    unheard: readonly JournaledEvent[],
   ) {
     for (const state of begin.orders) this.orders.set(state.terms.order_id, state);
     this.done = begin.position;
@@ -87,7 +94,7 @@ export class UserFold {
   }
 
   /** What was told behind `position`; undefined where that is not remembered. To be taken without waiting. */
-  since(position: number): readonly Told[] | undefined {
+  since(position: number): readonly ToldChange[] | undefined {
     if (position < this.recentBehind) return undefined;
     return this.recent.filter((told) => told.position > position);
   }
@@ -98,7 +105,7 @@ export class UserFold {
     this.listeners.clear();
   }
 
-  private take(events: readonly PlacedEvent[]): void {
+  private take(events: readonly JournaledEvent[]): void {
     this.waiting.push(...events.filter(({ position }) => position > this.done));
     this.goOn();
   }
@@ -117,11 +124,11 @@ export class UserFold {
     }
   }
 
-  private lacks({ event }: PlacedEvent): boolean {
+  private lacks({ event }: JournaledEvent): boolean {
     return isOrderEvent(event) && !isFirst(event) && !this.orders.has(event.order_id);
   }
 
-  private apply(placed: PlacedEvent): void {
+  private apply(placed: JournaledEvent): void {
     const { position, event } = placed;
     try {
       const parts = isOrderEvent(event) ? this.step(event) : externalParts(event);
@@ -134,7 +141,7 @@ export class UserFold {
     }
   }
 
-  private step(event: Parameters<typeof stepOf>[1]): Told['parts'] {
+  private step(event: Parameters<typeof stepOf>[1]): ToldChange['parts'] {
     const { state, parts } = stepOf(this.orders.get(event.order_id), event);
     this.orders.set(event.order_id, state);
     this.ended.delete(event.order_id);
@@ -147,7 +154,7 @@ export class UserFold {
     return parts;
   }
 
-  private remember(told: Told): void {
+  private remember(told: ToldChange): void {
     this.recent.push(told);
     const { recentChanges } = this.ports.limits;
     if (this.recent.length < 2 * recentChanges) return;
@@ -156,7 +163,7 @@ export class UserFold {
   }
 
   /** An order that had ended before: what became of it until then has to be looked up. */
-  private async load({ event, position }: PlacedEvent): Promise<void> {
+  private async load({ event, position }: JournaledEvent): Promise<void> {
     try {
       const past = isOrderEvent(event) ? await this.pastOf(event.order_id, position - 1) : undefined;
       if (this.broken) return;
@@ -194,7 +201,7 @@ export class UserFold {
 }
 
 /** An order out of all its events. */
-export function foldOf(events: readonly PlacedEvent[]): OrderState | undefined {
+export function foldOf(events: readonly JournaledEvent[]): OrderState | undefined {
   let state: OrderState | undefined;
   for (const { event } of events) if (isOrderEvent(event)) state = evolveOrder(state, event);
   return state;

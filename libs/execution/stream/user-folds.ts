@@ -1,5 +1,5 @@
 import type { Cancel } from '#libs/platform/time/clock.js';
-import type { PlacedEvent } from './told.js';
+import type { JournaledEvent } from './told.js';
 import { UserFold, type FoldPorts, type LiveOrders } from './user-fold.js';
 
 /** The cell does not answer, or not with what its journal has. */
@@ -101,7 +101,7 @@ export class UserFolds {
   /** Hears the feed first, so that nothing falls between the cell's answer and what follows. */
   private async open(user: string, cell: number): Promise<UserFold> {
     const { feed, liveOrders } = this.ports;
-    const unheard: PlacedEvent[] = [];
+    const unheard: JournaledEvent[] = [];
     const unlisten = feed.listen(user, (events) => unheard.push(...events));
     const heardFrom = feed.position(cell);
     try {

@@ -1,4 +1,10 @@
-import type { CommandAnswer, CommandCall, CommandName, Commands, StreamCaller } from '../../stream/ports.js';
+import type {
+  CommandAnswer,
+  SocketCommand,
+  CommandName,
+  CommandTaker,
+  StreamCaller,
+} from '../../stream/ports.js';
 
 /** One command of a socket, as the handler of the same call over HTTP takes it. */
 export interface SocketCall {
@@ -25,14 +31,14 @@ export interface OrderCalls {
 
 const EMPTY = '{}';
 
-/** Commands of a socket are the calls of REST, so that nothing about them can differ but how they came. */
-export class StreamCommands implements Commands {
+/** CommandTaker of a socket are the calls of REST, so that nothing about them can differ but how they came. */
+export class SocketCommandRouter implements CommandTaker {
   constructor(
     private readonly calls: OrderCalls,
     private readonly newRequestId: () => string,
   ) {}
 
-  run({ name, members, caller, connectionId }: CommandCall): Promise<CommandAnswer> {
+  run({ name, members, caller, connectionId }: SocketCommand): Promise<CommandAnswer> {
     const call = (body: string): SocketCall => ({
       requestId: this.newRequestId(),
       caller,

@@ -8,15 +8,15 @@ import { ResumeTokens } from '#libs/socket/resume-token.js';
 import type { Sessions } from '#libs/socket/session-guard.js';
 import type { TraderRequest } from '../../protocol/cell-protocol.js';
 import type { VenueId } from '../../rules/venues.js';
-import { Feed } from '../../stream/feed.js';
-import type { Commands, ProviderAccess, StreamCaller } from '../../stream/ports.js';
+import { CellFeed } from '../../stream/cell-feed.js';
+import type { CommandTaker, VenueAccess, StreamCaller } from '../../stream/ports.js';
 import { resumePoints } from '../../stream/resume-point.js';
-import { STREAM_LIMITS, type StreamLimits } from '../../stream/stream-limits.js';
-import { openStreamHub } from '../../stream/stream-hub.js';
+import { SOCKET_LIMITS, type SocketLimits } from '../../stream/socket-limits.js';
+import { openSocketHub } from '../../stream/socket-hub.js';
 import { JournalUserEvents, type UserEvents } from '../../stream/user-events.js';
 import { UserFolds } from '../../stream/user-folds.js';
 import { askLiveOrders } from './live-orders.js';
-import { PresenceReporter } from './presence-reporter.js';
+import { ConnectionTeller } from './connection-teller.js';
 import { SocketMetrics } from './socket-metrics.js';
 import { SocketServer } from './socket-server.js';
 
@@ -34,8 +34,8 @@ export interface SocketStreamParts {
   /** Without it the journals themselves are asked, as far back as is quick. */
   readonly events?: UserEvents;
   readonly sessions: Sessions<StreamCaller>;
-  readonly commands: Commands;
-  readonly access: ProviderAccess;
+  readonly commands: CommandTaker;
+  readonly access: VenueAccess;
   readonly venues: readonly VenueId[];
   readonly keys: readonly string[];
   /** Tokens of another life of the journals are not valid. */
@@ -43,7 +43,7 @@ export interface SocketStreamParts {
   readonly clock: Clock;
   readonly registry: Registry;
   readonly socketsOfUser: number;
-  readonly limits?: Partial<StreamLimits>;
+  readonly limits?: Partial<SocketLimits>;
   readonly onFault: (error: unknown, what: string) => void;
 }
 
@@ -59,12 +59,12 @@ const REACH = 20_000;
 /** Opens `/ws`: it can take handshakes when this resolves. */
 export async function openSocketStream(parts: SocketStreamParts): Promise<SocketStream> {
   const { cells, reader, clock, onFault } = parts;
-  const limits = { ...STREAM_LIMITS, ...parts.limits };
+  const limits = { ...SOCKET_LIMITS, ...parts.limits };
   const events = parts.events ?? new JournalUserEvents(reader, REACH);
   const faulty = (error: unknown): void => {
     onFault(error, 'a message of a socket failed');
   };
-  const feed = new Feed({
+  const feed = new CellFeed({
     ...{ reader, clock, cells: cells.count },
     onFailure: (error) => {
       onFault(error, 'the journal of a cell cannot be followed at present');
@@ -81,12 +81,12 @@ export async function openSocketStream(parts: SocketStreamParts): Promise<Socket
     cellOf: (user) => cells.cellOf(user),
     liveOrders: (user) => askLiveOrders(ask, user, randomUUID()),
   });
-  const { hub, start } = openStreamHub(
+  const { hub, start } = openSocketHub(
     {
       ...{ folds, events, clock, limits, onFault: faulty, newId: randomUUID },
       ...{ sessions: parts.sessions, commands: parts.commands, access: parts.access, venues: parts.venues },
       tokens: new ResumeTokens(parts.keys, resumePoints, parts.incarnation),
-      presence: new PresenceReporter({ ask, newRequestId: randomUUID, clock }),
+      presence: new ConnectionTeller({ ask, newRequestId: randomUUID, clock }),
       meter: new SocketMetrics(parts.registry),
     },
     feed,

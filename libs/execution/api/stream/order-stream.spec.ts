@@ -1,17 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { HandshakeRefused, OrderStream, type OrderFrame } from '#libs/client/execution-stream.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
-import { ScriptedCell } from './fixtures/scripted-cell.js';
-import { SocketGateway, type GatewayOptions } from './fixtures/socket-gateway.js';
+import { JournaledCell } from '#libs/testing/execution/journaled-cell.js';
+import { SocketGateway, type SocketGatewayOptions } from '#libs/testing/execution/socket-gateway.js';
+
+type OrderStream = Awaited<ReturnType<SocketGateway['connect']>>;
+type OrderFrame = OrderStream['frames'][number];
 
 let store: MemoryJournalStore;
-let cell: ScriptedCell;
+let cell: JournaledCell;
 let gateway: SocketGateway;
 let cellUrl: string;
 let open: OrderStream[];
 
-async function startGateway(options: Partial<GatewayOptions> = {}): Promise<SocketGateway> {
+async function startGateway(options: Partial<SocketGatewayOptions> = {}): Promise<SocketGateway> {
   gateway = new SocketGateway({ cellUrl, reader: store, ...options });
   await gateway.start();
   return gateway;
@@ -20,7 +22,7 @@ async function startGateway(options: Partial<GatewayOptions> = {}): Promise<Sock
 beforeEach(async () => {
   open = [];
   store = new MemoryJournalStore('execution');
-  cell = new ScriptedCell(await new MemoryJournal(store).open(0));
+  cell = new JournaledCell(await new MemoryJournal(store).open(0));
   cellUrl = await cell.start();
   await startGateway();
 });
@@ -32,10 +34,9 @@ afterEach(async () => {
   expect(gateway.faults).toEqual([]);
 });
 
-/** A socket of this user, by a session, before its `hello`. */
-async function connect(user = 'ada', headers: Readonly<Record<string, string>> = {}): Promise<OrderStream> {
-  const token = 'x-client-id' in headers ? {} : { token: user };
-  const stream = await OrderStream.open(gateway.url, { ...token, headers });
+/** A socket before its `hello`. */
+async function connect(user = 'ada', by: 'session' | 'key' = 'session'): Promise<OrderStream> {
+  const stream = await gateway.connect(user, by);
   open.push(stream);
   return stream;
 }
@@ -48,7 +49,7 @@ async function greeted(user = 'ada', fields: object = {}): Promise<OrderStream> 
 
 /** A socket of a key of ada. */
 async function keyed(): Promise<OrderStream> {
-  const stream = await connect('ada', { 'x-client-id': 'ada', 'x-api-key': 'k', 'x-api-secret': 's' });
+  const stream = await connect('ada', 'key');
   await stream.hello();
   return stream;
 }
@@ -236,11 +237,11 @@ describe('a connection that comes back', () => {
 
 describe('who may connect', () => {
   it('shows a triple, a token, or a token as subprotocol, and nothing less', async () => {
-    await expect(OrderStream.open(gateway.url)).rejects.toMatchObject({ status: 401 });
+    await expect(gateway.open({})).rejects.toMatchObject({ status: 401 });
     gateway.callers.special.set('eve', { status: 403, error: 'not from here' });
-    await expect(connect('eve')).rejects.toBeInstanceOf(HandshakeRefused);
+    await expect(connect('eve')).rejects.toMatchObject({ status: 403 });
     const encoded = Buffer.from('ada').toString('base64url');
-    const stream = await OrderStream.open(gateway.url, { protocols: ['authorization', `Bearer.${encoded}`] });
+    const stream = await gateway.open({ protocols: ['authorization', `Bearer.${encoded}`] });
     open.push(stream);
     expect(await stream.hello()).toMatchObject({ type: 'welcome', resumed: false });
     await keyed();

@@ -1,14 +1,14 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { EndedBy } from '#libs/socket/client-connection.js';
 import { CLOSE } from '#libs/socket/socket.js';
-import type { StreamMeter } from '../../stream/connection/stream-ports.js';
-import type { ResyncReason } from '../../stream/server-messages.js';
+import type { SocketMeter } from '../../stream/connection/socket-ports.js';
+import type { SocketResyncReason } from '../../stream/server-messages.js';
 
 const OURS: readonly number[] = Object.values(CLOSE);
 /** Of RFC 6455 and its registry. What else clients close with is up to them, and would be as many series as they like. */
 const OF_PROTOCOL = new Set([1000, 1001, 1002, 1003, 1005, 1006, 1007, 1008, 1009, 1010, 1011, 1012, 1013]);
 
-export class SocketMetrics implements StreamMeter {
+export class SocketMetrics implements SocketMeter {
   private readonly connections: Gauge;
   private readonly closes: Counter<'code' | 'by'>;
   private readonly messages: Counter<'op'>;
@@ -41,7 +41,7 @@ export class SocketMetrics implements StreamMeter {
     });
     this.resyncs = new Counter({
       name: 'sotto_execution_socket_resyncs_total',
-      help: 'Subscriptions to orders that had to begin anew, by reason',
+      help: 'OrderSubscriptions to orders that had to begin anew, by reason',
       labelNames: ['reason'],
       registers,
     });
@@ -65,7 +65,7 @@ export class SocketMetrics implements StreamMeter {
     this.resumes.inc({ outcome });
   }
 
-  resynced(reason: ResyncReason): void {
+  resynced(reason: SocketResyncReason): void {
     this.resyncs.inc({ reason });
   }
 }

@@ -5,7 +5,7 @@ import type { ClientCredentials } from '#libs/socket/client-connection.js';
 import { Departures } from '#libs/socket/departures.js';
 import { StreamWebSocket } from '#libs/socket/web-socket.js';
 import type { StreamCaller } from '../../stream/ports.js';
-import type { StreamHub } from '../../stream/stream-hub.js';
+import type { SocketHub } from '../../stream/socket-hub.js';
 
 /** A longer frame is closed with 1009 by the WebSocket library. */
 const MAX_FRAME_BYTES = 64 * 1024;
@@ -29,7 +29,7 @@ export class SocketServer {
   private isUnreadable = false;
 
   constructor(
-    readonly hub: StreamHub,
+    readonly hub: SocketHub,
     private readonly onFault: (error: unknown) => void,
   ) {
     // By itself it would answer in words of its own.

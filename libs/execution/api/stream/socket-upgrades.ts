@@ -6,7 +6,7 @@ import { bearerToken, protocolToken } from '#libs/edge/exchange/request-headers.
 import { splitTarget } from '#libs/edge/exchange/target.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
 import type { ApiAuthenticator, CallerOutcome } from '#libs/identity/api-keys/authenticate.js';
-import { CELL_AWAY, TOO_MANY_SOCKETS, type Refusal } from '../../stream/server-messages.js';
+import { CELL_AWAY, TOO_MANY_SOCKETS, type FrameRefusal } from '../../stream/server-messages.js';
 import type { CallerSessions } from './caller-sessions.js';
 import type { SocketServer } from './socket-server.js';
 
@@ -79,6 +79,6 @@ export class SocketUpgrades implements UpgradeHandler {
   }
 }
 
-function replyOf({ status, body }: Refusal, headers: Readonly<Record<string, string>> = {}): Reply {
+function replyOf({ status, body }: FrameRefusal, headers: Readonly<Record<string, string>> = {}): Reply {
   return { status, body, headers };
 }

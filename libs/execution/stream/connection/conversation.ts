@@ -9,38 +9,38 @@ import { printTime } from '../../rules/record.js';
 import { CONTROL_MESSAGES, isCommand, isControl, readControl } from '../client-messages.js';
 import { readFrame, type ClientFrame } from '../frames.js';
 import type { StreamCaller } from '../ports.js';
-import { errorMessage, invalid, message, type Refusal } from '../server-messages.js';
-import type { Subscription } from '../subscriptions.js';
-import { greet, type Greeting } from './greeting.js';
-import { MessageHandler, sessionEnd } from './message-handler.js';
-import type { StreamConnection, StreamPorts } from './stream-ports.js';
+import { errorMessage, invalid, message, type FrameRefusal } from '../server-messages.js';
+import type { OrderSubscription } from '../subscriptions.js';
+import { greet, type SocketGreeting } from './greeting.js';
+import { FrameHandler, sessionEnd } from './frame-handler.js';
+import type { SocketConnection, SocketPorts } from './socket-ports.js';
 
 /** Those that are open and greeted, so that what changes beside the journals reaches them. */
-export type Greeted = Set<MessageHandler>;
+export type Greeted = Set<FrameHandler>;
 
 export function openConnection(
-  ports: StreamPorts,
+  ports: SocketPorts,
   greeted: Greeted,
   socket: StreamSocket,
   credentials: ClientCredentials<StreamCaller>,
-): StreamConnection {
+): SocketConnection {
   return new ClientConnection(
     ports,
     socket,
     credentials,
-    (connection: StreamConnection) => new Conversation(ports, greeted, connection),
+    (connection: SocketConnection) => new Conversation(ports, greeted, connection),
   );
 }
 
 /** What is said over one connection of `/ws`: `hello` and its welcome, then everything else. */
-class Conversation implements ConnectionProtocol<Subscription> {
+class Conversation implements ConnectionProtocol<OrderSubscription> {
   /** From the welcome on. */
-  private handler: MessageHandler | undefined;
+  private handler: FrameHandler | undefined;
 
   constructor(
-    private readonly ports: StreamPorts,
+    private readonly ports: SocketPorts,
     private readonly greeted: Greeted,
-    private readonly connection: StreamConnection,
+    private readonly connection: SocketConnection,
   ) {}
 
   receive(text: string): void {
@@ -72,7 +72,7 @@ class Conversation implements ConnectionProtocol<Subscription> {
     return this.handler?.subscriptions.wouldLose(subjects) === true;
   }
 
-  sendStateInstead(dropped: ReadonlyMap<Subscription, number>): void {
+  sendStateInstead(dropped: ReadonlyMap<OrderSubscription, number>): void {
     this.handler?.sendStateInstead(dropped);
   }
 
@@ -84,7 +84,7 @@ class Conversation implements ConnectionProtocol<Subscription> {
 
   private greet(frame: ClientFrame): void {
     const { connection, ports } = this;
-    const refuse = ({ status, body }: Refusal): void => {
+    const refuse = ({ status, body }: FrameRefusal): void => {
       connection.send(errorMessage(frame.reqId, status, body));
     };
     const hello = readControl(CONTROL_MESSAGES.hello, frame);
@@ -99,10 +99,10 @@ class Conversation implements ConnectionProtocol<Subscription> {
   }
 
   /** Everything from here on happens at one moment, so that the feed stands still. */
-  private welcome(reqId: string, greeting: Greeting): void {
+  private welcome(reqId: string, greeting: SocketGreeting): void {
     const { connection, ports } = this;
     const { resumed, error } = greeting;
-    const handler = new MessageHandler(ports, connection, greeting);
+    const handler = new FrameHandler(ports, connection, greeting);
     this.handler = handler;
     this.greeted.add(handler);
     if (resumed !== undefined) ports.meter.resumed('RESUMED');

@@ -1,29 +1,29 @@
 import { NANOS_PER_MILLI } from '#libs/base/instant.js';
-import type { Control } from '../client-messages.js';
-import type { ResumePoint } from '../resume-point.js';
-import type { ResumeError } from '../server-messages.js';
-import type { Seen } from '../subscriptions.js';
+import type { SocketControl } from '../client-messages.js';
+import type { SocketPoint } from '../resume-point.js';
+import type { SocketResumeError } from '../server-messages.js';
+import type { SeenSeqs } from '../subscriptions.js';
 import { CellAway, type HeldFold } from '../user-folds.js';
-import type { StreamPorts } from './stream-ports.js';
+import type { SocketPorts } from './socket-ports.js';
 
-export interface Greeting {
+export interface SocketGreeting {
   readonly connectionId: string;
   readonly graceMillis: number | undefined;
   /** Absent for a new connection. */
   readonly resumed?: {
-    readonly point: ResumePoint;
-    readonly seen: Seen;
+    readonly point: SocketPoint;
+    readonly seen: SeenSeqs;
     readonly held: HeldFold | undefined;
   };
-  readonly error?: ResumeError;
+  readonly error?: SocketResumeError;
 }
 
 /** Begins a connection or resumes one. Undefined when it cannot be resumed here at present. */
 export async function greet(
-  hello: Control<'hello'>,
+  hello: SocketControl<'hello'>,
   account: string,
-  ports: StreamPorts,
-): Promise<Greeting | undefined> {
+  ports: SocketPorts,
+): Promise<SocketGreeting | undefined> {
   const graceMillis = hello.cancel_on_disconnect?.grace_ms;
   const token = hello.resume_token;
   const now = Number(ports.clock.epochNanos() / NANOS_PER_MILLI);

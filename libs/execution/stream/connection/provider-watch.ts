@@ -1,5 +1,5 @@
 import type { VenueId } from '../../rules/venues.js';
-import type { ProviderAccess, StreamCaller } from '../ports.js';
+import type { VenueAccess, StreamCaller } from '../ports.js';
 
 export interface AccessChange {
   readonly venue: VenueId;
@@ -11,7 +11,7 @@ export class ProviderWatch {
   private readonly known = new Map<VenueId, boolean | null>();
 
   constructor(
-    private readonly access: ProviderAccess,
+    private readonly access: VenueAccess,
     private readonly venues: readonly VenueId[],
     private readonly callerNow: () => StreamCaller,
   ) {

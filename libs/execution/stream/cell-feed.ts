@@ -5,15 +5,15 @@ import { tail, type JournalTail } from '#libs/journal/tail.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { Waiters } from '#libs/platform/time/waiters.js';
 import { readCellEvent } from './cell-events.js';
-import type { PlacedEvent } from './told.js';
+import type { JournaledEvent } from './told.js';
 
 /** For cells that send no notices. */
 const POLL_MILLIS = { min: 50, max: 500 };
 
 /** Hears the events of one user, in the order of the journal. It handles its own failures. */
-export type UserListener = (events: readonly PlacedEvent[]) => void;
+export type UserListener = (events: readonly JournaledEvent[]) => void;
 
-export interface FeedPorts {
+export interface CellFeedPorts {
   readonly reader: JournalReader;
   readonly clock: Clock;
   readonly cells: number;
@@ -27,7 +27,7 @@ export interface FeedPorts {
  * A record that it cannot read ends the cell for this process: what follows would come out wrong without it. At damage the cell stands
  * still, and goes on when a sound record follows.
  */
-export class Feed {
+export class CellFeed {
   private readonly listeners = new Map<string, Set<UserListener>>();
   private readonly taken = new Map<number, number>();
   private readonly damaged = new Set<number>();
@@ -35,7 +35,7 @@ export class Feed {
   private readonly waiters: Waiters;
   private tail: JournalTail | undefined;
 
-  constructor(private readonly ports: FeedPorts) {
+  constructor(private readonly ports: CellFeedPorts) {
     this.waiters = new Waiters(ports.clock);
   }
 
@@ -104,7 +104,7 @@ export class Feed {
   private take(cell: number, entries: readonly JournalEntry[]): void {
     if (this.ended.has(cell)) return;
     this.damaged.delete(cell);
-    const news = new Map<string, PlacedEvent[]>();
+    const news = new Map<string, JournaledEvent[]>();
     let last = this.position(cell);
     for (const entry of entries) {
       try {
@@ -124,7 +124,7 @@ export class Feed {
   }
 
   /** Where nobody listens nothing need be read. */
-  private sort(entry: JournalEntry, news: Map<string, PlacedEvent[]>): void {
+  private sort(entry: JournalEntry, news: Map<string, JournaledEvent[]>): void {
     if (this.listeners.size === 0) return;
     const placed = readCellEvent(entry);
     if (placed === undefined || !this.listeners.has(placed.event.user_id)) return;

@@ -1,5 +1,5 @@
 import type { VenueId } from '../../rules/venues.js';
-import { Resumption } from '../resumption.js';
+import { MissedChanges } from '../missed-changes.js';
 import {
   CELL_AWAY,
   errorMessage,
@@ -7,32 +7,32 @@ import {
   invalid,
   message,
   TOO_MANY,
-  type Refusal,
-  type ResyncReason,
+  type FrameRefusal,
+  type SocketResyncReason,
 } from '../server-messages.js';
-import { Subscriptions, type Subscription } from '../subscriptions.js';
-import type { Told } from '../told.js';
+import { OrderSubscriptions, type OrderSubscription } from '../subscriptions.js';
+import type { ToldChange } from '../told.js';
 import type { FoldListener, UserFold } from '../user-fold.js';
 import { CellAway, type HeldFold } from '../user-folds.js';
-import type { Greeting } from './greeting.js';
+import type { SocketGreeting } from './greeting.js';
 import { ProviderWatch, type AccessChange } from './provider-watch.js';
-import type { StreamConnection, StreamPorts } from './stream-ports.js';
+import type { SocketConnection, SocketPorts } from './socket-ports.js';
 
 /** The subscriptions of one connection: begun, resumed, sent anew, ended. */
-export class SubscriptionHandler implements FoldListener {
-  readonly subscriptions: Subscriptions;
+export class SubscriptionKeeper implements FoldListener {
+  readonly subscriptions: OrderSubscriptions;
   private readonly providers: ProviderWatch;
   private held: HeldFold | undefined;
   private unlisten: () => void = () => undefined;
 
   constructor(
-    private readonly ports: StreamPorts,
-    private readonly connection: StreamConnection,
-    private readonly greeting: Greeting,
+    private readonly ports: SocketPorts,
+    private readonly connection: SocketConnection,
+    private readonly greeting: SocketGreeting,
   ) {
     this.providers = new ProviderWatch(ports.access, ports.venues, () => connection.guard.principal);
     const { tokens, clock, limits, meter } = ports;
-    this.subscriptions = new Subscriptions(
+    this.subscriptions = new OrderSubscriptions(
       {
         ...{ tokens, clock, limits, outbox: connection.outbox, account: connection.account },
         connectionId: greeting.connectionId,
@@ -103,7 +103,7 @@ export class SubscriptionHandler implements FoldListener {
     this.subscriptions.beat();
   }
 
-  onTold(told: Told): void {
+  onTold(told: ToldChange): void {
     this.guarded(() => {
       this.subscriptions.tell(told, 'LIVE');
     });
@@ -117,7 +117,7 @@ export class SubscriptionHandler implements FoldListener {
   }
 
   /** Too much was waiting. What has not left does not count, and the present is sent instead. */
-  sendStateInstead(dropped: ReadonlyMap<Subscription, number>): void {
+  sendStateInstead(dropped: ReadonlyMap<OrderSubscription, number>): void {
     this.subscriptions.takeBack(dropped);
     this.resync(this.subscriptions.list(), 'SLOW_READER');
   }
@@ -137,7 +137,7 @@ export class SubscriptionHandler implements FoldListener {
     this.letGo();
   }
 
-  private refuse(reqId: string, { status, body }: Refusal): void {
+  private refuse(reqId: string, { status, body }: FrameRefusal): void {
     this.connection.send(errorMessage(reqId, status, body));
   }
 
@@ -186,7 +186,7 @@ export class SubscriptionHandler implements FoldListener {
     const isStopped = (): boolean => connection.isEnded || this.held?.fold !== fold;
     const { events, clock, limits } = ports;
     const own = { outbox: connection.outbox, subscriptions, fold, isStopped };
-    if (await new Resumption({ ...own, events, clock, limits }).run()) return;
+    if (await new MissedChanges({ ...own, events, clock, limits }).run()) return;
     this.guarded(() => {
       const behind = subscriptions.list().filter(({ phase }) => phase === 'BEHIND');
       this.resync(behind, 'HISTORY_GONE');
@@ -194,7 +194,7 @@ export class SubscriptionHandler implements FoldListener {
   }
 
   /** Sends snapshots of the present; what happens goes on after that. */
-  private resync(subscriptions: readonly Subscription[], reason: ResyncReason): void {
+  private resync(subscriptions: readonly OrderSubscription[], reason: SocketResyncReason): void {
     const fold = this.held?.fold;
     if (subscriptions.length === 0 || fold === undefined) return;
     this.subscriptions.sendResync(subscriptions, reason);

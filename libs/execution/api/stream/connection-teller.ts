@@ -2,11 +2,11 @@ import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { TraderRequest } from '../../protocol/cell-protocol.js';
-import type { BegunConnection, Presence } from '../../stream/presence.js';
+import type { BegunConnection, ConnectionPresence } from '../../stream/presence.js';
 
 type ConnectionRequest = Extract<TraderRequest, { op: 'connection' }>;
 
-export interface PresencePorts {
+export interface ConnectionTellerPorts {
   /** Fails or gives another status than 200 where the cell was not told. */
   readonly ask: (user: string, request: ConnectionRequest) => Promise<LinkReply>;
   readonly newRequestId: () => string;
@@ -30,11 +30,11 @@ interface Standing {
 }
 
 /** Tells cells what becomes of connections, in order and until they know. A grace counts from the loss, however late that is told. */
-export class PresenceReporter implements Presence {
+export class ConnectionTeller implements ConnectionPresence {
   private readonly news = new Map<string, News>();
   private readonly standing = new Map<string, Standing>();
 
-  constructor(private readonly ports: PresencePorts) {}
+  constructor(private readonly ports: ConnectionTellerPorts) {}
 
   begun({ connectionId, account, graceMillis, isResumed }: BegunConnection): void {
     const sockets = (this.standing.get(connectionId)?.sockets ?? 0) + 1;

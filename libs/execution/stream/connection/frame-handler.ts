@@ -3,7 +3,13 @@ import type { Decoder } from '#libs/edge/decoding/decode.js';
 import type { SessionGuard } from '#libs/socket/session-guard.js';
 import { CLOSE } from '#libs/socket/socket.js';
 import { printTime } from '../../rules/record.js';
-import { CONTROL_MESSAGES, isCommand, isControl, readControl, type ControlName } from '../client-messages.js';
+import {
+  CONTROL_MESSAGES,
+  isCommand,
+  isControl,
+  readControl,
+  type SocketControlName,
+} from '../client-messages.js';
 import type { ClientFrame } from '../frames.js';
 import type { CommandName, StreamCaller } from '../ports.js';
 import {
@@ -17,12 +23,12 @@ import {
   TWICE,
   UNAUTHORIZED,
   UNKNOWN_OP,
-  type Refusal,
+  type FrameRefusal,
 } from '../server-messages.js';
-import type { Subscription, Subscriptions } from '../subscriptions.js';
-import type { Greeting } from './greeting.js';
-import type { StreamConnection, StreamPorts } from './stream-ports.js';
-import { SubscriptionHandler } from './subscription-handler.js';
+import type { OrderSubscription, OrderSubscriptions } from '../subscriptions.js';
+import type { SocketGreeting } from './greeting.js';
+import type { SocketConnection, SocketPorts } from './socket-ports.js';
+import { SubscriptionKeeper } from './subscription-keeper.js';
 
 const REFUSALS = {
   foreign: FOREIGN,
@@ -34,20 +40,20 @@ const REFUSALS = {
 const NO_END = Number.MAX_SAFE_INTEGER;
 
 /** Answers what is said after the welcome: commands, and what concerns the connection itself. */
-export class MessageHandler {
-  private readonly handler: SubscriptionHandler;
+export class FrameHandler {
+  private readonly handler: SubscriptionKeeper;
   private turn: Promise<void> = Promise.resolve();
   private saidBye = false;
 
   constructor(
-    private readonly ports: StreamPorts,
-    private readonly connection: StreamConnection,
-    private readonly greeting: Greeting,
+    private readonly ports: SocketPorts,
+    private readonly connection: SocketConnection,
+    private readonly greeting: SocketGreeting,
   ) {
-    this.handler = new SubscriptionHandler(ports, connection, greeting);
+    this.handler = new SubscriptionKeeper(ports, connection, greeting);
   }
 
-  get subscriptions(): Subscriptions {
+  get subscriptions(): OrderSubscriptions {
     return this.handler.subscriptions;
   }
 
@@ -71,16 +77,19 @@ export class MessageHandler {
     this.handler.lookAtAccess();
   }
 
-  sendStateInstead(dropped: ReadonlyMap<Subscription, number>): void {
+  sendStateInstead(dropped: ReadonlyMap<OrderSubscription, number>): void {
     this.handler.sendStateInstead(dropped);
   }
 
   end(): void {
     this.handler.end();
-    this.ports.presence.ended(this.greeting.connectionId, this.saidBye ? 'BYE' : 'LOST');
+    // An order that is on its way to the cell is one of those that go with the connection.
+    void this.turn.then(() => {
+      this.ports.presence.ended(this.greeting.connectionId, this.saidBye ? 'BYE' : 'LOST');
+    });
   }
 
-  private refuse(reqId: string, { status, body }: Refusal): void {
+  private refuse(reqId: string, { status, body }: FrameRefusal): void {
     this.connection.send(errorMessage(reqId, status, body));
   }
 
@@ -125,7 +134,7 @@ export class MessageHandler {
     }
   }
 
-  private control(frame: ClientFrame, op: ControlName): void {
+  private control(frame: ClientFrame, op: SocketControlName): void {
     const { reqId } = frame;
     const { connection, handler } = this;
     switch (op) {

@@ -1,26 +1,26 @@
 import { repeat } from '#libs/platform/time/clock.js';
 import { ConnectionHub } from '#libs/socket/connection-hub.js';
 import { openConnection, type Greeted } from './connection/conversation.js';
-import type { StreamPorts } from './connection/stream-ports.js';
-import type { Feed } from './feed.js';
+import type { SocketPorts } from './connection/socket-ports.js';
+import type { CellFeed } from './cell-feed.js';
 import type { StreamCaller } from './ports.js';
-import type { Subscription } from './subscriptions.js';
+import type { OrderSubscription } from './subscriptions.js';
 
-export type StreamHub = ConnectionHub<StreamCaller, Subscription>;
+export type SocketHub = ConnectionHub<StreamCaller, OrderSubscription>;
 
 /** How often it is looked whether callers may still hear of a venue. */
 const LOOK_MILLIS = 250;
 
 /** All connections of one process. They are asked to go when the feed cannot follow a cell any more. */
-export function openStreamHub(
-  ports: StreamPorts,
-  feed: Feed,
+export function openSocketHub(
+  ports: SocketPorts,
+  feed: CellFeed,
   socketsOfUser: number,
-): { readonly hub: StreamHub; readonly start: () => () => void } {
+): { readonly hub: SocketHub; readonly start: () => () => void } {
   const { meter, clock, onFault } = ports;
   const greeted: Greeted = new Set();
   let endedCells = 0;
-  const hub: StreamHub = new ConnectionHub({
+  const hub: SocketHub = new ConnectionHub({
     open: (socket, credentials) => openConnection(ports, greeted, socket, credentials),
     isWhole: () => feed.isWhole,
     reasonToLeave: () => {

@@ -2,19 +2,26 @@ import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { Outbox } from '#libs/socket/outbox.js';
 import type { OrderState } from '../rules/order.js';
-import type { StreamLimits } from './stream-limits.js';
-import type { Subscription, Subscriptions } from './subscriptions.js';
-import { externalParts, isFirst, isOrderEvent, stepOf, type PlacedEvent, type Told } from './told.js';
+import type { SocketLimits } from './socket-limits.js';
+import type { OrderSubscription, OrderSubscriptions } from './subscriptions.js';
+import {
+  externalParts,
+  isFirst,
+  isOrderEvent,
+  stepOf,
+  type JournaledEvent,
+  type ToldChange,
+} from './told.js';
 import { foldOf, type UserFold } from './user-fold.js';
 import type { UserEvents } from './user-events.js';
 
-export interface ResumptionPorts {
-  readonly outbox: Outbox<Subscription>;
-  readonly subscriptions: Subscriptions;
+export interface MissedChangesPorts {
+  readonly outbox: Outbox<OrderSubscription>;
+  readonly subscriptions: OrderSubscriptions;
   readonly fold: UserFold;
   readonly events: UserEvents;
   readonly clock: Clock;
-  readonly limits: StreamLimits;
+  readonly limits: SocketLimits;
   readonly isStopped: () => boolean;
 }
 
@@ -24,10 +31,10 @@ const LOOK_AGAIN_MILLIS = 50;
  * Sends a connection that came back what it missed: first out of the past, then out of what the fold remembers, no faster than the
  * client reads it.
  */
-export class Resumption {
+export class MissedChanges {
   private readonly orders = new Map<string, OrderState>();
 
-  constructor(private readonly ports: ResumptionPorts) {}
+  constructor(private readonly ports: MissedChangesPorts) {}
 
   /** Resolves with false where the past is not there any more. Otherwise all that were behind are live, unless it was stopped. */
   async run(): Promise<boolean> {
@@ -49,7 +56,7 @@ export class Resumption {
   }
 
   /** False when the client has to read first. */
-  private tellAll(all: readonly Told[]): boolean {
+  private tellAll(all: readonly ToldChange[]): boolean {
     for (const told of all) {
       if (!this.ports.outbox.hasRoom) return false;
       this.ports.subscriptions.tell(told, 'BEHIND');
@@ -76,7 +83,7 @@ export class Resumption {
     return true;
   }
 
-  private async partsOf({ event, position }: PlacedEvent): Promise<Told['parts'] | undefined> {
+  private async partsOf({ event, position }: JournaledEvent): Promise<ToldChange['parts'] | undefined> {
     if (!isOrderEvent(event)) return externalParts(event);
     const { order_id: id } = event;
     let before = this.orders.get(id);

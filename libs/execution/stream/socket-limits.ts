@@ -1,7 +1,7 @@
 import { CONNECTION_LIMITS, type ConnectionLimits } from '#libs/socket/limits.js';
 
 /** What else one connection of `/ws` may hold, ask for, or keep waiting. */
-export interface StreamLimits extends ConnectionLimits {
+export interface SocketLimits extends ConnectionLimits {
   readonly subscriptions: number;
   readonly maxGraceMillis: number;
   readonly snapshotPart: number;
@@ -20,7 +20,7 @@ export interface StreamLimits extends ConnectionLimits {
   readonly lingerMillis: number;
 }
 
-export const STREAM_LIMITS: StreamLimits = {
+export const SOCKET_LIMITS: SocketLimits = {
   ...CONNECTION_LIMITS,
   subscriptions: 64,
   maxGraceMillis: 30_000,

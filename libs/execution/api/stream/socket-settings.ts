@@ -2,7 +2,7 @@ import { defineConfig } from '#libs/platform/settings/config.js';
 import { hexKey, integer, listOf } from '#libs/platform/settings/setting-types.js';
 
 /** Of a process that serves `/ws`. */
-export const executionStreamSettings = defineConfig({
+export const socketSettings = defineConfig({
   STREAM_KEYS: {
     schema: listOf(hexKey()),
     describe: 'Keys of resume tokens, separated by commas: the first one seals, all of them open',
