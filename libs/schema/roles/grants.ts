@@ -185,7 +185,7 @@ export const CALLS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'custody.lock_balances(text[], text[], text[])': ['settler'],
   'custody.claim_settlement(uuid)': ['settler'],
   'custody.post_settlement(uuid, text, text, bigint, text[], text[], bigint[])': ['settler'],
-  'custody.book(text[], text[], int[], text[], text[], text[], text[], text[], bigint[])': ['projector'],
+  'custody.book(text[], text[], integer[], text[], text[], text[], text[], text[], bigint[])': ['projector'],
   'custody.hold_transfer(uuid, text, text, text, bigint)': ['projector'],
   'custody.send_transfer(uuid)': ['projector'],
   'custody.end_transfer(uuid, boolean)': ['projector'],

@@ -1,5 +1,4 @@
 import type { Pool } from 'pg';
-import { fromWire } from '../../protocol/wire.js';
 import { printMicros } from '../../rules/micros.js';
 import { CAPABILITIES, VENUE_IDS, venueNamed } from '../../rules/venues.js';
 
@@ -106,8 +105,6 @@ export const RESERVES = `
     coalesce(-sum(amount) filter (where account_id = 'system:issuer'), 0)::text as issued,
     coalesce(sum(amount) filter (where kind = 'in_transit'), 0)::text as in_transit
   from custody.balances where domain = 'vault' group by 1, 2 order by 1, 2`;
-export const SHARDS_OF_CASH = `
-  select state from execution.holdings where user_id = $1 and part = 'cash' order by key`;
 
 const DOMAINS: readonly CustodyDomain[] = ['vault', 'chain', 'kalshi_usd'];
 const NUMBER = /^\d{1,15}$/;
@@ -141,19 +138,6 @@ export class LedgerReader {
       values: [user],
     });
     return rows.map(balanceRecord);
-  }
-
-  /** What each shard of venue b has, as far as it is projected. */
-  async shards(user: string): Promise<readonly { readonly shard: number; readonly value: string }[]> {
-    const { rows } = await this.pool.query<{ state: string }>({
-      name: 'execution-shards',
-      text: SHARDS_OF_CASH,
-      values: [user],
-    });
-    return rows.flatMap(({ state }) => {
-      const cash = fromWire(state);
-      return isShard(cash) ? [{ shard: cash.shard, value: printMicros(cash.value, 2) }] : [];
-    });
   }
 
   async reserves(): Promise<readonly ReserveRow[]> {
@@ -232,15 +216,4 @@ function isMoney(venue: string, asset: string): boolean {
 /** Cash has at least two decimals. */
 function printerOf(venue: string, asset: string): (amount: string) => string {
   return (amount) => printMicros(BigInt(amount), isMoney(venue, asset) ? 2 : 0);
-}
-
-function isShard(value: unknown): value is { readonly shard: number; readonly value: bigint } {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'shard' in value &&
-    typeof value.shard === 'number' &&
-    'value' in value &&
-    typeof value.value === 'bigint'
-  );
 }
