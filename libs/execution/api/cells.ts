@@ -1,14 +1,21 @@
-import { hash } from 'node:crypto';
 import { LinkCongested, LinkUnavailable, LinkGarbled } from '#libs/link/link-client.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
-import type { CellLink, OperatorRequest, TraderRequest } from '../protocol/cell-protocol.js';
+import type { CellLink, OperatorRequest, OrderCaller, TraderRequest } from '../protocol/cell-protocol.js';
 import type { CellRefusal, CellReplies } from '../protocol/cell-replies.js';
+import { cellOf } from '../protocol/routing.js';
 import { fromWire } from '../protocol/wire.js';
 import { VENUE_IDS, type VenueId } from '../rules/venues.js';
 import { CELL_UNAVAILABLE, envelope, Refused } from './refusals.js';
 
 type Op = (TraderRequest | OperatorRequest)['op'];
-type RequestOf<O extends Op> = Extract<TraderRequest | OperatorRequest, { readonly op: O }>;
+/** The member of all requests that has this operation, perhaps among others. */
+type RequestOf<O extends Op> = TraderRequest | OperatorRequest extends infer R
+  ? R extends { readonly op: infer P }
+    ? O extends P
+      ? R & { readonly op: O }
+      : never
+    : never
+  : never;
 
 export type CellAnswer<O extends Op> =
   | { readonly ok: true; readonly value: CellReplies[O & keyof CellReplies] }
@@ -19,11 +26,6 @@ const FAULT: CellRefusal = { code: 'INTERNAL_ERROR', message: 'Something went wr
 
 /** How long a cell may be silent. */
 export const CELL_PATIENCE_MS = 5_000;
-
-/** Which of `cells` keeps a user. Fixed for the life of a database. */
-export function cellOfUser(user_id: string, cells: number): number {
-  return Number(hash('sha256', user_id, 'buffer').readBigUInt64BE(0) % BigInt(cells));
-}
 
 const ORDER_ID = /^([0-9a-f])([a-e])[0-9a-f]{6}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -46,16 +48,14 @@ export class Cells {
   }
 
   ask<O extends TraderRequest['op']>(
-    request: Extract<TraderRequest, { readonly op: O }>,
+    request: RequestOf<O> & OrderCaller,
     patienceMillis = CELL_PATIENCE_MS,
   ): Promise<CellAnswer<O>> {
-    return this.send<O>(cellOfUser(request.user_id, this.links.length), request, patienceMillis);
+    return this.send<O>(cellOf(request.user_id, this.links.length), request, patienceMillis);
   }
 
   /** What the cell has to say, or its refusal, thrown. */
-  async told<O extends TraderRequest['op']>(
-    request: Extract<TraderRequest, { readonly op: O }>,
-  ): Promise<CellReplies[O]> {
+  async told<O extends TraderRequest['op']>(request: RequestOf<O> & OrderCaller): Promise<CellReplies[O]> {
     const answer = await this.ask<O>(request);
     if (!answer.ok) throw new Refused(envelope(answer.status, answer.refusal));
     return answer.value;

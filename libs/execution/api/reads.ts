@@ -32,6 +32,43 @@ export interface FillSelection {
   readonly limit: number;
 }
 
+export type CustodyDomain = 'vault' | 'chain' | 'kalshi_usd';
+
+/** All that the ledger says of one asset in one place. */
+export interface LedgerBalance {
+  readonly custodyDomain: CustodyDomain;
+  readonly exchangeId: string;
+  readonly asset: string;
+  readonly value: string;
+  readonly held: string;
+  readonly inTransit: string;
+}
+
+export interface LedgerSelection {
+  readonly asset?: string;
+  readonly domain?: CustodyDomain;
+  readonly after?: string;
+  readonly limit: number;
+}
+
+export interface LedgerReads {
+  entries(
+    user: string,
+    query: LedgerSelection,
+  ): Promise<{ readonly entries: readonly object[]; readonly nextAfter?: string } | 'no such entry'>;
+  balances(user: string): Promise<readonly LedgerBalance[]>;
+  /** Of the whole vault. */
+  reserves(): Promise<
+    readonly {
+      readonly exchangeId: string;
+      readonly asset: string;
+      readonly owed: string;
+      readonly issued: string;
+      readonly inTransit: string;
+    }[]
+  >;
+}
+
 /** What is read of the projections: lists, and what a cell has no longer in memory. */
 export interface ProjectedReads {
   readonly orders: {
@@ -63,6 +100,7 @@ export interface ProjectedReads {
       limit: number,
     ): Promise<Record<string, unknown> | undefined>;
   };
+  readonly ledger: LedgerReads;
   readonly exposure: {
     of(user: string): Promise<{ readonly holdings: Holdings; readonly orders: readonly OrderState[] }>;
   };

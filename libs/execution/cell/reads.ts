@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Instant } from '#libs/base/instant.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import type { OperatorRequest, TraderRequest } from '../protocol/cell-protocol.js';
+import { positionId } from '../protocol/position-id.js';
 import { exposureRecord, isInDoubt } from '../rules/exposure.js';
 import type { OrderState } from '../rules/order.js';
 import { fillRecord, orderRecord, printTime } from '../rules/record.js';
@@ -155,17 +155,4 @@ function doubtOf(
     since: waitingSince(order) ?? order.updated_at,
     is_stalled: order.stalled_since !== undefined,
   };
-}
-
-/** A UUID that is the same for the same position for ever: version 8, made of a hash of its key. */
-export function positionId(key: string): string {
-  const hash = createHash('sha256').update(`position ${key}`).digest('hex');
-  const variant = ((Number.parseInt(hash[16] ?? '0', 16) & 3) | 8).toString(16);
-  return [
-    hash.slice(0, 8),
-    hash.slice(8, 12),
-    `8${hash.slice(13, 16)}`,
-    `${variant}${hash.slice(17, 20)}`,
-    hash.slice(20, 32),
-  ].join('-');
 }

@@ -221,12 +221,15 @@ export class OrderDesk {
   }
 }
 
+/** On no grid. */
+const NO_PRICE = -1n;
+
 /** What is no price goes on as none: its turn comes after that of the order itself. */
 function priceIn(fields: Fields): Micros {
   try {
-    return fields.micros('price', (value) => value > 0n && value <= ONE) ?? 0n;
+    return fields.micros('price', (value) => value > 0n && value <= ONE) ?? NO_PRICE;
   } catch {
-    return 0n;
+    return NO_PRICE;
   }
 }
 

@@ -1,0 +1,55 @@
+import type { ApiKeyService } from '#libs/identity/api-keys/api-key-service.js';
+import type { ProviderAccessBook } from '#libs/identity/api-keys/provider-access.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { Micros } from '../rules/micros.js';
+import type { Cells } from './cells.js';
+import type { ExecutorDesk } from './executor-desk.js';
+import type { OperatorBook } from './operators/operator-book.js';
+import type { SwitchBook } from './operators/switch-book.js';
+import { OrderDesk } from './orders/order-desk.js';
+import { OrderReads } from './orders/order-reads.js';
+import { PlatformAccess } from './platform-access.js';
+import type { ProjectedReads } from './reads.js';
+import type { Venues } from './venues.js';
+
+/** What a process opens for the interface of orders. */
+export interface OpenedParts {
+  readonly cells: Cells;
+  readonly executor: ExecutorDesk;
+  readonly venues: Venues;
+  readonly reads: ProjectedReads;
+  readonly access: ProviderAccessBook;
+  readonly keys: ApiKeyService;
+  readonly switches: SwitchBook;
+  readonly operators: OperatorBook;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  /** The least that may be bought. */
+  readonly minimum: Micros;
+}
+
+/** Everything that the handlers of one gateway stand on. */
+export class ExecutionParts {
+  readonly desk: OrderDesk;
+  readonly orderReads: OrderReads;
+  readonly platformAccess: PlatformAccess;
+
+  constructor(readonly opened: OpenedParts) {
+    const { cells, venues, access, clock, newId: newKey, minimum, reads } = opened;
+    this.platformAccess = new PlatformAccess(access);
+    this.desk = new OrderDesk({ cells, venues, access: this.platformAccess, clock, newKey, minimum });
+    this.orderReads = new OrderReads(cells, reads);
+  }
+
+  get cells(): Cells {
+    return this.opened.cells;
+  }
+
+  get venues(): Venues {
+    return this.opened.venues;
+  }
+
+  get clock(): Clock {
+    return this.opened.clock;
+  }
+}

@@ -1,0 +1,351 @@
+import type { JsonSchema } from '#libs/edge/decoding/decode.js';
+import { named } from '#libs/edge/documents/components.js';
+import { anyText, constant, listOf, optional, record } from '#libs/edge/documents/shapes.js';
+import { endpoint } from '#libs/edge/endpoint.js';
+import { AMEND_OPERATION } from '../dialect.js';
+import { NO_PARAMS, params } from '../params.js';
+import {
+  anyObject,
+  decimalText,
+  fillsShape,
+  FLAG,
+  flagShape,
+  moment,
+  NUMBER,
+  numberShape,
+  openBody,
+  orderId,
+  orderShape,
+  TEXT,
+  TIME,
+  UUID,
+  uuidText,
+  WHOLE,
+  wholeShape,
+} from '../shapes.js';
+
+const ONE_ORDER = '/orders/:order_id';
+const MARKET_ERRORS = [
+  'EXCHANGE_UNAVAILABLE',
+  'CELL_UNAVAILABLE',
+  'EXCHANGE_TRADING_HALTED',
+  'EXCHANGE_CIRCUIT_OPEN',
+];
+const CELL_ERRORS = ['CELL_UNAVAILABLE', 'AUTH_ACCESS_UNVERIFIABLE'];
+const order = named('Order', orderShape);
+
+const submitFields: Readonly<Record<string, JsonSchema>> = {
+  ...{ exchange_id: TEXT, market_id: TEXT, side: TEXT, kind: { type: 'string', enum: ['market', 'limit'] } },
+  ...{ quantity: NUMBER, price: NUMBER, outcome: TEXT, token_id: TEXT, time_in_force: TEXT, post_only: FLAG },
+  ...{ expiration_minutes: WHOLE, client_order_id: TEXT, trigger_price: NUMBER, max_slippage_cents: WHOLE },
+  ...{ max_slippage: NUMBER, max_retries: WHOLE, collateral: TEXT, shard_funding: FLAG },
+  ...{ max_bridge_fee_usdc: { type: ['number', 'string'] }, max_funding_wait_ms: WHOLE, bot_id: TEXT },
+  ...{
+    source: TEXT,
+    gas_sponsored: FLAG,
+    user_id: TEXT,
+    orderbook_levels: { type: 'array' },
+    not_after: TIME,
+  },
+};
+
+export const submitOrder = endpoint({
+  operationId: 'submitOrder',
+  method: 'POST',
+  path: '/orders',
+  access: 'session',
+  capability: 'trade:execute',
+  query: NO_PARAMS,
+  body: openBody(submitFields, ['exchange_id', 'market_id', 'side', 'kind', 'quantity', 'price', 'outcome']),
+  summary: 'Submit an order; the answer comes once it is durable, and says nothing of the venue yet',
+  answers: {
+    200: {
+      description: 'Accepted, or accepted before under the same key.',
+      body: named(
+        'Submitted',
+        record({
+          order_id: uuidText,
+          status: anyText,
+          funding: { describe: () => ({ type: ['object', 'null'] }) },
+        }),
+      ),
+      headers: {
+        'idempotent-replay': optional(constant('true')),
+        'idempotent-mismatch': optional(constant('true')),
+      },
+    },
+  },
+  statuses: {
+    400: [
+      'VALIDATION_INVALID_ORDER',
+      'VALIDATION_INVALID_PRICE',
+      'VALIDATION_INVALID_QUANTITY',
+      'VALIDATION_INVALID_TIF',
+      'VALIDATION_POST_ONLY_UNSUPPORTED',
+      'VALIDATION_TRIGGER_UNSUPPORTED',
+      'VALIDATION_INVALID_COLLATERAL',
+      'VALIDATION_FUNDING_CAP_REQUIRED',
+      'VALIDATION_FUNDING_CAP_UNEXPECTED',
+      'VALIDATION_INVALID_TOKEN',
+    ],
+    404: ['VALIDATION_MARKET_NOT_FOUND'],
+    409: [
+      'VALIDATION_MARKET_CLOSED',
+      'COMMAND_EXPIRED',
+      'EXCHANGE_NOT_LINKED',
+      'INSUFFICIENT_POSITION',
+      'POSITION_RESERVATION_UNVERIFIED',
+    ],
+    429: ['RATE_LIMITED_ORDERS', 'RATE_LIMITED_KEY'],
+    503: MARKET_ERRORS,
+  },
+});
+
+export const getOrder = endpoint({
+  operationId: 'getOrder',
+  method: 'GET',
+  path: ONE_ORDER,
+  access: 'session',
+  capability: 'trade:read',
+  ids: { order_id: orderId },
+  query: NO_PARAMS,
+  summary: 'One order, as it is now',
+  answers: { 200: { description: 'The whole record.', body: order } },
+  statuses: { 404: ['ORDER_NOT_FOUND'], 429: ['RATE_LIMITED_CALLS'], 503: CELL_ERRORS },
+});
+
+export const getOrderFills = endpoint({
+  operationId: 'getOrderFills',
+  method: 'GET',
+  path: `${ONE_ORDER}/fills`,
+  access: 'session',
+  capability: 'trade:read',
+  ids: { order_id: orderId },
+  query: NO_PARAMS,
+  summary: 'The fills of one order, oldest first',
+  answers: { 200: { description: 'The fills.', body: fillsShape } },
+  statuses: { 404: ['ORDER_NOT_FOUND'], 429: ['RATE_LIMITED_CALLS'], 503: CELL_ERRORS },
+});
+
+export const getOrderEvents = endpoint({
+  operationId: 'getOrderEvents',
+  method: 'GET',
+  path: `${ONE_ORDER}/events`,
+  access: 'session',
+  capability: 'trade:read',
+  ids: { order_id: orderId },
+  query: params({ names: { after_seq: WHOLE, limit: WHOLE } }),
+  summary: 'What happened to one order, when and why, and every exchange with the venue',
+  answers: {
+    200: {
+      description: 'A part of the timeline.',
+      body: record({
+        order_id: uuidText,
+        events: listOf(anyObject),
+        times: anyObject,
+        next_after_seq: optional(wholeShape),
+      }),
+    },
+  },
+  statuses: { 404: ['ORDER_NOT_FOUND'], 429: ['RATE_LIMITED_CALLS'], 503: CELL_ERRORS },
+});
+
+export const listOrders = endpoint({
+  operationId: 'listOrders',
+  method: 'GET',
+  path: '/orders',
+  access: 'session',
+  capability: 'trade:read',
+  query: params({
+    names: {
+      ...{ limit: WHOLE, offset: WHOLE, before_id: UUID, exchange_id: TEXT, market_id: TEXT, token_id: TEXT },
+      ...{
+        status: { type: 'array', items: TEXT },
+        side: TEXT,
+        client_order_id: TEXT,
+        bot_id: TEXT,
+        source: TEXT,
+      },
+      ...{ origin: TEXT, submitted_after: TIME, submitted_before: TIME, updated_after: TIME },
+    },
+    repeatable: ['status'],
+  }),
+  summary: "The caller's orders, newest first",
+  answers: {
+    200: {
+      description: 'A page.',
+      body: record({ orders: listOf(order), has_more: flagShape, next_before_id: optional(uuidText) }),
+    },
+  },
+  statuses: { 429: ['RATE_LIMITED_CALLS'] },
+});
+
+const cancelled = named(
+  'Cancelled',
+  record({
+    ...{ order_id: uuidText, status: anyText, success: flagShape },
+    ...{ filled_quantity: decimalText, remaining_quantity: decimalText },
+    ...{ terminal_reason: optional(anyText), message: optional(anyText) },
+  }),
+);
+
+export const cancelOrder = endpoint({
+  operationId: 'cancelOrder',
+  method: 'POST',
+  path: `${ONE_ORDER}/cancel`,
+  access: 'session',
+  capability: 'trade:execute',
+  ids: { order_id: orderId },
+  query: NO_PARAMS,
+  body: openBody({ reason: TEXT, not_after: TIME }),
+  summary: 'Cancel an order',
+  answers: { 200: { description: 'What the cancel has come to; too late is no error.', body: cancelled } },
+  statuses: {
+    404: ['ORDER_NOT_FOUND'],
+    409: ['COMMAND_EXPIRED'],
+    429: ['RATE_LIMITED_CALLS'],
+    503: CELL_ERRORS,
+  },
+});
+
+export const cancelByClientId = endpoint({
+  operationId: 'cancelByClientId',
+  method: 'POST',
+  path: '/orders/cancel-by-client-id',
+  access: 'session',
+  capability: 'trade:execute',
+  query: NO_PARAMS,
+  body: openBody({ exchange_id: TEXT, market_id: TEXT, client_order_id: TEXT, not_after: TIME }, [
+    'exchange_id',
+    'market_id',
+    'client_order_id',
+  ]),
+  summary: 'Cancel an order by the key it was submitted with',
+  answers: { 200: { description: 'As of a cancel by id.', body: cancelled } },
+  statuses: {
+    404: ['ORDER_NOT_FOUND'],
+    409: ['COMMAND_EXPIRED'],
+    429: ['RATE_LIMITED_CALLS'],
+    503: CELL_ERRORS,
+  },
+});
+
+export const cancelAll = endpoint({
+  operationId: 'cancelAllOrders',
+  method: 'POST',
+  path: '/orders/cancel-all',
+  access: 'session',
+  capability: 'trade:execute',
+  query: NO_PARAMS,
+  body: openBody(
+    { exchange_id: TEXT, market_id: TEXT, token_id: TEXT, side: TEXT, emulate: FLAG, not_after: TIME },
+    ['exchange_id'],
+  ),
+  summary: 'Cancel all live orders at a venue',
+  answers: {
+    200: {
+      description: 'How many, and what became of them within two seconds.',
+      body: record({
+        ...{ requested: wholeShape, cancelled: wholeShape, pending: wholeShape },
+        ...{ failed: listOf(anyObject), mode: anyText, as_of: moment },
+      }),
+    },
+  },
+  statuses: { 409: ['EXCHANGE_CANCEL_ALL_UNSUPPORTED'], 429: ['RATE_LIMITED_CALLS'], 503: CELL_ERRORS },
+});
+
+export const cancelAfter = endpoint({
+  operationId: 'cancelAfter',
+  method: 'POST',
+  path: '/orders/cancel-after',
+  access: 'session',
+  capability: 'trade:execute',
+  query: NO_PARAMS,
+  body: openBody({ timeout_ms: WHOLE, exchange_id: TEXT }, ['timeout_ms']),
+  summary: 'Cancel everything unless this is renewed in time; 0 disarms',
+  answers: { 200: { description: 'When it is due.', body: record({ armed_until: optional(moment) }) } },
+  statuses: { 429: ['RATE_LIMITED_CALLS'], 503: CELL_ERRORS },
+});
+
+export const amendOrder = endpoint({
+  operationId: AMEND_OPERATION,
+  method: 'POST',
+  path: `${ONE_ORDER}/amend`,
+  access: 'session',
+  capability: 'trade:execute',
+  ids: { order_id: orderId },
+  query: NO_PARAMS,
+  body: openBody({ price: NUMBER, quantity: NUMBER, not_after: TIME }, ['price']),
+  absentBody: 'refused',
+  summary: 'Reprice a resting order in place',
+  answers: {
+    200: {
+      description: 'Whether it could be done.',
+      body: record({
+        success: flagShape,
+        ...{
+          exchange_order_id: optional(anyText),
+          price: optional(numberShape),
+          quantity: optional(numberShape),
+        },
+        message: optional(anyText),
+      }),
+    },
+  },
+  statuses: {
+    400: ['VALIDATION_INVALID_PRICE'],
+    404: ['ORDER_NOT_FOUND'],
+    409: ['EXCHANGE_AMEND_UNSUPPORTED', 'COMMAND_EXPIRED'],
+    429: ['RATE_LIMITED_ORDERS', 'RATE_LIMITED_KEY'],
+    503: MARKET_ERRORS,
+  },
+});
+
+export const batchOrders = endpoint({
+  operationId: 'batchOrders',
+  method: 'POST',
+  path: '/orders/batch',
+  access: 'session',
+  capability: 'trade:execute',
+  query: NO_PARAMS,
+  body: openBody({ exchange_id: TEXT, orders: { type: 'array', items: { type: 'object' } } }, [
+    'exchange_id',
+    'orders',
+  ]),
+  summary: 'Submit several orders at once, at venues that take them so',
+  statuses: { 409: ['EXCHANGE_BATCH_UNSUPPORTED'] },
+});
+
+export const feeQuote = endpoint({
+  operationId: 'feeQuote',
+  method: 'GET',
+  path: '/orders/fee-quote',
+  access: 'session',
+  capability: 'trade:read',
+  query: params({
+    names: {
+      ...{ exchange_id: TEXT, market_id: TEXT, token_id: TEXT, outcome: TEXT, side: TEXT, kind: TEXT },
+      ...{ quantity: TEXT, price: TEXT, post_only: TEXT },
+    },
+  }),
+  summary: 'What one fill at this price would cost',
+  answers: {
+    200: {
+      description: 'By the schedule, and the book of this moment.',
+      body: named(
+        'FeeQuote',
+        record({
+          ...{ fee_model: anyText, liquidity: anyText, notional: decimalText, venue_fee: decimalText },
+          ...{ platform_fee: decimalText, gas_fee: decimalText, total_fee: decimalText, currency: anyText },
+          ...{ effective_price: decimalText, fee_source: anyText, valid_until: moment },
+        }),
+      ),
+    },
+  },
+  statuses: {
+    404: ['VALIDATION_MARKET_NOT_FOUND'],
+    409: ['EXCHANGE_FEE_QUOTE_UNSUPPORTED'],
+    429: ['RATE_LIMITED_CALLS'],
+    503: ['EXCHANGE_UNAVAILABLE'],
+  },
+});

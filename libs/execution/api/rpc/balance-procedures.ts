@@ -1,0 +1,151 @@
+import { instantFromNanos } from '#libs/base/instant.js';
+import { object } from '#libs/edge/decoding/decode.js';
+import type { ApiCaller } from '#libs/identity/api-keys/authenticate.js';
+import { printMicros, type Micros } from '../../rules/micros.js';
+import { printTime } from '../../rules/record.js';
+import { CAPABILITIES, tradingDomain, type VenueId } from '../../rules/venues.js';
+import type { VenueBalances } from '../../venues/port.js';
+import { orderCaller } from '../caller.js';
+import type { ExecutionParts } from '../execution-parts.js';
+import type { LedgerBalance } from '../reads.js';
+import { anyId } from './inputs.js';
+import { procedure, type Procedure } from './procedure.js';
+
+const CASH_PLACES = 2;
+const NONE = '0.00';
+
+interface DegradedRead {
+  readonly leg: string;
+  readonly reason: string;
+}
+
+interface Row {
+  readonly row: Record<string, unknown>;
+  readonly degraded?: DegradedRead;
+}
+
+/** Money by where it lies. The venue says what there is, the ledger what of it is held. */
+export function balanceProcedures(parts: ExecutionParts): readonly Procedure[] {
+  const access = 'position:read';
+  return [
+    procedure(
+      {
+        name: 'balances.getAllBalances',
+        kind: 'query',
+        access,
+        summary: "Money in the caller's own accounts",
+      },
+      object({}),
+      async ({ caller, requestId }) => answer(await rowsOf(parts, caller, requestId)),
+    ),
+    procedure(
+      {
+        name: 'balances.getWalletBalances',
+        kind: 'query',
+        access,
+        summary: "Money in one of the caller's wallets",
+      },
+      object({ required: { walletAddress: anyId } }),
+      async ({ caller, requestId, input: { walletAddress } }) => {
+        const rows = await rowsOf(parts, caller, requestId);
+        const address = walletAddress.toLowerCase();
+        return answer(
+          rows.filter(({ row }) => row.custodyDomain === 'chain' && row.walletAddress === address),
+        );
+      },
+    ),
+    procedure(
+      { name: 'balances.getVaultBalances', kind: 'query', access, summary: "The caller's part of the vault" },
+      object({}),
+      async ({ caller }) => {
+        const balances = await parts.opened.reads.ledger.balances(caller.user_id);
+        const asOf = nowOf(parts);
+        const rows = balances.filter(({ custodyDomain }) => custodyDomain === 'vault');
+        return answer(rows.map((balance) => ({ row: vaultRow(balance, asOf) })));
+      },
+    ),
+  ];
+}
+
+function vaultRow(
+  { custodyDomain, exchangeId, asset, value, held, inTransit }: LedgerBalance,
+  asOf: string,
+): Record<string, unknown> {
+  return { custodyDomain, exchangeId, asset, value, held, inTransit, available: true, asOf };
+}
+
+function answer(rows: readonly Row[]): Record<string, unknown> {
+  const degradedReads = rows.flatMap(({ degraded }) => degraded ?? []);
+  return { balances: rows.map(({ row }) => row), degraded: degradedReads.length > 0, degradedReads };
+}
+
+async function rowsOf(parts: ExecutionParts, caller: ApiCaller, requestId: string): Promise<readonly Row[]> {
+  const { cells, venues, opened } = parts;
+  const [links, ledger] = await Promise.all([
+    cells.told<'links'>({ ...orderCaller(caller, requestId), op: 'links' }),
+    opened.reads.ledger.balances(caller.user_id),
+  ]);
+  return Promise.all(
+    venues.ids.map((venue) => {
+      const account = links.links.find((link) => link.venue === venue)?.account;
+      return rowOf(parts, { venue, account, ledger, user_id: caller.user_id, request_id: requestId });
+    }),
+  );
+}
+
+interface Leg {
+  readonly venue: VenueId;
+  readonly account: string | undefined;
+  readonly ledger: readonly LedgerBalance[];
+  readonly user_id: string;
+  readonly request_id: string;
+}
+
+async function rowOf(
+  parts: ExecutionParts,
+  { venue, account, ledger, user_id, request_id }: Leg,
+): Promise<Row> {
+  const domain = tradingDomain(venue);
+  const asset = CAPABILITIES[venue].settlement_currency;
+  const booked = ledger.find(
+    (row) => row.custodyDomain === domain && row.exchangeId === venue && row.asset === asset,
+  );
+  const head = {
+    custodyDomain: domain,
+    exchangeId: venue,
+    ...(domain === 'chain' && account !== undefined ? { walletAddress: account.toLowerCase() } : {}),
+    asset,
+  };
+  const asOf = nowOf(parts);
+  if (account === undefined) {
+    return { row: { ...head, value: NONE, held: NONE, inTransit: NONE, available: true, asOf } };
+  }
+  const read = await parts.opened.executor.ask<'account_balances'>({
+    ...{ op: 'account_balances', request_id, user_id, venue },
+  });
+  if (!read.ok) {
+    return {
+      row: { ...head, value: NONE, held: NONE, inTransit: booked?.inTransit ?? NONE, available: false, asOf },
+      degraded: { leg: venue, reason: read.refusal.code },
+    };
+  }
+  return {
+    row: {
+      ...head,
+      ...moneyOf(read.value),
+      ...{ held: booked?.held ?? NONE, inTransit: booked?.inTransit ?? NONE, available: true, asOf },
+    },
+  };
+}
+
+function moneyOf({ cash }: VenueBalances): Record<string, unknown> {
+  const sum = cash.reduce<Micros>((total, { value }) => total + value, 0n);
+  const shards = cash.flatMap(({ shard, value }) =>
+    shard === undefined ? [] : [{ shard, value: printMicros(value, CASH_PLACES) }],
+  );
+  return { value: printMicros(sum, CASH_PLACES), ...(shards.length === 0 ? {} : { shards }) };
+}
+
+function nowOf({ clock }: ExecutionParts): string {
+  return printTime(instantFromNanos(clock.epochNanos()));
+}

@@ -1,0 +1,116 @@
+import { object } from '#libs/edge/decoding/decode.js';
+import { enumOf, text } from '#libs/edge/decoding/decode-scalars.js';
+import { printMicros } from '../../rules/micros.js';
+import { printTime } from '../../rules/record.js';
+import { failureRecord } from '../../rules/failures.js';
+import type { Transfer } from '../../rules/holdings.js';
+import { CAPABILITIES, tradingDomain } from '../../rules/venues.js';
+import { orderCaller } from '../caller.js';
+import type { ExecutionParts } from '../execution-parts.js';
+import { linkVenue } from '../exchanges/linking.js';
+import { wrongField } from '../refusals.js';
+import { present } from '../present.js';
+import { amountText, anyId, exchange, limit, USUAL_LIMIT, uuidText } from './inputs.js';
+import { procedure, type Procedure } from './procedure.js';
+import { unregistered } from './reading-procedures.js';
+
+const CODE = 'VALIDATION_INVALID_PARAMETER';
+const CASH_PLACES = 2;
+const requestKey = text({ minLength: 1, maxLength: 64, printable: true });
+const place = enumOf(['vault', 'chain', 'kalshi_usd']);
+
+/** Linking a venue, and money between the vault and where its owner trades: for sessions alone. */
+export function fundsProcedures(parts: ExecutionParts): readonly Procedure[] {
+  const { cells, venues, opened } = parts;
+  return [
+    procedure(
+      {
+        name: 'venues.link',
+        kind: 'mutation',
+        access: 'session',
+        summary: 'Open and link an account at a venue',
+      },
+      object({ required: { exchangeId: exchange } }),
+      async ({ caller, requestId, input: { exchangeId } }) => {
+        if (!venues.has(exchangeId)) throw unregistered();
+        if (exchangeId === 'venue_b') {
+          throw wrongField(CODE, 'exchangeId', 'venue_b is linked by POST /exchanges/venue_b/enable-trading');
+        }
+        const given = { venue: exchangeId, request_id: requestId };
+        const linkedAt = await linkVenue(opened.executor, caller, given);
+        return { exchangeId, tradingLinked: linkedAt !== undefined, ...present({ linkedAt }) };
+      },
+    ),
+    procedure(
+      {
+        name: 'funds.transfer',
+        kind: 'mutation',
+        access: 'session',
+        summary: 'Move money or tokens to or from the vault',
+      },
+      object({
+        required: { exchangeId: exchange, asset: anyId, amount: amountText, from: place, to: place },
+        optional: { clientRequestId: requestKey },
+      }),
+      async ({ caller, requestId, input }) => {
+        const { exchangeId: venue, asset, amount, from, to, clientRequestId } = input;
+        if (!venues.has(venue)) throw unregistered();
+        const domain = tradingDomain(venue);
+        const isRight = from === 'vault' ? to === domain : from === domain && to === 'vault';
+        if (!isRight) throw wrongField(CODE, 'from', `from and to must be vault and ${domain}, either way`);
+        if (venue === 'venue_b' && asset !== CAPABILITIES[venue].settlement_currency) {
+          throw wrongField(CODE, 'asset', 'Only money moves to and from venue_b');
+        }
+        const told = await cells.told<'transfer'>({
+          ...orderCaller(caller, requestId),
+          ...{ op: 'transfer', venue, asset, amount },
+          direction: from === 'vault' ? 'from_vault' : 'to_vault',
+          client_request_id: clientRequestId ?? opened.newId(),
+        });
+        return transferRecord(told.transfer);
+      },
+    ),
+    procedure(
+      {
+        name: 'funds.transfers',
+        kind: 'query',
+        access: 'session',
+        summary: "The caller's transfers, oldest first",
+      },
+      object({ optional: { transferId: uuidText, after: anyId, limit } }),
+      async ({ caller, requestId, input }) => {
+        const { transferId: transfer_id, after, limit: most = USUAL_LIMIT } = input;
+        const asked = { ...orderCaller(caller, requestId), ...present({ transfer_id }) };
+        const { transfers } = await cells.told<'transfers'>({ ...asked, op: 'transfers' });
+        const sorted = [...transfers].sort((one, other) => (markOf(one) < markOf(other) ? -1 : 1));
+        const rest = after === undefined ? sorted : sorted.filter((one) => markOf(one) > after);
+        const shown = rest.slice(0, most);
+        const last = shown.at(-1);
+        return {
+          transfers: shown.map(transferRecord),
+          ...(rest.length > most && last !== undefined ? { nextAfter: markOf(last) } : {}),
+        };
+      },
+    ),
+  ];
+}
+
+function markOf({ created_at, terms }: Transfer): string {
+  return `${created_at}/${terms.transfer_id}`;
+}
+
+function transferRecord(transfer: Transfer): Record<string, unknown> {
+  const { terms, status, created_at, completed_at, reference, failure } = transfer;
+  const { transfer_id, venue, asset, amount, direction } = terms;
+  const domain = tradingDomain(venue);
+  const isMoney = asset === CAPABILITIES[venue].settlement_currency;
+  return {
+    ...{ transferId: transfer_id, status, exchangeId: venue, asset },
+    amount: printMicros(amount, isMoney ? CASH_PLACES : 0),
+    ...(direction === 'from_vault' ? { from: 'vault', to: domain } : { from: domain, to: 'vault' }),
+    ...present({ reference }),
+    createdAt: printTime(created_at),
+    ...(completed_at === undefined ? {} : { completedAt: printTime(completed_at) }),
+    ...(failure === undefined ? {} : { failure: failureRecord(failure) }),
+  };
+}

@@ -1,0 +1,171 @@
+import { arrayOf, object } from '#libs/edge/decoding/decode.js';
+import { enumOf, instant, text } from '#libs/edge/decoding/decode-scalars.js';
+import { TRADING_MODES } from '../../protocol/cell-protocol.js';
+import type { OperatorAction } from '../operators/operator-book.js';
+import type { ExecutionParts } from '../execution-parts.js';
+import { present } from '../present.js';
+import { refuse, wrongField } from '../refusals.js';
+import { orderCaller } from '../caller.js';
+import { anyId, exchange, uuidText, verdict, why, wholePositive } from './inputs.js';
+import { procedure, type Procedure, type ProcedureCall } from './procedure.js';
+import { unregistered } from './reading-procedures.js';
+
+const CODE = 'VALIDATION_INVALID_PARAMETER';
+const side = enumOf(['buy', 'sell']);
+const kind = enumOf(['market', 'limit']);
+const timeInForce = enumOf(['GTC', 'GTD', 'FOK', 'FAK', 'IOC']);
+const mutation = { kind: 'mutation', access: 'operator' } as const;
+const query = { kind: 'query', access: 'operator' } as const;
+const MOST_SCOPES = 20;
+const MOST_ADDRESSES = 50;
+
+/** What operators change. Every change stands in their book, in the same transaction. */
+export function operatorProcedures(parts: ExecutionParts): readonly Procedure[] {
+  return [...switchProcedures(parts), ...venueProcedures(parts), ...keyProcedures(parts), reconcile(parts)];
+}
+
+function actionOf(
+  action: string,
+  { caller, requestId: request_id, input }: ProcedureCall<object>,
+  reason: string,
+): OperatorAction {
+  return { operator: caller.user_id, action, input, reason, request_id };
+}
+
+function switchProcedures({ cells, venues, opened }: ExecutionParts): readonly Procedure[] {
+  const { operators, switches } = opened;
+  return [
+    procedure(
+      { name: 'admin.switches.set', ...mutation, summary: 'Restrict trading, or take that back' },
+      object({
+        required: { mode: enumOf(TRADING_MODES), reason: why },
+        optional: { exchangeId: exchange, side, kind, timeInForce, userId: uuidText, resumesAt: instant },
+      }),
+      async (call) => {
+        const { mode, reason, resumesAt, ...place } = call.input;
+        if (place.exchangeId !== undefined && !venues.has(place.exchangeId)) throw unregistered();
+        const set = await operators.act(actionOf('switches.set', call, reason), (client) =>
+          switches.set(client, place, mode, resumesAt),
+        );
+        // Cells that do not hear it look by themselves.
+        await cells.askAll<'switches_changed'>({ op: 'switches_changed' });
+        return { ...set, reason };
+      },
+    ),
+    procedure(
+      { name: 'admin.switches.list', ...query, summary: 'All switches that are not on' },
+      object({}),
+      async () => ({ switches: await switches.list() }),
+    ),
+  ];
+}
+
+function venueProcedures({ venues, opened }: ExecutionParts): readonly Procedure[] {
+  const { operators, executor, access } = opened;
+  return [
+    procedure(
+      { name: 'admin.breakers.reset', ...mutation, summary: 'Close breakers of a venue' },
+      object({
+        required: { exchangeId: exchange, reason: why },
+        optional: { side, kind, timeInForce },
+      }),
+      async (call) => {
+        const { exchangeId, reason, timeInForce: time_in_force, ...named } = call.input;
+        if (!venues.has(exchangeId)) throw unregistered();
+        await operators.act(actionOf('breakers.reset', call, reason), () =>
+          executor.told<'reset_breakers'>({
+            ...{ op: 'reset_breakers', request_id: call.requestId, venue: exchangeId },
+            ...present({ ...named, time_in_force }),
+          }),
+        );
+        return call.input;
+      },
+    ),
+    procedure(
+      {
+        name: 'admin.apiAccess.set',
+        ...mutation,
+        summary: 'Whether API keys may use a venue; null: not known',
+      },
+      object({ required: { exchangeId: exchange, enabled: verdict, reason: why } }),
+      async (call) => {
+        const { exchangeId: provider, enabled: given, reason } = call.input;
+        if (!venues.has(provider)) throw unregistered();
+        const { enabled } = given;
+        const shown = { exchangeId: provider, enabled, reason };
+        await access.set({ provider, enabled, by: call.caller.user_id, reason }, (client) =>
+          operators.write(client, { ...actionOf('apiAccess.set', call, reason), input: shown }),
+        );
+        return shown;
+      },
+    ),
+  ];
+}
+
+function keyProcedures({ opened }: ExecutionParts): readonly Procedure[] {
+  const { operators, keys } = opened;
+  const scope = text({ pattern: /^(?!auction:)[!-~]{1,64}$/ });
+  return [
+    procedure(
+      { name: 'admin.keys.grant', ...mutation, summary: 'Give a user an API key with any scopes' },
+      object({
+        required: {
+          userId: uuidText,
+          name: text({ minLength: 1, maxLength: 64, printable: true }),
+          scopes: arrayOf(scope, { max: MOST_SCOPES }),
+        },
+        optional: {
+          ipAllowList: arrayOf(anyId, { max: MOST_ADDRESSES }),
+          ordersPerMinute: wholePositive,
+          expiresAt: instant,
+          reason: why,
+        },
+      }),
+      async (call) => {
+        const { userId, name, scopes, ipAllowList, ordersPerMinute, expiresAt, reason = '' } = call.input;
+        const given = present({ ip_allow_list: ipAllowList, orders_per_minute: ordersPerMinute });
+        const end = expiresAt === undefined ? {} : { expires_at: new Date(expiresAt) };
+        const issued = await keys.grant(userId, { name, scopes, ...given, ...end }, (client, clientId) =>
+          operators.write(client, {
+            ...actionOf('keys.grant', call, reason),
+            input: { ...call.input, clientId },
+          }),
+        );
+        if (issued === undefined) throw wrongField(CODE, 'userId', 'There is no such user');
+        const { client_id: clientId, api_key: apiKey, api_secret: apiSecret } = issued.triple;
+        return { clientId, apiKey, apiSecret, scopes: issued.row.scopes };
+      },
+    ),
+    procedure(
+      { name: 'admin.keys.revoke', ...mutation, summary: 'Revoke any API key for good' },
+      object({ required: { clientId: anyId, reason: why } }),
+      async (call) => {
+        const { clientId, reason } = call.input;
+        const isRevoked = await keys.revokeAny(clientId, (client) =>
+          operators.write(client, actionOf('keys.revoke', call, reason)),
+        );
+        if (!isRevoked) throw wrongField(CODE, 'clientId', 'There is no such API key');
+        return { clientId, reason };
+      },
+    ),
+  ];
+}
+
+function reconcile({ cells, opened }: ExecutionParts): Procedure {
+  const { operators } = opened;
+  return procedure(
+    { name: 'admin.orders.reconcile', ...mutation, summary: "Ask the venue now about anybody's order" },
+    object({ required: { orderId: uuidText, reason: why } }),
+    async (call) => {
+      const { orderId: order_id, reason } = call.input;
+      const user_id = await operators.ownerOf(order_id);
+      if (user_id === undefined) throw refuse('ORDER_NOT_FOUND', 'There is no such order');
+      return operators.act(actionOf('orders.reconcile', call, reason), () =>
+        cells.told<'orders_reconcile'>({
+          ...orderCaller({ user_id }, call.requestId),
+          ...{ op: 'orders_reconcile', order_id },
+        }),
+      );
+    },
+  );
+}

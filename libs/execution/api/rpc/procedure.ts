@@ -1,0 +1,113 @@
+import { MISMATCH, type Decoder } from '#libs/edge/decoding/decode.js';
+import { Reading } from '#libs/edge/decoding/reading.js';
+import { parseJson } from '#libs/edge/decoding/strict-json.js';
+import { bind, endpoint, type BoundEndpoint, type Call, type EndpointSpec } from '#libs/edge/endpoint.js';
+import { record } from '#libs/edge/documents/shapes.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
+import type { ApiCaller } from '#libs/identity/api-keys/authenticate.js';
+import { apiCallerOf, type Scope } from '../caller.js';
+import { BODY_RULES } from '../dialect.js';
+import type { ExecutionParts } from '../execution-parts.js';
+import { Fields } from '../fields.js';
+import { Params, params } from '../params.js';
+import { answering, refuse } from '../refusals.js';
+import { anyObject, openBody } from '../shapes.js';
+import { takeSlot } from '../slots.js';
+
+const CODE = 'VALIDATION_INVALID_PARAMETER';
+const NOTHING = Buffer.from('{}');
+
+/** Who may call: keys with a scope and all sessions, sessions alone, or operators. */
+export type ProcedureAccess = Scope | 'session' | 'operator';
+
+export interface ProcedureCall<Input> {
+  readonly caller: ApiCaller;
+  readonly requestId: string;
+  readonly input: Input;
+}
+
+export interface Procedure {
+  readonly name: string;
+  readonly kind: 'query' | 'mutation';
+  readonly access: ProcedureAccess;
+  readonly summary: string;
+  readonly input: Decoder<object>;
+  run(given: object, caller: ApiCaller, requestId: string): Promise<unknown>;
+}
+
+/** Keeps the types of one procedure together. */
+export function procedure<Input extends object>(
+  head: Pick<Procedure, 'name' | 'kind' | 'access' | 'summary'>,
+  input: Decoder<Input>,
+  work: (call: ProcedureCall<Input>) => Promise<unknown>,
+): Procedure {
+  return {
+    ...head,
+    input,
+    run(given, caller, requestId) {
+      const reading = new Reading({ unknown: 'refused', nulls: 'absent' });
+      const read = input.decode(given, reading);
+      if (read === MISMATCH) {
+        const field = reading.location?.path.join('.');
+        const message = field === undefined ? 'The input is wrong' : `${field} is wrong, missing or unknown`;
+        throw refuse(CODE, message, field === undefined ? undefined : { field });
+      }
+      return work({ caller, requestId, input: read });
+    },
+  };
+}
+
+/** A procedure is an endpoint like others: its scope is checked before its body is read. Queries may be asked with GET as well. */
+export function endpointsOfProcedure(one: Procedure, parts: ExecutionParts): BoundEndpoint[] {
+  const post = endpoint({ ...specOf(one), method: 'POST', body: openBody({ input: one.input.describe() }) });
+  const asked = bind(post, (call) =>
+    answer(one, parts, call, () => {
+      const input = new Fields(call.body, ['input'], CODE).valueOf('input') ?? {};
+      if (typeof input !== 'object' || Array.isArray(input))
+        throw refuse(CODE, 'input must be an object', { field: 'input' });
+      return input;
+    }),
+  );
+  if (one.kind === 'mutation') return [asked];
+  const get = endpoint({
+    ...specOf(one),
+    operationId: `${one.name}.get`,
+    method: 'GET',
+    query: params({
+      names: { input: { type: 'string', contentMediaType: 'application/json' } },
+      others: 'ignored',
+    }),
+  });
+  return [asked, bind(get, (call) => answer(one, parts, call, () => inputIn(call.query)))];
+}
+
+function specOf({ name, access, summary }: Procedure): Omit<EndpointSpec, 'method' | 'query' | 'body'> {
+  return {
+    ...{ operationId: name, path: `/rpc/${name}`, access: 'session', summary },
+    answers: { 200: { description: 'The result.', body: record({ result: anyObject }) } },
+    statuses: { 400: [CODE], 429: ['RATE_LIMITED_CALLS'] },
+    ...(access === 'session' || access === 'operator' ? { sessionOnly: true } : { capability: access }),
+    ...(access === 'operator' ? { requiredRole: 'OPERATOR' } : {}),
+  };
+}
+
+function inputIn(given: Params): object {
+  const text = given.text('input');
+  const parsed = parseJson(text === undefined ? NOTHING : Buffer.from(text), BODY_RULES);
+  if (!parsed.ok) throw refuse(CODE, 'input must be one JSON object', { field: 'input' });
+  return parsed.value;
+}
+
+function answer(
+  one: Procedure,
+  { cells }: ExecutionParts,
+  { principal, requestId }: Pick<Call, 'principal' | 'requestId'>,
+  inputOf: () => object,
+): Promise<Reply> {
+  return answering(async () => {
+    const caller = apiCallerOf(principal);
+    const input = inputOf();
+    await takeSlot(cells, caller, requestId, 'rpc');
+    return { status: 200, body: { result: await one.run(input, caller, requestId) } };
+  });
+}

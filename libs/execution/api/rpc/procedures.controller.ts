@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { BOUND } from '#libs/edge/endpoint-decorator.js';
+import { bind, endpoint, type BoundEndpoint, type IdKind } from '#libs/edge/endpoint.js';
+import { chainEndpoints } from '../exchanges/chain-endpoints.js';
+import { ExecutionParts } from '../execution-parts.js';
+import { refusal } from '../refusals.js';
+import { balanceProcedures } from './balance-procedures.js';
+import { fundsProcedures } from './funds-procedures.js';
+import { operatorProcedures } from './operator-procedures.js';
+import { endpointsOfProcedure } from './procedure.js';
+import { readingProcedures } from './reading-procedures.js';
+import { reportProcedures } from './report-procedures.js';
+
+const anyName: IdKind = {
+  fault: 'VALIDATION_INVALID_ID',
+  accepts: () => true,
+  describe: () => ({ type: 'string' }),
+};
+const UNKNOWN = refusal('RPC_PROCEDURE_NOT_FOUND', 'There is no such procedure');
+
+/** The procedures of RPC, and what only venues on a chain have: endpoints that come from tables. */
+@Injectable()
+export class ProceduresController {
+  readonly [BOUND]: readonly BoundEndpoint[];
+
+  constructor(parts: ExecutionParts) {
+    const procedures = [
+      ...[
+        balanceProcedures,
+        readingProcedures,
+        fundsProcedures,
+        operatorProcedures,
+        reportProcedures,
+      ].flatMap((made) => made(parts)),
+    ];
+    this[BOUND] = [
+      ...procedures.flatMap((one) => endpointsOfProcedure(one, parts)),
+      ...unknownProcedures(),
+      ...chainEndpoints(),
+    ];
+  }
+}
+
+function unknownProcedures(): readonly BoundEndpoint[] {
+  return (['GET', 'POST'] as const).map((method) =>
+    bind(
+      endpoint({
+        ...{
+          operationId: `${method.toLowerCase()}Procedure`,
+          method,
+          path: '/rpc/:procedure',
+          access: 'session',
+        },
+        ids: { procedure: anyName },
+        summary: 'Any other procedure: there is none',
+        statuses: { 404: ['RPC_PROCEDURE_NOT_FOUND'] },
+      }),
+      () => UNKNOWN,
+    ),
+  );
+}

@@ -1,0 +1,99 @@
+import { object } from '#libs/edge/decoding/decode.js';
+import { enumOf } from '#libs/edge/decoding/decode-scalars.js';
+import { orderCaller } from '../caller.js';
+import { venueOfOrder } from '../cells.js';
+import type { ExecutionParts } from '../execution-parts.js';
+import { refuse, wrongField } from '../refusals.js';
+import { present } from '../present.js';
+import { anyId, exchange, limit, USUAL_LIMIT, uuidText } from './inputs.js';
+import { marketRecord } from './market-record.js';
+import { procedure, type Procedure } from './procedure.js';
+
+const CODE = 'VALIDATION_INVALID_PARAMETER';
+
+/** Fills, the ledger, markets, and one order asked for anew. */
+export function readingProcedures(parts: ExecutionParts): readonly Procedure[] {
+  const { reads } = parts.opened;
+  return [
+    procedure(
+      {
+        ...{ name: 'orders.fills', kind: 'query', access: 'read' },
+        summary: "The caller's fills in the order in which they were booked, those of no order as well",
+      },
+      object({ optional: { orderId: uuidText, exchangeId: exchange, marketId: anyId, after: anyId, limit } }),
+      async ({ caller, input }) => {
+        const { orderId: order_id, exchangeId: exchange_id, marketId: market_id, after } = input;
+        const selection = present({ order_id, exchange_id, market_id, after });
+        const page = await reads.fills.page(caller.user_id, {
+          ...selection,
+          limit: input.limit ?? USUAL_LIMIT,
+        });
+        if (page === 'no such fill') throw wrongField(CODE, 'after', 'after is no mark of this list');
+        const { fills, next_after: nextAfter } = page;
+        return { fills, ...present({ nextAfter }) };
+      },
+    ),
+    procedure(
+      {
+        ...{ name: 'ledger.entries', kind: 'query', access: 'position:read' },
+        summary: "The caller's entries in the ledger, oldest first",
+      },
+      object({
+        optional: { asset: anyId, domain: enumOf(['vault', 'chain', 'kalshi_usd']), after: anyId, limit },
+      }),
+      async ({ caller, input }) => {
+        const { asset, domain, after } = input;
+        const selection = present({ asset, domain, after });
+        const page = await reads.ledger.entries(caller.user_id, {
+          ...selection,
+          limit: input.limit ?? USUAL_LIMIT,
+        });
+        if (page === 'no such entry') throw wrongField(CODE, 'after', 'after is no mark of this list');
+        return page;
+      },
+    ),
+    ...marketProcedures(parts),
+    procedure(
+      {
+        ...{ name: 'orders.reconcile', kind: 'mutation', access: 'trade' },
+        summary: 'Ask the venue now what has become of an order',
+      },
+      object({ required: { orderId: uuidText } }),
+      async ({ caller, requestId, input: { orderId: order_id } }) => {
+        if (venueOfOrder(order_id) === undefined) throw refuse('ORDER_NOT_FOUND', 'You have no such order');
+        return parts.cells.told<'orders_reconcile'>({
+          ...orderCaller(caller, requestId),
+          ...{ op: 'orders_reconcile', order_id },
+        });
+      },
+    ),
+  ];
+}
+
+function marketProcedures({ venues }: ExecutionParts): readonly Procedure[] {
+  return [
+    procedure(
+      { name: 'markets.get', kind: 'query', access: 'read', summary: 'A market by any form of its id' },
+      object({ required: { exchangeId: exchange, marketId: anyId } }),
+      async ({ input: { exchangeId, marketId } }) => {
+        if (!venues.has(exchangeId)) throw unregistered();
+        return marketRecord(await venues.market(exchangeId, marketId));
+      },
+    ),
+    procedure(
+      { name: 'markets.list', kind: 'query', access: 'read', summary: 'The markets of a venue' },
+      object({ required: { exchangeId: exchange }, optional: { after: anyId, limit } }),
+      async ({ input: { exchangeId, after, limit: most = USUAL_LIMIT } }) => {
+        if (!venues.has(exchangeId)) throw unregistered();
+        const listed = await venues.asked(() => venues.of(exchangeId).list(after, most + 1));
+        const shown = listed.slice(0, most);
+        const nextAfter = listed.length > most ? shown.at(-1)?.market_id : undefined;
+        return { markets: shown.map(marketRecord), ...present({ nextAfter }) };
+      },
+    ),
+  ];
+}
+
+export function unregistered(): ReturnType<typeof wrongField> {
+  return wrongField(CODE, 'exchangeId', 'exchangeId must be a registered exchange');
+}

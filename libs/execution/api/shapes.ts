@@ -1,0 +1,72 @@
+import type { Decoder, JsonSchema } from '#libs/edge/decoding/decode.js';
+import type { JsonRecord } from '#libs/edge/decoding/strict-json.js';
+import { anyText, listOf, optional, record, type Shape } from '#libs/edge/documents/shapes.js';
+import type { IdKind } from '#libs/edge/endpoint.js';
+import { isUuidText } from './params.js';
+
+/** A body whose fields the handler reads itself, in its own order. What it says of them is for the interface document. */
+export function openBody(
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[] = [],
+): Decoder<JsonRecord> {
+  return {
+    decode: (value) => (isRecord(value) ? value : {}),
+    describe: () => ({
+      type: 'object',
+      properties,
+      ...(required.length > 0 ? { required } : {}),
+      additionalProperties: false,
+    }),
+  };
+}
+
+function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null;
+}
+
+export const TEXT: JsonSchema = { type: 'string' };
+export const UUID: JsonSchema = { type: 'string', format: 'uuid' };
+export const TIME: JsonSchema = { type: 'string', format: 'date-time' };
+export const NUMBER: JsonSchema = { type: 'number' };
+export const WHOLE: JsonSchema = { type: 'integer' };
+export const FLAG: JsonSchema = { type: 'boolean' };
+
+export const decimalText: Shape = {
+  describe: () => ({ type: 'string', pattern: String.raw`^-?\d+(\.\d+)?$` }),
+};
+export const moment: Shape = { describe: () => TIME };
+export const uuidText: Shape = { describe: () => UUID };
+export const numberShape: Shape = { describe: () => NUMBER };
+export const wholeShape: Shape = { describe: () => WHOLE };
+export const flagShape: Shape = { describe: () => FLAG };
+/** An object that the text describes. */
+export const anyObject: Shape = { describe: () => ({ type: 'object' }) };
+
+/** In any case. */
+export const orderId: IdKind = {
+  fault: 'VALIDATION_INVALID_ID',
+  accepts: isUuidText,
+  describe: () => UUID,
+};
+/** Which exchanges there are, the handler knows: an unknown one has an answer of its own. */
+export const exchangeId: IdKind = {
+  fault: 'VALIDATION_INVALID_ID',
+  accepts: () => true,
+  describe: () => TEXT,
+};
+
+export const orderShape = record({
+  order_id: uuidText,
+  exchange_id: anyText,
+  status: anyText,
+  ...{ market_id: anyText, outcome: anyText, side: anyText, kind: anyText },
+  ...{ price: decimalText, quantity: decimalText, filled_quantity: decimalText },
+  ...{ submittedAt: moment, updated_at: moment, version: wholeShape },
+  failure: optional(anyObject),
+});
+export const fillShape = record({
+  ...{ fill_id: uuidText, order_id: anyText, exchange_id: anyText, market_id: anyText, outcome: anyText },
+  ...{ side: anyText, price: decimalText, quantity: decimalText, fee: anyObject, liquidity: anyText },
+  ...{ venue_trade_id: anyText, settlement_status: anyText, occurred_at: moment },
+});
+export const fillsShape = record({ fills: listOf(fillShape) });
