@@ -1,6 +1,7 @@
 import { auditSettings } from '#libs/auction/api/audit/audit-settings.js';
 import { ownerSettings } from '#libs/auction/api/owner-settings.js';
 import { streamSettings } from '#libs/auction/api/stream/stream-settings.js';
+import { executionIsSet, executionSettings } from '#libs/execution/api/execution-settings.js';
 import { sessionSettings } from '#libs/identity/sessions/session-lifetimes.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
 import { ownerUrlsAreOnePerShard } from '#libs/auction/protocol/routing.js';
@@ -35,6 +36,7 @@ export const gatewayConfig = defineConfig({
   },
   ...auditSettings,
   ...streamSettings,
+  ...executionSettings,
 });
 
 export const gatewayRules = [
@@ -42,4 +44,5 @@ export const gatewayRules = [
   kafkaSettingsAgree,
   serviceTokenIsSet,
   ownerUrlsAreOnePerShard,
+  executionIsSet,
 ];

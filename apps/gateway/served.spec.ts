@@ -10,13 +10,13 @@ function messageOf(text: string): string | undefined {
 
 it('reads the services that the process carries', () => {
   expect(servedServices.parse('auction')).toEqual(['auction']);
-  expect(servedServices.parse(' auction ')).toEqual(['auction']);
+  expect(servedServices.parse(' auction , execution')).toEqual(['auction', 'execution']);
 });
 
 it('says which services there are where another one is named', () => {
-  expect(messageOf('auction,execution')).toBe('this release has no service execution; it has: auction');
-  expect(messageOf('auctions')).toBe('this release has no service auctions; it has: auction');
-  expect(messageOf('auction,')).toBe('this release has no service ; it has: auction');
+  expect(messageOf('auction,data')).toBe('this release has no service data; it has: auction, execution');
+  expect(messageOf('auctions')).toBe('this release has no service auctions; it has: auction, execution');
+  expect(messageOf('auction,')).toBe('this release has no service ; it has: auction, execution');
 });
 
 it('takes each service once', () => {

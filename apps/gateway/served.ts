@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Of all services of the product those that this release has. */
-export const SERVICE_NAMES = ['auction'] as const;
+export const SERVICE_NAMES = ['auction', 'execution'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
 const HAS = SERVICE_NAMES.join(', ');

@@ -1,8 +1,10 @@
 import { auctionService } from './auction/auction-service.js';
+import { executionService } from './execution/execution-service.js';
 import type { ServiceName } from './served.js';
 import type { ServiceDefinition } from './service.js';
 
 /** Every service that a gateway can carry. */
 export const SERVICES: Readonly<Record<ServiceName, ServiceDefinition>> = {
   auction: auctionService,
+  execution: executionService,
 };

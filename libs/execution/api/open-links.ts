@@ -1,0 +1,85 @@
+import { journalNotices, type JournalNotice } from '#libs/link/journal-notices.js';
+import { openLink } from '#libs/link/link-client.js';
+import { receiveNotices } from '#libs/link/notices.js';
+import type { serviceTokenSettings } from '#libs/link/service-token-settings.js';
+import { watchServiceTokens } from '#libs/link/service-tokens.js';
+import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
+import type { Logger } from '#libs/platform/process/log.js';
+import type { Config } from '#libs/platform/settings/config.js';
+import type { processSettings } from '#libs/platform/settings/process-settings.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { Tracing } from '#libs/platform/tracing/tracing.js';
+import type { CellRequest } from '../protocol/cell-protocol.js';
+import type { ExecutorLinkRequest } from '../protocol/executor-protocol.js';
+import { cellOf } from '../protocol/routing.js';
+import { toWire } from '../protocol/wire.js';
+import { CELL_PATIENCE_MS, Cells } from './cells.js';
+import type { ExecutionSettings } from './execution-settings.js';
+import { ExecutorDesk } from './executor-desk.js';
+import type { StreamCells } from './stream/open-socket-stream.js';
+
+/** From when the gateway is told to stop: whoever still waits for a cell then is told 503 while there is time to tell anything. */
+const LAST_REPLIES_MS = 5_000;
+
+export interface LinksParts {
+  readonly config: Config<typeof processSettings & typeof serviceTokenSettings>;
+  readonly settings: Pick<ExecutionSettings, 'cellUrls' | 'executorUrl'>;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly scope: ProcessScope;
+  readonly tracing: Tracing;
+}
+
+export interface ExecutionLinks {
+  readonly cells: Cells;
+  readonly executor: ExecutorDesk;
+  /** The same cells, as `/ws` follows them. */
+  readonly followed: StreamCells;
+}
+
+/** The links to all cells and to the executor, with whatever service token is to be shown at the time. */
+export function openExecutionLinks({
+  config,
+  settings,
+  log,
+  clock,
+  scope,
+  tracing,
+}: LinksParts): ExecutionLinks {
+  const tokens = watchServiceTokens(config, { clock, log, scope });
+  const heard: { by: (cell: number, notice: JournalNotice) => void } = { by: () => undefined };
+  const links = settings.cellUrls.map((url, cell) =>
+    openLink<CellRequest>(tokens, {
+      ...{ url, peer: config.INSTANCE, clock, write: toWire, timeoutMillis: CELL_PATIENCE_MS },
+      trace: { tracing, shard: cell },
+      onNotice: receiveNotices(journalNotices, (notice) => {
+        heard.by(cell, notice);
+      }),
+    }),
+  );
+  const executor = new ExecutorDesk(
+    openLink<ExecutorLinkRequest>(tokens, {
+      ...{ url: settings.executorUrl, peer: config.INSTANCE, clock, write: toWire },
+    }),
+  );
+  const cells = new Cells(links);
+  const close = (): void => {
+    cells.close();
+    executor.close();
+  };
+  scope.stopping.addEventListener('abort', () => clock.after(LAST_REPLIES_MS, close));
+  scope.onStop('cells', close);
+  const followed: StreamCells = {
+    count: links.length,
+    cellOf: (user) => cellOf(user, links.length),
+    ask(cell, request) {
+      const link = links[cell];
+      if (link === undefined) throw new Error(`there is no cell ${cell}`);
+      return link.request(request);
+    },
+    onNotice(hear) {
+      heard.by = hear;
+    },
+  };
+  return { cells, executor, followed };
+}
