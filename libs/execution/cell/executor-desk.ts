@@ -98,15 +98,12 @@ export class ExecutorDesk {
     const { kind } = readTaskId(task_id);
     const isOfOrder = kind === 'submit' || kind === 'cancel' || kind === 'amend' || kind === 'query';
     const entry = request.order_id === undefined ? undefined : this.ports.users.ownerOf(request.order_id);
-    const reply =
-      isOfOrder && entry !== undefined && request.order_id !== undefined
-        ? await this.reported(entry, request.order_id, kind, request)
-        : answer('report', { position: this.ports.users.position });
-    // Only now is the next task of the same market given out.
+    if (isOfOrder && entry !== undefined && request.order_id !== undefined)
+      return this.reported(entry, request.order_id, kind, request);
     const lease = this.ports.desk.done(task_id);
     if (lease?.work.kind === 'transfer' && request.report.what !== 'told')
       this.ports.watch.transferAgain(lease.entry, lease.venue, lease.work.transfer_id);
-    return reply;
+    return answer('report', { position: this.ports.users.position });
   }
 
   private async reported(
@@ -127,7 +124,10 @@ export class ExecutorDesk {
       const { venue } = order.terms;
       return this.heard([...events, ...this.ports.observations.fillsAlone(entry, venue, others, at)]);
     });
+    // Only now, with what came of it durable, is the next task of the same market given out.
+    this.ports.desk.done(task_id);
     if (found.isOpen) this.followUp(entry, order_id, kind, report);
+    else this.ports.watch.settled(order_id);
     return reply;
   }
 

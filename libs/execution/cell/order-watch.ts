@@ -107,6 +107,11 @@ export class OrderWatch {
     else this.in(wait, { entry, what: 'ask', id: order_id });
   }
 
+  /** Nothing of the order is in question any more. */
+  settled(order_id: string): void {
+    this.asked.delete(order_id);
+  }
+
   askNow(entry: UserEntry, order: OrderState): void {
     this.hand(entry, order, 'query');
   }
@@ -186,6 +191,7 @@ export class OrderWatch {
         this.in(backOffMillis(order.attempts), { entry, what: 'send', id: event.order_id });
         return;
       case 'SUBMISSION_DOUBTED':
+        this.settled(event.order_id);
         this.ask(entry, order);
         return;
       case 'CANCEL_REQUESTED':
@@ -209,7 +215,7 @@ export class OrderWatch {
     const since = waitingSince(order);
     if (since === undefined) {
       this.waiting.delete(id);
-      if (isTerminal(order) || !isUnplacedYet(order)) this.asked.delete(id);
+      if (isTerminal(order)) this.asked.delete(id);
       this.askedAt.delete(id);
       return;
     }

@@ -1,0 +1,416 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { CellSession, REQUEST } from '#libs/testing/cells/cell-session.js';
+import { randomUUID } from 'node:crypto';
+import { submission } from '#libs/testing/cells/orders.js';
+import { exchangeIdOf, fillOf, PlayedExecutor, seenOf } from '#libs/testing/cells/played-executor.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { ONE } from '../rules/micros.js';
+
+/** Machines that do other things at the same time take their time. */
+jest.setTimeout(30_000);
+
+const TEN = 10n * ONE;
+let session: CellSession;
+
+beforeEach(async () => {
+  session = await CellSession.open();
+});
+afterEach(() => session.close());
+
+describe('an order', () => {
+  it('is acknowledged only once it is in the journal', async () => {
+    session.live.writer.hold();
+    let isAnswered = false;
+    const asked = session.submit().then((id) => {
+      isAnswered = true;
+      return id;
+    });
+    await eventually(() => expect(session.live.writer.inFlight).toBe(1));
+    expect(isAnswered).toBe(false);
+    session.live.writer.letGo();
+    const order_id = await asked;
+    expect(await session.live.journaled()).toContainEqual(
+      expect.objectContaining({ type: 'ORDER_ACCEPTED', order_id }),
+    );
+    expect(order_id).toMatch(/^0b[0-9a-f]{6}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(await session.orderOf(order_id)).toMatchObject({ status: 'queued', version: 1, raw: null });
+  });
+
+  it('goes its way to the end, and its history tells all of it', async () => {
+    const order_id = await session.submit();
+    await session.executor.places([3n * ONE]);
+    expect(await session.orderOf(order_id)).toMatchObject({
+      ...{ status: 'partially_filled', filled_quantity: '3', remaining_quantity: '7' },
+      ...{ average_fill_price: '0.4', attempts: 1, exchange_order_id: `x-${order_id}` },
+      sent: { quantity: '10', price: '0.4' },
+    });
+    const rest = fillOf({ ...(await termsOf(order_id)) }, 7n * ONE, 1);
+    await session.live.ask({
+      op: 'observed',
+      user_id: session.user_id,
+      venue: 'venue_b',
+      orders: [],
+      fills: [rest],
+    });
+    expect(await session.orderOf(order_id)).toMatchObject({
+      status: 'filled',
+      terminal_reason: 'FILLED',
+      version: 5,
+    });
+    const { body } = await session.live.ask<'order_events'>({
+      ...{
+        op: 'order_events',
+        user_id: session.user_id,
+        request_id: REQUEST,
+        order_id,
+        after_seq: 0,
+        limit: 100,
+      },
+    });
+    expect((body.events as { seq: number; cause: string }[]).map(({ seq, cause }) => [seq, cause])).toEqual([
+      [1, 'ACCEPTED'],
+      [2, 'SUBMITTING'],
+      [3, 'OPEN'],
+      [4, 'FILL'],
+      [5, 'FILLED'],
+    ]);
+    const fills = await session.live.ask<'order_fills'>({
+      op: 'order_fills',
+      user_id: session.user_id,
+      request_id: REQUEST,
+      order_id,
+    });
+    expect(fills.body.fills.map(({ quantity }) => quantity)).toEqual(['3', '7']);
+    expect(await session.positions()).toMatchObject([{ net_size: '10', avg_entry_price_bps: 4000 }]);
+  });
+
+  async function termsOf(order_id: string) {
+    const events = await session.live.journaled();
+    const accepted = events.find((event) => event.type === 'ORDER_ACCEPTED' && event.order_id === order_id);
+    if (accepted?.type !== 'ORDER_ACCEPTED') throw new Error('it was never accepted');
+    return accepted.terms;
+  }
+
+  it('of a repeated key is the order of the first, over a restart as well', async () => {
+    const first = submission(session.user_id, { client_order_id: 'key-1' });
+    const { body } = await session.live.ask<'submit'>(first);
+    expect(body).toMatchObject({ status: 'queued', is_replay: false });
+    const again = await session.live.ask<'submit'>(first);
+    expect(again.body).toMatchObject({ order_id: body.order_id, is_replay: true, is_mismatch: false });
+    await session.restart();
+    const other = { ...first, terms: { ...first.terms, content: 'another' } };
+    expect((await session.live.ask<'submit'>(other)).body).toMatchObject({
+      ...{ order_id: body.order_id, is_replay: true, is_mismatch: true },
+    });
+    const twice = await Promise.all(
+      [1, 2].map(() => session.live.ask<'submit'>(submission(session.user_id, { client_order_id: 'key-2' }))),
+    );
+    expect(new Set(twice.map((one) => one.body.order_id)).size).toBe(1);
+  });
+
+  it('is refused in the documented order of checks, and nothing is written then', async () => {
+    const before = (await session.live.journaled()).length;
+    const past = session.in(-1);
+    expect(await session.refusal(submission(session.user_id, { not_after: past }))).toEqual([
+      409,
+      'COMMAND_EXPIRED',
+    ]);
+    const closed = { ...submission(session.user_id), market_status: 'closed' } as const;
+    expect(await session.refusal(closed)).toEqual([409, 'VALIDATION_MARKET_CLOSED']);
+    expect(await session.refusal(submission(randomUUID()))).toEqual([409, 'EXCHANGE_NOT_LINKED']);
+    expect(await session.refusal(submission(session.user_id, { side: 'sell' }))).toEqual([
+      409,
+      'INSUFFICIENT_POSITION',
+    ]);
+    session.world.operators.switches = [{ venue: 'venue_b', mode: 'reduce_only', since: session.in(0) }];
+    await session.live.ask({ op: 'switches_changed' });
+    expect(await session.refusal(closed)).toEqual([503, 'EXCHANGE_TRADING_HALTED']);
+    expect(await session.refusal(submission(session.user_id, { side: 'sell' }))).toEqual([
+      409,
+      'INSUFFICIENT_POSITION',
+    ]);
+    expect((await session.live.journaled()).length).toBe(before);
+  });
+
+  it('takes no more than five slots in a second', async () => {
+    await session.close();
+    session = await CellSession.open({ limitsFactor: 1 });
+    const statuses = [];
+    for (let count = 0; count < 6; count += 1)
+      statuses.push((await session.live.ask<'submit'>(submission(session.user_id))).status);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+    session.leap(1_001);
+    expect((await session.live.ask<'submit'>(submission(session.user_id))).status).toBe(200);
+  });
+
+  it('that is still queued when trading is switched off fails, and is not sent', async () => {
+    const order_id = await session.submit();
+    const task = await session.executor.task('submit');
+    session.world.operators.switches = [{ mode: 'halted', since: session.in(0) }];
+    await session.live.ask({ op: 'switches_changed' });
+    await eventually(async () => expect(await session.orderOf(order_id)).toMatchObject({ status: 'failed' }));
+    expect(await session.orderOf(order_id)).toMatchObject({ failure: { code: 'EXCHANGE_TRADING_HALTED' } });
+    expect(await session.executor.begin(task.terms)).toBe(409);
+  });
+
+  it('is sent again only with proof that nothing reached the book', async () => {
+    const order_id = await session.submit({ max_retries: 1 });
+    const task = await session.executor.task('submit');
+    await session.executor.begin(task.terms);
+    await session.executor.report(task, { what: 'not-sent', failure: { code: 'EXCHANGE_UNAVAILABLE' } });
+    expect(await session.orderOf(order_id)).toMatchObject({ status: 'queued', attempts: 1 });
+    const second = await session.executor.task('submit');
+    expect(second.attempt).toBe(2);
+    await session.executor.begin(second.terms, 2);
+    // A late word on the first attempt says nothing of the second.
+    await session.executor.report(task, { what: 'refused', failure: { code: 'VENUE_REJECTED' } });
+    expect(await session.orderOf(order_id)).toMatchObject({ status: 'submitting', attempts: 2 });
+    await session.executor.report(second, { what: 'not-sent', failure: { code: 'EXCHANGE_UNAVAILABLE' } });
+    expect(await session.orderOf(order_id)).toMatchObject({
+      ...{ status: 'failed', attempts: 2, terminal_reason: 'FAILED' },
+      failure: { code: 'EXCHANGE_UNAVAILABLE', classification: 'retryable', details: { actions: ['retry'] } },
+    });
+  });
+
+  it('of GTD on a venue without expiry is cancelled there at its time, and expires', async () => {
+    const expires_at = session.in(60_000);
+    const order_id = await session.submit({ venue: 'venue_e', time_in_force: 'GTD', expires_at });
+    const terms = await session.executor.places();
+    session.leap(60_100);
+    const task = await session.executor.task('cancel');
+    const order = seenOf(terms, [], { status: 'cancelled', ended_by: 'user' });
+    await session.executor.report(task, { what: 'cancelled', order, fills: [] });
+    expect(await session.orderOf(order_id)).toMatchObject({ status: 'expired', terminal_reason: 'EXPIRED' });
+  });
+});
+
+describe('a cancel', () => {
+  it('of a queued order ends it at once, and the venue never hears of it', async () => {
+    const order_id = await session.submit();
+    const task = await session.executor.task('submit');
+    expect((await session.cancel(order_id)).body).toMatchObject({ status: 'cancelled', success: true });
+    expect(await session.executor.begin(task.terms)).toBe(409);
+    expect((await session.cancel(order_id)).body).toMatchObject({
+      ...{ status: 'cancelled', success: false, terminal_reason: 'USER' },
+    });
+  });
+
+  it('of an order on its way is handed over once the venue has it', async () => {
+    const order_id = await session.submit();
+    const task = await session.executor.task('submit');
+    await session.executor.begin(task.terms);
+    expect((await session.cancel(order_id)).body).toMatchObject({
+      status: 'cancel_requested',
+      success: true,
+    });
+    await session.executor.report(task, { what: 'placed', order: seenOf(task.terms), fills: [] });
+    const handed = await session.executor.task('cancel');
+    const order = seenOf(task.terms, [2n * ONE], { status: 'cancelled' });
+    await session.executor.report(handed, {
+      what: 'cancelled',
+      order,
+      fills: [fillOf(task.terms, 2n * ONE)],
+    });
+    expect(await session.orderOf(order_id)).toMatchObject({
+      ...{ status: 'cancelled', terminal_reason: 'USER', filled_quantity: '2', remaining_quantity: '8' },
+    });
+  });
+
+  it('of all waits for the venue, and counts what became of each', async () => {
+    const [queued, open] = [await session.submit({ market_id: 'SNOW' }), await session.submit()];
+    await session.executor.claim();
+    const rain = await eventually(async () => {
+      const task = await session.executor.task('submit');
+      if (task.terms.order_id !== open) throw new Error('not this one');
+      return task;
+    });
+    await session.executor.begin(rain.terms);
+    await session.executor.report(rain, { what: 'placed', order: seenOf(rain.terms), fills: [] });
+    const all = session.live.ask<'cancel_all'>({
+      ...{
+        op: 'cancel_all',
+        user_id: session.user_id,
+        request_id: REQUEST,
+        select: { venue: 'venue_b' },
+        cause: 'CANCEL_ALL',
+      },
+    });
+    const task = await session.executor.task('cancel');
+    const order = seenOf(rain.terms, [], { status: 'cancelled' });
+    await session.executor.report(task, { what: 'cancelled', order, fills: [] });
+    expect((await all).body).toMatchObject({ requested: 2, cancelled: 2, pending: 0, failed: [] });
+    expect(await session.orderOf(queued)).toMatchObject({ terminal_reason: 'CANCEL_ALL' });
+  });
+
+  it('after a while comes by itself unless it is renewed, over a restart as well', async () => {
+    const order_id = await session.submit();
+    const arm = {
+      op: 'cancel_after',
+      user_id: session.user_id,
+      request_id: REQUEST,
+      timeout_ms: 10_000,
+    } as const;
+    expect((await session.live.ask<'cancel_after'>(arm)).body.armed_until).toMatch(/Z$/);
+    session.leap(6_000);
+    await session.live.ask<'cancel_after'>(arm);
+    session.leap(6_000);
+    expect(await session.orderOf(order_id)).toMatchObject({ status: 'queued' });
+    await session.restart(5_000);
+    await eventually(async () =>
+      expect(await session.orderOf(order_id)).toMatchObject({
+        status: 'cancelled',
+        terminal_reason: 'CANCEL_AFTER',
+      }),
+    );
+  });
+
+  it('follows a lost connection after its grace, but not one that is back', async () => {
+    const [kept, lost] = [
+      await session.submit({ connection_id: 'c-1' }),
+      await session.submit({ connection_id: 'c-2' }),
+    ];
+    const connection = {
+      op: 'connection',
+      user_id: session.user_id,
+      request_id: REQUEST,
+      grace_ms: 2_000,
+    } as const;
+    for (const connection_id of ['c-1', 'c-2'])
+      await session.live.ask<'connection'>({ ...connection, connection_id, how: 'LOST' });
+    await session.live.ask<'connection'>({ ...connection, connection_id: 'c-1', how: 'RESUMED' });
+    session.leap(2_100);
+    await eventually(async () =>
+      expect(await session.orderOf(lost)).toMatchObject({ terminal_reason: 'DISCONNECT' }),
+    );
+    expect(await session.orderOf(kept)).toMatchObject({ status: 'queued' });
+  });
+});
+
+describe('an amend', () => {
+  it('is told once the venue has answered', async () => {
+    const order_id = await session.submit();
+    const terms = await session.executor.places();
+    const asked = session.amend(order_id, 450_000n);
+    const task = await session.executor.task('amend');
+    await session.executor.report(task, {
+      what: 'amended',
+      price: 450_000n,
+      order: seenOf(terms, [], { price: 450_000n }),
+    });
+    expect((await asked).body).toMatchObject({ success: true, price: 450_000n, quantity: TEN });
+    expect(await session.orderOf(order_id)).toMatchObject({ price: '0.45', version: 4 });
+    const same = await session.amend(order_id, 450_000n);
+    expect(same.body.success).toBe(true);
+    const off = await session.amend(order_id, 455_500n);
+    expect([off.status, off.code]).toEqual([400, 'VALIDATION_INVALID_PRICE']);
+  });
+
+  it('that was answered unreadably ends at the price that the venue shows', async () => {
+    const order_id = await session.submit();
+    const terms = await session.executor.places();
+    void session.amend(order_id, 450_000n);
+    const task = await session.executor.task('amend');
+    await session.executor.report(task, { what: 'doubtful', reason: 'unreadable' });
+    const query = await session.executor.task('query');
+    await session.executor.report(query, {
+      what: 'placed',
+      order: seenOf(terms, [], { price: 450_000n }),
+      fills: [],
+    });
+    expect(await session.orderOf(order_id)).toMatchObject({ price: '0.45', status: 'open' });
+  });
+});
+
+describe('a restart', () => {
+  it('replays the journal to the same state, with and without a snapshot', async () => {
+    await session.close();
+    session = await CellSession.open({ snapshotEvery: 3 });
+    const ids = [
+      await session.submit(),
+      await session.submit({ market_id: 'SNOW' }),
+      await session.submit({ market_id: 'HAIL' }),
+    ];
+    await session.executor.places([4n * ONE]);
+    await session.executor.places([TEN]);
+    const told = await Promise.all([...ids.map((id) => session.orderOf(id)), exposureThen()]);
+    await eventually(async () => {
+      const { rowCount } = await session.world.database.pool.query('select 1 from journal.snapshots');
+      expect(rowCount).toBeGreaterThan(0);
+    });
+    await session.restart();
+    expect(await Promise.all([...ids.map((id) => session.orderOf(id)), exposureThen()])).toEqual(told);
+    await session.world.database.pool.query('delete from journal.snapshots');
+    await session.restart();
+    expect(await Promise.all([...ids.map((id) => session.orderOf(id)), exposureThen()])).toEqual(told);
+  });
+
+  async function exposureThen() {
+    return { ...(await session.exposure()), as_of: undefined };
+  }
+
+  it('makes an order that was just being sent a question to the venue, not a second order', async () => {
+    const order_id = await session.submit();
+    const task = await session.executor.task('submit');
+    await session.executor.begin(task.terms);
+    await session.restart();
+    session.leap(5_100);
+    const query = await session.executor.task('query');
+    expect(query.terms.order_id).toBe(order_id);
+    expect(await session.orderOf(order_id)).toMatchObject({ status: 'pending_venue' });
+    expect(await session.executor.claim()).toEqual([]);
+  });
+});
+
+describe('an executor that dies', () => {
+  it('leaves an order that it was sending in doubt, and what it had not begun to others', async () => {
+    const [begun, idle] = [await session.submit(), await session.submit({ market_id: 'SNOW' })];
+    const task = await session.executor.task('submit');
+    const other = await session.executor.task('submit');
+    const first = task.terms.order_id === begun ? task : other;
+    await session.executor.begin(first.terms);
+    const next = new PlayedExecutor(session.live, 'executor-2');
+    session.leap(5_200);
+    expect((await next.task('query')).terms.order_id).toBe(begun);
+    expect(await session.orderOf(begun)).toMatchObject({ status: 'pending_venue' });
+    expect((await next.task('submit')).terms.order_id).toBe(idle);
+    expect(await session.executor.begin(other.terms)).toBe(409);
+  });
+
+  it('gives out one task of a market at a time, in the order of the orders', async () => {
+    const ids = [await session.submit(), await session.submit()];
+    await session.executor.claim();
+    const first = await session.executor.task('submit');
+    expect(first.terms.order_id).toBe(ids[0]);
+    expect(await session.executor.claim()).toEqual([]);
+    await session.executor.begin(first.terms);
+    await session.executor.report(first, { what: 'placed', order: seenOf(first.terms), fills: [] });
+    expect((await session.executor.task('submit')).terms.order_id).toBe(ids[1]);
+  });
+});
+
+it('names the order at the venue by an id that is durable before the send', async () => {
+  await session.submit();
+  const task = await session.executor.task('submit');
+  await session.executor.begin(task.terms);
+  expect(await session.live.journaled()).toContainEqual(
+    expect.objectContaining({ type: 'SUBMISSION_STARTED', venue_client_id: task.terms.order_id }),
+  );
+  // What the account's feed shows of it before the answer comes is ours by that id.
+  const seen = {
+    ...seenOf(task.terms),
+    market_id: 'RAIN',
+    outcome: 'Yes',
+    outcome_index: 0,
+    side: 'buy',
+  } as const;
+  await session.live.ask({
+    op: 'observed',
+    user_id: session.user_id,
+    venue: 'venue_b',
+    orders: [seen],
+    fills: [],
+  });
+  expect(await session.orderOf(task.terms.order_id)).toMatchObject({
+    ...{ status: 'open', exchange_order_id: exchangeIdOf(task.terms) },
+  });
+});

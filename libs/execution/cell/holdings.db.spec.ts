@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { CellSession, REQUEST } from '#libs/testing/cells/cell-session.js';
+import { submission } from '#libs/testing/cells/orders.js';
+import { fillOf } from '#libs/testing/cells/played-executor.js';
+import { ONE } from '../rules/micros.js';
+
+/** Machines that do other things at the same time take their time. */
+jest.setTimeout(30_000);
+
+const TEN = 10n * ONE;
+let session: CellSession;
+
+beforeEach(async () => {
+  session = await CellSession.open();
+});
+afterEach(() => session.close());
+
+describe('shares', () => {
+  it('are reserved by live sells and free again after them', async () => {
+    await session.submit();
+    await session.executor.places([TEN]);
+    const sell = { side: 'sell', price: 500_000n } as const;
+    const first = await session.submit({ ...sell, quantity: 6n * ONE });
+    expect(await session.positions()).toMatchObject([
+      { reserved: '6', available_to_sell: '4', reservations_verified: true },
+    ]);
+    const more = await session.live.ask<'submit'>(
+      submission(session.user_id, { ...sell, quantity: 5n * ONE }),
+    );
+    expect(more.code).toBe('INSUFFICIENT_POSITION');
+    await session.cancel(first);
+    expect(await session.positions()).toMatchObject([{ reserved: '0', available_to_sell: '10' }]);
+    await session.submit({ ...sell, quantity: TEN });
+    await session.executor.places([TEN]);
+    expect(await session.exposure()).toMatchObject({
+      positions: [],
+      closed: [{ realized_pnl: '0.98' }],
+      closed_token_ids: ['RAIN:Yes'],
+    });
+  });
+
+  it('of a sell in doubt are not verified, and no number is told', async () => {
+    await session.submit();
+    await session.executor.places([TEN]);
+    await session.submit({ side: 'sell', quantity: 2n * ONE });
+    const task = await session.executor.task('submit');
+    await session.executor.begin(task.terms);
+    await session.executor.report(task, { what: 'doubtful', reason: 'cut' });
+    await session.executor.report(await session.executor.task('query'), { what: 'doubtful', reason: 'cut' });
+    expect(await session.positions()).toMatchObject([{ reservations_verified: false }]);
+    const { status, code, body } = await session.live.ask<'submit'>(
+      submission(session.user_id, { side: 'sell', quantity: ONE }),
+    );
+    expect([status, code]).toEqual([409, 'POSITION_RESERVATION_UNVERIFIED']);
+    expect(JSON.stringify(body)).not.toContain('details');
+    // Buys are not concerned, and the refusal has made the cell ask at once.
+    expect((await session.executor.task('query')).terms.order_id).toBe(task.terms.order_id);
+    await session.submit({ market_id: 'SNOW' });
+  });
+});
+
+describe('an account', () => {
+  const balances = (value: bigint, as_of = 1_000_000) =>
+    ({
+      ...({ op: 'balances', venue: 'venue_b', tokens: [], movements: [] } as const),
+      ...{ user_id: session.user_id, as_of, cash: [{ asset: 'USD', value }] },
+    }) as const;
+
+  it('that differs twice is told to operators and only reduces, until two passes find nothing', async () => {
+    await session.live.ask(balances(100n * ONE));
+    await session.live.ask(balances(90n * ONE));
+    await session.submit();
+    await session.live.ask(balances(90n * ONE));
+    const { body } = await session.live.ask<'reconciliation'>({ op: 'reconciliation' });
+    expect(body.differences).toMatchObject([{ asset: 'USD', recorded: 100n * ONE, observed: 90n * ONE }]);
+    const refused = await session.live.ask<'submit'>(submission(session.user_id));
+    expect(refused.code).toBe('EXCHANGE_TRADING_HALTED');
+    expect(refused.body).toMatchObject({ details: { scope: 'user', mode: 'reduce_only' } });
+    await session.live.ask(balances(100n * ONE));
+    await session.live.ask(balances(100n * ONE));
+    await session.submit();
+  });
+
+  it('is shown with orders and fills that somebody else has made there', async () => {
+    const foreign = { market_id: 'RAIN', outcome: 'No', outcome_index: 1, side: 'buy' } as const;
+    const order = {
+      ...foreign,
+      ...{
+        ...({ exchange_order_id: 'foreign-1', status: 'resting', price: 300_000n } as const),
+        ...{ quantity: TEN, filled: 4n * ONE },
+      },
+    } as const;
+    const { fill } = fillOf(await placed(), 4n * ONE, 'foreign');
+    const fills = [{ ...foreign, exchange_order_id: 'foreign-1', fill: { ...fill, price: 300_000n } }];
+    for (let times = 0; times < 2; times += 1)
+      await session.live.ask({
+        op: 'observed',
+        user_id: session.user_id,
+        venue: 'venue_b',
+        orders: [order],
+        fills,
+      });
+    const { body } = await session.live.ask<'live_orders'>({
+      op: 'live_orders',
+      user_id: session.user_id,
+      request_id: REQUEST,
+    });
+    const external = body.orders.filter(({ terms }) => terms.origin === 'external');
+    expect(external).toMatchObject([
+      { status: 'partially_filled', exchange_order_id: 'foreign-1', filled: 4n * ONE },
+    ]);
+    expect(await session.positions()).toMatchObject([{ outcome: 'No', net_size: '4' }]);
+    const [{ terms } = { terms: undefined }] = external;
+    expect((await session.cancel(terms?.order_id ?? '')).body).toMatchObject({ status: 'cancel_requested' });
+    expect((await session.executor.task('cancel')).exchange_order_id).toBe('foreign-1');
+  });
+
+  async function placed() {
+    await session.submit();
+    return session.executor.places();
+  }
+
+  it('gives money to the vault once, after it was held', async () => {
+    await session.live.ask(balances(100n * ONE));
+    const transfer = {
+      ...({ op: 'transfer', venue: 'venue_b', direction: 'to_vault', request_id: REQUEST } as const),
+      ...{ user_id: session.user_id, asset: 'USD', amount: 60n * ONE, client_request_id: 'move-1' },
+    };
+    const { body } = await session.live.ask<'transfer'>(transfer);
+    const { transfer_id } = body.transfer.terms;
+    expect((await session.live.ask<'transfer'>(transfer)).body.transfer.terms.transfer_id).toBe(transfer_id);
+    const other = await session.live.ask<'transfer'>({ ...transfer, client_request_id: 'move-2' });
+    expect(other.code).toBe('INSUFFICIENT_BALANCE');
+    const task = await session.executor.task('transfer');
+    await session.live.ask({
+      op: 'transfer_report',
+      user_id: session.user_id,
+      transfer_id,
+      step: 'sent',
+      reference: 'r-1',
+    });
+    await session.live.ask({
+      op: 'transfer_report',
+      user_id: session.user_id,
+      transfer_id,
+      step: 'completed',
+      reference: 'r-1',
+    });
+    await session.executor.told(task.task_id);
+    await session.live.ask(balances(40n * ONE));
+    await session.live.ask(balances(40n * ONE));
+    expect((await session.live.ask<'reconciliation'>({ op: 'reconciliation' })).body.differences).toEqual([]);
+    const { body: done } = await session.live.ask<'transfers'>({
+      op: 'transfers',
+      user_id: session.user_id,
+      request_id: REQUEST,
+    });
+    expect(done.transfers).toMatchObject([{ status: 'COMPLETED', reference: 'r-1' }]);
+  });
+});
