@@ -143,6 +143,11 @@ describe('the admin surface of the practice venues', () => {
     const faucet = { exchange_id: 'venue_b', account: client.account, amount: '12.5' };
     expect((await practice.call('POST', '/faucet', faucet)).status).toBe(200);
     expect((await client.portfolio.getDeposits()).data.deposits).toMatchObject([{ amount_cents: 1_250 }]);
+    await practice.call('POST', '/faucet', { ...faucet, account: client.keys.key_id, amount: '1' });
+    expect((await client.portfolio.getBalance()).data).toMatchObject({
+      account: client.account,
+      balance: 1_350,
+    });
     const nobody = await practice.call('POST', '/faucet', { ...faucet, account: 'nobody' });
     expect(nobody.status).toBe(400);
   });
@@ -172,6 +177,13 @@ describe('the admin surface of the practice venues', () => {
     const told = await fetch(`http://127.0.0.1:${practice.open.port}${one}`, {
       headers: signedHeaders(vault, 'GET', one),
     });
-    expect(await told.json()).toMatchObject({ transfer: { status: 'complete', amount_dollars: '60.0000' } });
+    expect(await told.json()).toMatchObject({
+      transfer: {
+        status: 'complete',
+        amount_dollars: '60.0000',
+        direction: 'out',
+        to_account: client.account,
+      },
+    });
   });
 });

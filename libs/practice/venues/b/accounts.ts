@@ -1,6 +1,6 @@
 import { constants, createPublicKey, generateKeyPair, verify, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { PracticeVenuePort } from '../../venue/venue-reads.js';
+import type { PracticeVenuePort, VenueReads } from '../../venue/venue-reads.js';
 import type { VenueRequest } from '../venue-shell.js';
 
 /** The venue keeps an account's money in two places; each market belongs to one of them. */
@@ -14,6 +14,11 @@ const CLOCK_SLACK_MS = 30_000;
 /** The engine's account of one shard. */
 export function engineAccount(account: string, shard: number): string {
   return `${account}/${shard}`;
+}
+
+/** By its own name, or by one of its keys: who brings a key knows no other name of the account. */
+export function accountNamed(reads: VenueReads, name: string): string | undefined {
+  return reads.hasAccount(name) ? name : reads.accountWithKey(name);
 }
 
 /** The accounts of the venue, and who signs for them. */

@@ -64,7 +64,7 @@ export class BPortfolio {
   }
 
   /**
-   * Free money, as the venue has it; `total_balance` of a shard is ours and has what is set aside for resting orders too.
+   * Free money, as the venue has it. Ours: `account`, whose it is, and `total_balance` of a shard, with what is set aside for orders.
    */
   balance(account: string, query: URLSearchParams): VenueAnswer {
     const shard = query.get('exchange_index');
@@ -82,7 +82,7 @@ export class BPortfolio {
       status: 200,
       body: {
         ...{ balance: cents(free), balance_dollars: cashDollars(free), portfolio_value: this.worth(account) },
-        ...{ updated_ts: Math.floor(this.venue.now() / MILLIS), balance_breakdown: breakdown },
+        ...{ updated_ts: Math.floor(this.venue.now() / MILLIS), balance_breakdown: breakdown, account },
       },
     };
   }

@@ -4,7 +4,7 @@ import type { MarketTerms, Millis } from '../../venue/terms.js';
 import type { PracticeVenuePort } from '../../venue/venue-reads.js';
 import { plainText } from '../http-exchange.js';
 import type { NewMarket, VenueAnswer, VenueRequest, VenueShell } from '../venue-shell.js';
-import { BAccounts, engineAccount } from './accounts.js';
+import { accountNamed, BAccounts, engineAccount } from './accounts.js';
 import { bookRecord, isListed, marketRecord, newMarketOfB, seedsOfB, tradeRecord } from './markets.js';
 import { BOrders } from './orders.js';
 import { page } from './page.js';
@@ -106,7 +106,8 @@ export class BShell implements VenueShell {
   }
 
   cashAccount(account: string): string | undefined {
-    return this.parts.venue.reads.hasAccount(account) ? engineAccount(account, 0) : undefined;
+    const named = accountNamed(this.parts.venue.reads, account);
+    return named === undefined ? undefined : engineAccount(named, 0);
   }
 
   openAccount(account: string | undefined): Promise<Readonly<Record<string, string>>> {

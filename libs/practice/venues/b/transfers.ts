@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Movement } from '../../venue/terms.js';
 import type { PracticeVenuePort } from '../../venue/venue-reads.js';
 import type { VenueAnswer } from '../venue-shell.js';
-import { engineAccount, SHARDS, type CollateralShard } from './accounts.js';
+import { accountNamed, engineAccount, SHARDS, type CollateralShard } from './accounts.js';
 import { cashDollars, micros } from './fixed-point.js';
 import { page } from './page.js';
 import { ownerOf } from './orders.js';
@@ -89,16 +89,11 @@ export class BTransfers {
   async betweenAccounts(account: string, body: unknown): Promise<VenueAnswer> {
     const read = accountsBody.safeParse(body);
     if (!read.success) return invalid(z.prettifyError(read.error));
-    const {
-      client_transfer_id: clientId,
-      to_account: to,
-      from_exchange_index,
-      to_exchange_index,
-    } = read.data;
+    const { client_transfer_id: clientId, from_exchange_index, to_exchange_index } = read.data;
+    const to = accountNamed(this.venue.reads, read.data.to_account);
     const amount = micros(read.data.amount_dollars, PLACES);
     if (amount === undefined || amount === 0) return invalid('amount_dollars is no amount');
-    if (to === account || !this.venue.reads.hasAccount(to))
-      return refused(404, 'not_found', 'no such account');
+    if (to === undefined || to === account) return refused(404, 'not_found', 'no such account');
     const movementId = movementOf(account, clientId);
     const reply = await this.venue.ask({
       ...{ do: 'transfer', once: `accounts/${movementId}`, movement_id: movementId, amount: String(amount) },
@@ -176,6 +171,7 @@ function accountRecord(
   const [from, to] = kind === 'transfer-out' ? [account, ownerOf(other)] : [ownerOf(other), account];
   return {
     ...{ transfer_id: id, client_transfer_id: id.slice(from.length + 1), from_account: from, to_account: to },
+    direction: kind === 'transfer-out' ? 'out' : 'in',
     ...{ amount_dollars: cashDollars(amount), status: 'complete', created_ts: Math.floor(at / MILLIS) },
   };
 }

@@ -91,6 +91,24 @@ describe('practice venue b, through the published client', () => {
     expect(money.balance_dollars).toBe('1000.6500');
   });
 
+  it('pays a pair of which one share is set aside for a sale once that is free again', async () => {
+    const ticker = await practice.market();
+    const client = await holder(ticker, '10.00');
+    const { data: sale } = await client.orders.createOrderV2(
+      order(ticker, { side: 'ask', price: '0.9000', reduce_only: true }),
+    );
+    const buyer = await practice.account();
+    await buyer.orders.createOrderV2(order(ticker, { price: '0.6000' }));
+    await client.orders.createOrderV2(order(ticker, { side: 'ask', price: '0.6000' }));
+    const position = async () =>
+      (await client.portfolio.getPositions(undefined, undefined, undefined, ticker)).data.market_positions;
+    expect(await position()).toMatchObject([{ position_fp: '0.00', yes_fp: '10.00', no_fp: '10.00' }]);
+    const before = (await client.portfolio.getBalance()).data.balance;
+    await client.orders.cancelOrderV2(sale.order_id);
+    expect(await position()).toMatchObject([{ position_fp: '0.00', yes_fp: '0.00', no_fp: '0.00' }]);
+    expect((await client.portfolio.getBalance()).data.balance).toBe(before + 1_000);
+  });
+
   it('sells shares of an account without money', async () => {
     const ticker = await practice.market();
     const seller = await holder(ticker, '10.00');
