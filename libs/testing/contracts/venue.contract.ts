@@ -22,6 +22,7 @@ export interface VenueSubject {
   market(): Promise<string>;
   setStatus(market_id: string, status: 'halted' | 'closed'): Promise<void>;
   resolve(market_id: string, payouts: readonly [string, string]): Promise<void>;
+  /** Of the next such call; without calls, of the next fill that is told. */
   fault(fault: VenueFault, calls: readonly Call[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -189,6 +190,84 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
           ...{ what: 'refused', failure: { code: 'VALIDATION_MARKET_CLOSED' } },
         });
         expect(await subject.venue.markets.market(market.market_id)).toMatchObject({ status: 'closed' });
+      });
+    });
+
+    describe('what has hurt users elsewhere', () => {
+      it('an order that fills at once is found by its own id, though it never was among the open ones', async () => {
+        const [one, other, market] = [await trader(), await trader(), await listed()];
+        await placed(one, termsOf(one, market, { price: 60n * CENT, quantity: 5n * ONE }));
+        const terms = termsOf(other, market, {
+          ...{ kind: 'market', price: 45n * CENT, quantity: 5n * ONE, outcome_index: 1 },
+        });
+        expect(await placed(other, terms)).toMatchObject({ order: { status: 'filled', filled: 5n * ONE } });
+        expect(await other.account.openOrders()).toEqual([]);
+        const name = { venue_client_id: other.account.clientIdOf(terms.order_id, 1), terms };
+        expect((await other.account.order(name)).outcome).toMatchObject({
+          ...{ status: 'filled', filled: 5n * ONE, venue_client_id: name.venue_client_id },
+        });
+      });
+
+      it('a cancel that comes after the fill says that the order is gone, and the order that it is filled', async () => {
+        const [one, other, market] = [await trader(), await trader(), await listed()];
+        const terms = termsOf(one, market, { price: 60n * CENT, quantity: 5n * ONE });
+        const { order } = await placed(one, terms);
+        const price = 45n * CENT;
+        await placed(other, termsOf(other, market, { price, quantity: 5n * ONE, outcome_index: 1 }));
+        const { exchange_order_id } = order;
+        const venue_client_id = one.account.clientIdOf(terms.order_id, 1);
+        const name = { exchange_order_id, venue_client_id, terms };
+        expect((await one.account.cancel(name)).outcome).toEqual({ what: 'gone' });
+        expect((await one.account.order(name)).outcome).toMatchObject({
+          ...{ status: 'filled', filled: 5n * ONE },
+        });
+      });
+
+      it('the same order sent again under its id makes no second position', async () => {
+        const [one, market] = [await trader(), await listed()];
+        const terms = termsOf(one, market, { price: 40n * CENT });
+        await placed(one, terms);
+        expect(await submitted(one, terms)).toMatchObject({ what: 'doubtful' });
+        expect(await one.account.openOrders()).toHaveLength(1);
+      });
+
+      it('one venue trade that meets several orders of an account gives each fill a name of its own', async () => {
+        const [one, other, market] = [await trader(), await trader(), await listed()];
+        const since = now();
+        for (const price of [61n * CENT, 60n * CENT]) {
+          await placed(one, termsOf(one, market, { price, quantity: 2n * ONE }));
+        }
+        const price = 45n * CENT;
+        await placed(other, termsOf(other, market, { price, quantity: 4n * ONE, outcome_index: 1 }));
+        await subject.fault('duplicate_fill', []);
+        const fills = [...(await one.account.fills(since)), ...(await other.account.fills(since))];
+        expect(new Set(fills.map(({ fill }) => fill.fill_id)).size).toBe(4);
+        const shares = new Map(fills.map(({ fill }) => [fill.fill_id, fill.quantity]));
+        expect([...shares.values()].reduce((total, quantity) => total + quantity, 0n)).toBe(8n * ONE);
+      });
+
+      it('a market order beyond its bound says so, and does not rest', async () => {
+        const [one, other, market] = [await trader(), await trader(), await listed()];
+        await pairOf(market, one, other, 5n * ONE);
+        await placed(one, termsOf(one, market, { price: 70n * CENT, side: 'sell' }));
+        const third = await trader();
+        const terms = termsOf(third, market, { kind: 'market', price: 65n * CENT, time_in_force: 'GTC' });
+        expect(await placed(third, terms)).toMatchObject({
+          ...{ unfilled: 'beyond-bound', order: { status: 'cancelled', filled: 0n } },
+        });
+        expect(await third.account.openOrders()).toEqual([]);
+      });
+
+      it('a sale of shares that are not there is refused, and one of those that are rests', async () => {
+        const [one, other, market] = [await trader(), await trader(), await listed()];
+        await pairOf(market, one, other, 5n * ONE);
+        const sale = { price: 70n * CENT, side: 'sell', quantity: 5n * ONE } as const;
+        const third = await trader('0');
+        expect((await submitted(third, termsOf(third, market, sale))).what).toBe('refused');
+        const { order } = await placed(one, termsOf(one, market, sale));
+        expect(await one.account.openOrders()).toMatchObject([
+          { exchange_order_id: order.exchange_order_id, side: 'sell', outcome_index: 0, price: 70n * CENT },
+        ]);
       });
     });
 

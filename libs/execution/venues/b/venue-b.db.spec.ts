@@ -25,7 +25,7 @@ async function openSubject(): Promise<VenueSubject> {
     market: () => practice.market(),
     setStatus: (id, status) => call(`/markets/venue_b/${id}/status`, { status }),
     resolve: (id, payouts) => call(`/markets/venue_b/${id}/resolve`, { payouts }),
-    fault: (fault, calls) => call('/faults', { ...OF_B, fault, calls }),
+    fault: (fault, calls) => call('/faults', { ...OF_B, fault, ...(calls.length === 0 ? {} : { calls }) }),
     close: async () => {
       venue.close();
       await practice.close();

@@ -17,7 +17,7 @@ import {
   type VenueBalances,
 } from '../port.js';
 import { assetOf, millisOf, sideOf, tokenIdOf } from './amounts.js';
-import { PolledFeed, type FeedPorts } from './polled-feed.js';
+import { PolledFeed, type PolledFeedPorts } from './polled-feed.js';
 import type { VenueEMarkets } from './markets.js';
 import { CLOCK_MARGIN_MILLIS, type VenueEMoney } from './money.js';
 import {
@@ -52,7 +52,7 @@ export interface EAccountParts {
   readonly requests: VenueERequests;
   readonly markets: VenueEMarkets;
   readonly money: VenueEMoney;
-  readonly feed: FeedPorts;
+  readonly feed: PolledFeedPorts;
 }
 
 /** One user's account at the venue. Its agent signs orders; the account's own key signs what sends money. */

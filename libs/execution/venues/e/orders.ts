@@ -84,12 +84,13 @@ export function observedFill(fill: VenueEFill, side: MarketSide, outcome: string
   };
 }
 
-/** What the venue's words mean. They stand in its documentation, but for those of expiry and halts. */
+/** What the venue's words mean. They stand in its documentation, but for those of nonces, of expiry, of halts and of rates. */
 const FAILURES: readonly (readonly [words: RegExp, code: string])[] = [
   [/post only/i, 'POST_ONLY_WOULD_CROSS'],
   [/invalid size|minimum value/i, 'ORDER_TOO_SMALL'],
   [/invalid asset|halted|paused|settled/i, 'VALIDATION_MARKET_CLOSED'],
   [/does not exist|must deposit/i, 'EXCHANGE_NOT_LINKED'],
+  [/too many cumulative requests/i, 'EXCHANGE_VENUEE_RATE_LIMITED'],
 ];
 
 export function failureOf(message: string, side: OrderTerms['side']): OrderFailure {
@@ -112,9 +113,9 @@ export function isGone(message: string): boolean {
 
 /** The venue knows the id, or the nonce: whatever was sent with it before may have been done. */
 export function isKnownAlready(message: string): boolean {
-  return /cloid exists|duplicate/i.test(message);
+  return /nonce|cloid/i.test(message);
 }
 
 export function isExpired(message: string): boolean {
-  return /expired/i.test(message);
+  return /expired|expiresAfter/i.test(message);
 }

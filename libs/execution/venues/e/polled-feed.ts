@@ -3,7 +3,7 @@ import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import type { ObservedFill } from '../../protocol/cell-protocol.js';
 import { VenueUnavailable, type ObservedAccountOrder, type VenueAccount } from '../port.js';
 
-export interface FeedPorts {
+export interface PolledFeedPorts {
   readonly clock: Clock;
   /** Something of this account is about to change. */
   readonly wake: (account: string) => void;
@@ -39,7 +39,7 @@ export class PolledFeed {
   constructor(
     private readonly account: Polled,
     private readonly on: Parameters<VenueAccount['follow']>[0],
-    private readonly ports: FeedPorts,
+    private readonly ports: PolledFeedPorts,
     private readonly name: string,
   ) {
     this.since = instantFromNanos(ports.clock.epochNanos());

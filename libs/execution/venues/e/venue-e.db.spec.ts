@@ -20,7 +20,7 @@ async function openSubject(): Promise<VenueSubject> {
     market: async () => String(await practice.market()),
     setStatus: (id, status) => call(`/markets/venue_e/${id}/status`, { status }),
     resolve: (id, payouts) => call(`/markets/venue_e/${id}/resolve`, { payouts }),
-    fault: (fault, calls) => call('/faults', { ...OF_E, fault, calls }),
+    fault: (fault, calls) => call('/faults', { ...OF_E, fault, ...(calls.length === 0 ? {} : { calls }) }),
     close: async () => {
       venue.close();
       await practice.close();

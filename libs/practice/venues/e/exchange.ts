@@ -30,8 +30,8 @@ const REFUSALS: Readonly<Partial<Record<VenueRefusal, string>>> = {
   'not-open': 'Trading is halted.',
   'off-grid': 'Price must be divisible by tick size.',
   'bad-size': 'Order has invalid size.',
-  'no-cash': 'Insufficient spot balance.',
-  'no-shares': 'Insufficient spot balance.',
+  'no-cash': 'Order has insufficient spot balance to trade',
+  'no-shares': 'Order has insufficient spot balance to trade',
   'would-cross': 'Post only order would have immediately matched.',
   'duplicate-client-id': 'Order with this cloid exists.',
 };

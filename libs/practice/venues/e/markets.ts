@@ -56,12 +56,12 @@ function termsOf(
 }
 
 /** One side of an outcome, of which orders, books and shares are. */
-export interface Side {
+export interface VenueSide {
   readonly market_id: string;
   readonly outcome: OutcomeIndex;
 }
 
-export function encodingOf({ market_id: id, outcome }: Side): number {
+export function encodingOf({ market_id: id, outcome }: VenueSide): number {
   return Number(id) * SIDES + outcome;
 }
 
@@ -69,26 +69,26 @@ function coinOf(outcome: number, side: OutcomeIndex): string {
   return `#${encodingOf({ market_id: String(outcome), outcome: side })}`;
 }
 
-export function coinOfSide(side: Side): string {
+export function coinOfSide(side: VenueSide): string {
   return `#${encodingOf(side)}`;
 }
 
 /** As balances and transfers call it. */
-export function tokenOfSide(side: Side): string {
+export function tokenOfSide(side: VenueSide): string {
   return `+${encodingOf(side)}`;
 }
 
-export function sideOfAsset(asset: number): Side | undefined {
+export function sideOfAsset(asset: number): VenueSide | undefined {
   return asset < FIRST_ASSET ? undefined : sideOfEncoding(asset - FIRST_ASSET);
 }
 
 /** Of `#51` and of `+51`. */
-export function sideOfCoin(coin: string): Side | undefined {
+export function sideOfCoin(coin: string): VenueSide | undefined {
   const [, digits] = /^[#+](\d{1,15})$/.exec(coin) ?? [];
   return digits === undefined ? undefined : sideOfEncoding(Number(digits));
 }
 
-function sideOfEncoding(encoding: number): Side | undefined {
+function sideOfEncoding(encoding: number): VenueSide | undefined {
   const side = encoding % SIDES;
   if (side !== 0 && side !== 1) return undefined;
   return { market_id: String((encoding - side) / SIDES), outcome: side };
@@ -118,7 +118,7 @@ export function outcomeRecord({ terms, status }: ListedMarket): object {
   };
 }
 
-export function bookOf(side: Side, reads: VenueReads, now: Millis): object {
+export function bookOf(side: VenueSide, reads: VenueReads, now: Millis): object {
   const levels = (direction: 'buy' | 'sell'): object[] =>
     reads
       .levels(side.market_id, side.outcome, direction, 'outcome')
@@ -126,7 +126,7 @@ export function bookOf(side: Side, reads: VenueReads, now: Millis): object {
   return { coin: coinOfSide(side), time: now, levels: [levels('buy'), levels('sell')] };
 }
 
-export function midOf(side: Side, reads: VenueReads): string | undefined {
+export function midOf(side: VenueSide, reads: VenueReads): string | undefined {
   const [bid] = reads.levels(side.market_id, side.outcome, 'buy', 'outcome');
   const [ask] = reads.levels(side.market_id, side.outcome, 'sell', 'outcome');
   if (bid === undefined || ask === undefined) return undefined;

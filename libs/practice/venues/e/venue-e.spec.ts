@@ -96,7 +96,7 @@ describe('orders of the published client', () => {
       filled: { totalSz: '4.0', avgPx: '0.4', oid: expect.any(Number) },
     });
     expect(await place(third, { outcome, side: 0, p: '0.55', s: '4', buy: false })).toBe(
-      'order 0: Insufficient spot balance.',
+      'order 0: Order has insufficient spot balance to trade',
     );
     const [fill] = await venue.info.userFills({ user: maker.address });
     expect(fill).toMatchObject({ coin: `#${outcome * 10}`, px: '0.6', sz: '4.0', side: 'B', fee: '0.0' });
@@ -113,7 +113,7 @@ describe('orders of the published client', () => {
     [{ p: '0.40005', s: '10' }, 'Price must be divisible by tick size.'],
     [{ p: '0.4', s: '0.5' }, 'Order has invalid size.'],
     [{ p: '0.4', s: '1.5' }, 'Order has invalid size.'],
-    [{ p: '0.9', s: '100000' }, 'Insufficient spot balance.'],
+    [{ p: '0.9', s: '100000' }, 'Order has insufficient spot balance to trade'],
     [
       { p: '0.4', s: '1', tif: 'Ioc' as const },
       'Order could not immediately match against any resting orders.',
