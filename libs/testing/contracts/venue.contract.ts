@@ -414,8 +414,9 @@ async function placed(
   return outcome;
 }
 
-function termsOf(
-  { user_id }: Trader,
+/** A limit order that is good till cancelled, unless something else is wanted. */
+export function termsOf(
+  { user_id }: { readonly user_id: string },
   market: VenueMarket,
   wanted: Partial<OrderTerms> & { readonly price: bigint },
 ): OrderTerms {

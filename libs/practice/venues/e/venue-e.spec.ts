@@ -235,6 +235,11 @@ describe('market data', () => {
     });
     const { outcomes } = await venue.info.outcomeMeta();
     expect(outcomes[0]).toMatchObject({ outcome: 5, sideSpecs: [{ name: 'YES' }, { name: 'NO' }] });
+    await eventually(async () => {
+      expect(Object.keys(await venue.info.allMids())).toEqual(expect.arrayContaining(['#50', '#51']));
+    });
+    const asset = await venue.info.l2Book({ coin: '#51' });
+    expect(asset?.levels.map((levels) => levels.length)).toEqual([10, 10]);
     expect(converter.getAssetId('unemployment-above-5-this-year-yes')).toBeDefined();
   });
 
