@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { journalMigrations } from '#libs/journal/migrations/list.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
+import { LiveCell, Operators } from '#libs/testing/cells/live-cell.js';
+import { submission, type WantedTerms } from '#libs/testing/cells/orders.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { openSigner } from '#libs/testing/execution/open-signer.js';
+import { MovableClock } from '#libs/testing/movable-clock.js';
+import { openPracticeB, type BClient, type PracticeB } from '#libs/testing/practice-b.js';
+import type { CellLink, CellRequest } from '../protocol/cell-protocol.js';
+import { fromWire, toWire } from '../protocol/wire.js';
+import { openVenues } from '../venues/registry.js';
+import { Executor } from './executor.js';
+
+const ONE = 1_000_000n;
+const cents = (price: number): bigint => BigInt(price) * 10_000n;
+
+/** A real cell, executor, signer and practice venue; only the processes around them are missing. */
+describe('the order lane', () => {
+  let database: TestDatabase;
+  let live: LiveCell;
+  let practice: PracticeB;
+  let executor: Executor;
+  let signer: Awaited<ReturnType<typeof openSigner>>;
+  const faults: unknown[] = [];
+
+  beforeAll(async () => {
+    [database, practice, signer] = await Promise.all([
+      createTestDatabase(journalMigrations),
+      openPracticeB(),
+      openSigner(),
+    ]);
+    live = await LiveCell.open({ database, clock: new MovableClock(), operators: new Operators() });
+    const base = 'http://127.0.0.1';
+    const clock = new SystemClock();
+    const settings = {
+      ...{
+        VENUES: ['b' as const],
+        VENUE_B_WS_URL: undefined,
+        VENUE_E_URL: undefined,
+        VENUE_E_WS_URL: undefined,
+      },
+      VENUE_B_URL: `${base}:${practice.open.port}/trade-api/v2`,
+      VENUE_B_ACCOUNTS_URL: `${base}:${practice.admin.port}`,
+    };
+    const link: Pick<CellLink, 'request'> = {
+      request: (request: CellRequest) => live.cell.handle(fromWire(toWire(request)) as CellRequest),
+    };
+    executor = new Executor({
+      ...{
+        links: [link],
+        venues: openVenues(settings, { clock, signer: signer.signer }),
+        signer: signer.signer,
+      },
+      ...{ clock, name: 'executor-0:test', concurrency: 16, meter: { called: () => undefined } },
+      onFault: (what, error) => faults.push([what, String(error)]),
+    });
+    executor.start();
+  });
+  afterAll(async () => {
+    await executor.stop();
+    await live.stop();
+    await practice.close();
+    await signer.close();
+    await database.drop();
+  });
+
+  async function trader(dollars = '100'): Promise<string> {
+    const user_id = randomUUID();
+    const link = { op: 'link_venue', request_id: 'r', user_id, venue: 'venue_b' } as const;
+    expect(await executor.link.handle(link)).toMatchObject({ status: 200 });
+    const account = await signer.signer.accountOf(user_id, 'venue_b');
+    await practice.call('POST', '/faucet', {
+      exchange_id: 'venue_b',
+      account: account?.account,
+      amount: dollars,
+    });
+    return user_id;
+  }
+
+  async function submit(
+    user_id: string,
+    market_id: string,
+    more: Partial<WantedTerms> = {},
+  ): Promise<string> {
+    const { body, status } = await live.ask<'submit'>(submission(user_id, { market_id, ...more }));
+    expect([status, body]).toMatchObject([200, { status: 'queued' }]);
+    return body.order_id;
+  }
+
+  const orderOf = async (user_id: string, order_id: string): Promise<unknown> =>
+    (await live.ask<'order'>({ op: 'order', user_id, request_id: 'r', order_id })).body;
+
+  const becomes = (user_id: string, order_id: string, record: object, millis = 5_000): Promise<void> =>
+    eventually(async () => expect(await orderOf(user_id, order_id)).toMatchObject(record), millis);
+
+  async function offer(market: string, price: string, count: string): Promise<BClient> {
+    const maker = await practice.account();
+    await maker.orders.createOrderV2({
+      ...{ ticker: market, side: 'ask', count, price, time_in_force: 'good_till_canceled' },
+      self_trade_prevention_type: 'taker_at_cross',
+    });
+    return maker;
+  }
+
+  it('takes an order to the venue, fills it in part, amends it and cancels the rest', async () => {
+    const [user, market] = [await trader(), await practice.market()];
+    const id = await submit(user, market, { price: cents(40), quantity: 10n * ONE });
+    await becomes(user, id, { status: 'open' });
+    await offer(market, '0.4000', '4.00');
+    await becomes(user, id, { status: 'partially_filled', filled_quantity: '4' }, 2_000);
+    const amended = await live.ask<'amend'>({
+      ...{ op: 'amend', user_id: user, request_id: 'r', order_id: id, price: cents(45) },
+    });
+    expect(amended.body).toMatchObject({ success: true, price: cents(45) });
+    await live.ask<'cancel'>({ op: 'cancel', user_id: user, request_id: 'r', order_id: id });
+    await becomes(user, id, { status: 'cancelled', filled_quantity: '4', terminal_reason: 'USER' });
+  });
+
+  it('resolves a doubt: what landed is found, what did not is failed, and nothing is sent twice', async () => {
+    const [user, market] = [await trader(), await practice.market()];
+    for (const [fault, record] of [
+      ['drop_reply', { status: 'open' }],
+      ['drop_request', { status: 'failed', failure: { code: 'EXCHANGE_NOT_PLACED' } }],
+    ] as const) {
+      await practice.call('POST', '/faults', { exchange_id: 'venue_b', fault, calls: ['submit'] });
+      await becomes(user, await submit(user, market), record, 15_000);
+    }
+    const { body } = await practice.call('GET', `/markets/venue_b/${market}`);
+    expect((body as { orders: unknown[] }).orders).toHaveLength(1);
+  });
+
+  it('explains everything that the venue shows: deposits, pairs, payouts and orders of others', async () => {
+    const [user, market] = [await trader(), await practice.market()];
+    await offer(market, '0.4000', '4.00');
+    const yes = await submit(user, market, { price: cents(40), quantity: 4n * ONE });
+    await becomes(user, yes, { status: 'filled' });
+    const bidder = await practice.account();
+    await bidder.orders.createOrderV2({
+      ...{ ticker: market, side: 'bid', count: '3.00', price: '0.5000', time_in_force: 'good_till_canceled' },
+      self_trade_prevention_type: 'taker_at_cross',
+    });
+    const no = { outcome: 'No', outcome_index: 1, price: cents(50), bound: cents(50), quantity: 3n * ONE };
+    await becomes(user, await submit(user, market, no), { status: 'filled' });
+    await eventually(async () => {
+      const { body } = await live.ask<'exposure'>({
+        op: 'exposure',
+        user_id: user,
+        request_id: 'r',
+        select: {},
+      });
+      expect(body).toMatchObject({ positions: [{ outcome: 'Yes', net_size: '1' }] });
+    });
+    await practice.call('POST', `/markets/venue_b/${market}/resolve`, { payouts: ['1', '0'] });
+    await eventually(async () => {
+      const { body } = await live.ask<'exposure'>({
+        op: 'exposure',
+        user_id: user,
+        request_id: 'r',
+        select: {},
+      });
+      expect(body).toMatchObject({ positions: [] });
+    });
+    const report = await live.ask<'reconciliation'>({ op: 'reconciliation' });
+    expect(report.body).toEqual({ differences: [], doubts: [] });
+    expect(faults).toEqual([]);
+  });
+});
