@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { IssuedKey } from '#libs/identity/api-keys/api-key-service.js';
+import {
+  enterTrader,
+  headersOf,
+  newKey,
+  newPeer,
+  openKeyGateway,
+  verdict,
+  type KeyGateway,
+} from '#libs/identity/api-keys/api-keys.fixture.js';
+import type { NewUser } from '#libs/identity/accounts/enrol-users.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
+import { REFUSED, RoleLogins } from '#libs/testing/database/role-logins.js';
+import { urlAs } from './database-roles.js';
+
+const DENIED = '42501';
+
+let logins: RoleLogins;
+let gateway: KeyGateway;
+let trader: NewUser;
+let revoked: IssuedKey;
+
+beforeAll(async () => {
+  logins = await RoleLogins.open();
+  trader = await enterTrader(logins.database.pool);
+  const url = urlAs(logins.database.url, 'gateway', logins.passwords.gateway);
+  gateway = await openKeyGateway(url, new SystemClock());
+  revoked = await newKey(gateway, trader);
+  await gateway.keys.service.revoke(trader.accountId, revoked.triple.client_id);
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await logins.close();
+});
+
+describe('with the login of gateways', () => {
+  it('keys are made, changed, rotated, used, granted and revoked', async () => {
+    const { service, access } = gateway.keys;
+    const { triple } = await newKey(gateway, trader);
+    const { client_id } = triple;
+    expect(verdict(await gateway.ask(headersOf(triple), newPeer()))).toBe('ok');
+    expect(await service.change(trader.accountId, client_id, { name: 'other' })).toMatchObject({
+      name: 'other',
+    });
+    const rotated = await service.rotate(trader.accountId, client_id, 0);
+    expect(verdict(await gateway.ask(headersOf(triple), newPeer()))).toBe(401);
+    expect(verdict(await gateway.ask(headersOf(rotated!.triple), newPeer()))).toBe('ok');
+    expect(await service.revokeAny(client_id, () => Promise.resolve())).toBe(true);
+    const wide = { name: 'x', scopes: ['*'] };
+    expect(await service.grant(trader.accountId, wide, () => Promise.resolve())).toBeDefined();
+    for (const enabled of [false, true]) {
+      const decision = { provider: 'venue_e', enabled, by: trader.accountId, reason: 'x' };
+      await access.set(decision, () => Promise.resolve());
+    }
+    expect(access.accessOf('venue_e')).toBe('enabled');
+  });
+
+  it('failures are counted and forgotten', async () => {
+    const peer = newPeer();
+    const answers: unknown[] = [];
+    for (let count = 0; count < 11; count += 1) {
+      answers.push(
+        verdict(await gateway.ask({ 'x-client-id': '', 'x-api-key': '', 'x-api-secret': '' }, peer)),
+      );
+    }
+    expect(answers).toEqual([...Array<number>(10).fill(401), 429]);
+    await gateway.keys.throttle.forgetOld();
+  });
+
+  it.each<[string, (id: string) => string, string]>([
+    [
+      'a revoked key is not brought back',
+      (id) => `update identity.api_keys set revoked_at = null where client_id = '${id}'`,
+      REFUSED,
+    ],
+    ['a key gets no other scopes', () => `update identity.api_keys set scopes = '{*}'`, DENIED],
+    ['a key gets no other user', () => `update identity.api_keys set account_id = gen_random_uuid()`, DENIED],
+    ['no key disappears', () => `delete from identity.api_keys`, DENIED],
+    ['no change is hidden', () => `update identity.version set api_keys = 1`, DENIED],
+    ['nobody is said to have failed', () => `insert into identity.auth_failures values ('x', now())`, DENIED],
+    ['no verdict disappears', () => `delete from identity.api_access`, DENIED],
+  ])('%s', async (_what, statement, code) => {
+    expect(await logins.attempt('gateway', statement(revoked.triple.client_id))).toBe(code);
+  });
+
+  it('only gateways count failures', async () => {
+    const count = `select identity.count_auth_failure('192.0.2.9')`;
+    expect(await logins.attempt('gateway', count)).toBe('done');
+    expect(await logins.attempt('owner', count)).toBe(DENIED);
+    expect(await logins.attempt('operations', count)).toBe(DENIED);
+  });
+});
