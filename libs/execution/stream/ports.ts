@@ -25,7 +25,7 @@ export interface SocketCommand {
 }
 
 /** As over HTTP. */
-export interface CommandAnswer {
+export interface SocketAnswer {
   readonly status: number;
   /** JSON text; empty where the status says it all. */
   readonly body: string;
@@ -35,7 +35,7 @@ export interface CommandAnswer {
 
 /** Takes the same way as the call of the same name over HTTP: the same checks, limits and keys. */
 export interface CommandTaker {
-  run(call: SocketCommand): Promise<CommandAnswer>;
+  run(call: SocketCommand): Promise<SocketAnswer>;
 }
 
 /** Whether keys may use a venue: null where that cannot be known. Sessions always may. */

@@ -1,4 +1,4 @@
-import type { CommandAnswer } from './ports.js';
+import type { SocketAnswer } from './ports.js';
 import type { VenueId } from '../rules/venues.js';
 
 /** All that a client may be told, by the name in `type`. The interface document describes each of them. */
@@ -55,7 +55,7 @@ export function channelMessage(
 }
 
 /** The answer of the call over HTTP. */
-export function answerMessage(reqId: string, answer: CommandAnswer): string {
+export function answerMessage(reqId: string, answer: SocketAnswer): string {
   const { status, body, isReplay, isMismatch } = answer;
   const id = JSON.stringify(reqId);
   if (status >= 400) return errorMessage(reqId, status, body);

@@ -1,5 +1,5 @@
 import type {
-  CommandAnswer,
+  SocketAnswer,
   SocketCommand,
   CommandName,
   CommandTaker,
@@ -22,11 +22,11 @@ export interface SocketCall {
  * the same answers. Handlers of REST and of sockets are one.
  */
 export interface OrderCalls {
-  submit(call: SocketCall): Promise<CommandAnswer>;
-  cancel(orderId: string, call: SocketCall): Promise<CommandAnswer>;
-  cancelByClientId(call: SocketCall): Promise<CommandAnswer>;
-  cancelAll(call: SocketCall): Promise<CommandAnswer>;
-  amend(orderId: string, call: SocketCall): Promise<CommandAnswer>;
+  submit(call: SocketCall): Promise<SocketAnswer>;
+  cancel(orderId: string, call: SocketCall): Promise<SocketAnswer>;
+  cancelByClientId(call: SocketCall): Promise<SocketAnswer>;
+  cancelAll(call: SocketCall): Promise<SocketAnswer>;
+  amend(orderId: string, call: SocketCall): Promise<SocketAnswer>;
 }
 
 const EMPTY = '{}';
@@ -38,7 +38,7 @@ export class SocketCommandRouter implements CommandTaker {
     private readonly newRequestId: () => string,
   ) {}
 
-  run({ name, members, caller, connectionId }: SocketCommand): Promise<CommandAnswer> {
+  run({ name, members, caller, connectionId }: SocketCommand): Promise<SocketAnswer> {
     const call = (body: string): SocketCall => ({
       requestId: this.newRequestId(),
       caller,
@@ -65,7 +65,7 @@ export class SocketCommandRouter implements CommandTaker {
 type Route = (
   members: ReadonlyMap<string, string>,
   call: (body: string) => SocketCall,
-) => Promise<CommandAnswer>;
+) => Promise<SocketAnswer>;
 
 function without(members: ReadonlyMap<string, string>, name: string): ReadonlyMap<string, string> {
   return new Map([...members].filter(([other]) => other !== name));

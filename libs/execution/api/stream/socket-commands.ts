@@ -1,6 +1,6 @@
 import { parseJson, repeatedField } from '#libs/edge/decoding/strict-json.js';
 import { payloadOf, type Reply } from '#libs/edge/reply/reply.js';
-import type { CommandAnswer } from '../../stream/ports.js';
+import type { SocketAnswer } from '../../stream/ports.js';
 import { BODY_RULES, plainText } from '../dialect.js';
 import type { DeskCall, OrderDesk } from '../orders/order-desk.js';
 import { refusal } from '../refusals.js';
@@ -10,23 +10,23 @@ import type { OrderCalls, SocketCall } from './commands.js';
 export class SocketCommands implements OrderCalls {
   constructor(private readonly desk: OrderDesk) {}
 
-  submit(call: SocketCall): Promise<CommandAnswer> {
+  submit(call: SocketCall): Promise<SocketAnswer> {
     return this.run(call, (desk, given) => desk.submit(given));
   }
 
-  cancel(orderId: string, call: SocketCall): Promise<CommandAnswer> {
+  cancel(orderId: string, call: SocketCall): Promise<SocketAnswer> {
     return this.run(call, (desk, given) => desk.cancel(orderId, given));
   }
 
-  cancelByClientId(call: SocketCall): Promise<CommandAnswer> {
+  cancelByClientId(call: SocketCall): Promise<SocketAnswer> {
     return this.run(call, (desk, given) => desk.cancelByClientId(given));
   }
 
-  cancelAll(call: SocketCall): Promise<CommandAnswer> {
+  cancelAll(call: SocketCall): Promise<SocketAnswer> {
     return this.run(call, (desk, given) => desk.cancelAll(given));
   }
 
-  amend(orderId: string, call: SocketCall): Promise<CommandAnswer> {
+  amend(orderId: string, call: SocketCall): Promise<SocketAnswer> {
     return this.run(call, (desk, given) => desk.amend(orderId, given), plainText);
   }
 
@@ -34,7 +34,7 @@ export class SocketCommands implements OrderCalls {
     { requestId, caller, body, channel, connectionId }: SocketCall,
     work: (desk: OrderDesk, call: DeskCall) => Promise<Reply>,
     broken: (message: string) => Reply = (message) => refusal('VALIDATION_INVALID_PARAMETER', message),
-  ): Promise<CommandAnswer> {
+  ): Promise<SocketAnswer> {
     if (!caller.scopes.has('trade:execute')) {
       return answerOf(refusal('AUTH_INSUFFICIENT_SCOPE', 'This command needs the scope trade:execute'));
     }
@@ -64,7 +64,7 @@ export class SocketCommands implements OrderCalls {
   }
 }
 
-function answerOf(reply: Reply): CommandAnswer {
+function answerOf(reply: Reply): SocketAnswer {
   const { headers = {} } = reply;
   return {
     status: reply.status,
