@@ -58,12 +58,16 @@ export const CONTROL_MESSAGES = {
 export type SocketControlName = keyof typeof CONTROL_MESSAGES;
 export type SocketControl<Name extends SocketControlName> = Decoded<(typeof CONTROL_MESSAGES)[Name]>;
 
+const CONTROLS = ['hello', 'subscribe', 'unsubscribe', 'auth.refresh', 'ping', 'bye'] as const;
+/** All that a client may say. */
+export const CLIENT_OPS: readonly (SocketControlName | CommandName)[] = [...CONTROLS, ...COMMANDS];
+
 export function isCommand(op: string): op is CommandName {
   return COMMANDS.some((name) => name === op);
 }
 
 export function isControl(op: string): op is SocketControlName {
-  return Object.hasOwn(CONTROL_MESSAGES, op);
+  return CONTROLS.some((name) => name === op);
 }
 
 type Read<T> =

@@ -1,0 +1,214 @@
+import { positive, text, uuid } from '#libs/edge/decoding/decode-scalars.js';
+import type { JsonSchema } from '#libs/edge/decoding/decode.js';
+import { named } from '#libs/edge/documents/components.js';
+import {
+  anyText,
+  constant,
+  flag,
+  integerFrom,
+  listOf,
+  optional,
+  record,
+  words,
+  type Shape,
+} from '#libs/edge/documents/shapes.js';
+import { VENUE_IDS } from '../../rules/venues.js';
+import { CONTROL_MESSAGES, isControl, type SocketControlName } from '../../stream/client-messages.js';
+import type { CommandName } from '../../stream/ports.js';
+import type { SocketMessage, SocketResumeError, SocketResyncReason } from '../../stream/server-messages.js';
+
+export type ClientOp = SocketControlName | CommandName;
+
+/** RFC 3339 in UTC with milliseconds. */
+const time: Shape = {
+  describe: () => ({
+    type: 'string',
+    format: 'date-time',
+    pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$`,
+  }),
+};
+const decimal: Shape = { describe: () => ({ type: 'string', pattern: String.raw`^-?\d+(\.\d{1,6})?$` }) };
+const number: JsonSchema = { type: 'number' };
+const anything: Shape = { describe: () => ({ type: 'object' }) };
+const absent: Shape = { describe: () => ({ type: 'null' }) };
+const oneOfWords = (...all: readonly string[]): Shape => ({
+  describe: () => ({ type: 'string', enum: all }),
+});
+const venue = oneOfWords(...VENUE_IDS);
+const side = oneOfWords('buy', 'sell');
+const reqId = text({ minLength: 1, maxLength: 64 });
+const seq = integerFrom(0);
+const sentAmounts = record({ quantity: decimal, price: decimal });
+
+const STATUSES = [
+  ...['queued', 'submitting', 'pending_venue', 'open', 'partially_filled', 'cancel_requested'],
+  ...['filled', 'cancelled', 'expired', 'failed'],
+];
+const REASONS = [
+  ...[
+    'ACCEPTED',
+    'SUBMITTING',
+    'PENDING_VENUE',
+    'OPEN',
+    'FILL',
+    'AMENDED',
+    'CANCEL_REQUESTED',
+    'CANCEL_REFUSED',
+  ],
+  ...['STALLED', 'SETTLEMENT', 'REVERSAL', 'EXTERNAL', 'FILLED', 'CANCELLED', 'EXPIRED', 'FAILED'],
+];
+const SETTLEMENT = oneOfWords('not_applicable', 'pending', 'confirmed', 'failed');
+
+const orderRow = named(
+  'OrderRow',
+  record({
+    ...{ order_id: uuid, origin: oneOfWords('sotto', 'external'), client_order_id: optional(anyText) },
+    ...{ exchange_id: venue, exchange_order_id: optional(anyText), market_id: anyText },
+    ...{ token_id: optional(anyText), outcome: anyText, side, kind: oneOfWords('limit', 'market') },
+    ...{ time_in_force: oneOfWords('GTC', 'GTD', 'FOK', 'FAK', 'IOC'), post_only: flag },
+    ...{ price: decimal, quantity: decimal, requested: sentAmounts, sent: optional(sentAmounts) },
+    ...{ status: oneOfWords(...STATUSES), filled_quantity: decimal, remaining_quantity: decimal },
+    average_fill_price: optional(decimal),
+    fees: record({ amount: decimal, currency: anyText, source: oneOfWords('venue', 'estimate') }),
+    ...{ max_slippage_cents: optional(integerFrom(0)), max_slippage: optional(decimal) },
+    ...{
+      expiration_minutes: optional(integerFrom(1)),
+      not_after: optional(time),
+      max_retries: integerFrom(0),
+    },
+    ...{ attempts: integerFrom(0), collateral: anyText, funding: absent, source: anyText },
+    ...{ bot_id: optional(anyText), submittedAt: time, updated_at: time, terminal_at: optional(time) },
+    ...{ expires_at: optional(time), cancel_requested_at: optional(time), stalled: flag },
+    ...{ stalled_since: optional(time), settlement_status: SETTLEMENT, terminal_reason: optional(anyText) },
+    ...{ failure: optional(anything), version: positive, raw: absent, metadata: absent },
+  }),
+);
+
+const fill = {
+  ...{ fill_id: uuid, order_id: uuid, exchange_id: venue, market_id: anyText, token_id: optional(anyText) },
+  ...{ outcome: anyText, side, price: decimal, quantity: decimal },
+  fee: record({ amount: decimal, currency: anyText }),
+  ...{ liquidity: oneOfWords('maker', 'taker'), venue_trade_id: anyText, settlement_status: SETTLEMENT },
+  ...{ synthetic: optional(flag), occurred_at: time },
+};
+
+const subscription = record({
+  subscription_id: anyText,
+  channel: constant('orders'),
+  exchange_ids: optional(listOf(venue)),
+});
+const onChannel = { subscription_id: anyText, seq, resume_token: optional(anyText) };
+
+/** What the server sends, by `type`. */
+const SERVER_SHAPES: Readonly<Record<SocketMessage, Readonly<Record<string, Shape>>>> = {
+  welcome: {
+    ...{ req_id: reqId, connection_id: uuid, server_time: time, session_expires_at: optional(time) },
+    ...{ heartbeat_ms: positive, resumed: flag, subscriptions: listOf(subscription) },
+    resume_error: optional(
+      words<SocketResumeError>({
+        INVALID: 'broken, of somebody else, or of before the journals were restored from a backup',
+        EXPIRED: 'older than 24 hours',
+      }),
+    ),
+  },
+  subscribed: { req_id: reqId, subscription_id: anyText },
+  unsubscribed: { req_id: reqId, subscription_id: anyText },
+  snapshot: { ...onChannel, orders: listOf(orderRow, { max: 200 }), more: flag },
+  order_update: { ...onChannel, reason: oneOfWords(...REASONS), order: orderRow },
+  fill: { ...onChannel, ...fill },
+  settlement: { ...onChannel, fill_id: uuid, settlement_status: SETTLEMENT, tx_hash: optional(anyText) },
+  fill_reversal: { ...onChannel, fill_id: uuid, order_id: uuid, reason: anyText },
+  external: {
+    ...{ ...onChannel, kind: oneOfWords('TRANSFER', 'REDEMPTION'), exchange_id: venue, asset: anyText },
+    ...{ amount: decimal, entry_id: anyText, occurred_at: time },
+  },
+  ack: {
+    ...{ req_id: reqId, result: anything },
+    ...{ idempotent_replay: optional(constant(true)), idempotent_mismatch: optional(constant(true)) },
+  },
+  error: {
+    ...{ req_id: reqId, status: integerFrom(400, 503), error: optional(anyText), code: optional(anyText) },
+    error_details: optional(
+      record({ code: anyText, details: optional(anything), metadata: optional(anything) }),
+    ),
+  },
+  heartbeat: { server_time: time, resume_token: anyText },
+  pong: { req_id: reqId },
+  provider_access: { exchange_id: venue, enabled: { describe: () => ({ type: ['boolean', 'null'] }) } },
+  resync: {
+    subscription_id: anyText,
+    reason: words<SocketResyncReason>({
+      SLOW_READER: 'more waited for the reader than may',
+      HISTORY_GONE: 'what was missed cannot be told any more',
+      SNAPSHOT_INCOMPLETE: 'the connection ended before the snapshot was whole',
+      PROVIDER_ACCESS: 'a venue is told again that was withheld',
+    }),
+  },
+  session_expiring: { session_expires_at: optional(time) },
+  goaway: {
+    reason: words({
+      DRAINING: 'this process is about to stop: connect again and resume',
+      CELL_STOPPED: 'this process cannot follow one of the journals any more: resume elsewhere',
+    }),
+  },
+};
+
+export function serverShape(name: SocketMessage): Shape {
+  return named(`${pascal(name)}Message`, record({ type: constant(name), ...SERVER_SHAPES[name] }));
+}
+
+const string: JsonSchema = { type: 'string' };
+const instant: JsonSchema = { type: 'string', format: 'date-time' };
+/** As over HTTP, where they are explained one by one. */
+const COMMAND_FIELDS: Readonly<Record<CommandName, Readonly<Record<string, JsonSchema>>>> = {
+  'order.submit': { order: { type: 'object' }, not_after: instant },
+  'order.cancel': {
+    ...{ order_id: string, exchange_id: string, market_id: string, client_order_id: string },
+    ...{ reason: { type: 'string', maxLength: 200 }, not_after: instant },
+  },
+  'order.cancel_all': {
+    ...{ exchange_id: string, market_id: string, token_id: string, side: side.describe() },
+    ...{ emulate: { type: 'boolean' }, not_after: instant },
+  },
+  'order.amend': { order_id: string, price: number, not_after: instant },
+};
+const REQUIRED: Readonly<Record<CommandName, readonly string[]>> = {
+  'order.submit': ['order'],
+  'order.cancel': [],
+  'order.cancel_all': ['exchange_id'],
+  'order.amend': ['order_id', 'price'],
+};
+
+export function clientShape(name: ClientOp): Shape {
+  const fields: JsonSchema = isControl(name)
+    ? CONTROL_MESSAGES[name].describe()
+    : {
+        type: 'object',
+        properties: COMMAND_FIELDS[name],
+        required: REQUIRED[name],
+        additionalProperties: false,
+      };
+  const { properties = {}, required = [], ...rest } = fields;
+  return named(`${pascal(name)}Request`, {
+    describe: () => ({
+      ...rest,
+      properties: { op: constant(name).describe(), req_id: reqId.describe(), ...membersOf(properties) },
+      required: ['op', 'req_id', ...namesIn(required)],
+    }),
+  });
+}
+
+function membersOf(properties: unknown): object {
+  return typeof properties === 'object' && properties !== null ? properties : {};
+}
+
+function namesIn(required: unknown): readonly unknown[] {
+  return Array.isArray(required) ? required : [];
+}
+
+function pascal(name: string): string {
+  return name
+    .split(/[._]/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+}
