@@ -327,7 +327,7 @@ class Gateway {
 
 function sessionOf(account: string): ClientSession<StreamCaller> {
   return {
-    principal: { account_id: account, scopes: new Set(['trade:read'] as const) },
+    principal: { account_id: account, address: '127.0.0.1', scopes: new Set(['trade:read'] as const) },
     expiresAt: 4_000_000_000,
   };
 }

@@ -3,6 +3,8 @@ import type { VenueId } from '../rules/venues.js';
 
 /** Who is at the other end of a socket. Asked again several times a second, so it says what holds now. */
 export interface StreamCaller extends SessionHolder {
+  /** Where the socket comes from. */
+  readonly address: string;
   /** Absent for a session. */
   readonly client_id?: string;
   /** The limit of the key, where it has its own. */
@@ -10,6 +12,11 @@ export interface StreamCaller extends SessionHolder {
   /** The scopes that streams ask for and the caller has. */
   readonly scopes: ReadonlySet<StreamScope>;
 }
+/** A session token that came over a socket, with where that comes from: a bad one counts against its address. */
+export function tokenOver({ address }: Pick<StreamCaller, 'address'>, token: string): string {
+  return `${address} ${token}`;
+}
+
 export type StreamScope = 'trade:read' | 'trade:execute';
 
 export const COMMANDS = ['order.submit', 'order.cancel', 'order.cancel_all', 'order.amend'] as const;

@@ -12,6 +12,7 @@ import type { StreamCaller, StreamScope } from '../../stream/ports.js';
 export interface OpenedWith {
   readonly caller: ApiCaller;
   readonly recheck: () => Rechecked;
+  readonly address: string;
 }
 
 const SCOPES: readonly StreamScope[] = ['trade:read', 'trade:execute'];
@@ -37,7 +38,7 @@ export class CallerSessions implements Sessions<StreamCaller> {
   } {
     const token = this.newName();
     this.opened.set(token, opened);
-    return { token, session: sessionOf(opened.caller) };
+    return { token, session: sessionOf(opened.caller, opened.address) };
   }
 
   checkOf(token: string): SessionCheck<StreamCaller> {
@@ -46,30 +47,32 @@ export class CallerSessions implements Sessions<StreamCaller> {
     return opened === undefined ? this.checkOfToken(token) : checkOfOpened(opened);
   }
 
-  private checkOfToken(token: string): SessionCheck<StreamCaller> {
+  /** What `tokenOver` has made. */
+  private checkOfToken(addressed: string): SessionCheck<StreamCaller> {
+    const gap = addressed.indexOf(' ');
+    const [address, token] = [addressed.slice(0, gap), addressed.slice(gap + 1)];
     let check: SessionCheck<StreamCaller> | undefined;
     return async () => {
       if (check !== undefined) return check();
-      // Wherever it came from: what failed on a socket is answered there, and its address was counted when it was opened.
-      const parts = { headers: {}, token, takesCookie: false, peer: '', wrongTriple: 401 } as const;
+      const parts = { headers: {}, token, takesCookie: false, peer: address, wrongTriple: 401 } as const;
       const outcome = await this.authenticator.authenticate(parts);
       if (!outcome.ok) return refused(outcome.refusal);
-      check = checkOfOpened(outcome);
-      return sessionOf(outcome.caller);
+      check = checkOfOpened({ ...outcome, address });
+      return sessionOf(outcome.caller, address);
     };
   }
 }
 
-function checkOfOpened({ caller, recheck }: OpenedWith): SessionCheck<StreamCaller> {
+function checkOfOpened({ caller, recheck, address }: OpenedWith): SessionCheck<StreamCaller> {
   let known: { readonly caller: ApiCaller; readonly session: ClientSession<StreamCaller> } = {
     caller,
-    session: sessionOf(caller),
+    session: sessionOf(caller, address),
   };
   const outcomeOf = (now: ApiCaller | CredentialRefusal): SessionOutcome<StreamCaller> => {
     if ('status' in now) return refused(now);
     // A scope that the socket was opened for must not be lost.
     if (satisfies(caller.scopes, 'trade:read') && !satisfies(now.scopes, 'trade:read')) return 'forbidden';
-    if (now !== known.caller) known = { caller: now, session: sessionOf(now) };
+    if (now !== known.caller) known = { caller: now, session: sessionOf(now, address) };
     return known.session;
   };
   return () => {
@@ -83,11 +86,11 @@ function refused({ status }: CredentialRefusal): 'unauthorized' | 'forbidden' | 
   return status === 401 ? 'unauthorized' : 'unavailable';
 }
 
-function sessionOf(caller: ApiCaller): ClientSession<StreamCaller> {
+function sessionOf(caller: ApiCaller, address: string): ClientSession<StreamCaller> {
   const { user_id, client_id, orders_per_minute, scopes, session } = caller;
   return {
     principal: {
-      account_id: user_id,
+      ...{ account_id: user_id, address },
       ...(client_id === undefined ? {} : { client_id }),
       ...(orders_per_minute === undefined ? {} : { orders_per_minute }),
       scopes: new Set(SCOPES.filter((scope) => satisfies(scopes, scope))),

@@ -278,6 +278,18 @@ describe('who may connect', () => {
   });
 });
 
+describe('a newer token', () => {
+  it('takes over when it is of the same user, and never takes the place of a key', async () => {
+    const stream = await greeted();
+    expect(await stream.ask('auth.refresh', { token: 'bob' })).toMatchObject({ type: 'error', status: 403 });
+    gateway.callers.special.set('eve', { status: 401, error: 'expired' });
+    expect(await stream.ask('auth.refresh', { token: 'eve' })).toMatchObject({ type: 'error', status: 401 });
+    expect(await stream.ask('auth.refresh', { token: 'ada' })).toMatchObject({ type: 'ack', result: {} });
+    const key = await keyed();
+    expect(await key.ask('auth.refresh', { token: 'ada' })).toMatchObject({ type: 'error', status: 403 });
+  });
+});
+
 describe('what is said', () => {
   it.each([
     'nonsense',

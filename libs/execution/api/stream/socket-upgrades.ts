@@ -59,7 +59,9 @@ export class SocketUpgrades implements UpgradeHandler {
       if (hub.isDraining || hub.isBlind) return replyOf(CELL_AWAY);
       if (!hub.hasRoomFor(outcome.caller.user_id)) return replyOf(TOO_MANY_SOCKETS, { 'retry-after': '1' });
       socket.off('error', fail);
-      const isOpen = sockets.open(request, socket, head, () => sessions.credentialsOf(outcome));
+      const isOpen = sockets.open(request, socket, head, () =>
+        sessions.credentialsOf({ ...outcome, address: addressOf(request) }),
+      );
       return isOpen ? undefined : dialect.refuse({ kind: 'malformed-request' });
     } catch (error) {
       onFault(error);
@@ -73,10 +75,14 @@ export class SocketUpgrades implements UpgradeHandler {
       headers: request.headers,
       ...(token === undefined ? {} : { token }),
       takesCookie: false,
-      peer: request.socket.remoteAddress ?? '',
+      peer: addressOf(request),
       wrongTriple: 401,
     });
   }
+}
+
+function addressOf({ socket }: IncomingMessage): string {
+  return socket.remoteAddress ?? '';
 }
 
 function replyOf({ status, body }: FrameRefusal, headers: Readonly<Record<string, string>> = {}): Reply {

@@ -11,7 +11,7 @@ import {
   type SocketControlName,
 } from '../client-messages.js';
 import type { ClientFrame } from '../frames.js';
-import type { CommandName, StreamCaller } from '../ports.js';
+import { tokenOver, type CommandName, type StreamCaller } from '../ports.js';
 import {
   answerMessage,
   errorMessage,
@@ -177,7 +177,9 @@ export class FrameHandler {
   /** A key is not replaced by a token: whoever has one opens another socket with it. */
   private async refresh(reqId: string, token: string): Promise<void> {
     const { guard } = this.connection;
-    const outcome = guard.principal.client_id === undefined ? await guard.refresh(token) : 'foreign';
+    const { principal } = guard;
+    const isSession = principal.client_id === undefined;
+    const outcome = isSession ? await guard.refresh(tokenOver(principal, token)) : 'foreign';
     if (outcome !== 'refreshed') this.refuse(reqId, REFUSALS[outcome]);
     else {
       const body = JSON.stringify(sessionEnd(guard));
