@@ -37,7 +37,7 @@ const TABLES = `
     kind text not null check (kind in ('OPENING', 'SETTLEMENT', ${BOOKED.map((kind) => `'${kind}'`).join(', ')})),
     recorded_at timestamptz not null,
     cause_id text,
-    check ((kind in ('OPENING', 'SETTLEMENT')) = (cause_id is null))
+    constraint bookings_name_causes check ((kind in ('OPENING', 'SETTLEMENT')) = (cause_id is null))
   );
   create unique index transactions_booked_once on custody.transactions (kind, cause_id) where kind in ('FILL', 'FEE');
 

@@ -45,7 +45,7 @@ export async function checkPromisedTwice(
 async function mostEverHad(pool: pg.Pool): Promise<(account: string, venue: string) => number> {
   const { rows } = await pool.query<GainRow>(
     `select account_id, venue, sum(amount) as gained from custody.entries
-     where asset = '' and amount > 0 group by account_id, venue`,
+     where domain = 'vault' and asset = '' and amount > 0 group by account_id, venue`,
   );
   const gains = new Map(
     rows.map(({ account_id: account, venue, gained }) => [`${account} ${venue}`, Number(gained)]),

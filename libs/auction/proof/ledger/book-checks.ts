@@ -5,14 +5,24 @@ import type { LedgerQueries } from './ledger-proof.js';
 /** How many of a kind are told. */
 const MOST = 20;
 
+/** Outside the vault, where the cells' journals are booked. */
+const BOOKED = `'DEPOSIT', 'WITHDRAWAL', 'TRANSFER', 'FILL', 'FEE', 'HOLD', 'RELEASE', 'MERGE', 'REDEEM', 'EXTERNAL'`;
+
 /** What no entries, openings and settlements that belong together could look like: each statement finds sentences. */
 const CHECKS: readonly string[] = [
+  `select 'transaction ' || transaction_id || ' is a TRANSFER of the vault, and nobody has asked for it' from custody.transactions t
+   where kind = 'TRANSFER' and exists (
+     select from custody.entries e where e.transaction_id = t.transaction_id and e.domain = 'vault')
+   and not exists (select from custody.transfers f where f.transfer_id::text = t.cause_id)`,
+  `select distinct 'transaction ' || transaction_id || ' is ' || t.kind || ' and enters something in the vault'
+   from custody.transactions t join custody.entries e using (transaction_id)
+   where t.kind not in ('SETTLEMENT', 'OPENING', 'TRANSFER') and e.domain = 'vault'`,
   `select 'transaction ' || transaction_id || ' is a SETTLEMENT, and no award was settled by it' from custody.transactions t
    where kind = 'SETTLEMENT' and not exists (select from custody.settlements s where s.transaction_id = t.transaction_id)`,
   `select 'transaction ' || transaction_id || ' is an OPENING, and no reference explains it' from custody.transactions t
    where kind = 'OPENING' and not exists (select from custody.openings o where o.transaction_id = t.transaction_id)`,
   `select 'transaction ' || transaction_id || ' is ' || kind || ', of which nothing is known' from custody.transactions
-   where kind not in ('SETTLEMENT', 'OPENING')`,
+   where kind not in ('SETTLEMENT', 'OPENING', ${BOOKED})`,
   `select 'transaction ' || transaction_id || ' has no entries' from custody.transactions t
    where not exists (select from custody.entries e where e.transaction_id = t.transaction_id)`,
   `select distinct 'there are entries of transaction ' || transaction_id || ', which is not there' from custody.entries e

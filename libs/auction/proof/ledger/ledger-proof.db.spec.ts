@@ -137,8 +137,8 @@ describe('a ledger that is held against the journals', () => {
     client.release();
   });
 
-  const posted = (kind: string) => `
-    insert into custody.transactions overriding system value values (7777, '${kind}', now());
+  const posted = (kind: string, cause = 'null') => `
+    insert into custody.transactions overriding system value values (7777, '${kind}', now(), ${cause});
     insert into custody.entries values (7777, 'system:opening', 'vault', 'venue_a', '', 'available', -5), (7777, 'mallory', 'vault', 'venue_a', '', 'available', 5);`;
   const RECORD = String.raw`see record \d+ of shard 0`;
   const cases: [string, string, string][] = [
@@ -159,8 +159,18 @@ describe('a ledger that is held against the journals', () => {
     ],
     [
       'a kind that there is not',
-      `alter table custody.transactions drop constraint transactions_kind_check; ${posted('GIFT')}`,
+      `alter table custody.transactions drop constraint transactions_kind_check, drop constraint bookings_name_causes; ${posted('GIFT')}`,
       'transaction 7777 is GIFT, of which nothing is known',
+    ],
+    [
+      'a transfer of the vault that nobody has asked for',
+      posted('TRANSFER', `'${NOBODY}'`),
+      'transaction 7777 is a TRANSFER of the vault, and nobody has asked for it',
+    ],
+    [
+      'a fill in the vault',
+      posted('FILL', `'${NOBODY}'`),
+      'transaction 7777 is FILL and enters something in the vault',
     ],
     [
       'two awards that have exchanged their transactions',
