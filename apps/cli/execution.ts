@@ -2,22 +2,16 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { EXIT } from '#libs/platform/process/start-fault.js';
-import { defineConfig, loadConfig, type Config } from '#libs/platform/settings/config.js';
-import { nonEmpty } from '#libs/platform/settings/setting-types.js';
+import { loadConfig, type Config } from '#libs/platform/settings/config.js';
 import { print } from '#libs/platform/terminal/standard-output.js';
 import { mention } from '#libs/platform/terminal/standard-error.js';
 import { EXECUTION } from './execution/commands.js';
 import { credentialsFrom } from './ops/credentials.js';
 import { CommandFault } from './ops/faults.js';
 import { GatewayClient } from './ops/gateway-client.js';
-import { findPlace, opsSettings } from './ops/gateway-place.js';
+import { executionSettings, findPlace } from './ops/gateway-place.js';
 import { OpsReport } from './ops/report.js';
 import { program } from './program.js';
-
-const executionSettings = defineConfig({
-  ...opsSettings,
-  EXECUTION_URL: { schema: nonEmpty().optional(), describe: 'Where order execution is' },
-});
 
 /** Logs in at a gateway, and asks order execution with that session. */
 export const execution = program(EXECUTION, async (call, { environment }) => {

@@ -5,7 +5,7 @@ import { restoreSettings } from './backup/restore-place.js';
 import { migrationConfig } from './config.js';
 import { databasePlaceSettings } from './open-database.js';
 import { idKeySettings } from './id-keys.js';
-import { opsSettings } from './ops/gateway-place.js';
+import { executionSettings, opsSettings } from './ops/gateway-place.js';
 
 /** What each program here reads from its environment, by its name; `kafka` reads nothing. */
 export const toolSettings: Readonly<Record<string, ConfigDefinition>> = {
@@ -16,6 +16,7 @@ export const toolSettings: Readonly<Record<string, ConfigDefinition>> = {
   journal: { ...databasePlaceSettings, ...kafkaSettings, ...idKeySettings },
   ledger: databasePlaceSettings,
   migrate: migrationConfig,
+  execution: executionSettings,
   ops: opsSettings,
   projection: { ...databasePlaceSettings, ...kafkaSettings },
 };

@@ -12,7 +12,8 @@ import { limitsHoldUnlessLoopback } from '#libs/platform/settings/limits-factor.
 import { processSettings } from '#libs/platform/settings/process-settings.js';
 import { integer, nonEmpty, port } from '#libs/platform/settings/setting-types.js';
 import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
-import { SERVICE_NAMES, servedServices } from './served.js';
+import { SERVICE_NAMES } from '#libs/platform/processes/catalogue.js';
+import { servedServices } from './served.js';
 
 export const gatewayConfig = defineConfig({
   ...processSettings,

@@ -15,7 +15,7 @@ import { openTracing } from '#libs/platform/tracing/open-tracing.js';
 import { AnswerLog } from './answer-log.js';
 import { DATABASE_ANSWER_MS } from './database-answer.js';
 import { openGatewayIdentity } from './identity/open-identity.js';
-import type { ServiceName } from './served.js';
+import type { ServiceName } from '#libs/platform/processes/catalogue.js';
 import type { GatewayConfig, ListenerAddress, OpenService, ServiceParts } from './service.js';
 import { SERVICES } from './services.js';
 

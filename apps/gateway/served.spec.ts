@@ -10,13 +10,15 @@ function messageOf(text: string): string | undefined {
 
 it('reads the services that the process carries', () => {
   expect(servedServices.parse('auction')).toEqual(['auction']);
-  expect(servedServices.parse(' auction , execution')).toEqual(['auction', 'execution']);
+  expect(servedServices.parse(' auction ')).toEqual(['auction']);
+  expect(servedServices.parse('execution, auction')).toEqual(['execution', 'auction']);
 });
 
 it('says which services there are where another one is named', () => {
-  expect(messageOf('auction,data')).toBe('this release has no service data; it has: auction, execution');
-  expect(messageOf('auctions')).toBe('this release has no service auctions; it has: auction, execution');
-  expect(messageOf('auction,')).toBe('this release has no service ; it has: auction, execution');
+  const has = 'it has: auction, execution';
+  expect(messageOf('auction,data')).toBe(`this release has no service data; ${has}`);
+  expect(messageOf('auctions')).toBe(`this release has no service auctions; ${has}`);
+  expect(messageOf('auction,')).toBe(`this release has no service ; ${has}`);
 });
 
 it('takes each service once', () => {

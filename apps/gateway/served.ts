@@ -1,8 +1,5 @@
 import { z } from 'zod';
-
-/** Of all services of the product those that this release has. */
-export const SERVICE_NAMES = ['auction', 'execution'] as const;
-export type ServiceName = (typeof SERVICE_NAMES)[number];
+import { SERVICE_NAMES, type ServiceName } from '#libs/platform/processes/catalogue.js';
 
 const HAS = SERVICE_NAMES.join(', ');
 

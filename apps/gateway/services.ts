@@ -1,6 +1,6 @@
 import { auctionService } from './auction/auction-service.js';
 import { executionService } from './execution/execution-service.js';
-import type { ServiceName } from './served.js';
+import type { ServiceName } from '#libs/platform/processes/catalogue.js';
 import type { ServiceDefinition } from './service.js';
 
 /** Every service that a gateway can carry. */

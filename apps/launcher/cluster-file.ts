@@ -2,7 +2,8 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import { internalUrl, type PlacedProcess } from './children.js';
-import type { SeedResult } from './seed-result.js';
+import type { DemoUser, SeedResult } from './seed-result.js';
+import type { PracticeFacts } from './trading.js';
 
 export interface ClusterFileEntry {
   readonly name: string;
@@ -32,6 +33,8 @@ const RETRY_MS = 1_000;
 
 /** What stays the same for the life of a cluster. */
 export interface ClusterHead {
+  /** Absent where no orders are executed. */
+  readonly execution_url?: string;
   readonly gateway_url: string;
   readonly database_url: string;
   readonly journal_table: string;
@@ -41,6 +44,7 @@ export interface ClusterHead {
 /** DATA_DIR/cluster.json: how tools and tests find a running cluster. Readers never see half of it. */
 export class ClusterFileWriter {
   private ready = false;
+  private practice: PracticeFacts | undefined;
   private readonly processes = new Map<string, ClusterFileEntry>();
   private readonly file: string;
   private cancelRetry: Cancel = () => undefined;
@@ -52,6 +56,11 @@ export class ClusterFileWriter {
     private readonly clock: Clock,
   ) {
     this.file = clusterFilePath(dataFolder);
+  }
+
+  /** Known once the practice venues answer. */
+  describePractice(practice: PracticeFacts): void {
+    this.practice = practice;
   }
 
   put(process: ClusterFileEntry): void {
@@ -68,8 +77,9 @@ export class ClusterFileWriter {
     const content = {
       ready: this.ready,
       ...this.head,
+      ...(this.practice === undefined ? {} : { practice: this.practice }),
       processes: [...this.processes.values()],
-      demo: { password: this.seed.password, users: this.seed.users },
+      demo: { password: this.seed.password, users: this.seed.users.map((user) => withoutTrading(user)) },
       contracts: this.seed.contracts,
     };
     const partial = partialOf(this.file);
@@ -83,6 +93,12 @@ export class ClusterFileWriter {
       this.cancelRetry = this.clock.after(RETRY_MS, () => this.write());
     }
   }
+}
+
+/** How a trader begins is the launcher's own business. */
+function withoutTrading(user: DemoUser): DemoUser {
+  const { email, account_id, roles, api_keys } = user;
+  return { email, account_id, roles, ...(api_keys === undefined ? {} : { api_keys }) };
 }
 
 function partialOf(file: string): string {

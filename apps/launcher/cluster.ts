@@ -12,13 +12,15 @@ import { pickPorts } from '#libs/platform/supervision/ports.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import type { ClusterMarker } from '#libs/platform/supervision/marker.js';
 import { refuseSecretsWithoutDatabase, checkedSecrets } from './secrets-check.js';
-import { Children, type PlacedProcess } from './children.js';
+import { Children, internalUrl, type PlacedProcess } from './children.js';
 import { ClusterFileWriter, clusterProcess, type ClusterHead } from './cluster-file.js';
-import { OWNERS, publicPortsOf, type LauncherConfig } from './config.js';
+import { publicPortsOf, type LauncherConfig } from './config.js';
 import { sharedLogin, type DatabaseLogins, type PrepareLogins } from './database-logins.js';
 import { DatabaseLock } from './database-lock.js';
 import { embedDatabase, useDatabase, type LauncherDatabase } from './database.js';
-import type { PlanProcesses } from './processes.js';
+import { pickInternalPorts, pickTrading } from './places.js';
+import type { PlanProcesses, TradingPlaces } from './processes.js';
+import { openTrading } from './trading.js';
 import { allReady } from './readiness.js';
 import type { ClusterSecrets } from './secrets.js';
 import type { Seed, SeedResult } from './seed-result.js';
@@ -33,7 +35,12 @@ export interface ClusterParts {
   readonly seed: Seed;
   readonly journalTable: string;
   /** Resolves with whether the journals are in Kafka. */
-  readonly prepareJournals: (databaseUrl: string, env: Environment, patience: Patience) => Promise<boolean>;
+  readonly prepareJournals: (
+    databaseUrl: string,
+    env: Environment,
+    patience: Patience,
+    config: LauncherConfig,
+  ) => Promise<boolean>;
 }
 
 export interface ClusterPlace {
@@ -49,6 +56,7 @@ export interface StartedCluster {
   readonly gatewayUrls: readonly string[];
   readonly databaseUrl: string;
   readonly seed: SeedResult;
+  readonly executionUrl?: string;
 }
 
 /** Starts the parts in their order and stops them in the reverse one, however far the start had come. */
@@ -59,6 +67,7 @@ export class LaunchedCluster {
   private healthPool: Pool | undefined;
   private children: Children | undefined;
   private file: ClusterFileWriter | undefined;
+  private trading: TradingPlaces | undefined;
   private settled: Promise<void> = Promise.resolve();
   private readonly stopping = new AbortController();
   private readonly displacement = Promise.withResolvers<never>();
@@ -123,25 +132,61 @@ export class LaunchedCluster {
       unknown.length === 0 ? 'schema up to date' : 'schema of a newer release, which this one may use',
     );
     signal.throwIfAborted();
-    const isOnKafka = await this.parts.prepareJournals(database.url, env, { clock, tell, stopping: signal });
+    const isOnKafka = await this.parts.prepareJournals(
+      database.url,
+      env,
+      { clock, tell, stopping: signal },
+      config,
+    );
     if (isOnKafka) terminal.step('topics of the journals in place');
     signal.throwIfAborted();
-    const seed = await this.parts.seed({ databaseUrl: database.url, loadAccounts: config.LOAD_ACCOUNTS });
+    const seed = await this.parts.seed({
+      databaseUrl: database.url,
+      loadAccounts: config.LOAD_ACCOUNTS,
+      ...(config.SERVICES.includes('execution') ? { apiKeySecret: secrets.api_key_secret } : {}),
+    });
     terminal.step('demo accounts and contracts in place');
     signal.throwIfAborted();
 
     const places = await this.placeProcesses(logins, secrets);
-    const gatewayUrls = places.flatMap(({ plan }) => (plan.url === undefined ? [] : [plan.url]));
-    this.file = new ClusterFileWriter(dataFolder, this.head(database.url, gatewayUrls), seed, clock);
+    const urlsOf = (kind: string): string[] =>
+      places.flatMap(({ plan: { kind: found, url } }) =>
+        found.name === kind && url !== undefined ? [url] : [],
+      );
+    const gatewayUrls = urlsOf('gateway');
+    const [executionUrl] = urlsOf('execution');
+    const head = this.head(database.url, gatewayUrls, executionUrl);
+    this.file = new ClusterFileWriter(dataFolder, head, seed, clock);
     await this.publishDatabase(this.file, database);
     this.children = this.makeChildren(this.file, places);
     await this.children.start();
     terminal.step(`${places.length} processes started`);
     await allReady(this.children, places, clock, signal);
     signal.throwIfAborted();
+    await this.openTrading(places, seed, secrets.service_token);
+    signal.throwIfAborted();
     this.children.setReady();
     this.file.setReady(true);
-    return { gatewayUrls, databaseUrl: database.url, seed };
+    return {
+      gatewayUrls,
+      databaseUrl: database.url,
+      seed,
+      ...(executionUrl === undefined ? {} : { executionUrl }),
+    };
+  }
+
+  /** The demo traders get accounts at the practice venues, where those are started. */
+  private async openTrading(
+    places: readonly PlacedProcess[],
+    { users }: SeedResult,
+    serviceToken: string,
+  ): Promise<void> {
+    const executor = places.find(({ plan }) => plan.kind.name === 'executor');
+    if (this.trading === undefined || executor === undefined) return;
+    const { clock, terminal } = this.place;
+    const link = { executorUrl: internalUrl(executor), serviceToken, clock };
+    this.file?.describePractice(await openTrading(this.trading, users, link));
+    terminal.step('demo traders have accounts at the practice venues');
   }
 
   /** Before anything in the database is read or changed. */
@@ -162,30 +207,46 @@ export class LaunchedCluster {
 
   /** Every process keeps its port for the life of the cluster: the others know it by that. */
   private async placeProcesses(databases: DatabaseLogins, secrets: ClusterSecrets): Promise<PlacedProcess[]> {
-    const { config } = this.place;
+    const { config, dataFolder } = this.place;
     const publicPorts = publicPortsOf(config);
     const taken = Object.values(publicPorts).flat();
-    const ownerPorts = await pickPorts(OWNERS, taken);
+    const linked = await pickInternalPorts(config, taken);
+    const spoken = [...taken, ...Object.values(linked).flat()];
+    const { SERVICES: services } = config;
+    const trading = services.includes('execution') ? await pickTrading(dataFolder, spoken) : undefined;
+    this.trading = trading;
     const plans = this.parts.plan({
+      services,
       databases,
       secrets,
       limitsFactor: config.LIMITS_FACTOR,
-      journalPath: config.DATABASE_URL === undefined ? this.place.dataFolder : undefined,
+      journalPath: config.DATABASE_URL === undefined ? dataFolder : undefined,
       listenHost: config.LISTEN_HOST,
       publicPorts,
-      ownerUrls: ownerPorts.map((port) => `http://127.0.0.1:${port}`),
+      internalUrls: Object.fromEntries(
+        Object.entries(linked).map(([kind, ports]) => [
+          kind,
+          ports.map((port) => `http://127.0.0.1:${port}`),
+        ]),
+      ),
+      ...(trading === undefined ? {} : { trading }),
     });
-    const otherPorts = await pickPorts(plans.length - OWNERS, [...taken, ...ownerPorts]);
+    const otherPorts = await pickPorts(plans.length, spoken);
     return plans.map((plan) => {
-      const port = plan.kind.name === 'owner' ? ownerPorts.shift() : otherPorts.shift();
+      const port = linked[plan.kind.name]?.shift() ?? otherPorts.shift();
       if (port === undefined) throw new Error(`no port was set aside for ${plan.name}`);
       return { plan, internalPort: port };
     });
   }
 
-  private head(databaseUrl: string, gatewayUrls: readonly string[]): ClusterHead {
+  private head(
+    databaseUrl: string,
+    gatewayUrls: readonly string[],
+    executionUrl: string | undefined,
+  ): ClusterHead {
     return {
       gateway_url: gatewayUrls[0] ?? '',
+      ...(executionUrl === undefined ? {} : { execution_url: executionUrl }),
       database_url: databaseUrl,
       journal_table: this.parts.journalTable,
       limits_factor: this.place.config.LIMITS_FACTOR,

@@ -10,13 +10,21 @@ it('needs no settings at all', () => {
     LIMITS_FACTOR: 1,
     LISTEN_HOST: '127.0.0.1',
   });
-  expect(publicPortsOf(config)).toEqual({ gateway: [8080] });
+  expect(publicPortsOf(config)).toEqual({ gateway: [8080], execution: [8090] });
 });
 
 it('gives every gateway a port of its own', () => {
   const config = loadLauncherConfig({ PORT: '9000', GATEWAYS: '3' });
-  expect(publicPortsOf(config)).toEqual({ gateway: [9000, 9001, 9002] });
+  expect(publicPortsOf(config)).toEqual({ gateway: [9000, 9001, 9002], execution: [9010] });
   expect(() => loadLauncherConfig({ PORT: '65535', GATEWAYS: '2' })).toThrow('GATEWAYS=2 is wrong');
+});
+
+it('starts the services that are named, each with its ports', () => {
+  const config = loadLauncherConfig({ SERVICES: 'auction' });
+  expect(publicPortsOf(config)).toEqual({ gateway: [8080] });
+  expect(publicPortsOf(loadLauncherConfig({ EXECUTION_PORT: '9500' })).execution).toEqual([9500]);
+  expect(() => loadLauncherConfig({ SERVICES: 'auction,tea' })).toThrow('SERVICES');
+  expect(() => loadLauncherConfig({ GATEWAYS: '11' })).toThrow('set EXECUTION_PORT');
 });
 
 it.each([

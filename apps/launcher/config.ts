@@ -6,7 +6,13 @@ import {
   type Environment,
   type SettingsRule,
 } from '#libs/platform/settings/config.js';
-import { kindNamed, PROCESSES, type ProcessKind } from '#libs/platform/processes/catalogue.js';
+import {
+  kindNamed,
+  PROCESSES,
+  SERVICE_NAMES,
+  type ProcessKind,
+  type ServiceName,
+} from '#libs/platform/processes/catalogue.js';
 import { limitsHoldUnlessLoopback } from '#libs/platform/settings/limits-factor.js';
 import {
   integer,
@@ -22,6 +28,7 @@ const MAX_LOAD_ACCOUNTS = 100_000;
 const FIRST_PORT = kindNamed('gateway').publicPort.base;
 
 export const OWNERS = kindNamed('owner').replicas.local;
+const DEFAULT_CELLS = kindNamed('cell').replicas.local;
 
 export interface LoadAccounts {
   readonly makers: number;
@@ -49,11 +56,38 @@ function loadAccounts(): FromText<LoadAccounts> {
   });
 }
 
+function serviceList(): FromText<readonly ServiceName[]> {
+  return z.string().transform((text, context) => {
+    const named = text.split(',').map((name) => name.trim());
+    const known = SERVICE_NAMES.filter((name) => named.includes(name));
+    if (known.length === named.length) return known;
+    context.addIssue({
+      code: 'custom',
+      message: `it must name each of these at most once: ${SERVICE_NAMES.join(', ')}`,
+    });
+    return z.NEVER;
+  });
+}
+
 export const settings = defineConfig({
   PORT: {
     schema: port(),
     describe: 'Port of the first gateway; further ones take the ports above it',
     default: String(FIRST_PORT),
+  },
+  EXECUTION_PORT: {
+    schema: port().optional(),
+    describe: 'Port of order execution; ten above PORT unless it is set',
+  },
+  SERVICES: {
+    schema: serviceList(),
+    describe: 'Which services are started, comma separated; logins and the vault come with each of them',
+    default: SERVICE_NAMES.join(','),
+  },
+  CELLS: {
+    schema: integer(1, 16),
+    describe: 'Number of cells that carry the orders of users; fixed for the life of a database',
+    default: String(DEFAULT_CELLS),
   },
   LISTEN_HOST: { schema: nonEmpty(), describe: 'Address on which the gateways listen', default: '127.0.0.1' },
   GATEWAYS: { schema: integer(1, MAX_GATEWAYS), describe: 'Number of gateways', default: '1' },
@@ -86,24 +120,32 @@ const rules: readonly SettingsRule<typeof settings>[] = [
   limitsHoldUnlessLoopback('LISTEN_HOST'),
 ];
 
-function portsSuffice({ PORT, GATEWAYS }: LauncherConfig): string | undefined {
-  const ports = Object.values(publicPortsOf({ PORT, GATEWAYS })).flat();
-  if (Math.max(...ports) <= LAST_PORT) return undefined;
-  return `GATEWAYS=${GATEWAYS} is wrong: there are not that many ports above ${PORT}`;
+function portsSuffice(config: LauncherConfig): string | undefined {
+  const ports = Object.values(publicPortsOf(config)).flat();
+  const { GATEWAYS, PORT, EXECUTION_PORT } = config;
+  if (Math.max(...ports) > LAST_PORT) {
+    return `GATEWAYS=${GATEWAYS} is wrong: there are not that many ports above ${PORT}`;
+  }
+  if (new Set(ports).size === ports.length) return undefined;
+  const own = EXECUTION_PORT ?? PORT + kindNamed('execution').publicPort.base - FIRST_PORT;
+  return `GATEWAYS=${GATEWAYS} is wrong: one of them would take port ${own} of order execution; set EXECUTION_PORT`;
 }
 
 export function loadLauncherConfig(env: Environment): LauncherConfig {
   return loadConfig(settings, env, rules);
 }
 
+type PortSettings = Pick<LauncherConfig, 'PORT' | 'GATEWAYS' | 'EXECUTION_PORT' | 'SERVICES'>;
+
 /** By kind, one for each of its processes. PORT moves all kinds alike. */
 export function publicPortsOf(
-  { PORT, GATEWAYS }: Pick<LauncherConfig, 'PORT' | 'GATEWAYS'>,
+  { PORT, GATEWAYS, EXECUTION_PORT, SERVICES }: PortSettings,
   kinds: readonly ProcessKind[] = PROCESSES,
 ): Readonly<Record<string, readonly number[]>> {
-  const ports = kinds.flatMap(({ name, publicPort, replicas }): [string, number[]][] => {
-    if (publicPort === undefined) return [];
-    const first = PORT + publicPort.base - FIRST_PORT;
+  const ports = kinds.flatMap(({ name, publicPort, replicas, services }): [string, number[]][] => {
+    if (publicPort === undefined || !services.some((service) => SERVICES.includes(service))) return [];
+    const moved = PORT + publicPort.base - FIRST_PORT;
+    const first = name === 'execution' ? (EXECUTION_PORT ?? moved) : moved;
     const length = name === 'gateway' ? GATEWAYS : replicas.local;
     return [[name, Array.from({ length }, (_, index) => first + index * publicPort.step)]];
   });

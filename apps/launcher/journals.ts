@@ -4,7 +4,9 @@ import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
 import type { Patience } from '#libs/journal/stores/until-settled.js';
 import { loadConfig, type Environment } from '#libs/platform/settings/config.js';
 import { openPool } from '#libs/platform/database/postgres.js';
-import { OWNERS } from './config.js';
+import type { JournalFamily } from '#libs/journal/journal-id.js';
+import type { ServiceName } from '#libs/platform/processes/catalogue.js';
+import { OWNERS, type LauncherConfig } from './config.js';
 
 /** The files that settings of journals name are read before anything is started, as the settings are. */
 export async function readJournalFiles(env: Environment): Promise<void> {
@@ -19,27 +21,32 @@ export async function prepareJournals(
   databaseUrl: string,
   env: Environment,
   patience: Patience,
+  { SERVICES: services, CELLS: cells }: Pick<LauncherConfig, 'SERVICES' | 'CELLS'>,
 ): Promise<boolean> {
   const settings = loadConfig(kafkaSettings, env, [kafkaSettingsAgree]);
   const pool = openPool(databaseUrl, { applicationName: 'sotto-launcher', max: 1 });
-  const shards = Array.from({ length: OWNERS }, (_, shard) => shard);
   try {
-    const ports = {
-      ...patience,
-      family: 'auction' as const,
-      databaseUrl,
-      pool,
-      instance: 'launcher',
-      shards,
-    };
-    const store = await openJournalStore(settings, ports);
-    try {
-      await store.prepare();
-    } finally {
-      await store.close();
+    let isOnKafka = false;
+    for (const [family, count] of familiesOf(services, cells)) {
+      const shards = Array.from({ length: count }, (_, shard) => shard);
+      const ports = { ...patience, family, databaseUrl, pool, instance: 'launcher', shards };
+      const store = await openJournalStore(settings, ports);
+      try {
+        await store.prepare();
+      } finally {
+        await store.close();
+      }
+      isOnKafka = store.kind === 'kafka';
     }
-    return store.kind === 'kafka';
+    return isOnKafka;
   } finally {
     await pool.end();
   }
+}
+
+function familiesOf(services: readonly ServiceName[], cells: number): [JournalFamily, number][] {
+  return [
+    ['auction', OWNERS],
+    ...(services.includes('execution') ? [['execution', cells] as [JournalFamily, number]] : []),
+  ];
 }

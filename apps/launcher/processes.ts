@@ -1,4 +1,9 @@
-import { PROCESSES, processNames, type ProcessKind } from '#libs/platform/processes/catalogue.js';
+import {
+  PROCESSES,
+  processNames,
+  type ProcessKind,
+  type ServiceName,
+} from '#libs/platform/processes/catalogue.js';
 import type { Environment } from '#libs/platform/settings/config.js';
 import { settings as launcherSettings } from './config.js';
 import type { DatabaseLogins } from './database-logins.js';
@@ -7,6 +12,7 @@ import type { ClusterSecrets } from './secrets.js';
 
 /** What is known before the first process starts, and stays so for the life of the cluster. */
 export interface ClusterFacts {
+  readonly services: readonly ServiceName[];
   readonly databases: DatabaseLogins;
   readonly secrets: ClusterSecrets;
   readonly limitsFactor: number;
@@ -15,8 +21,19 @@ export interface ClusterFacts {
   readonly listenHost: string;
   /** By kind, one for each of its processes. A kind that is not here has as many as the catalogue says. */
   readonly publicPorts: Readonly<Record<string, readonly number[]>>;
-  /** Base URLs of the internal listeners of owner 0, 1 and 2. */
-  readonly ownerUrls: readonly string[];
+  /** Base URLs of internal listeners: by kind, in the order of its processes. */
+  readonly internalUrls: Readonly<Record<string, readonly string[]>>;
+  /** Absent where no orders are executed. */
+  readonly trading?: TradingPlaces;
+}
+
+/** Where the signer listens, and where the practice venues are. */
+export interface TradingPlaces {
+  readonly signerSocket: string;
+  readonly practiceFolder: string;
+  readonly adminPort: number;
+  readonly venueBPort: number;
+  readonly venueEPort: number;
 }
 
 /** One process of the cluster, before the launcher adds what every process gets. */
@@ -26,6 +43,8 @@ export interface ProcessPlan {
   /** Relative to dist/apps. */
   readonly script: string;
   readonly env: Environment;
+  /** What it finds unless the operator has set something else. */
+  readonly defaults: Environment;
   /** Whether the process finds what the operator has set under this name. */
   readonly inherits: (setting: string) => boolean;
   /** What the process would find wrong with this environment, in one line each. */
@@ -47,14 +66,17 @@ export function planProcesses(
   );
   return programs.flatMap((program) => {
     const { kind, settings, faults } = program;
+    if (!kind.services.some((service) => facts.services.includes(service))) return [];
     const ports = facts.publicPorts[kind.name];
-    return processNames(kind, ports?.length ?? kind.replicas.local).map((name, index) => {
+    const count = facts.internalUrls[kind.name]?.length ?? ports?.length ?? kind.replicas.local;
+    return processNames(kind, count).map((name, index) => {
       const port = ports?.[index];
       return {
         name,
         kind,
         script: `${kind.app}/main.js`,
-        env: environmentOf(program, facts, index, port),
+        env: read(program, environmentOf(program, facts, index, port)),
+        defaults: read(program, defaultsOf(facts)),
         inherits: (setting: string) => Object.hasOwn(settings, setting) || !known.has(setting),
         faults,
         ...(port === undefined ? {} : { url: publicUrl(facts.listenHost, port) }),
@@ -63,30 +85,59 @@ export function planProcesses(
   });
 }
 
-/** Of what the launcher knows, what the process reads: no secret reaches one that has no use for it. */
 function environmentOf(
-  { kind, settings }: StartableProgram,
+  { kind }: StartableProgram,
   facts: ClusterFacts,
   index: number,
   port: number | undefined,
 ): Environment {
-  const { databases, secrets } = facts;
-  const values: Environment = {
+  const { databases, secrets, internalUrls, trading } = facts;
+  const textOf = (port: number | undefined): string | undefined =>
+    port === undefined ? undefined : String(port);
+  return {
     DATABASE_URL: kind.databaseRole === undefined ? undefined : databases[kind.databaseRole],
-    OWNER_URLS: facts.ownerUrls.join(','),
+    OWNER_URLS: internalUrls.owner?.join(','),
+    CELL_URLS: internalUrls.cell?.join(','),
+    EXECUTOR_URL: internalUrls.executor?.[0],
     SERVICE_TOKEN: secrets.service_token,
     LIMITS_FACTOR: String(facts.limitsFactor),
     ID_KEY: secrets.id_key,
     JOURNAL_PATH: facts.journalPath,
     SHARD: String(index),
+    CELL: String(index),
+    CELLS: String(internalUrls.cell?.length ?? 0),
     LISTEN_HOST: facts.listenHost,
-    PORT: port === undefined ? undefined : String(port),
+    PORT: textOf(port),
+    EXECUTION_PORT: textOf(port),
     SESSION_KEK: secrets.session_kek,
     STREAM_KEYS: secrets.stream_key,
     AUDIT_KEY: secrets.audit_key,
     AUDIT_SIGNING_KEY: secrets.audit_signing_key,
+    API_KEY_SECRET: secrets.api_key_secret,
+    SIGNER_KEY: secrets.signer_key,
+    SIGNER_SOCKET: trading?.signerSocket,
+    PRACTICE_DATA_DIR: trading?.practiceFolder,
+    PRACTICE_ADMIN_PORT: textOf(trading?.adminPort),
+    PRACTICE_B_PORT: textOf(trading?.venueBPort),
+    PRACTICE_E_PORT: textOf(trading?.venueEPort),
     ...kind.settings,
   };
+}
+
+/** The practice venues stand for the real ones until the operator names those. */
+function defaultsOf({ trading }: ClusterFacts): Environment {
+  if (trading === undefined) return {};
+  const at = (scheme: string, port: number): string => `${scheme}://127.0.0.1:${port}`;
+  return {
+    PRACTICE_CREDIT: '1000',
+    VENUE_B_URL: `${at('http', trading.venueBPort)}/trade-api/v2`,
+    VENUE_B_ACCOUNTS_URL: at('http', trading.adminPort),
+    VENUE_E_URL: at('http', trading.venueEPort),
+  };
+}
+
+/** Only what the process reads: no secret reaches one that has no use for it. */
+function read({ settings }: StartableProgram, values: Environment): Environment {
   return Object.fromEntries(
     Object.entries(values).filter(([name, value]) => value !== undefined && Object.hasOwn(settings, name)),
   );
@@ -98,6 +149,7 @@ function environmentOf(
  */
 export function childEnvironment(env: Environment, plan: ProcessPlan, internalPort: number): Environment {
   return {
+    ...plan.defaults,
     ...Object.fromEntries(Object.entries(env).filter(([name]) => plan.inherits(name))),
     SOTTO_SUPERVISED: 'true',
     INSTANCE: plan.name,

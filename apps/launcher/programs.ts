@@ -31,6 +31,6 @@ async function loadProgram(kind: ProcessKind): Promise<StartableProgram> {
   const found: unknown = await import(`#apps/${app}/config.js`);
   const exported = z.record(z.string(), z.unknown()).parse(found);
   const settings = definition.parse(exported[`${app}Config`]);
-  const agreements = rules.parse(exported[`${app}Rules`]);
+  const agreements = rules.parse(exported[`${app}Rules`] ?? []);
   return { kind, settings, faults: (env) => settingsFaults(settings, env, agreements) };
 }

@@ -258,7 +258,8 @@ describe('LIMITS_FACTOR on an address that others can reach is refused', () => {
     journalPath: undefined,
     listenHost: '127.0.0.1',
     publicPorts: { gateway: [1] },
-    ownerUrls: [1, 2, 3].map((port) => `http://127.0.0.1:${port}`),
+    services: ['auction'],
+    internalUrls: { owner: [1, 2, 3].map((port) => `http://127.0.0.1:${port}`) },
   });
 
   it.each([

@@ -35,7 +35,8 @@ beforeAll(async () => {
     journalPath: undefined,
     listenHost: '127.0.0.1',
     publicPorts: { gateway: [1] },
-    ownerUrls: [1, 2, 3].map((port) => `http://127.0.0.1:${port}`),
+    services: ['auction'],
+    internalUrls: { owner: [1, 2, 3].map((port) => `http://127.0.0.1:${port}`) },
   });
 });
 afterAll(() => database.drop());

@@ -30,6 +30,10 @@ const secretsSchema = z.object({
   audit_key: renewableKey,
   /** With which replay bundles are signed. */
   audit_signing_key: renewableKeys,
+  /** Under which API keys are hashed. */
+  api_key_secret: renewableKey,
+  /** Under which the signer seals the keys of users at venues. */
+  signer_key: renewableKey,
 });
 
 export type ClusterSecrets = z.output<typeof secretsSchema>;

@@ -1,15 +1,29 @@
 import type { LoadAccounts } from './config.js';
+import type { DemoTrading } from './demo/demo-accounts.js';
 
 /** What the seed has to know; it runs once the migrations are done and before any process starts. */
 export interface SeedRequest {
   readonly databaseUrl: string;
   readonly loadAccounts: LoadAccounts | undefined;
+  /** Under which API keys are hashed. Absent where no orders are executed. */
+  readonly apiKeySecret?: string;
+}
+
+export interface DemoKeyTriple {
+  readonly name: string;
+  readonly client_id: string;
+  readonly api_key: string;
+  readonly api_secret: string;
+  readonly scopes: readonly string[];
 }
 
 export interface DemoUser {
   readonly email: string;
   readonly account_id: string;
   readonly roles: readonly string[];
+  readonly api_keys?: readonly DemoKeyTriple[];
+  /** How it begins at the venues. */
+  readonly trading?: DemoTrading;
 }
 
 export interface DemoContract {

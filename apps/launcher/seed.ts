@@ -4,26 +4,33 @@ import { AUCTION_CATALOGUE } from '#libs/auction/protocol/enrolment.js';
 import { instantFromNanos } from '#libs/base/instant.js';
 import { EVIDENCE_FEED_DEFAULTS } from '#libs/ledger/evidence-feed.js';
 import { seedBalances } from '#libs/ledger/seed.js';
-import { enrolUsers } from '#libs/identity/accounts/enrol-users.js';
+import { enterApiKeys, type EnteredKey } from '#libs/identity/api-keys/enter-api-keys.js';
+import { TripleSeal } from '#libs/identity/api-keys/key-triple.js';
+import { EXECUTION_CATALOGUE } from '#libs/execution/protocol/enrolment.js';
+import { enrolKnown, enrolUsers } from '#libs/identity/accounts/enrol-users.js';
 import { hashPassword } from '#libs/identity/passwords/password-hash.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { demoAccounts, DEMO_PASSWORD, type DemoAccount } from './demo/demo-accounts.js';
 import { demoBalances, demoLimits } from './demo/demo-balances.js';
+import { demoKeys } from './demo/demo-keys.js';
 import { demoContracts } from './demo/demo-contracts.js';
 import { callInLoadMakers } from './demo/load-makers.js';
-import type { Seed } from './seed-result.js';
+import type { DemoUser, Seed } from './seed-result.js';
 
 const MAX_QUANTITY_ATOMS = 100_000_000_000_000;
 
 /** People, contracts and money to play with. What has become of them since an earlier start stays as it is, load makers aside. */
-export const seedDemo: Seed = async ({ databaseUrl, loadAccounts }) => {
+export const seedDemo: Seed = async ({ databaseUrl, loadAccounts, apiKeySecret }) => {
   const pool = openPool(databaseUrl, { applicationName: 'seed', max: 2 });
   try {
     const now = instantFromNanos(new SystemClock().epochNanos());
     const accounts = demoAccounts(loadAccounts);
+    const keys = apiKeySecret === undefined ? [] : demoKeys(accounts, apiKeySecret);
     const contracts = demoContracts(now);
     await enrol(pool, accounts);
+    await enrolTraders(pool, accounts);
+    if (apiKeySecret !== undefined) await enterApiKeys(pool, new TripleSeal(apiKeySecret), keys);
     await seedContracts(pool, contracts);
     await seedPolicy(
       pool,
@@ -36,7 +43,7 @@ export const seedDemo: Seed = async ({ databaseUrl, loadAccounts }) => {
     });
     return {
       password: DEMO_PASSWORD,
-      users: accounts.map(({ email, account_id, roles }) => ({ email, account_id, roles })),
+      users: accounts.map((account) => userOf(account, keys)),
       contracts: contracts.map(({ venue, contract_id, outcome, price_tick_atoms, quantity_step_atoms }) => ({
         venue,
         contract_id,
@@ -72,6 +79,31 @@ async function enrol(pool: Pool, accounts: readonly DemoAccount[]): Promise<void
     })),
     AUCTION_CATALOGUE,
   );
+}
+
+/** In order execution, whatever they are in the auctions. */
+async function enrolTraders(pool: Pool, accounts: readonly DemoAccount[]): Promise<void> {
+  const rolesOf = ({ trading, roles }: DemoAccount): readonly string[] => [
+    ...(trading === undefined ? [] : ['TRADER']),
+    ...(roles.includes('OPERATOR') ? ['OPERATOR'] : []),
+  ];
+  const enrolled = accounts.filter((account) => rolesOf(account).length > 0);
+  await enrolKnown(
+    pool,
+    enrolled.map((account) => ({ accountId: account.account_id, roles: rolesOf(account) })),
+    EXECUTION_CATALOGUE,
+  );
+}
+
+function userOf({ email, account_id, roles, trading }: DemoAccount, keys: readonly EnteredKey[]): DemoUser {
+  if (trading === undefined) return { email, account_id, roles };
+  const own = keys.filter((key) => key.account_id === account_id);
+  const shown = [...roles, 'TRADER'];
+  if (own.length === 0) return { email, account_id, roles: shown };
+  const triples = own.map(({ name, client_id, api_key, api_secret, scopes }) => ({
+    ...{ name, client_id, api_key, api_secret, scopes },
+  }));
+  return { email, account_id, roles: shown, api_keys: triples, trading };
 }
 
 function policyOf(account: DemoAccount): PolicySeed {

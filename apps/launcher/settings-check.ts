@@ -1,4 +1,5 @@
 import type { Environment } from '#libs/platform/settings/config.js';
+import { SERVICE_NAMES } from '#libs/platform/processes/catalogue.js';
 import { ConfigFault } from '#libs/platform/process/start-fault.js';
 import { sharedLogin } from './database-logins.js';
 import { loadLauncherConfig, OWNERS, type LauncherConfig } from './config.js';
@@ -14,8 +15,20 @@ const SOME_FACTS: ClusterFacts = {
   limitsFactor: 1,
   journalPath: undefined,
   listenHost: '127.0.0.1',
-  publicPorts: { gateway: [SOME_PORT] },
-  ownerUrls: Array.from({ length: OWNERS }, (_, shard) => `http://127.0.0.1:${SOME_PORT + shard}`),
+  services: SERVICE_NAMES,
+  publicPorts: { gateway: [SOME_PORT], execution: [SOME_PORT] },
+  internalUrls: {
+    owner: Array.from({ length: OWNERS }, (_, shard) => `http://127.0.0.1:${SOME_PORT + shard}`),
+    cell: [`http://127.0.0.1:${SOME_PORT}`],
+    executor: [`http://127.0.0.1:${SOME_PORT}`],
+  },
+  trading: {
+    signerSocket: '/signer.sock',
+    practiceFolder: '/practice',
+    adminPort: SOME_PORT,
+    venueBPort: SOME_PORT + 1,
+    venueEPort: SOME_PORT + 2,
+  },
 };
 
 /**
@@ -33,8 +46,8 @@ export function readSettings(env: Environment, plan: PlanProcesses): LauncherCon
   return own.config;
 }
 
-function factsOf({ LIMITS_FACTOR, LISTEN_HOST }: LauncherConfig): Partial<ClusterFacts> {
-  return { limitsFactor: LIMITS_FACTOR, listenHost: LISTEN_HOST };
+function factsOf({ LIMITS_FACTOR, LISTEN_HOST, SERVICES }: LauncherConfig): Partial<ClusterFacts> {
+  return { limitsFactor: LIMITS_FACTOR, listenHost: LISTEN_HOST, services: SERVICES };
 }
 
 function ownSettings(env: Environment): { config?: LauncherConfig; faults: readonly string[] } {

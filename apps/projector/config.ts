@@ -12,7 +12,7 @@ const settings = {
     schema: integer(0, 16),
     describe:
       'Cells of the order execution service, whose journals are projected too; 0 without that service',
-    default: '2',
+    default: '0',
   },
 };
 

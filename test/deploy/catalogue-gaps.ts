@@ -29,7 +29,7 @@ const NEEDS = { schema: 'migrate', journals: 'kafka' } as const;
 /** What docker-compose.yml lacks of the processes of the catalogue. */
 export function composeGaps(programs: readonly StartableProgram[]): string[] {
   const migrate = COMPOSE.services.migrate?.environment ?? {};
-  const kinds = programs.map(({ kind }) => kind);
+  const kinds = programs.map(({ kind }) => kind).filter(({ replicas }) => replicas.compose > 0);
   return gapsIn([
     ...databaseRoles(kinds).map((role): Claim => {
       const setting = passwordSetting(role);
@@ -110,8 +110,9 @@ const POLICIES: readonly (readonly [policy: string, setting: string])[] = [
 ];
 
 /** What the Kubernetes manifests lack. */
-export function kubernetesGaps(programs: readonly StartableProgram[]): string[] {
+export function kubernetesGaps(all: readonly StartableProgram[]): string[] {
   const migrate = secretsOf('migrate');
+  const programs = all.filter(({ kind }) => kind.replicas.kubernetes > 0);
   return gapsIn([
     ...databaseRoles(programs.map(({ kind }) => kind)).map((role): Claim => {
       return [`migrate: ${passwordSetting(role)}`, migrate.includes(`${role}-database-password`)];
@@ -170,7 +171,8 @@ function secretsOf(name: string): string[] {
 }
 
 /** What the figures of processes are not read from. */
-export function scrapeGaps(programs: readonly StartableProgram[]): string[] {
+export function scrapeGaps(all: readonly StartableProgram[]): string[] {
+  const programs = all.filter(({ kind }) => kind.replicas.compose > 0);
   const [pods] = POD_MONITOR.spec.selector.matchExpressions;
   const [endpoint] = POD_MONITOR.spec.podMetricsEndpoints;
   return gapsIn(

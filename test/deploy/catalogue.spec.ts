@@ -6,7 +6,13 @@ import { planProcesses } from '#apps/launcher/processes.js';
 import { loadPrograms } from '#apps/launcher/programs.js';
 import { makeSecrets } from '#apps/launcher/secrets.js';
 import { passwordSettings } from '#apps/cli/config.js';
-import { databaseRoles, kindNamed, PROCESSES, type ProcessKind } from '#libs/platform/processes/catalogue.js';
+import {
+  databaseRoles,
+  kindNamed,
+  PROCESSES,
+  SERVICE_NAMES,
+  type ProcessKind,
+} from '#libs/platform/processes/catalogue.js';
 import { composeGaps, kubernetesGaps, scrapeGaps } from './catalogue-gaps.js';
 
 /** A kind that no release has, run by an app that there is. */
@@ -23,6 +29,7 @@ const KINDS: readonly ProcessKind[] = [...PROCESSES, COURIER];
 const known = await loadPrograms(PROCESSES);
 const programs = await loadPrograms(KINDS);
 
+const PORTS = { PORT: 9080, GATEWAYS: 1, EXECUTION_PORT: undefined, SERVICES: SERVICE_NAMES };
 const plans = planProcesses(
   {
     databases: sharedLogin('postgres://sotto@127.0.0.1/sotto', databaseRoles(KINDS)),
@@ -30,8 +37,20 @@ const plans = planProcesses(
     limitsFactor: 1,
     journalPath: undefined,
     listenHost: '127.0.0.1',
-    publicPorts: publicPortsOf({ PORT: 9080, GATEWAYS: 1 }, KINDS),
-    ownerUrls: ['http://127.0.0.1:1', 'http://127.0.0.1:2', 'http://127.0.0.1:3'],
+    services: SERVICE_NAMES,
+    publicPorts: publicPortsOf(PORTS, KINDS),
+    internalUrls: {
+      owner: ['http://127.0.0.1:1', 'http://127.0.0.1:2', 'http://127.0.0.1:3'],
+      cell: ['http://127.0.0.1:4', 'http://127.0.0.1:5'],
+      executor: ['http://127.0.0.1:6'],
+    },
+    trading: {
+      signerSocket: '/signer.sock',
+      practiceFolder: '/practice',
+      adminPort: 7,
+      venueBPort: 8,
+      venueEPort: 9,
+    },
   },
   programs,
 );
@@ -89,7 +108,7 @@ it('deployments are told what they lack of a new kind', () => {
 });
 
 it('no two processes of a machine take the same public port, and all stop within ten seconds', () => {
-  const ports = Object.values(publicPortsOf({ PORT: 8080, GATEWAYS: 16 })).flat();
+  const ports = Object.values(publicPortsOf({ ...PORTS, PORT: 8080, GATEWAYS: 10 })).flat();
   expect(new Set(ports).size).toBe(ports.length);
   const stages = Map.groupBy<number, ProcessKind>(PROCESSES, ({ stop }) => stop.order);
   const longest = [...stages.values()].map((kinds) => Math.max(...kinds.map(({ stop }) => stop.withinMs)));

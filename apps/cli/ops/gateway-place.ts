@@ -18,6 +18,11 @@ export const opsSettings = defineConfig({
   DATA_DIR: { schema: nonEmpty(), describe: 'Data folder of a local cluster', default: '.data' },
 });
 
+export const executionSettings = defineConfig({
+  ...opsSettings,
+  EXECUTION_URL: { schema: nonEmpty().optional(), describe: 'Where order execution is' },
+});
+
 export type OpsSettings = Config<typeof opsSettings>;
 
 /** Where the gateway is, and on a local demo cluster who may be asked to do the work. */

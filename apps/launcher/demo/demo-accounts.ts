@@ -6,6 +6,9 @@ export const DEMO_PASSWORD = 'sotto-demo';
 
 export type DemoRole = 'ORIGINATOR' | 'MARKET_MAKER' | 'OPERATOR' | 'AUDITOR' | 'VIEWER';
 
+/** How a demo user begins at the venues: `ready` is linked with money, `poor` with little, `new` is not linked. */
+export type DemoTrading = 'ready' | 'poor' | 'new' | 'small';
+
 export interface DemoAccount {
   readonly account_id: string;
   readonly email: string;
@@ -16,6 +19,8 @@ export interface DemoAccount {
   readonly enrolled: boolean;
   readonly venues: readonly string[];
   readonly control_group?: string;
+  /** Absent of those who do not trade. */
+  readonly trading?: DemoTrading;
   /** Belongs to a load test rather than to a person who looks around. */
   readonly load: boolean;
 }
@@ -32,6 +37,9 @@ export function demoAccounts(load: LoadAccounts | undefined): DemoAccount[] {
     // Enrolled as a maker and entitled to no venue: eligible for no auction.
     person('outsider-1', 'Outsider 1', ['MARKET_MAKER'], { venues: [] }),
     person('viewer-1', 'Viewer 1', ['VIEWER'], { capable: false }),
+    ...numbered(4, (n) => trader(`trader-${n}`, `Trader ${n}`, 'ready')),
+    trader('trader-poor', 'Trader with little money', 'poor'),
+    trader('trader-new', 'Trader who begins', 'new'),
     person('stranger-1', 'Stranger 1', [], { enrolled: false, venues: [] }),
     ...numbered(load?.makers ?? 0, (n) =>
       person(`load-maker-${n}`, `Load Maker ${n}`, ['MARKET_MAKER'], LOAD),
@@ -43,6 +51,13 @@ export function demoAccounts(load: LoadAccounts | undefined): DemoAccount[] {
 }
 
 const LOAD = { load: true };
+/** They take part in auctions and trade as well. */
+const ALSO_TRADE: ReadonlySet<string> = new Set(['originator-1', 'maker-1']);
+
+/** With no part in auctions. */
+function trader(name: string, displayName: string, trading: DemoTrading): DemoAccount {
+  return person(name, displayName, [], { enrolled: false, capable: false, venues: [], trading });
+}
 
 function person(
   name: string,
@@ -60,6 +75,7 @@ function person(
     enrolled: true,
     venues: DEMO_VENUES,
     load: false,
+    ...(ALSO_TRADE.has(name) ? { trading: 'small' as const } : {}),
     ...(SAME_HOUSE.has(name) ? { control_group: 'demo-house-1' } : {}),
     ...differing,
   };

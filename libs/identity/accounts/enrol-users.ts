@@ -42,6 +42,22 @@ export async function enrolUsers(
   await client.query(ENTER, [JSON.stringify(records), catalogue.service]);
 }
 
+const ENROL = `
+  insert into identity.enrolments (account_id, service, roles, capabilities)
+  select account_id, $2, roles, '{}' from jsonb_to_recordset($1) as s (account_id uuid, roles text[])
+  on conflict (account_id, service) do nothing`;
+
+/** Enrols known users in one more service. Those that are enrolled there stay as they are by now. */
+export async function enrolKnown(
+  client: Pool | PoolClient,
+  users: readonly { readonly accountId: string; readonly roles: readonly string[] }[],
+  catalogue: ServiceCatalogue,
+): Promise<void> {
+  for (const { roles } of users) requireKnown(catalogue, { roles, capabilities: [] });
+  const records = users.map(({ accountId, roles }) => ({ account_id: accountId, roles }));
+  await client.query(ENROL, [JSON.stringify(records), catalogue.service]);
+}
+
 function recordOf(
   { accountId, email, displayName, passwordHash, enrolment }: NewUser,
   catalogue: ServiceCatalogue,

@@ -1,6 +1,10 @@
 /** What a process needs before it can serve: its tables and roles, or the topics of the journals. */
 type Need = 'schema' | 'journals';
 
+/** Of all services of the product those that this release has. */
+export const SERVICE_NAMES = ['auction', 'execution'] as const;
+export type ServiceName = (typeof SERVICE_NAMES)[number];
+
 /**
  * One kind of process. The launcher, database roles, docker-compose.yml, the Kubernetes manifests and scrape targets are made from
  * this or checked against it: a new kind is one entry here, and an app.
@@ -10,11 +14,13 @@ export interface ProcessKind {
   readonly name: string;
   /** `apps/<app>/main.ts` is what runs; `apps/<app>/config.ts` has its settings as `<app>Config` and `<app>Rules`. */
   readonly app: string;
+  /** The services that need it. Logins and the vault live with the auctions, so their processes serve all services. */
+  readonly services: readonly ServiceName[];
   /** What makes it this kind where several kinds share an app, such as SERVES of the gateway. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Whether its only process is called `name-0` and not `name`. Several are numbered anyway. */
   readonly isNumbered: boolean;
-  /** Processes under `npm start`, in docker-compose.yml, and the pods in Kubernetes. */
+  /** Processes under `npm start`, in docker-compose.yml, and the pods in Kubernetes; 0 where it is not deployed. */
   readonly replicas: { readonly local: number; readonly compose: number; readonly kubernetes: number };
   /** Where the public reaches it on one machine: the first replica at `base`, each further one `step` above. */
   readonly publicPort?: { readonly base: number; readonly step: number };
@@ -27,6 +33,9 @@ export interface ProcessKind {
   readonly stop: { readonly order: number; readonly withinMs: number };
 }
 
+/** Runs under `npm start` only. */
+const NOT_DEPLOYED = { compose: 0, kubernetes: 0 } as const;
+const ALL_SERVICES = ['auction', 'execution'] as const;
 const PATHS = { health: '/healthz', readiness: '/readyz', metrics: '/metrics' } as const;
 
 /** Edges stop first, so that nothing new comes in; the owners stop last, because the others still report to them. */
@@ -34,6 +43,7 @@ export const PROCESSES = [
   {
     name: 'owner',
     app: 'owner',
+    services: ALL_SERVICES,
     isNumbered: true,
     replicas: { local: 3, compose: 3, kubernetes: 3 },
     databaseRole: 'owner',
@@ -44,6 +54,7 @@ export const PROCESSES = [
   {
     name: 'gateway',
     app: 'gateway',
+    services: ALL_SERVICES,
     isNumbered: true,
     replicas: { local: 1, compose: 2, kubernetes: 2 },
     publicPort: { base: 8080, step: 1 },
@@ -55,6 +66,7 @@ export const PROCESSES = [
   {
     name: 'projector',
     app: 'projector',
+    services: ALL_SERVICES,
     isNumbered: false,
     replicas: { local: 1, compose: 2, kubernetes: 2 },
     databaseRole: 'projector',
@@ -65,12 +77,68 @@ export const PROCESSES = [
   {
     name: 'settler',
     app: 'settler',
+    services: ['auction'],
     isNumbered: false,
     replicas: { local: 1, compose: 1, kubernetes: 2 },
     databaseRole: 'settler',
     paths: PATHS,
     waitsFor: ['schema'],
     stop: { order: 2, withinMs: 1_500 },
+  },
+  {
+    name: 'execution',
+    app: 'gateway',
+    services: ['execution'],
+    settings: { SERVES: 'execution' },
+    isNumbered: true,
+    replicas: { local: 1, ...NOT_DEPLOYED },
+    publicPort: { base: 8090, step: 1 },
+    databaseRole: 'gateway',
+    paths: PATHS,
+    waitsFor: ['schema', 'journals'],
+    stop: { order: 1, withinMs: 3_500 },
+  },
+  {
+    name: 'cell',
+    app: 'cell',
+    services: ['execution'],
+    isNumbered: true,
+    replicas: { local: 2, ...NOT_DEPLOYED },
+    databaseRole: 'cell',
+    paths: PATHS,
+    waitsFor: ['schema', 'journals'],
+    stop: { order: 4, withinMs: 2_000 },
+  },
+  {
+    name: 'executor',
+    app: 'executor',
+    services: ['execution'],
+    isNumbered: false,
+    replicas: { local: 1, ...NOT_DEPLOYED },
+    paths: PATHS,
+    waitsFor: ['schema'],
+    stop: { order: 2, withinMs: 1_500 },
+  },
+  {
+    name: 'signer',
+    app: 'signer',
+    services: ['execution'],
+    isNumbered: false,
+    replicas: { local: 1, ...NOT_DEPLOYED },
+    databaseRole: 'signer',
+    paths: PATHS,
+    waitsFor: ['schema'],
+    stop: { order: 3, withinMs: 1_000 },
+  },
+  {
+    name: 'practice',
+    app: 'practice',
+    services: ['execution'],
+    isNumbered: false,
+    replicas: { local: 1, ...NOT_DEPLOYED },
+    paths: PATHS,
+    waitsFor: [],
+    stop: { order: 4, withinMs: 1_000 },
   },
 ] as const satisfies readonly ProcessKind[];
 
@@ -89,7 +157,13 @@ export function processNames({ name, isNumbered }: ProcessKind, count: number): 
   return Array.from({ length: count }, (_, index) => `${name}-${index}`);
 }
 
+type RoleOf<K> = K extends { readonly databaseRole?: infer R } ? Extract<R, string> : never;
+
 /** The roles by which processes log in to the database, each once. */
-export function databaseRoles<K extends ProcessKind>(kinds: readonly K[]): NonNullable<K['databaseRole']>[] {
-  return [...new Set(kinds.flatMap(({ databaseRole }) => databaseRole ?? []))];
+export function databaseRoles<K extends ProcessKind>(kinds: readonly K[]): RoleOf<K>[] {
+  return [...new Set(kinds.flatMap((kind) => roleOf(kind) ?? []))];
+}
+
+function roleOf<K extends ProcessKind>(kind: K): RoleOf<K> | undefined {
+  return kind.databaseRole as RoleOf<K> | undefined;
 }

@@ -91,14 +91,14 @@ export class AdminSurface {
     if (method === 'POST' && path === '/accounts') return this.openAccount(input);
     const [, exchangeId = '', marketId = '', action] = MARKET_PATH.exec(path) ?? [];
     const found = this.find(plainText(exchangeId), plainText(marketId));
-    if (found === undefined) return fault(404, 'there is no such path, venue or market');
+    if (found === undefined) return fault(404, 'There is no such path, venue or market.');
     const { open, market } = found;
     if (method === 'GET' && action === undefined) {
       await open.venue.durable();
       const { exchange_id: id, reads } = open.venue;
       return { status: 200, body: marketInFull(id, market, reads, open.book) };
     }
-    if (method !== 'POST' || action === undefined) return fault(405, 'this path takes no such method');
+    if (method !== 'POST' || action === undefined) return fault(405, 'This path takes no such method.');
     return action === 'status' ? this.setStatus(open, market, input) : this.resolve(open, market, input);
   }
 
@@ -107,7 +107,7 @@ export class AdminSurface {
     if (!read.success) return bad(read.error);
     const asked = read.data;
     const open = this.venueOf(asked.exchange_id);
-    if (open === undefined) return fault(400, 'exchange_id: no such venue here');
+    if (open === undefined) return fault(400, 'No such venue is here.');
     const { venue, shell } = open;
     const now = venue.now();
     const { title, neg_risk, shard } = asked;
@@ -116,7 +116,7 @@ export class AdminSurface {
       now,
     );
     const grid = gridOf(asked, made.grid);
-    if (grid === undefined) return fault(400, 'bands: they begin at 0, end at 1 and follow each other');
+    if (grid === undefined) return fault(400, 'Bands begin at 0, end at 1 and follow each other.');
     const closesIn = asked.closes_in_s === undefined ? YEAR_MS : asked.closes_in_s * SECOND_MS;
     const market: MarketTerms = {
       ...{ ...made, grid, publishes_grid: asked.grid, closes_at: now + closesIn, seeded: false },
@@ -139,7 +139,7 @@ export class AdminSurface {
     if (!read.success) return bad(read.error);
     const { market_id } = terms;
     const reply = await open.venue.ask({ do: 'status', market_id, status: read.data.status });
-    return reply.ok ? this.record(open, market_id) : fault(409, `the market is ${reply.refusal}`);
+    return reply.ok ? this.record(open, market_id) : fault(409, `The market is ${reply.refusal}.`);
   }
 
   private async resolve(open: OpenVenue, { terms }: ListedMarket, input: unknown): Promise<VenueAnswer> {
@@ -147,14 +147,14 @@ export class AdminSurface {
     if (!read.success) return bad(read.error);
     const { market_id } = terms;
     const reply = await open.venue.ask({ do: 'resolve', market_id, payouts: read.data.payouts });
-    return reply.ok ? this.record(open, market_id) : fault(409, `the market is ${reply.refusal}`);
+    return reply.ok ? this.record(open, market_id) : fault(409, `The market is ${reply.refusal}.`);
   }
 
   private arm(input: unknown): VenueAnswer {
     const read = faultBody.safeParse(input);
     if (!read.success) return bad(read.error);
     const open = this.venueOf(read.data.exchange_id);
-    if (open === undefined) return fault(400, 'exchange_id: no such venue here');
+    if (open === undefined) return fault(400, 'No such venue is here.');
     open.faults.arm(read.data);
     return { status: 200, body: read.data };
   }
@@ -170,7 +170,7 @@ export class AdminSurface {
     const { exchange_id, account: name, amount } = read.data;
     const open = this.venueOf(exchange_id);
     const account = open?.shell.cashAccount(name);
-    if (open === undefined || account === undefined) return fault(400, 'no such venue or account here');
+    if (open === undefined || account === undefined) return fault(400, 'No such venue or account is here.');
     const movement_id = open.venue.newId();
     await open.venue.ask({ do: 'credit', account, amount: String(amount), movement_id });
     return { status: 200, body: { exchange_id, account: name, movement_id } };
@@ -181,14 +181,14 @@ export class AdminSurface {
     if (!read.success) return bad(read.error);
     const opened = await this.venueOf(read.data.exchange_id)?.shell.openAccount?.(read.data.account);
     return opened === undefined
-      ? fault(400, 'exchange_id: no venue here gives out keys by that name')
+      ? fault(400, 'No venue here gives out keys by that name.')
       : { status: 201, body: opened };
   }
 
   private record({ venue }: OpenVenue, marketId: string, status = 200): VenueAnswer {
     const market = venue.reads.market(marketId);
     return market === undefined
-      ? fault(404, 'no such market')
+      ? fault(404, 'There is no such market.')
       : { status, body: marketRecord(venue.exchange_id, market) };
   }
 

@@ -10,6 +10,18 @@ export interface ClusterFile {
   readonly processes: readonly ListedProcess[];
   readonly demo: { readonly password: string; readonly users: readonly ClusterUser[] };
   readonly contracts: readonly ClusterContract[];
+  /** Of a cluster that executes orders. */
+  readonly execution_url?: string;
+  readonly practice?: {
+    readonly admin_url: string;
+    readonly venues: readonly {
+      readonly exchange_id: string;
+      readonly rest_url: string;
+      readonly ws_url?: string;
+    }[];
+    readonly chains: readonly never[];
+    readonly markets: readonly Readonly<Record<string, unknown>>[];
+  };
 }
 
 export interface ListedProcess {
@@ -25,6 +37,13 @@ export interface ClusterUser {
   readonly email: string;
   readonly account_id: string;
   readonly roles: readonly string[];
+  readonly api_keys?: readonly {
+    readonly name: string;
+    readonly client_id: string;
+    readonly api_key: string;
+    readonly api_secret: string;
+    readonly scopes: readonly string[];
+  }[];
 }
 
 export interface ClusterContract {

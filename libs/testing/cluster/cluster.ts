@@ -70,9 +70,18 @@ export class OwnedCluster extends RunningCluster {
 export async function startCluster(options: ClusterOptions = {}): Promise<OwnedCluster> {
   const dataDir = options.dataDir ?? temporaryFolder();
   const port = await pickPortRange(Number(options.env?.GATEWAYS ?? 1));
+  const executionPort = await pickPortRange(1);
   const log = openSync(path.join(dataDir, 'launcher.log'), 'a');
   const launcher = spawn(process.execPath, [path.resolve('tools/start.mjs')], {
-    env: { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: String(port), ...options.env },
+    env: {
+      PATH: process.env.PATH,
+      DATA_DIR: dataDir,
+      PORT: String(port),
+      EXECUTION_PORT: String(executionPort),
+      // What a spec is about; the others would only take their time.
+      SERVICES: 'auction',
+      ...options.env,
+    },
     stdio: ['ignore', log, log],
   });
   closeSync(log);

@@ -62,7 +62,13 @@ export class Launches {
   launch(env: Readonly<Record<string, string>> = {}, command: readonly string[] = []): Launcher {
     const [program, ...args] = [...command, process.execPath, SCRIPT];
     const child = spawn(program, args, {
-      env: { PATH: process.env.PATH, DATA_DIR: this.folder, PORT: String(this.port), ...env },
+      env: {
+        PATH: process.env.PATH,
+        DATA_DIR: this.folder,
+        PORT: String(this.port),
+        SERVICES: 'auction',
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const launcher: Launcher = {

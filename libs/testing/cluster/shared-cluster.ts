@@ -16,6 +16,9 @@ const SETTINGS = {
   STREAM_HEARTBEAT_MS: '1000',
 };
 
+/** A user has five orders a second as in life: specs that want more wait for their turn. */
+const TRADING_SETTINGS = { SERVICES: 'execution', PRACTICE_STILL: '1', LIMITS_FACTOR: '50' };
+
 /** Names this run of jest; workers inherit it. */
 export const TEST_RUN_VARIABLE = 'SOTTO_TEST_RUN';
 
@@ -26,9 +29,19 @@ export const SHARED_HEARTBEAT_MS = Number(SETTINGS.STREAM_HEARTBEAT_MS);
  * One cluster for all specs of a run, whichever worker they run in. The first that asks starts it: making the folder of the run
  * succeeds once. It ends with jest itself, not with the worker that started it.
  */
-export async function sharedCluster(): Promise<RunningCluster> {
-  const folder = path.join(tmpdir(), `sotto-e2e-run-${process.env[TEST_RUN_VARIABLE] ?? String(jestPid())}`);
-  if (isFirst(folder)) await start(folder);
+export function sharedCluster(): Promise<RunningCluster> {
+  return shared('run', SETTINGS);
+}
+
+/** The same for specs about orders. */
+export function sharedTradingCluster(): Promise<RunningCluster> {
+  return shared('trading', TRADING_SETTINGS);
+}
+
+async function shared(name: string, env: Readonly<Record<string, string>>): Promise<RunningCluster> {
+  const run = process.env[TEST_RUN_VARIABLE] ?? String(jestPid());
+  const folder = path.join(tmpdir(), `sotto-e2e-${name}-${run}`);
+  if (isFirst(folder)) await start(folder, env);
   return eventually(() => found(folder), STARTED_WITHIN_MS);
 }
 
@@ -42,9 +55,9 @@ function isFirst(folder: string): boolean {
   }
 }
 
-async function start(folder: string): Promise<void> {
+async function start(folder: string, env: Readonly<Record<string, string>>): Promise<void> {
   try {
-    const cluster = await startCluster({ env: SETTINGS, endsWith: jestPid(), leftovers: [folder] });
+    const cluster = await startCluster({ env, endsWith: jestPid(), leftovers: [folder] });
     note(folder, 'place', cluster.dataDir);
   } catch (error) {
     note(folder, 'failure', String(error));

@@ -74,7 +74,10 @@ async function startGateway(databaseUrl: string): Promise<string> {
     journalPath: undefined,
     listenHost: '127.0.0.1',
     publicPorts: { gateway: [port] },
-    ownerUrls: [0, 1, 2].map((shard) => new URL(cluster.process(`owner-${shard}`).health_url).origin),
+    services: ['auction'],
+    internalUrls: {
+      owner: [0, 1, 2].map((shard) => new URL(cluster.process(`owner-${shard}`).health_url).origin),
+    },
   }).find(({ kind }) => kind.name === 'gateway');
   gateway = spawn(process.execPath, [path.resolve('dist/apps/gateway/main.js')], {
     env: { ...plan?.env, INSTANCE: 'gateway-away', INTERNAL_PORT: String(internalPort) },

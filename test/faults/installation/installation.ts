@@ -196,7 +196,7 @@ export class Installation {
     this.databaseUrl = database.url;
     database.watch((pid) => this.note('postgres', pid));
     await migrate(database.url, allMigrations, { info: () => undefined });
-    await prepareJournals(database.url, this.kafkaEnv, { clock });
+    await prepareJournals(database.url, this.kafkaEnv, { clock }, { SERVICES: ['auction'], CELLS: 1 });
     this.seed = await seedDemo({ databaseUrl: database.url, loadAccounts: options.loadAccounts });
     await this.placeProcesses();
     this.over.signal.throwIfAborted();
@@ -257,7 +257,8 @@ export class Installation {
         journalPath: path.join(this.folder, 'postgres'),
         listenHost: '127.0.0.1',
         publicPorts: { gateway: gatewayPorts },
-        ownerUrls: [],
+        services: ['auction'],
+        internalUrls: {},
       },
     });
     this.times = times;

@@ -61,7 +61,7 @@ async function planOf(name: string, place: PlanPlace, time: FakedTime | undefine
   const databases = Object.fromEntries(
     Object.entries(facts.databases).map(([role, url]) => [role, throughWire(url)]),
   );
-  const seen = { ...facts, databases, ownerUrls };
+  const seen = { ...facts, databases, internalUrls: { owner: ownerUrls } };
   const plan = planProcesses(seen).find((each) => each.name === (ALIASES[name] ?? name));
   if (plan === undefined) throw new Error(`the launcher plans no ${name}`);
   const kafka =

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { linkTraders } from './demo/link-traders.js';
+import type { TradingPlaces } from './processes.js';
+import type { DemoUser } from './seed-result.js';
+
+/** The practice venues as cluster.json shows them. */
+export interface PracticeFacts {
+  readonly admin_url: string;
+  readonly venues: readonly {
+    readonly exchange_id: string;
+    readonly rest_url: string;
+    readonly ws_url: string;
+  }[];
+  readonly chains: readonly never[];
+  readonly markets: readonly unknown[];
+}
+
+const markets = z.object({ markets: z.array(z.unknown()) });
+
+/** Once the processes are ready: the demo traders get their accounts, and the seeded markets are told. */
+export async function openTrading(
+  places: TradingPlaces,
+  users: readonly DemoUser[],
+  executor: { readonly executorUrl: string; readonly serviceToken: string; readonly clock: Clock },
+): Promise<PracticeFacts> {
+  const { adminPort, venueBPort, venueEPort } = places;
+  const admin_url = `http://127.0.0.1:${adminPort}`;
+  await linkTraders(users, ['venue_b', 'venue_e'], executor);
+  const answer = await fetch(`${admin_url}/markets`);
+  const venue = (exchange_id: string, port: number): PracticeFacts['venues'][number] => ({
+    exchange_id,
+    rest_url: `http://127.0.0.1:${port}`,
+    ws_url: `ws://127.0.0.1:${port}`,
+  });
+  return {
+    admin_url,
+    venues: [venue('venue_b', venueBPort), venue('venue_e', venueEPort)],
+    chains: [],
+    markets: markets.parse(await answer.json()).markets,
+  };
+}

@@ -1,0 +1,29 @@
+import type { Pool } from 'pg';
+import { isWellFormed, type KeyTriple, type TripleSeal } from './key-triple.js';
+import { isGrantable, type Preset } from './scopes.js';
+
+/** A key whose triple is known beforehand, as those of demo users are. */
+export interface EnteredKey extends KeyTriple {
+  readonly account_id: string;
+  readonly name: string;
+  readonly preset?: Preset;
+  readonly scopes: readonly string[];
+}
+
+const ENTER = `
+  insert into identity.api_keys (client_id, account_id, name, preset, scopes, ip_allow_list, digest, version)
+  select client_id, account_id, name, preset, array(select jsonb_array_elements_text(scopes)), '{}', decode(digest, 'hex'), 0
+  from jsonb_to_recordset($1) as s (client_id text, account_id uuid, name text, preset text, scopes jsonb, digest text)
+  on conflict (client_id) do nothing`;
+
+/** A key that is there already stays as it is by now, revoked or not. */
+export async function enterApiKeys(pool: Pool, seal: TripleSeal, keys: readonly EnteredKey[]): Promise<void> {
+  const records = keys.map((key) => {
+    if (!isWellFormed(key) || !key.scopes.every(isGrantable)) {
+      throw new RangeError(`${key.client_id} is no key that can be entered`);
+    }
+    const { client_id, account_id, name, preset = null, scopes } = key;
+    return { client_id, account_id, name, preset, scopes, digest: seal.digestOf(key).toString('hex') };
+  });
+  await pool.query(ENTER, [JSON.stringify(records)]);
+}
