@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Registry } from 'prom-client';
+import { CellUnavailable } from '#libs/execution/executor/cell-client.js';
 import { Executor } from '#libs/execution/executor/executor.js';
 import { PracticeCredit } from '#libs/execution/executor/practice-credit.js';
 import type { CellLink, CellRequest } from '#libs/execution/protocol/cell-protocol.js';
@@ -73,7 +74,9 @@ async function serve(parts: ExecutorProcess): Promise<void> {
     meter: measureCalls(registry, venues.keys()),
     credit: creditOf(config),
     onFault: quietly((part, error) => {
-      log.warn({ err: error, part }, 'something could not be carried out and will be tried again');
+      // Readiness and figures say so too; cells that start at the same time are no reason to warn.
+      const level = error instanceof CellUnavailable ? 'info' : 'warn';
+      log[level]({ err: error, part }, 'something could not be carried out and will be tried again');
     }, clock),
   });
   measureExecutor(registry, executor);

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import { eventually } from '#libs/testing/eventually.js';
 import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 
-export interface Answer {
+export interface CallAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Record<string, unknown>;
@@ -22,7 +23,7 @@ async function ask(
   url: string,
   headers: Readonly<Record<string, string>>,
   body: unknown,
-): Promise<Answer> {
+): Promise<CallAnswer> {
   const response = await fetch(url, {
     method,
     headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
@@ -49,11 +50,11 @@ export class DemoTrader {
     readonly userId: string,
   ) {}
 
-  send(method: Method, path: string, body?: unknown): Promise<Answer> {
+  send(method: Method, path: string, body?: unknown): Promise<CallAnswer> {
     return ask(method, `${this.url}${path}`, this.headers, body);
   }
 
-  submit(order: Readonly<Record<string, unknown>>): Promise<Answer> {
+  submit(order: Readonly<Record<string, unknown>>): Promise<CallAnswer> {
     return this.send('POST', '/orders', { client_order_id: randomUUID(), ...order });
   }
 
@@ -85,6 +86,13 @@ export class DemoTrader {
   }
 }
 
+/** A market's record, as far as specs need it. */
+const marketRecord = z.object({
+  market_id: z.string(),
+  outcomes: z.array(z.object({ outcome: z.string(), token_id: z.string().optional() })),
+});
+export type VenueMarketJson = z.output<typeof marketRecord>;
+
 /** The practice venues and the demo traders of a cluster. */
 export class OrdersFloor {
   constructor(readonly cluster: RunningCluster) {}
@@ -113,8 +121,19 @@ export class OrdersFloor {
   }
 
   /** A market of its own that no bot quotes. */
-  async market(exchange_id: string, more: Readonly<Record<string, unknown>> = {}): Promise<string> {
-    const { market_id: id } = await this.admin('POST', '/markets', { exchange_id, ...more });
-    return String(id);
+  async market(exchange_id: string, more: Readonly<Record<string, unknown>> = {}): Promise<VenueMarketJson> {
+    return marketRecord.parse(await this.admin('POST', '/markets', { exchange_id, ...more }));
   }
+}
+
+/** What an order says of market and outcome. */
+export function namesOf(
+  exchange_id: string,
+  { market_id, outcomes }: VenueMarketJson,
+  index: 0 | 1,
+): Readonly<Record<string, unknown>> {
+  const found = outcomes[index];
+  if (found === undefined) throw new Error('a market has two outcomes');
+  const { outcome, token_id } = found;
+  return { exchange_id, market_id, outcome, ...(token_id === undefined ? {} : { token_id }) };
 }
