@@ -17,8 +17,10 @@ type RequestOf<O extends Op> = TraderRequest | OperatorRequest extends infer R
     : never
   : never;
 
+type ReplyOf<O extends Op> = CellReplies[O & keyof CellReplies];
+
 export type CellAnswer<O extends Op> =
-  | { readonly ok: true; readonly value: CellReplies[O & keyof CellReplies] }
+  | { readonly ok: true; readonly value: ReplyOf<O> }
   | { readonly ok: false; readonly status: number; readonly refusal: CellRefusal };
 
 const SILENT: CellAnswer<never> = { ok: false, status: 503, refusal: CELL_UNAVAILABLE };
@@ -89,13 +91,13 @@ export class Cells {
 
 function answerOf<O extends Op>({ status, body }: LinkReply): CellAnswer<O> {
   const read = fromWire(body);
-  if (status === 200 && isAnswer<CellReplies[O & keyof CellReplies]>(read)) return { ok: true, value: read };
+  if (status === 200 && isAnswer<O>(read)) return { ok: true, value: read };
   if (status >= 400 && isRefusal(read)) return { ok: false, status, refusal: read };
   return { ok: false, status: 500, refusal: FAULT };
 }
 
 /** What a cell answers is believed: it is one of our processes. */
-function isAnswer<T>(value: unknown): value is T {
+function isAnswer<O extends Op>(value: unknown): value is ReplyOf<O> {
   return typeof value === 'object' && value !== null;
 }
 

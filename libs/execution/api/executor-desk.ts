@@ -18,21 +18,23 @@ interface ExecutorReplies {
   readonly vault_balances: VenueBalances;
   readonly reset_breakers: object;
 }
-type RequestOf<O extends keyof ExecutorReplies> = Extract<ExecutorLinkRequest, { readonly op: O }>;
+type Op = keyof ExecutorReplies;
+type ReplyOf<O extends Op> = ExecutorReplies[O];
+type RequestOf<O extends Op> = Extract<ExecutorLinkRequest, { readonly op: O }>;
 
-type ExecutorAnswer<O extends keyof ExecutorReplies> =
-  | { readonly ok: true; readonly value: ExecutorReplies[O] }
+type ExecutorAnswer<O extends Op> =
+  | { readonly ok: true; readonly value: ReplyOf<O> }
   | { readonly ok: false; readonly status: number; readonly refusal: CellRefusal };
 
 /** Asks the executor, which alone uses the credentials of users. */
 export class ExecutorDesk {
   constructor(private readonly link: ExecutorLink) {}
 
-  async ask<O extends keyof ExecutorReplies>(request: RequestOf<O>): Promise<ExecutorAnswer<O>> {
+  async ask<O extends Op>(request: RequestOf<O>): Promise<ExecutorAnswer<O>> {
     try {
       const { status, body } = await this.link.request(request, PATIENCE_MS);
       const read = fromWire(body);
-      if (status === 200 && isAnswer<ExecutorReplies[O]>(read)) return { ok: true, value: read };
+      if (status === 200 && isAnswer<O>(read)) return { ok: true, value: read };
       const refusal = isRefusal(read) ? read : SILENT;
       return { ok: false, status: isRefusal(read) ? status : 503, refusal };
     } catch (error) {
@@ -44,7 +46,7 @@ export class ExecutorDesk {
   }
 
   /** What it has to say, or its refusal, thrown. */
-  async told<O extends keyof ExecutorReplies>(request: RequestOf<O>): Promise<ExecutorReplies[O]> {
+  async told<O extends Op>(request: RequestOf<O>): Promise<ReplyOf<O>> {
     const answer = await this.ask<O>(request);
     if (!answer.ok) throw new Refused(envelope(answer.status, answer.refusal));
     return answer.value;
@@ -56,7 +58,7 @@ export class ExecutorDesk {
 }
 
 /** What the executor answers is believed: it is one of our processes. */
-function isAnswer<T>(value: unknown): value is T {
+function isAnswer<O extends Op>(value: unknown): value is ReplyOf<O> {
   return typeof value === 'object' && value !== null;
 }
 

@@ -1,5 +1,6 @@
 import { parseDecimal } from '#libs/base/decimals.js';
 import type { Instant } from '#libs/base/instant.js';
+import { characters } from '#libs/edge/decoding/decode-scalars.js';
 import { normalInstant } from '#libs/edge/decoding/instant-text.js';
 import { NumberToken } from '#libs/edge/decoding/json-scan.js';
 import type { JsonRecord } from '#libs/edge/decoding/strict-json.js';
@@ -109,7 +110,7 @@ const SHOWN = 64;
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
 export function isPrintable(text: string, max: number): boolean {
-  return text.length > 0 && [...text].length <= max && !UNPRINTABLE.test(text);
+  return text.length > 0 && characters(text) <= max && !UNPRINTABLE.test(text);
 }
 
 function shown(name: string): string {

@@ -271,22 +271,20 @@ export function termsOf(
   market: VenueMarket,
   { user_id, client_id, channel, connection_id, newKey, now }: AcceptContext,
 ): Omit<OrderTerms, 'order_id'> {
-  const { venue, side, kind, quantity, requested, expiration_minutes: minutes } = body;
+  const { venue, kind, requested, expiration_minutes: minutes } = body;
   const outcome = outcomeOf(body, market);
   if (kind === 'limit' && isLimitAllowed(market, requested.price) === false) {
     throw wrongField(PRICE, 'price', "The price is not on the market's grid");
   }
   const { price } = requested;
-  const { market_id: _asked, token_id: _token, not_after, client_order_id, ...given } = body;
-  const key = client_order_id ?? newKey();
+  const key = body.client_order_id ?? newKey();
   return {
-    ...given,
+    ...body,
     ...{ user_id, origin: 'sotto', client_order_id: key, venue, market_id: market.market_id },
     ...(outcome.token_id === undefined ? {} : { token_id: outcome.token_id }),
-    ...{ outcome: outcome.outcome, outcome_index: outcome.index, quantity, price, requested },
-    bound: kind === 'limit' ? price : marketBound(market, { ...given, side, price }),
+    ...{ outcome: outcome.outcome, outcome_index: outcome.index, price },
+    bound: kind === 'limit' ? price : marketBound(market, { ...body, price }),
     ...(minutes === undefined ? {} : { expires_at: plusMillis(now, minutes * MINUTE_MS) }),
-    ...(not_after === undefined ? {} : { not_after }),
     ...{ collateral: 'skip', channel },
     ...(client_id === undefined ? {} : { client_id }),
     ...(connection_id === undefined ? {} : { connection_id }),

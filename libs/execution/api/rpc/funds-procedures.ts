@@ -23,24 +23,7 @@ const place = enumOf(['vault', 'chain', 'kalshi_usd']);
 export function fundsProcedures(parts: ExecutionParts): readonly Procedure[] {
   const { cells, venues, opened } = parts;
   return [
-    procedure(
-      {
-        name: 'venues.link',
-        kind: 'mutation',
-        access: 'session',
-        summary: 'Open and link an account at a venue',
-      },
-      object({ required: { exchangeId: exchange } }),
-      async ({ caller, requestId, input: { exchangeId } }) => {
-        if (!venues.has(exchangeId)) throw unregistered();
-        if (exchangeId === 'venue_b') {
-          throw wrongField(CODE, 'exchangeId', 'venue_b is linked by POST /exchanges/venue_b/enable-trading');
-        }
-        const given = { venue: exchangeId, request_id: requestId };
-        const linkedAt = await linkVenue(opened.executor, caller, given);
-        return { exchangeId, tradingLinked: linkedAt !== undefined, ...present({ linkedAt }) };
-      },
-    ),
+    linking(parts),
     procedure(
       {
         name: 'funds.transfer',
@@ -93,6 +76,27 @@ export function fundsProcedures(parts: ExecutionParts): readonly Procedure[] {
       },
     ),
   ];
+}
+
+function linking({ venues, opened }: ExecutionParts): Procedure {
+  return procedure(
+    {
+      name: 'venues.link',
+      kind: 'mutation',
+      access: 'session',
+      summary: 'Open and link an account at a venue',
+    },
+    object({ required: { exchangeId: exchange } }),
+    async ({ caller, requestId, input: { exchangeId } }) => {
+      if (!venues.has(exchangeId)) throw unregistered();
+      if (exchangeId === 'venue_b') {
+        throw wrongField(CODE, 'exchangeId', 'venue_b is linked by POST /exchanges/venue_b/enable-trading');
+      }
+      const given = { venue: exchangeId, request_id: requestId };
+      const linkedAt = await linkVenue(opened.executor, caller, given);
+      return { exchangeId, tradingLinked: linkedAt !== undefined, ...present({ linkedAt }) };
+    },
+  );
 }
 
 function markOf({ created_at, terms }: Transfer): string {

@@ -9,7 +9,7 @@ import { apiCallerOf, type Scope } from '../caller.js';
 import { BODY_RULES } from '../dialect.js';
 import type { ExecutionParts } from '../execution-parts.js';
 import { Fields } from '../fields.js';
-import { Params, params } from '../params.js';
+import { params, type Params } from '../params.js';
 import { answering, refuse } from '../refusals.js';
 import { anyObject, openBody } from '../shapes.js';
 import { takeSlot } from '../slots.js';
