@@ -32,7 +32,7 @@ import {
   orderPage,
   readAs,
 } from './shapes.js';
-import { bodyOf, doubt, goodAnswer, reasonOf, unanswered, type BOutcome } from './answers.js';
+import { bodyOf, doubt, goodAnswer, reasonOf, unanswered, type RequestOutcome } from '../answers.js';
 import type { VenueBMarkets } from './markets.js';
 
 const ORDERS = '/portfolio/events/orders';
@@ -88,7 +88,7 @@ export class VenueBAccount implements VenueAccount {
   }
 
   private async submitted(
-    outcome: BOutcome,
+    outcome: RequestOutcome,
     terms: OrderTerms,
     venue_client_id: string,
   ): Promise<SubmitOutcome> {
@@ -142,7 +142,7 @@ export class VenueBAccount implements VenueAccount {
     return { outcome: await this.cancelled(exchange.outcome, order), call: exchange.call };
   }
 
-  private async cancelled(outcome: BOutcome, order: OrderName): Promise<CancelOutcome> {
+  private async cancelled(outcome: RequestOutcome, order: OrderName): Promise<CancelOutcome> {
     if (outcome.what !== 'answered') return { ...reasonOf(outcome) };
     const refused = refusalOf(outcome.status, outcome.body);
     if (refused !== undefined) {
@@ -178,7 +178,11 @@ export class VenueBAccount implements VenueAccount {
     return { outcome: this.amended(outcome, order, price), call };
   }
 
-  private amended(outcome: BOutcome, { terms, venue_client_id }: OrderName, price: Micros): AmendOutcome {
+  private amended(
+    outcome: RequestOutcome,
+    { terms, venue_client_id }: OrderName,
+    price: Micros,
+  ): AmendOutcome {
     if (outcome.what !== 'answered') return { ...reasonOf(outcome) };
     const refused = refusalOf(outcome.status, outcome.body);
     if (refused !== undefined) return { what: 'refused', failure: refused.failure };

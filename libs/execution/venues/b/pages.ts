@@ -1,6 +1,6 @@
 import { VenueUnavailable } from '../port.js';
 import type { VenueCall } from '../../rules/order.js';
-import { bodyOf } from './answers.js';
+import { bodyOf } from '../answers.js';
 import type { BQuery, VenueBRequests } from './requests.js';
 
 interface PagedRead<Row> {

@@ -4,7 +4,7 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import { SignerFailure, type SignedHeaders, type Signer } from '../../protocol/signer-protocol.js';
 import type { VenueCall } from '../../rules/order.js';
 import { callOf, type HttpAsked, type HttpOutcome, type VenueHttp } from '../http-exchange.js';
-import { bodyOf, type BOutcome } from './answers.js';
+import { bodyOf, type RequestOutcome } from '../answers.js';
 
 export type BQuery = Readonly<Record<string, string | number | undefined>>;
 
@@ -23,7 +23,7 @@ export interface SignedBRequest extends BRequest {
 }
 
 export interface BExchange {
-  readonly outcome: BOutcome;
+  readonly outcome: RequestOutcome;
   readonly call: VenueCall;
 }
 

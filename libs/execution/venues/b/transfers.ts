@@ -3,7 +3,7 @@ import { VAULT_USER, type Signer } from '../../protocol/signer-protocol.js';
 import { dividedBy, type Micros } from '../../rules/micros.js';
 import { VenueUnavailable, type VenueAccount } from '../port.js';
 import { dollarsText } from './amounts.js';
-import { bodyOf, goodAnswer } from './answers.js';
+import { bodyOf, goodAnswer } from '../answers.js';
 import { refusalOf } from './orders.js';
 import type { VenueBRequests } from './requests.js';
 import { oneAccountTransfer } from './shapes.js';

@@ -3,7 +3,7 @@ import { plusMillis, type Instant } from '#libs/base/instant.js';
 import type { ObservedFill, ObservedOrder } from '../../protocol/cell-protocol.js';
 import type { Micros } from '../../rules/micros.js';
 import type { OrderTerms } from '../../rules/order.js';
-import { doubt, goodAnswer, reasonOf, unanswered, type BOutcome } from '../b/answers.js';
+import { doubt, goodAnswer, reasonOf, unanswered, type RequestOutcome } from '../answers.js';
 import {
   VenueUnavailable,
   type AccountMovement,
@@ -91,7 +91,7 @@ export class VenueEAccount implements VenueAccount {
     return { outcome: await this.submitted(outcome, terms, venue_client_id), call };
   }
 
-  private async submitted(outcome: BOutcome, terms: OrderTerms, cloid: string): Promise<SubmitOutcome> {
+  private async submitted(outcome: RequestOutcome, terms: OrderTerms, cloid: string): Promise<SubmitOutcome> {
     if (outcome.what !== 'answered') return unanswered(outcome);
     if (outcome.status === TOO_MANY)
       return { what: 'refused', failure: { code: 'EXCHANGE_VENUEE_RATE_LIMITED' } };
@@ -164,7 +164,7 @@ export class VenueEAccount implements VenueAccount {
     return { outcome: await this.cancelled(outcome, name), call };
   }
 
-  private async cancelled(outcome: BOutcome, name: OrderName): Promise<CancelOutcome> {
+  private async cancelled(outcome: RequestOutcome, name: OrderName): Promise<CancelOutcome> {
     if (outcome.what !== 'answered') return { ...reasonOf(outcome) };
     if (outcome.status === TOO_MANY || outcome.status === NOT_READ)
       return { what: 'refused', reason: `the venue answered with ${outcome.status}` };

@@ -1,7 +1,7 @@
 import type { Instant } from '#libs/base/instant.js';
 import { VAULT_USER, type Signer } from '../../protocol/signer-protocol.js';
 import { printMicros } from '../../rules/micros.js';
-import { goodAnswer } from '../b/answers.js';
+import { goodAnswer } from '../answers.js';
 import { VenueUnavailable, type AccountMovement, type VenueAccount, type VenueBalances } from '../port.js';
 import { encodingOf, instantOf, millisOf, sideOf, tokenIdOf } from './amounts.js';
 import type { VenueEMarkets } from './markets.js';

@@ -3,7 +3,7 @@ import { instantFromNanos, NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { SignerFailure, type SignedAction, type Signer } from '../../protocol/signer-protocol.js';
 import type { VenueCall } from '../../rules/order.js';
-import { bodyOf, type BOutcome } from '../b/answers.js';
+import { bodyOf, type RequestOutcome } from '../answers.js';
 import { callOf, type HttpAsked, type HttpExchange, type VenueHttp } from '../http-exchange.js';
 import { readAs } from './shapes.js';
 
@@ -53,7 +53,9 @@ export class VenueERequests {
   }
 
   /** The action goes out as it was signed, once. */
-  async act(request: EActionRequest): Promise<{ readonly outcome: BOutcome; readonly call: VenueCall }> {
+  async act(
+    request: EActionRequest,
+  ): Promise<{ readonly outcome: RequestOutcome; readonly call: VenueCall }> {
     const { action, nonce, expires_after: expiresAfter, operation } = request;
     let signed: SignedAction;
     try {

@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import type { Signer } from '../../protocol/signer-protocol.js';
-import { goodAnswer, reasonOf } from '../b/answers.js';
+import { goodAnswer, reasonOf } from '../answers.js';
 import { CredentialsRefused, type Credentials } from '../credentials.js';
 import { VenueHttp } from '../http-exchange.js';
 import { VenueUnavailable, type Venue, type VenueAccount } from '../port.js';

@@ -1,16 +1,16 @@
 import type { z } from 'zod';
-import type { SignerFailure } from '../../protocol/signer-protocol.js';
-import type { OrderFailure } from '../../rules/order.js';
-import { parsedJson, type HttpOutcome } from '../http-exchange.js';
-import { VenueUnavailable } from '../port.js';
+import type { SignerFailure } from '../protocol/signer-protocol.js';
+import type { OrderFailure } from '../rules/order.js';
+import { parsedJson, type HttpOutcome } from './http-exchange.js';
+import { VenueUnavailable } from './port.js';
 
 /** How a signed request ended: `unsigned` and `never-sent` are proof that the venue knows nothing of it. */
-export type BOutcome = HttpOutcome | { readonly what: 'unsigned'; readonly failure: SignerFailure };
-type Answered = Extract<BOutcome, { readonly what: 'answered' }>;
-type Unanswered = Exclude<BOutcome, Answered>;
+export type RequestOutcome = HttpOutcome | { readonly what: 'unsigned'; readonly failure: SignerFailure };
+type Answered = Extract<RequestOutcome, { readonly what: 'answered' }>;
+type Unanswered = Exclude<RequestOutcome, Answered>;
 
 /** The JSON of a good answer. Anything else proves nothing. */
-export function bodyOf(outcome: BOutcome): unknown {
+export function bodyOf(outcome: RequestOutcome): unknown {
   if (outcome.what !== 'answered') throw new VenueUnavailable(reasonOf(outcome).reason);
   if (outcome.status !== 200) throw new VenueUnavailable(`the venue answered with ${outcome.status}`);
   const body = parsedJson(outcome.body);
