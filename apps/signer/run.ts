@@ -1,3 +1,6 @@
+import type { Pool } from 'pg';
+import { Counter, type Registry } from 'prom-client';
+import { SignerFailure } from '#libs/execution/protocol/signer-protocol.js';
 import { FileKeyManagement } from '#libs/execution/signer/key-management.js';
 import { SealedKeys } from '#libs/execution/signer/sealed-keys.js';
 import { SignatureRecord } from '#libs/execution/signer/signature-record.js';
@@ -10,10 +13,10 @@ import { refuseUnfitDatabase } from '#libs/platform/database/fit-database.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { measureSessions } from '#libs/platform/database/session-metrics.js';
 import { startInternalServer } from '#libs/platform/internal-server/internal-server.js';
-import { runProcess } from '#libs/platform/process/lifecycle.js';
-import { createLogger } from '#libs/platform/process/log.js';
+import { runProcess, type ProcessScope } from '#libs/platform/process/lifecycle.js';
+import { createLogger, type Logger } from '#libs/platform/process/log.js';
 import { createMetrics } from '#libs/platform/process/metrics.js';
-import type { Environment } from '#libs/platform/settings/config.js';
+import type { Config, Environment } from '#libs/platform/settings/config.js';
 import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { openTracing } from '#libs/platform/tracing/open-tracing.js';
@@ -63,25 +66,55 @@ export function run(env: Environment): void {
       },
     });
     if (!mayBegin) return;
-    const service = new SigningService({
-      keys: new SealedKeys(pool),
-      management: new FileKeyManagement(config.SIGNER_KEY),
-      record: new SignatureRecord(pool),
-      clock,
-      network: config.VENUE_E_NETWORK,
-    });
-    const tokens = watchServiceTokens(config, { clock, log, scope });
-    const server = new SignerServer({
-      path: config.SIGNER_SOCKET,
-      serviceTokens: () => tokens.accepted(),
-      answer: (request) => service.answer(request),
-      onFault: (error) => {
-        log.error({ err: error }, 'nothing could be signed');
-      },
-      clock,
-    });
+    const server = socketServer({ config, log, registry, scope, clock, pool });
     await server.listen();
     scope.onStop('socket', () => server.close());
     isListening = true;
+  });
+}
+
+interface SocketParts {
+  readonly config: Config<typeof signerConfig>;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly scope: ProcessScope;
+  readonly clock: SystemClock;
+  readonly pool: Pool;
+}
+
+/** Everything that is asked at the socket is counted, by how it ended. */
+function socketServer({ config, log, registry, scope, clock, pool }: SocketParts): SignerServer {
+  const service = new SigningService({
+    keys: new SealedKeys(pool),
+    management: new FileKeyManagement(config.SIGNER_KEY),
+    record: new SignatureRecord(pool),
+    clock,
+    network: config.VENUE_E_NETWORK,
+  });
+  const answers = new Counter({
+    name: 'sotto_signer_answers_total',
+    help: 'Requests to the signer by what was asked and how it ended',
+    labelNames: ['op', 'result'],
+    registers: [registry],
+  });
+  const tokens = watchServiceTokens(config, { clock, log, scope });
+  return new SignerServer({
+    path: config.SIGNER_SOCKET,
+    serviceTokens: () => tokens.accepted(),
+    answer: async (request) => {
+      try {
+        const reply = await service.answer(request);
+        answers.inc({ op: request.op, result: 'OK' });
+        return reply;
+      } catch (error) {
+        const result = error instanceof SignerFailure ? error.code : 'SIGNER_UNAVAILABLE';
+        answers.inc({ op: request.op, result });
+        throw error;
+      }
+    },
+    onFault: (error) => {
+      log.error({ err: error }, 'nothing could be signed');
+    },
+    clock,
   });
 }

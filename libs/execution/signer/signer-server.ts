@@ -21,6 +21,8 @@ const OWNER_ALONE = 0o177;
 const MOST_PEERS = 16;
 const MOST_PENDING = 1_024;
 const HELLO_WITHIN_MS = 2_000;
+/** A peer that does not read its replies is cut off before they fill the memory. */
+const MOST_UNREAD_BYTES = 1024 * 1024;
 
 const HELLO = z.object({ token: z.string() });
 const ENTRY = z.object({ id: z.number().int(), request: z.unknown() });
@@ -83,7 +85,9 @@ export class SignerServer {
       pending += 1;
       void this.reply(entry.data.request).then((reply) => {
         pending -= 1;
-        if (!socket.destroyed) socket.write(`${JSON.stringify({ id: entry.data.id, reply })}\n`);
+        if (socket.destroyed) return;
+        socket.write(`${JSON.stringify({ id: entry.data.id, reply })}\n`);
+        if (socket.writableLength > MOST_UNREAD_BYTES) socket.destroy();
       });
     };
     socket.on('data', (chunk) => {
