@@ -45,7 +45,13 @@ export class SignerServer {
     const before = process.umask(OWNER_ALONE);
     try {
       await new Promise<void>((resolve, reject) => {
-        this.server.once('error', reject).listen(this.options.path, resolve);
+        const refuse = (error: Error): void => {
+          reject(unusable(this.options.path, error));
+        };
+        this.server.once('error', refuse).listen(this.options.path, () => {
+          this.server.off('error', refuse);
+          resolve();
+        });
       });
     } finally {
       process.umask(before);
@@ -121,9 +127,15 @@ async function removeLeftOver(path: string): Promise<void> {
     socket.on('error', (error) => {
       const code = isCodedError(error) ? error.code : '';
       if (code === 'ENOENT' || code === 'ECONNREFUSED') resolve(false);
-      else reject(new StartFault(`SIGNER_SOCKET: ${path} cannot be used (${code})`, EXIT.config));
+      else reject(unusable(path, error));
     });
   });
   if (isAnswered) throw new StartFault(`SIGNER_SOCKET: another process answers at ${path}`, EXIT.unavailable);
   await rm(path, { force: true });
+}
+
+/** A folder that is not there, a path that is too long for a socket, or no right to it. */
+function unusable(path: string, error: Error): StartFault {
+  const code = isCodedError(error) ? error.code : error.message;
+  return new StartFault(`SIGNER_SOCKET: ${path} cannot be used (${code})`, EXIT.config);
 }

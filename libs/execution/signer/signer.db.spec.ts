@@ -42,14 +42,14 @@ function newUser(): string {
   return `user-${users}`;
 }
 
-async function startServer(key = KEY): Promise<SignerServer> {
+async function startServer(key = KEY, path = join(folder, 'signer.sock')): Promise<SignerServer> {
   const { pool } = database;
   const service = new SigningService({
     ...{ keys: new SealedKeys(pool), management: new FileKeyManagement(key) },
     ...{ record: new SignatureRecord(pool), clock, network: 'main' },
   });
   const server = new SignerServer({
-    path: join(folder, 'signer.sock'),
+    path,
     serviceTokens: () => [TOKEN],
     answer: (request) => service.answer(request),
     onFault: () => undefined,
@@ -93,6 +93,15 @@ describe('the socket', () => {
   it('can be opened by the user of the process alone', async () => {
     await startServer();
     expect(statSync(join(folder, 'signer.sock')).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    ['whose folder is not there', 'no/signer.sock'],
+    ['that is too long for a socket', `${'x'.repeat(120)}.sock`],
+  ])('is refused in one line at a path %s', async (_, path) => {
+    await expect(startServer(KEY, join(folder, path))).rejects.toMatchObject({
+      ...{ name: 'StartFault', exitCode: 78, message: expect.stringContaining('SIGNER_SOCKET') },
+    });
   });
 
   it('lets nobody in without the service token', async () => {

@@ -97,7 +97,6 @@ export type VenueEOrder = z.infer<typeof order>;
 export type VenueEFill = z.infer<typeof fill>;
 export type VenueEStatus = z.infer<typeof status>;
 export type VenueEUpdate = z.infer<typeof ledgerUpdates>[number];
-export type ExchangeReply = z.infer<typeof exchangeReply>;
 
 /** An answer that cannot be read says nothing of the account. */
 export function readAs<Shape>(shape: z.ZodType<Shape>, body: unknown): Shape {
