@@ -1,4 +1,7 @@
 import { once } from 'node:events';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SymbolConverter } from '@nktkas/hyperliquid/utils';
@@ -226,6 +229,30 @@ describe('money and shares', () => {
     expect(await balance(loser, `+${outcome * 10 + 1}`)).toBeUndefined();
     expect(await venue.info.settledOutcome({ outcome })).toMatchObject({ settleFraction: '1.0' });
   });
+});
+
+it('comes back from its log with orders, agents and the nonces that were used', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'sotto-practice-'));
+  const before = await openPracticeE(folder);
+  const [client, outcome] = [await before.account(), await before.market()];
+  const cloid = newCloid();
+  const first = oidOf(await place(client, { outcome, p: '0.4', s: '5', cloid }));
+  await before.close();
+  const after = await openPracticeE(folder);
+  try {
+    const user = client.address;
+    expect(await after.info.openOrders({ user })).toMatchObject([{ oid: first, cloid, sz: '5.0' }]);
+    expect(await after.info.extraAgents({ user })).toHaveLength(1);
+    const config = client.trader.config_;
+    if (!('wallet' in config)) throw new Error('the client has no wallet');
+    const transport = new HttpTransport({ apiUrl: after.url });
+    const trader = new ExchangeClient({ wallet: config.wallet, transport });
+    const second = oidOf(await place({ ...client, trader }, { outcome, p: '0.3', s: '5' }));
+    expect(second).toBeGreaterThan(first);
+    expect(await place({ ...client, trader }, { outcome, p: '0.3', s: '5', cloid })).toContain('cloid');
+  } finally {
+    await after.close();
+  }
 });
 
 describe('market data', () => {
