@@ -17,7 +17,6 @@ export interface ExecutorLinkPorts {
   readonly accounts: LinkedAccounts;
   readonly reconciler: Reconciler;
   readonly breakers: Pick<BreakerBoard, 'reset'>;
-  readonly onFault: (what: string, error: unknown) => void;
   /** Of practice venues only. */
   readonly credit?: PracticeCredit | undefined;
 }
@@ -70,16 +69,8 @@ export class ExecutorLinkHandler {
     reconciler.forget(user_id, venue);
     const linked = await cell.link_account({ user_id, venue, account });
     // From then on the cell gives out the account to be read; its feed need not wait for that.
-    if (linked.status === 200) await this.follow(cell, user_id, venue);
+    if (linked.status === 200) reconciler.follow(cell, user_id, venue);
     return linked;
-  }
-
-  private async follow(cell: CellClient, user_id: string, venue: Linking['venue']): Promise<void> {
-    try {
-      await this.ports.reconciler.watch(cell, user_id, venue);
-    } catch (error) {
-      this.ports.onFault('feed', error);
-    }
   }
 }
 

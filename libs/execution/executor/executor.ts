@@ -51,7 +51,7 @@ export class Executor {
     this.orders = new OrderTasks({ accounts, breakers: this.breakers, meter, clock });
     this.transfers = new TransferTasks(accounts, clock);
     const { breakers, reconciler } = this;
-    this.link = new ExecutorLinkHandler({ cells, accounts, reconciler, breakers, onFault, credit });
+    this.link = new ExecutorLinkHandler({ cells, accounts, reconciler, breakers, credit });
     this.loops = cells.map(
       (cell) =>
         new TaskLoop({ cell, clock, concurrency, onFault, carryOut: (task) => this.carryOut(cell, task) }),
@@ -83,6 +83,7 @@ export class Executor {
       case 'cancel':
       case 'amend':
       case 'query':
+        this.reconciler.follow(cell, task.user_id, task.venue);
         return this.orders.carryOut(cell, task);
     }
   }

@@ -76,18 +76,22 @@ export class OrderTasks {
     const sent = account.sentOf(terms);
     if (sent.quantity <= 0n) return refusal('refused', { code: 'ORDER_TOO_SMALL' });
     const venue_client_id = account.clientIdOf(terms.order_id, attempt);
-    const lacking = await this.fund(account, terms, sent, `${venue_client_id}.funds`);
+    const { order_id } = terms;
+    const began = this.now();
+    // Side by side: neither sends the order, and both have to have gone well before it is sent.
+    const [mayBeSent, lacking] = await Promise.all([
+      cell.begin({ order_id, venue_client_id, sent }),
+      this.fund(account, terms, sent, `${venue_client_id}.funds`),
+    ]);
+    if (!mayBeSent) return { report: { what: 'told' } };
     if (lacking !== undefined) return lacking;
     if (this.isPast(terms.not_after)) return refusal('not-sent', EXPIRED);
-    const { order_id } = terms;
-    if (!(await cell.begin({ order_id, venue_client_id, sent }))) return { report: { what: 'told' } };
-    const began = this.now();
     const told = await account.submit(terms, venue_client_id);
     this.ports.breakers.count(terms, isVenueFailure(told.outcome));
     return { call: told.call, report: await this.submitted(account, told, began) };
   }
 
-  /** Before anything is begun, so that whatever goes wrong here is proof that nothing was sent. */
+  /** Whatever goes wrong here is proof that the order was not sent. */
   private async fund(
     account: VenueAccount,
     terms: OrderTerms,

@@ -40,6 +40,14 @@ export class Reconciler {
     await cell.report(task.task_id, { report: { what: 'told' } });
   }
 
+  /** Whoever trades is followed from the first order on, without waiting until the account is to be read. */
+  follow(cell: CellClient, user_id: string, venue: VenueId): void {
+    if (this.watches.has(`${venue}/${user_id}`)) return;
+    this.watch(cell, user_id, venue).catch((error: unknown) => {
+      if (!(error instanceof NoAccount)) this.ports.onFault('feed', error);
+    });
+  }
+
   /** Follows the account from now on, under the credentials that it has now. */
   async watch(cell: CellClient, user_id: string, venue: VenueId): Promise<AccountWatch> {
     const key = `${venue}/${user_id}`;
