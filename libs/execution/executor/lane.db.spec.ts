@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { journalMigrations } from '#libs/journal/migrations/list.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
+import { LinkUnavailable } from '#libs/link/link-client.js';
 import { LiveCell, Operators } from '#libs/testing/cells/live-cell.js';
 import { submission, type WantedTerms } from '#libs/testing/cells/orders.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
@@ -14,6 +15,7 @@ import { fromWire, toWire } from '../protocol/wire.js';
 import { openVenues } from '../venues/registry.js';
 import { Executor } from './executor.js';
 
+const clock = new SystemClock();
 const ONE = 1_000_000n;
 const cents = (price: number): bigint => BigInt(price) * 10_000n;
 
@@ -23,6 +25,7 @@ describe('the order lane', () => {
   let live: LiveCell;
   let practice: PracticeB;
   let executor: Executor;
+  let venues: ReturnType<typeof openVenues>;
   let signer: Awaited<ReturnType<typeof openSigner>>;
   const faults: unknown[] = [];
 
@@ -34,7 +37,6 @@ describe('the order lane', () => {
     ]);
     live = await LiveCell.open({ database, clock: new MovableClock(), operators: new Operators() });
     const base = 'http://127.0.0.1';
-    const clock = new SystemClock();
     const settings = {
       ...{
         VENUES: ['b' as const],
@@ -45,18 +47,8 @@ describe('the order lane', () => {
       VENUE_B_URL: `${base}:${practice.open.port}/trade-api/v2`,
       VENUE_B_ACCOUNTS_URL: `${base}:${practice.admin.port}`,
     };
-    const link: Pick<CellLink, 'request'> = {
-      request: (request: CellRequest) => live.cell.handle(fromWire(toWire(request)) as CellRequest),
-    };
-    executor = new Executor({
-      ...{
-        links: [link],
-        venues: openVenues(settings, { clock, signer: signer.signer }),
-        signer: signer.signer,
-      },
-      ...{ clock, name: 'executor-0:test', concurrency: 16, meter: { called: () => undefined } },
-      onFault: (what, error) => faults.push([what, String(error)]),
-    });
+    venues = openVenues(settings, { clock, signer: signer.signer });
+    executor = executorNamed('executor-0:first', () => true);
     executor.start();
   });
   afterAll(async () => {
@@ -66,6 +58,21 @@ describe('the order lane', () => {
     await signer.close();
     await database.drop();
   });
+
+  /** One that loses its links to the cell for good when it is told that it is gone. */
+  function executorNamed(name: string, isAlive: (request: CellRequest) => boolean): Executor {
+    const link: Pick<CellLink, 'request'> = {
+      request: (request: CellRequest) =>
+        isAlive(request)
+          ? live.cell.handle(fromWire(toWire(request)) as CellRequest)
+          : Promise.reject(new LinkUnavailable('gone')),
+    };
+    return new Executor({
+      ...{ links: [link], venues, signer: signer.signer, clock, name, concurrency: 16 },
+      meter: { called: () => undefined },
+      onFault: (what, error) => faults.push([what, String(error)]),
+    });
+  }
 
   async function trader(dollars = '100'): Promise<string> {
     const user_id = randomUUID();
@@ -88,6 +95,11 @@ describe('the order lane', () => {
     const { body, status } = await live.ask<'submit'>(submission(user_id, { market_id, ...more }));
     expect([status, body]).toMatchObject([200, { status: 'queued' }]);
     return body.order_id;
+  }
+
+  async function ordersIn(market: string): Promise<readonly unknown[]> {
+    const { body } = await practice.call('GET', `/markets/venue_b/${market}`);
+    return (body as { readonly orders: readonly unknown[] }).orders;
   }
 
   const orderOf = async (user_id: string, order_id: string): Promise<unknown> =>
@@ -128,8 +140,7 @@ describe('the order lane', () => {
       await practice.call('POST', '/faults', { exchange_id: 'venue_b', fault, calls: ['submit'] });
       await becomes(user, await submit(user, market), record, 15_000);
     }
-    const { body } = await practice.call('GET', `/markets/venue_b/${market}`);
-    expect((body as { orders: unknown[] }).orders).toHaveLength(1);
+    expect(await ordersIn(market)).toHaveLength(1);
   });
 
   it('explains everything that the venue shows: deposits, pairs, payouts and orders of others', async () => {
@@ -166,5 +177,25 @@ describe('the order lane', () => {
     const report = await live.ask<'reconciliation'>({ op: 'reconciliation' });
     expect(report.body).toEqual({ differences: [], doubts: [] });
     expect(faults).toEqual([]);
+  });
+
+  it('an executor that dies after it has sent leaves a doubt, which the next one resolves without sending again', async () => {
+    const [user, market] = [await trader(), await practice.market()];
+    await executor.stop();
+    const life = { hasBegun: false };
+    const dying = executorNamed('executor-0:second', (request) => {
+      if (life.hasBegun) return false;
+      life.hasBegun = request.op === 'begin_submission';
+      return true;
+    });
+    dying.start();
+    const id = await submit(user, market);
+    await eventually(() => expect(life.hasBegun).toBe(true));
+    await eventually(async () => expect(await ordersIn(market)).toHaveLength(1));
+    executor = executorNamed('executor-0:third', () => true);
+    executor.start();
+    await becomes(user, id, { status: 'open', attempts: 1 }, 20_000);
+    expect(await ordersIn(market)).toHaveLength(1);
+    await dying.stop();
   });
 });
