@@ -150,8 +150,23 @@ export class RandomCell {
       ...{ ...name, outcome_index, side: isSale ? 'sell' : 'buy', quantity, price },
       ...{ source: this.pick(['api', 'bot', 'manual'] as const), bot_id: `bot-${this.roll(2)}` },
     });
-    this.apply({ type: 'ORDER_ACCEPTED', at: this.now(), user_id, order_id: terms.order_id, terms });
+    this.apply(this.firstOf(terms));
     this.live.push(terms.order_id);
+  }
+
+  /** Now and then an order that was not made here. */
+  private firstOf(terms: OrderTerms): OrderEvent {
+    const { user_id, order_id } = terms;
+    const base = { at: this.now(), user_id, order_id };
+    if (this.roll(8) > 0) return { ...base, type: 'ORDER_ACCEPTED', terms };
+    const { client_order_id, ...found } = terms;
+    const external = {
+      ...found,
+      origin: 'external',
+      channel: 'EXTERNAL',
+      content: client_order_id ?? '',
+    } as const;
+    return { ...base, type: 'EXTERNAL_ORDER_FOUND', terms: external, exchange_order_id: `x-${order_id}` };
   }
 
   private apply(event: OrderEvent): void {

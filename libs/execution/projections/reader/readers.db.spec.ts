@@ -93,10 +93,12 @@ describe('the list of orders', () => {
           ),
         }),
         ...some({ side: example.side }),
-        ...(roll(10) === 0 ? { client_order_id: example.client_order_id } : {}),
+        ...(roll(10) === 0 && example.client_order_id !== undefined
+          ? { client_order_id: example.client_order_id }
+          : {}),
         ...some({ bot_id: example.bot_id }),
         ...some({ source: example.source }),
-        ...some({ origin: 'sotto' }),
+        ...some({ origin: example.origin }),
         ...some({ submitted_after: momentOf(roll(1_200)) }),
         ...some({ submitted_before: momentOf(roll(1_200)) }),
         ...some({ updated_after: momentOf(roll(1_200)) }),
