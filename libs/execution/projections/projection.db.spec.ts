@@ -8,7 +8,9 @@ import { Rebuild } from '#libs/projecting/rebuild/rebuild.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { RandomCell } from '#libs/testing/execution/cell-journal.js';
 import { executionMigrations } from '../migrations/list.js';
+import { emptyHoldings, evolveHoldings } from '../rules/holdings.js';
 import { executionProjection, type KeptOfCell } from './projection.js';
+import { CentralExposure } from './reader/central-exposure.js';
 
 jest.setTimeout(60_000);
 
@@ -107,7 +109,7 @@ describe('what is projected of a cell', () => {
 });
 
 it('a fill that the venue reports twice is one row, and moves nothing twice', async () => {
-  const { journal } = new RandomCell(6, 600);
+  const { journal, users, states } = new RandomCell(6, 600);
   await projector().take(0, journal.records);
   const told = journal.events.flatMap((event) => (event.type === 'ORDER_FILLED' ? [event.fill.fill_id] : []));
   const once = new Set(told);
@@ -116,6 +118,17 @@ it('a fill that the venue reports twice is one row, and moves nothing twice', as
     'select count(*) as fills from execution.fills where order_id is not null',
   );
   expect(stored).toEqual([{ fills: once.size }]);
+  const orders = new Map(states.map((order) => [order.terms.order_id, order]));
+  for (const user of users) {
+    const seen = new Set<string>();
+    const expected = journal.events
+      .filter((event) => event.user_id === user)
+      .filter((event) => event.type !== 'ORDER_FILLED' || seen.size < seen.add(event.fill.fill_id).size)
+      .reduce((held, event) => evolveHoldings(held, event, (id) => orders.get(id)), emptyHoldings);
+    const { holdings } = await new CentralExposure(database.pool).of(user);
+    expect(holdings.cash).toEqual(expected.cash);
+    expect(holdings.positions).toEqual(expected.positions);
+  }
 });
 
 it('a pair that the venue paid is two sells at half a dollar that no order made', async () => {
