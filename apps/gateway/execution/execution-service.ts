@@ -74,7 +74,7 @@ async function open(given: ServiceParts): Promise<OpenService> {
 }
 
 function providersOf(parts: ExecutionParts, identity: KeyedIdentity, { cells }: ExecutionLinks): Provider[] {
-  const { venues, clock, access, keys } = parts.opened;
+  const { venues, clock, access } = parts.opened;
   const links = new VenueLinks(cells, clock);
   const reauthentication = new Reauthentication(identity.logins, identity.keys.throttle);
   return [
@@ -83,7 +83,7 @@ function providersOf(parts: ExecutionParts, identity: KeyedIdentity, { cells }: 
       provide: CredentialsController,
       useValue: new CredentialsController({ cells, venues, access, links, clock }),
     },
-    { provide: ApiKeysController, useValue: new ApiKeysController(keys, reauthentication) },
+    { provide: ApiKeysController, useValue: new ApiKeysController(identity.keys.service, reauthentication) },
   ];
 }
 

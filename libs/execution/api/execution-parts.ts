@@ -1,5 +1,5 @@
 import type { ApiKeyService } from '#libs/identity/api-keys/api-key-service.js';
-import type { ProviderAccessBook } from '#libs/identity/api-keys/provider-access.js';
+import type { AccessFlags, ProviderAccessBook } from '#libs/identity/api-keys/provider-access.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Micros } from '../rules/micros.js';
 import type { Cells } from './cells.js';
@@ -18,10 +18,10 @@ export interface OpenedParts {
   readonly executor: ExecutorDesk;
   readonly venues: Venues;
   readonly reads: ProjectedReads;
-  readonly access: ProviderAccessBook;
-  readonly keys: ApiKeyService;
-  readonly switches: SwitchBook;
-  readonly operators: OperatorBook;
+  readonly access: AccessFlags & Pick<ProviderAccessBook, 'set'>;
+  readonly keys: Pick<ApiKeyService, 'grant' | 'revokeAny'>;
+  readonly switches: Pick<SwitchBook, 'isHalted' | 'list' | 'set'>;
+  readonly operators: Pick<OperatorBook, 'act' | 'write' | 'ownerOf'>;
   readonly clock: Clock;
   readonly newId: () => string;
   /** The least that may be bought. */
