@@ -13,7 +13,7 @@ import { jwks, login, logout, logoutAll, refresh } from './auth-endpoints.js';
 const RATE_LIMITED = errorReply(429, 'login_rate_limited');
 const DONE: Reply = { status: 204, headers: { 'set-cookie': CLEARED_COOKIE } };
 
-type Refused = 'invalid' | 'unauthorized' | 'throttled' | 'unavailable';
+type RefusedCall = 'invalid' | 'unauthorized' | 'throttled' | 'unavailable';
 
 /** Sessions over HTTP. A token that has expired is still good for its own refresh, so these check it themselves. */
 @Injectable()
@@ -60,7 +60,7 @@ function issued({ access_token, expires_at }: { access_token: string; expires_at
   return { status: 200, body: { access_token, expires_at }, headers };
 }
 
-function refusal(reason: Refused): Reply {
+function refusal(reason: RefusedCall): Reply {
   if (reason === 'throttled') return RATE_LIMITED;
   return reason === 'unavailable' ? AUTHORITY_UNAVAILABLE : UNAUTHORIZED;
 }

@@ -206,7 +206,7 @@ describe('the same endpoints in two dialects', () => {
   it('refuse a repeated field in both', async () => {
     const twice = { ...trader, body: '{"note":"a","note":"b"}' };
     expect(await verdict(strict, twice)).toBe('400 {"error":"invalid_json"}');
-    expect(await verdict(other, twice)).toBe(unreadable('invalid-json'));
+    expect(await verdict(other, twice)).toBe(unreadable('repeated', 'note'));
   });
 
   it('name requests in headers of their own', async () => {

@@ -5,7 +5,7 @@ import type { CellRefusal, CellReplies } from '../protocol/cell-replies.js';
 import { cellOf } from '../protocol/routing.js';
 import { fromWire } from '../protocol/wire.js';
 import { VENUE_IDS, type VenueId } from '../rules/venues.js';
-import { CELL_UNAVAILABLE, envelope, Refused } from './refusals.js';
+import { CELL_UNAVAILABLE, envelope, RefusedCall } from './refusals.js';
 
 type Op = (TraderRequest | OperatorRequest)['op'];
 /** The member of all requests that has this operation, perhaps among others. */
@@ -59,7 +59,7 @@ export class Cells {
   /** What the cell has to say, or its refusal, thrown. */
   async told<O extends TraderRequest['op']>(request: RequestOf<O> & OrderCaller): Promise<CellReplies[O]> {
     const answer = await this.ask<O>(request);
-    if (!answer.ok) throw new Refused(envelope(answer.status, answer.refusal));
+    if (!answer.ok) throw new RefusedCall(envelope(answer.status, answer.refusal));
     return answer.value;
   }
 

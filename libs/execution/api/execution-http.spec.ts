@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { toWire } from '../protocol/wire.js';
-import { ExecutionListener, type Asked } from './execution-listener.fixture.js';
+import { ExecutionListener, type AskedOfService } from '#libs/testing/execution/execution-listener.js';
 
 let service: ExecutionListener;
 const ORDER = '0b000000-0000-8000-8000-000000000001';
@@ -12,7 +12,7 @@ const SLOTS = { limit: 'orders', max: 5, remaining: 4, resets_at: '2026-11-28T12
 const ACCEPTED = { order_id: ORDER, status: 'queued', funding: null, is_replay: false, is_mismatch: false };
 
 function slotsOr(answer: object, status = 200) {
-  return (request: Asked) =>
+  return (request: AskedOfService) =>
     request.op === 'take_slot'
       ? { status: 200, body: toWire({ slots: SLOTS }) }
       : { status, body: toWire(answer) };

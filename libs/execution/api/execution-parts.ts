@@ -3,7 +3,7 @@ import type { AccessFlags, ProviderAccessBook } from '#libs/identity/api-keys/pr
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Micros } from '../rules/micros.js';
 import type { Cells } from './cells.js';
-import type { ExecutorDesk } from './executor-desk.js';
+import type { ExecutorClient } from './executor-client.js';
 import type { OperatorBook } from './operators/operator-book.js';
 import type { SwitchBook } from './operators/switch-book.js';
 import { OrderDesk } from './orders/order-desk.js';
@@ -15,7 +15,7 @@ import type { Venues } from './venues.js';
 /** What a process opens for the interface of orders. */
 export interface OpenedParts {
   readonly cells: Cells;
-  readonly executor: ExecutorDesk;
+  readonly executor: ExecutorClient;
   readonly venues: Venues;
   readonly reads: ProjectedReads;
   readonly access: AccessFlags & Pick<ProviderAccessBook, 'set'>;

@@ -13,7 +13,7 @@ const PLACES = 6;
  * The fields of one body, each read with the code that stands for it: which code that is, and which of two wrong fields is told,
  * the call decides. Null is absent.
  */
-export class Fields {
+export class BodyFields {
   constructor(
     private readonly record: JsonRecord,
     known: readonly string[],

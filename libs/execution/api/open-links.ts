@@ -15,7 +15,7 @@ import { cellOf } from '../protocol/routing.js';
 import { toWire } from '../protocol/wire.js';
 import { CELL_PATIENCE_MS, Cells } from './cells.js';
 import type { ExecutionSettings } from './execution-settings.js';
-import { ExecutorDesk } from './executor-desk.js';
+import { ExecutorClient } from './executor-client.js';
 import type { StreamCells } from './stream/open-socket-stream.js';
 
 /** From when the gateway is told to stop: whoever still waits for a cell then is told 503 while there is time to tell anything. */
@@ -32,7 +32,7 @@ export interface LinksParts {
 
 export interface ExecutionLinks {
   readonly cells: Cells;
-  readonly executor: ExecutorDesk;
+  readonly executor: ExecutorClient;
   /** The same cells, as `/ws` follows them. */
   readonly followed: StreamCells;
 }
@@ -57,7 +57,7 @@ export function openExecutionLinks({
       }),
     }),
   );
-  const executor = new ExecutorDesk(
+  const executor = new ExecutorClient(
     openLink<ExecutorLinkRequest>(tokens, {
       ...{ url: settings.executorUrl, peer: config.INSTANCE, clock, write: toWire },
     }),

@@ -1,7 +1,7 @@
 import type { ApiCaller } from '#libs/identity/api-keys/authenticate.js';
 import type { AccessFlags } from '#libs/identity/api-keys/provider-access.js';
 import type { VenueId } from '../rules/venues.js';
-import { emptyReply, refusal, refuse, Refused } from './refusals.js';
+import { emptyReply, refusal, refuse, RefusedCall } from './refusals.js';
 
 /** Submit and the family of cancels are denied without a word. */
 export type Denial = 'bare' | 'told';
@@ -17,7 +17,7 @@ export class PlatformAccess {
     if (access === 'unknown') {
       throw refuse('AUTH_ACCESS_UNVERIFIABLE', `API-key access to ${venue} cannot be verified at present`);
     }
-    throw new Refused(
+    throw new RefusedCall(
       denial === 'bare'
         ? emptyReply(403)
         : refusal('AUTH_INSUFFICIENT_SCOPE', `API-key access to ${venue} is disabled`),

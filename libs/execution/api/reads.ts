@@ -1,5 +1,6 @@
 import type { Instant } from '#libs/base/instant.js';
 import type { OrderSide } from '../rules/amounts.js';
+import type { CustodyDomain, LedgerBalance } from '../projections/reader/ledger-reader.js';
 import type { Holdings } from '../rules/holdings.js';
 import type { OrderSource, OrderState, OrderStatus } from '../rules/order.js';
 import type { VenueId } from '../rules/venues.js';
@@ -30,18 +31,6 @@ export interface FillSelection {
   readonly market_id?: string;
   readonly after?: string;
   readonly limit: number;
-}
-
-export type CustodyDomain = 'vault' | 'chain' | 'kalshi_usd';
-
-/** All that the ledger says of one asset in one place. */
-export interface LedgerBalance {
-  readonly custodyDomain: CustodyDomain;
-  readonly exchangeId: string;
-  readonly asset: string;
-  readonly value: string;
-  readonly held: string;
-  readonly inTransit: string;
 }
 
 export interface LedgerSelection {

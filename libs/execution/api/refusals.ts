@@ -14,8 +14,8 @@ interface ErrorDetails {
 }
 
 /** What a handler refuses. It is thrown, for most of them are found deep within a body. */
-export class Refused extends Error {
-  override readonly name = 'Refused';
+export class RefusedCall extends Error {
+  override readonly name = 'RefusedCall';
 
   constructor(readonly reply: Reply) {
     super('refused');
@@ -35,12 +35,12 @@ export function refusal(code: string, message: string, details?: Details): Reply
   return envelope(statusOf(code), { code, message, ...(details === undefined ? {} : { details }) });
 }
 
-export function refuse(code: string, message: string, details?: Details): Refused {
-  return new Refused(refusal(code, message, details));
+export function refuse(code: string, message: string, details?: Details): RefusedCall {
+  return new RefusedCall(refusal(code, message, details));
 }
 
 /** One field, by the name that the caller knows it by. */
-export function wrongField(code: string, field: string, message: string): Refused {
+export function wrongField(code: string, field: string, message: string): RefusedCall {
   return refuse(code, message, { field });
 }
 
@@ -86,7 +86,7 @@ export async function answering(work: () => Promise<Reply> | Reply): Promise<Rep
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Refused) return error.reply;
+    if (error instanceof RefusedCall) return error.reply;
     throw error;
   }
 }

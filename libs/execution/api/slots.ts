@@ -1,7 +1,7 @@
 import type { ApiCaller } from '#libs/identity/api-keys/authenticate.js';
 import { orderCaller } from './caller.js';
 import type { Cells } from './cells.js';
-import { envelope, Refused } from './refusals.js';
+import { envelope, RefusedCall } from './refusals.js';
 
 /** How long a read waits to be counted. */
 const PATIENCE_MS = 300;
@@ -17,5 +17,5 @@ export async function takeSlot(
     { ...orderCaller(caller, requestId), op: 'take_slot', limit },
     PATIENCE_MS,
   );
-  if (!answer.ok && answer.status === 429) throw new Refused(envelope(answer.status, answer.refusal));
+  if (!answer.ok && answer.status === 429) throw new RefusedCall(envelope(answer.status, answer.refusal));
 }

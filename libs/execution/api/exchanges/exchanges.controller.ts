@@ -6,7 +6,7 @@ import { CAPABILITIES, type VenueId } from '../../rules/venues.js';
 import { apiCallerOf, orderCaller } from '../caller.js';
 import { isAlias, marked } from '../deprecations.js';
 import { ExecutionParts } from '../execution-parts.js';
-import { answering, emptyReply, Refused } from '../refusals.js';
+import { answering, emptyReply, RefusedCall } from '../refusals.js';
 import {
   enableTrading,
   getCapabilities,
@@ -67,7 +67,7 @@ export class ExchangesController {
   private of(id: string, work: (venue: VenueId) => Promise<object>): Promise<Reply> {
     return answering(async () => {
       const named = this.parts.venues.named(id);
-      if (named === undefined) throw new Refused(emptyReply(404));
+      if (named === undefined) throw new RefusedCall(emptyReply(404));
       return marked({ status: 200, body: await work(named.venue) }, named.is_alias);
     });
   }

@@ -3,8 +3,8 @@ import type { ApiCaller } from '#libs/identity/api-keys/authenticate.js';
 import type { JsonRecord } from '#libs/edge/decoding/strict-json.js';
 import { printTime } from '../../rules/record.js';
 import type { VenueId } from '../../rules/venues.js';
-import type { ExecutorDesk } from '../executor-desk.js';
-import { Fields } from '../fields.js';
+import type { ExecutorClient } from '../executor-client.js';
+import { BodyFields } from '../fields.js';
 import { refuse } from '../refusals.js';
 
 const CODE = 'VALIDATION_INVALID_PARAMETER';
@@ -19,7 +19,7 @@ interface Credentials {
 
 /** What a caller has to say before an account is linked, and the account's own key where it brings one. */
 export function readLinking(record: JsonRecord): Credentials | undefined {
-  const fields = new Fields(record, ['terms_version', 'attestations', 'credentials'], CODE);
+  const fields = new BodyFields(record, ['terms_version', 'attestations', 'credentials'], CODE);
   const version = fields.requiredText('terms_version');
   if (version !== TERMS) {
     throw refuse(CODE, `The terms in force are ${TERMS}`, { field: 'terms_version', current: TERMS });
@@ -38,11 +38,11 @@ export function readLinking(record: JsonRecord): Credentials | undefined {
   };
 }
 
-function memberOf(fields: Fields, name: string, known: readonly string[]): Fields | undefined {
+function memberOf(fields: BodyFields, name: string, known: readonly string[]): BodyFields | undefined {
   const value = fields.valueOf(name);
   if (value === undefined) return undefined;
   if (!isRecord(value)) throw fields.wrong(name);
-  return new Fields(value, known, CODE);
+  return new BodyFields(value, known, CODE);
 }
 
 function isRecord(value: unknown): value is JsonRecord {
@@ -51,7 +51,7 @@ function isRecord(value: unknown): value is JsonRecord {
 
 /** Undefined: it is not linked yet. */
 export async function linkVenue(
-  executor: ExecutorDesk,
+  executor: ExecutorClient,
   { user_id }: Pick<ApiCaller, 'user_id'>,
   {
     venue,

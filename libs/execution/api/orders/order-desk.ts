@@ -10,7 +10,7 @@ import { CAPABILITIES, type VenueId } from '../../rules/venues.js';
 import { orderCaller } from '../caller.js';
 import { venueOfOrder, type Cells } from '../cells.js';
 import { marked, usesDeprecated } from '../deprecations.js';
-import { Fields, isPrintable } from '../fields.js';
+import { BodyFields, isPrintable } from '../fields.js';
 import { isUuidText } from '../params.js';
 import type { PlatformAccess } from '../platform-access.js';
 import { answering, errorDetails, rateHeaders, refusal, refuse, wrongField } from '../refusals.js';
@@ -55,7 +55,7 @@ export class OrderDesk {
     return this.run(call, async () => {
       const venue = this.venueOf(orderId);
       if (venue !== undefined) this.ports.access.check(call.caller, venue, 'bare');
-      const fields = new Fields(call.record, ['reason', 'not_after'], PARAMETER);
+      const fields = new BodyFields(call.record, ['reason', 'not_after'], PARAMETER);
       const reason = fields.text('reason', (text) => isPrintable(text, REASON_CHARS));
       const not_after = fields.time('not_after');
       if (venue === undefined) throw notFound();
@@ -74,7 +74,7 @@ export class OrderDesk {
       const venue = this.exchangeIn(call.record, PARAMETER);
       this.ports.access.check(call.caller, venue, 'bare');
       const names = ['exchange_id', 'market_id', 'client_order_id', 'not_after'];
-      const fields = new Fields(call.record, names, PARAMETER);
+      const fields = new BodyFields(call.record, names, PARAMETER);
       const market = fields.requiredText('market_id');
       const client_order_id = fields.requiredText('client_order_id', (text) =>
         isPrintable(text, CLIENT_ID_CHARS),
@@ -98,7 +98,7 @@ export class OrderDesk {
         return refusal('EXCHANGE_CANCEL_ALL_UNSUPPORTED', `${venue} has no cancel-all`);
       }
       const names = ['exchange_id', 'market_id', 'token_id', 'side', 'emulate', 'not_after'];
-      const fields = new Fields(call.record, names, PARAMETER);
+      const fields = new BodyFields(call.record, names, PARAMETER);
       const market = fields.text('market_id');
       const token_id = fields.text('token_id');
       const side = fields.word('side', ['buy', 'sell']);
@@ -125,7 +125,7 @@ export class OrderDesk {
       const hasVenue = (call.record.exchange_id ?? undefined) !== undefined;
       const venue = hasVenue ? this.exchangeIn(call.record, PARAMETER) : undefined;
       if (venue !== undefined) this.ports.access.check(call.caller, venue, 'bare');
-      const fields = new Fields(call.record, ['timeout_ms', 'exchange_id'], PARAMETER);
+      const fields = new BodyFields(call.record, ['timeout_ms', 'exchange_id'], PARAMETER);
       const timeout_ms = fields.integer('timeout_ms', 0, MOST_TIMEOUT_MS);
       if (timeout_ms === undefined) throw fields.missing('timeout_ms');
       if (timeout_ms !== 0 && timeout_ms < LEAST_TIMEOUT_MS) throw fields.wrong('timeout_ms');
@@ -148,7 +148,7 @@ export class OrderDesk {
       }
       if ((record.quantity ?? undefined) !== undefined)
         throw unsupported('The size of an order cannot change');
-      const fields = new Fields(record, ['price', 'quantity', 'not_after'], PARAMETER);
+      const fields = new BodyFields(record, ['price', 'quantity', 'not_after'], PARAMETER);
       const not_after = fields.time('not_after');
       if (venue === undefined) throw notFound();
       const told = await this.ports.cells.told<'amend'>({
@@ -225,7 +225,7 @@ export class OrderDesk {
 const NO_PRICE = -1n;
 
 /** What is no price goes on as none: its turn comes after that of the order itself. */
-function priceIn(fields: Fields): Micros {
+function priceIn(fields: BodyFields): Micros {
   try {
     return fields.micros('price', (value) => value > 0n && value <= ONE) ?? NO_PRICE;
   } catch {

@@ -5,7 +5,7 @@ import { orderCaller } from '../caller.js';
 import { venueOfOrder, type CellAnswer, type Cells } from '../cells.js';
 import type { Params } from '../params.js';
 import type { ProjectedReads } from '../reads.js';
-import { envelope, refuse, Refused } from '../refusals.js';
+import { envelope, refuse, RefusedCall } from '../refusals.js';
 import { takeSlot } from '../slots.js';
 import { orderSelection } from './order-list.js';
 
@@ -77,12 +77,12 @@ export class OrderReads {
     const answer = await from.ask(id);
     if (answer.ok) return { status: 200, body: answer.value };
     if (answer.status !== 404 && answer.status !== 503) {
-      throw new Refused(envelope(answer.status, answer.refusal));
+      throw new RefusedCall(envelope(answer.status, answer.refusal));
     }
     const projected = await from.project(id);
     if (projected !== undefined) return { status: 200, body: projected };
     // What the projection does not have yet may be with the cell that does not answer.
-    throw answer.status === 503 ? new Refused(envelope(answer.status, answer.refusal)) : notFound();
+    throw answer.status === 503 ? new RefusedCall(envelope(answer.status, answer.refusal)) : notFound();
   }
 }
 

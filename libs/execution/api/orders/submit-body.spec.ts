@@ -5,7 +5,7 @@ import type { VenueMarket } from '../../rules/markets.js';
 import type { OrderTerms } from '../../rules/order.js';
 import type { VenueId } from '../../rules/venues.js';
 import { BODY_RULES } from '../dialect.js';
-import { Refused } from '../refusals.js';
+import { RefusedCall } from '../refusals.js';
 import { readSubmit, termsOf } from './submit-body.js';
 
 const CENT = 10_000n;
@@ -62,7 +62,7 @@ function refusalOf(work: () => unknown): string {
   try {
     work();
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof RefusedCall)) throw error;
     const { body } = error.reply;
     return (
       /"code":"([A-Z_]+)","details":\{"field":"([^"]+)"/

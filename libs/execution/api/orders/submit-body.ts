@@ -15,7 +15,7 @@ import type { VenueMarket } from '../../rules/markets.js';
 import { ONE, timesMicros, type Micros } from '../../rules/micros.js';
 import type { Channel, OrderSource, OrderTerms } from '../../rules/order.js';
 import { CAPABILITIES, type TimeInForce, type VenueId } from '../../rules/venues.js';
-import { Fields, isFilled, isPrintable } from '../fields.js';
+import { BodyFields, isFilled, isPrintable } from '../fields.js';
 import { refuse, wrongField } from '../refusals.js';
 import { outcomeOf } from './market-of-order.js';
 
@@ -77,7 +77,7 @@ export interface SubmitBody {
 
 /** Reads the fields of a submit, in the order of the table of fields; the first that is wrong is told. */
 export function readSubmit(record: JsonRecord, { venue, is_key, minimum }: SubmitContext): SubmitBody {
-  const fields = new Fields(record, SUBMIT_FIELDS, ORDER);
+  const fields = new BodyFields(record, SUBMIT_FIELDS, ORDER);
   const market_id = fields.requiredText('market_id');
   const side = sideOf(fields);
   const kind = fields.word('kind', ['market', 'limit']);
@@ -119,7 +119,7 @@ type Rest = Omit<
   | 'expiration_minutes'
 >;
 
-function restOf(fields: Fields, is_key: boolean): Rest {
+function restOf(fields: BodyFields, is_key: boolean): Rest {
   const client_order_id = fields.text('client_order_id', (text) => CLIENT_ORDER_ID.test(text));
   refuseTrigger(fields);
   const slippage = slippageOf(fields);
@@ -147,14 +147,14 @@ function isPrice(value: Micros): boolean {
   return value > 0n && value <= ONE;
 }
 
-function sideOf(fields: Fields): OrderSide {
+function sideOf(fields: BodyFields): OrderSide {
   const text = fields.requiredText('side').toLowerCase();
   if (text !== 'buy' && text !== 'sell') throw wrongField(ORDER, 'side', 'side must be buy or sell');
   return text;
 }
 
 function lifetimeOf(
-  fields: Fields,
+  fields: BodyFields,
   venue: VenueId,
   kind: OrderKind,
 ): Pick<SubmitBody, 'time_in_force' | 'expiration_minutes'> {
@@ -175,7 +175,7 @@ function lifetimeOf(
 }
 
 function postOnlyOf(
-  fields: Fields,
+  fields: BodyFields,
   { venue, kind, time_in_force }: Pick<SubmitBody, 'venue' | 'kind' | 'time_in_force'>,
 ): boolean {
   const post_only = fields.flag('post_only') ?? false;
@@ -191,12 +191,12 @@ function postOnlyOf(
 }
 
 /** No venue has triggers: a stop that was dropped silently would be a plain order. */
-function refuseTrigger(fields: Fields): void {
+function refuseTrigger(fields: BodyFields): void {
   if (fields.micros('trigger_price', isPrice, PRICE) === undefined) return;
   throw wrongField('VALIDATION_TRIGGER_UNSUPPORTED', 'trigger_price', 'The venue has no trigger orders');
 }
 
-function slippageOf(fields: Fields): Pick<SubmitBody, 'max_slippage_cents' | 'max_slippage'> {
+function slippageOf(fields: BodyFields): Pick<SubmitBody, 'max_slippage_cents' | 'max_slippage'> {
   const max_slippage_cents = fields.integer('max_slippage_cents', 1, 99);
   const max_slippage = fields.micros('max_slippage', (value) => value >= 0n && value <= ONE / 2n);
   if (max_slippage_cents !== undefined && max_slippage !== undefined) {
@@ -209,7 +209,7 @@ function slippageOf(fields: Fields): Pick<SubmitBody, 'max_slippage_cents' | 'ma
 }
 
 /** The rules of the caps come first: they hold whatever the stage of the service can do. */
-function refuseFunding(fields: Fields): void {
+function refuseFunding(fields: BodyFields): void {
   const mode = fields.word('collateral', ['skip', 'check', 'fund'], COLLATERAL) ?? 'skip';
   const caps = ['max_bridge_fee_usdc', 'max_funding_wait_ms'] as const;
   if (mode !== 'fund') {
@@ -243,7 +243,7 @@ function isCap(value: unknown): boolean {
 
 /** Floored to what the venue takes; the bounds go by that. */
 function sizeOf(
-  fields: Fields,
+  fields: BodyFields,
   { venue, side, asked, minimum }: Pick<SubmitBody, 'venue' | 'side'> & { asked: Micros; minimum: Micros },
 ): Micros {
   const quantity = floorSize(venue, side, asked);

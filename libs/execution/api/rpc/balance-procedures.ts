@@ -7,7 +7,7 @@ import { CAPABILITIES, tradingDomain, type VenueId } from '../../rules/venues.js
 import type { VenueBalances } from '../../venues/port.js';
 import { orderCaller } from '../caller.js';
 import type { ExecutionParts } from '../execution-parts.js';
-import type { LedgerBalance } from '../reads.js';
+import type { LedgerBalance } from '../../projections/reader/ledger-reader.js';
 import { anyId } from './inputs.js';
 import { procedure, type Procedure } from './procedure.js';
 

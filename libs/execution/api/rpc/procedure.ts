@@ -8,7 +8,7 @@ import type { ApiCaller } from '#libs/identity/api-keys/authenticate.js';
 import { apiCallerOf, type Scope } from '../caller.js';
 import { BODY_RULES } from '../dialect.js';
 import type { ExecutionParts } from '../execution-parts.js';
-import { Fields } from '../fields.js';
+import { BodyFields } from '../fields.js';
 import { params, type Params } from '../params.js';
 import { answering, refuse } from '../refusals.js';
 import { anyObject, openBody } from '../shapes.js';
@@ -62,7 +62,7 @@ export function endpointsOfProcedure(one: Procedure, parts: ExecutionParts): Bou
   const post = endpoint({ ...specOf(one), method: 'POST', body: openBody({ input: one.input.describe() }) });
   const asked = bind(post, (call) =>
     answer(one, parts, call, () => {
-      const input = new Fields(call.body, ['input'], CODE).valueOf('input') ?? {};
+      const input = new BodyFields(call.body, ['input'], CODE).valueOf('input') ?? {};
       if (typeof input !== 'object' || Array.isArray(input))
         throw refuse(CODE, 'input must be an object', { field: 'input' });
       return input;

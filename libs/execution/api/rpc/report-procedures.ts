@@ -8,7 +8,7 @@ import { CAPABILITIES, venueNamed } from '../../rules/venues.js';
 import type { VenueBalances } from '../../venues/port.js';
 import type { ExecutionParts } from '../execution-parts.js';
 import { present } from '../present.js';
-import { envelope, Refused } from '../refusals.js';
+import { envelope, RefusedCall } from '../refusals.js';
 import { exchange, uuidText } from './inputs.js';
 import { procedure, type Procedure } from './procedure.js';
 
@@ -31,7 +31,7 @@ export function reportProcedures(parts: ExecutionParts): readonly Procedure[] {
         const asked = { ...present({ user_id, venue }), op: 'reconciliation' } as const;
         const answers = await cells.askAll<'reconciliation'>(asked);
         const told = answers.map((answer) => {
-          if (!answer.ok) throw new Refused(envelope(answer.status, answer.refusal));
+          if (!answer.ok) throw new RefusedCall(envelope(answer.status, answer.refusal));
           return reportOf(answer.value);
         });
         return {

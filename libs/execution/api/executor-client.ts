@@ -3,7 +3,7 @@ import type { CellRefusal } from '../protocol/cell-replies.js';
 import type { ExecutorLink, ExecutorLinkRequest } from '../protocol/executor-protocol.js';
 import { fromWire } from '../protocol/wire.js';
 import type { VenueBalances } from '../venues/port.js';
-import { envelope, Refused } from './refusals.js';
+import { envelope, RefusedCall } from './refusals.js';
 
 /** Opening an account at a venue takes several exchanges with it. */
 const PATIENCE_MS = 10_000;
@@ -27,7 +27,7 @@ type ExecutorAnswer<O extends Op> =
   | { readonly ok: false; readonly status: number; readonly refusal: CellRefusal };
 
 /** Asks the executor, which alone uses the credentials of users. */
-export class ExecutorDesk {
+export class ExecutorClient {
   constructor(private readonly link: ExecutorLink) {}
 
   async ask<O extends Op>(request: RequestOf<O>): Promise<ExecutorAnswer<O>> {
@@ -48,7 +48,7 @@ export class ExecutorDesk {
   /** What it has to say, or its refusal, thrown. */
   async told<O extends Op>(request: RequestOf<O>): Promise<ReplyOf<O>> {
     const answer = await this.ask<O>(request);
-    if (!answer.ok) throw new Refused(envelope(answer.status, answer.refusal));
+    if (!answer.ok) throw new RefusedCall(envelope(answer.status, answer.refusal));
     return answer.value;
   }
 

@@ -10,31 +10,31 @@ import type { LinkReply } from '#libs/link/link-protocol.js';
 import { LinkServer } from '#libs/link/link-server.js';
 import { listen } from '#libs/platform/internal-server/internal-server.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { eventually } from '#libs/testing/eventually.js';
-import type { CellRequest } from '../protocol/cell-protocol.js';
-import type { ExecutorLinkRequest } from '../protocol/executor-protocol.js';
-import { fromWire, toWire } from '../protocol/wire.js';
-import { emptyHoldings } from '../rules/holdings.js';
-import { ONE } from '../rules/micros.js';
-import type { VenueMarket } from '../rules/markets.js';
-import type { VenueMarkets } from '../venues/port.js';
-import { VenueUnavailable } from '../venues/port.js';
-import type { CallerGate } from './caller.js';
-import { Cells } from './cells.js';
-import { executionDialect } from './dialect.js';
-import { ExchangesController } from './exchanges/exchanges.controller.js';
-import { ExecutionParts } from './execution-parts.js';
-import { ExecutorDesk } from './executor-desk.js';
-import { ExecutionHealthController } from './health.controller.js';
-import { OrdersController } from './orders/orders.controller.js';
-import { ExposureController } from './positions/exposure.controller.js';
-import { ProceduresController } from './rpc/procedures.controller.js';
-import { Venues } from './venues.js';
+import { eventually } from '../eventually.js';
+import type { CellRequest } from '#libs/execution/protocol/cell-protocol.js';
+import type { ExecutorLinkRequest } from '#libs/execution/protocol/executor-protocol.js';
+import { fromWire, toWire } from '#libs/execution/protocol/wire.js';
+import { emptyHoldings } from '#libs/execution/rules/holdings.js';
+import { ONE } from '#libs/execution/rules/micros.js';
+import type { VenueMarket } from '#libs/execution/rules/markets.js';
+import type { VenueMarkets } from '#libs/execution/venues/port.js';
+import { VenueUnavailable } from '#libs/execution/venues/port.js';
+import type { CallerGate } from '#libs/execution/api/caller.js';
+import { Cells } from '#libs/execution/api/cells.js';
+import { executionDialect } from '#libs/execution/api/dialect.js';
+import { ExchangesController } from '#libs/execution/api/exchanges/exchanges.controller.js';
+import { ExecutionParts } from '#libs/execution/api/execution-parts.js';
+import { ExecutorClient } from '#libs/execution/api/executor-client.js';
+import { ExecutionHealthController } from '#libs/execution/api/health.controller.js';
+import { OrdersController } from '#libs/execution/api/orders/orders.controller.js';
+import { ExposureController } from '#libs/execution/api/positions/exposure.controller.js';
+import { ProceduresController } from '#libs/execution/api/rpc/procedures.controller.js';
+import { Venues } from '#libs/execution/api/venues.js';
 
 const TOKEN = 'a-service-token';
 const clock = new SystemClock();
 
-export type Asked = CellRequest | ExecutorLinkRequest;
+export type AskedOfService = CellRequest | ExecutorLinkRequest;
 
 const MARKET: VenueMarket = {
   ...{ exchange_id: 'venue_b', market_id: 'RAIN-1', title: 'Rain', status: 'open', neg_risk: false },
@@ -96,9 +96,9 @@ function refused(status: CredentialRefusal['status'], error: string): CallerOutc
 
 /** The interface of orders on a real port, and a cell and an executor behind real links that answer as the test wants. */
 export class ExecutionListener {
-  readonly asked: Asked[] = [];
+  readonly asked: AskedOfService[] = [];
   readonly faults: unknown[] = [];
-  answer: (request: Asked) => LinkReply | Promise<LinkReply> = () => ({ status: 200, body: '{}' });
+  answer: (request: AskedOfService) => LinkReply | Promise<LinkReply> = () => ({ status: 200, body: '{}' });
   access: AccessState = 'enabled';
   private port = 0;
   private readonly server = createServer();
@@ -135,7 +135,7 @@ export class ExecutionListener {
   }
 
   private async parts(): Promise<ExecutionParts> {
-    new LinkServer<Asked>({
+    new LinkServer<AskedOfService>({
       ...{ serviceTokens: () => [TOKEN], read: fromWire, clock },
       handle: async (request) => {
         this.asked.push(request);
@@ -155,7 +155,7 @@ export class ExecutionListener {
       if (!cell.connected || !executor.connected) throw new Error('not linked yet');
     });
     return new ExecutionParts({
-      ...{ cells: new Cells([cell]), executor: new ExecutorDesk(executor) },
+      ...{ cells: new Cells([cell]), executor: new ExecutorClient(executor) },
       venues: new Venues(
         new Map([
           ['venue_b', markets],
