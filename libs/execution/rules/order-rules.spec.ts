@@ -1,0 +1,276 @@
+import { describe, expect, it } from '@jest/globals';
+import { wantedTerms } from '#libs/testing/cells/orders.js';
+import {
+  decodeCellEvent,
+  encodeCellEvent,
+  MalformedCellEvent,
+  UnknownCellEvent,
+} from '../protocol/event-codec.js';
+import { decideReport } from './decide/report.js';
+import type { SeenOrder, TaskOutcome, Unfilled } from './decide/seen.js';
+import type { CellEvent, OrderEvent } from './events.js';
+import { evolveOrder } from './evolve.js';
+import { failureRecord, legacyCodeOf, statusOf } from './failures.js';
+import { averageBps, realizedPnl } from './holdings.js';
+import { lets, modeFor, type Switch, type Switched } from './modes.js';
+import { ONE } from './micros.js';
+import type { OrderState } from './order.js';
+import { orderRecord } from './record.js';
+import { emptyUser, evolveUser } from './user.js';
+
+const AT = '2026-11-28T12:00:00.123456789Z';
+const OF = { at: AT, user_id: 'ann', order_id: 'o' } as const;
+
+function given(different: Partial<ReturnType<typeof wantedTerms>> = {}, ...then: OrderEvent[]): OrderState {
+  const terms = { ...wantedTerms('ann', { client_order_id: 'key', ...different }), order_id: 'o' };
+  return then.reduce(evolveOrder, evolveOrder(undefined, { ...OF, type: 'ORDER_ACCEPTED', terms }));
+}
+
+const BEGUN: OrderEvent = {
+  ...{ ...OF, type: 'SUBMISSION_STARTED', attempt: 1, venue_client_id: 'o' },
+  sent: { quantity: 10n * ONE, price: 400_000n },
+};
+const PLACED: OrderEvent = { ...OF, type: 'ORDER_PLACED', exchange_order_id: 'x' };
+
+function filledWith(quantity: bigint, name = '1'): OrderEvent {
+  const told = { fee: 0n, is_fee_told: true, liquidity: 'taker', venue_trade_id: name } as const;
+  const fill = { fill_id: name, price: 400_000n, quantity, ...told, occurred_at: AT };
+  return { ...OF, type: 'ORDER_FILLED', exchange_order_id: 'x', fill };
+}
+
+function then(order: OrderState, outcome: TaskOutcome): Record<string, unknown> {
+  const { events } = decideReport(order, { kind: 'submit', outcome, at: AT });
+  const { status, terminal_reason, failure } = events.reduce(evolveOrder, order);
+  return { status, terminal_reason, ...(failure === undefined ? {} : { code: failure.code }) };
+}
+
+function gone(different: Partial<SeenOrder> = {}, unfilled?: Unfilled): TaskOutcome {
+  const order = {
+    exchange_order_id: 'x',
+    status: 'cancelled',
+    price: 400_000n,
+    filled: 0n,
+    ...different,
+  } as const;
+  return { what: 'placed', order, fills: [], ...(unfilled === undefined ? {} : { unfilled }) };
+}
+
+const part = [BEGUN, PLACED, filledWith(ONE)];
+
+describe('the end of an order', () => {
+  it.each([
+    ['an IOC that found nothing', given({ time_in_force: 'IOC' }, BEGUN), gone(), 'UNFILLED_REMAINDER'],
+    [
+      'the rest of a FAK',
+      given({ time_in_force: 'FAK' }, ...part),
+      gone({ filled: ONE }),
+      'UNFILLED_REMAINDER',
+    ],
+    [
+      'the rest of a market order',
+      given({ kind: 'market' }, ...part),
+      gone({ filled: ONE }),
+      'UNFILLED_REMAINDER',
+    ],
+    [
+      'the rest of a FOK where the venue has none',
+      given({ time_in_force: 'FOK' }, ...part),
+      gone({ filled: ONE }),
+      'UNFILLED_REMAINDER',
+    ],
+    [
+      'own orders in the way of the rest',
+      given({}, ...part),
+      gone({ filled: ONE }, 'own-order'),
+      'UNFILLED_REMAINDER',
+    ],
+    ['a market that closes', given({}, BEGUN, PLACED), gone({ ended_by: 'market-closed' }), 'MARKET_CLOSED'],
+    ['a venue that cancels', given({}, BEGUN, PLACED), gone(), 'VENUE'],
+    [
+      'a cancel',
+      given({}, BEGUN, PLACED, { ...OF, type: 'CANCEL_REQUESTED', cause: 'DISCONNECT' }),
+      gone(),
+      'DISCONNECT',
+    ],
+  ])('by %s is a cancel', (_what, order, outcome, terminal_reason) => {
+    expect(then(order, outcome)).toEqual({ status: 'cancelled', terminal_reason });
+  });
+
+  it.each([
+    ['FOK_NOT_FILLED', given({ time_in_force: 'FOK' }, BEGUN), gone()],
+    ['NO_LIQUIDITY', given({ kind: 'market' }, BEGUN), gone({}, 'empty')],
+    ['SLIPPAGE_EXCEEDED', given({ kind: 'market' }, BEGUN), gone({}, 'beyond-bound')],
+    ['SELF_TRADE_PREVENTED', given({}, BEGUN), gone({}, 'own-order')],
+    ['VENUE_REJECTED', given({}, BEGUN), gone({ status: 'rejected' })],
+    [
+      'INSUFFICIENT_BALANCE',
+      given({}, BEGUN),
+      { what: 'refused', failure: { code: 'INSUFFICIENT_BALANCE' } } as const,
+    ],
+    ['EXCHANGE_NOT_PLACED', given({}, BEGUN), { what: 'absent' } as const],
+  ])('by failure is %s', (code, order, outcome) => {
+    expect(then(order, outcome)).toEqual({ status: 'failed', terminal_reason: 'FAILED', code });
+  });
+
+  it('by expiry is its own status, even while a cancel waits', () => {
+    const order = given({}, BEGUN, PLACED, { ...OF, type: 'CANCEL_REQUESTED', cause: 'USER' });
+    expect(then(order, gone({ status: 'expired' }))).toEqual({
+      status: 'expired',
+      terminal_reason: 'EXPIRED',
+    });
+  });
+
+  it('waits for fills that the venue counts and has not shown', () => {
+    expect(then(given({}, BEGUN), gone({ filled: 2n * ONE }))).toMatchObject({ status: 'open' });
+    expect(then(given({}, BEGUN), gone({ status: 'filled', filled: 10n * ONE }))).toMatchObject({
+      status: 'open',
+    });
+  });
+
+  it('with a failure is taken back by a fill: it was there', () => {
+    const failed: OrderEvent = {
+      ...{ ...OF, type: 'ORDER_ENDED', status: 'failed', terminal_reason: 'FAILED' },
+      failure: { code: 'EXCHANGE_NOT_PLACED' },
+    };
+    const order = given({}, BEGUN, failed, filledWith(ONE));
+    expect(order).toMatchObject({ status: 'partially_filled', failure: undefined, terminal_at: undefined });
+    expect(given({ kind: 'market' }, BEGUN, failed, filledWith(ONE)).status).toBe('cancelled');
+  });
+});
+
+describe('a cancel that is refused', () => {
+  it('leaves the order as it has become meanwhile', () => {
+    const asked: OrderEvent = { ...OF, type: 'CANCEL_REQUESTED', cause: 'USER' };
+    const order = given({}, BEGUN, PLACED, asked, filledWith(ONE));
+    expect(order.status).toBe('cancel_requested');
+    const after = evolveOrder(order, { ...OF, type: 'CANCEL_REFUSED', message: 'no' });
+    expect(after).toMatchObject({
+      status: 'partially_filled',
+      cancel: undefined,
+      cancel_requested_at: undefined,
+    });
+  });
+});
+
+describe('a record', () => {
+  it('has the fields of the contract, amounts as strings and times with milliseconds', () => {
+    expect(orderRecord(given({}, ...part), 'row')).toEqual({
+      ...{ order_id: 'o', origin: 'sotto', client_order_id: 'key', exchange_id: 'venue_b' },
+      ...{ exchange_order_id: 'x', market_id: 'RAIN', outcome: 'Yes', side: 'buy', kind: 'limit' },
+      ...{ time_in_force: 'GTC', post_only: false, price: '0.4', quantity: '10' },
+      ...{ requested: { quantity: '10', price: '0.4' }, sent: { quantity: '10', price: '0.4' } },
+      ...{
+        status: 'partially_filled',
+        filled_quantity: '1',
+        remaining_quantity: '9',
+        average_fill_price: '0.4',
+      },
+      ...{ fees: { amount: '0', currency: 'USD', source: 'venue' }, max_retries: 0, attempts: 1 },
+      ...{ collateral: 'skip', funding: null, source: 'api', stalled: false, version: 4 },
+      ...{ submittedAt: '2026-11-28T12:00:00.123Z', updated_at: '2026-11-28T12:00:00.123Z' },
+      ...{ settlement_status: 'not_applicable', raw: null, metadata: null },
+    });
+    expect(orderRecord(given(), 'full')).toMatchObject({ raw: null, metadata: { channel: 'REST' } });
+  });
+
+  it('of a failure says what may be done', () => {
+    expect(failureRecord({ code: 'FOK_NOT_FILLED' })).toEqual({
+      ...{ code: 'FOK_NOT_FILLED', classification: 'expected_user_rejection' },
+      details: { code: 'MARKET_FOK_NOT_FILLED', actions: ['retry', 'adjust_quantity'] },
+    });
+    expect(failureRecord({ code: 'SIGNER_REFUSED', message: 'no' })).toMatchObject({
+      classification: 'non_retryable',
+      details: { code: 'SIGNER_REFUSED', actions: ['retry', 'contact_support'], message: 'no' },
+    });
+  });
+
+  it.each([
+    ['VALIDATION_INVALID_ORDER', 400, 'InvalidOrder'],
+    ['ORDER_NOT_FOUND', 404, 'OrderNotFound'],
+    ['EXCHANGE_TRADING_HALTED', 503, 'TradingHalted'],
+    ['AUTH_INSUFFICIENT_SCOPE', 403, 'InsufficientScope'],
+    ['RATE_LIMITED_ORDERS', 429, 'RateLimitedOrders'],
+    ['COMMAND_EXPIRED', 409, 'CommandExpired'],
+  ])('of the code %s has status %d and the older code %s', (code, status, legacy) => {
+    expect([statusOf(code), legacyCodeOf(code)]).toEqual([status, legacy]);
+  });
+});
+
+describe('holdings', () => {
+  it('keep an average that no division has worn: three thirds are one', () => {
+    const sell = { ...wantedTerms('ann', { side: 'sell' }), order_id: 's' };
+    const buy = { ...wantedTerms('ann'), order_id: 'o' };
+    const fill = (order_id: string, name: string, quantity: bigint, price: bigint): CellEvent => {
+      const told = { fee: 0n, is_fee_told: true, liquidity: 'taker', venue_trade_id: name } as const;
+      const one = { fill_id: name, price, quantity, ...told, occurred_at: AT };
+      return { ...OF, order_id, type: 'ORDER_FILLED', exchange_order_id: order_id, fill: one };
+    };
+    const user = [
+      { ...OF, type: 'ORDER_ACCEPTED', terms: buy } as const,
+      { ...OF, order_id: 's', type: 'ORDER_ACCEPTED', terms: sell } as const,
+      fill('o', '1', 1n * ONE, 500_000n),
+      fill('o', '2', 2n * ONE, 250_000n),
+      fill('s', '3', 1n * ONE, 333_333n),
+      fill('s', '4', 1n * ONE, 333_334n),
+    ].reduce(evolveUser, emptyUser);
+    const [position] = user.holdings.positions.values();
+    expect(position).toBeDefined();
+    if (position === undefined) return;
+    expect(averageBps(position)).toBe(3333);
+    // 0.666667 for two thirds: a third of a millionth is gained, and rounded down.
+    expect(realizedPnl(position)).toBe(0n);
+    const closed = evolveUser(user, fill('s', '5', 1n * ONE, 333_333n));
+    const [last] = closed.holdings.positions.values();
+    expect([last?.quantity, last?.cost, last && realizedPnl(last)]).toEqual([0n, 0n, 0n]);
+  });
+});
+
+describe('switches', () => {
+  const since = AT;
+  const order: Switched = {
+    ...({ venue: 'venue_b', side: 'buy', kind: 'limit', time_in_force: 'GTC' } as const),
+    user_id: 'ann',
+  };
+
+  it('count by the strictest that matches, and say where it stands', () => {
+    const switches: Switch[] = [
+      { mode: 'reduce_only', since },
+      { venue: 'venue_e', mode: 'halted', since },
+      { venue: 'venue_b', side: 'buy', mode: 'cancel_only', since },
+      { user_id: 'bob', mode: 'halted', since },
+    ];
+    expect(modeFor(switches, order)).toMatchObject({ mode: 'cancel_only', scope: 'order' });
+    expect(modeFor(switches, { ...order, side: 'sell' })).toMatchObject({
+      mode: 'reduce_only',
+      scope: 'global',
+    });
+    expect(modeFor(switches, { ...order, user_id: 'bob' })).toMatchObject({ mode: 'halted', scope: 'user' });
+    expect(modeFor([], order)).toMatchObject({ mode: 'on', scope: 'global' });
+  });
+
+  it.each([
+    ['on', true, true],
+    ['reduce_only', false, true],
+    ['cancel_only', false, false],
+    ['halted', false, false],
+  ] as const)('in %s let buys through: %s, and sells: %s', (mode, buys, sells) => {
+    expect([lets(mode, 'buy'), lets(mode, 'sell')]).toEqual([buys, sells]);
+  });
+});
+
+describe('the journal', () => {
+  it('gives back what was written, big numbers and all', () => {
+    const event = given({}, ...part);
+    for (const one of [...part, { ...OF, type: 'ORDER_ACCEPTED', terms: event.terms } as const])
+      expect(decodeCellEvent(encodeCellEvent(one))).toEqual(one);
+  });
+
+  it.each([
+    ['{"version":2,"type":"ORDER_PLACED"}', UnknownCellEvent],
+    ['{"version":1,"type":"ORDER_EATEN"}', UnknownCellEvent],
+    ['{"version":1,"type":"ORDER_PLACED","at":"x","user_id":"u","order_id":"o"}', MalformedCellEvent],
+    ['null', MalformedCellEvent],
+  ])('does not guess what %s means', (text, fault) => {
+    expect(() => decodeCellEvent(text)).toThrow(fault);
+  });
+});
