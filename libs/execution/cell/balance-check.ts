@@ -1,6 +1,12 @@
 import type { Instant } from '#libs/base/instant.js';
 import type { ExecutorRequest } from '../protocol/cell-protocol.js';
-import { afterEvents, decideMovements, decideOpening, gapsOf, type Gap } from '../rules/decide/balances.js';
+import {
+  afterEvents,
+  decideMovements,
+  decideOpening,
+  gapsOf,
+  type BalanceGap,
+} from '../rules/decide/balances.js';
 import type { HoldingEvent } from '../rules/events.js';
 import type { VenueId } from '../rules/venues.js';
 import type { UserEntry } from './user-entry.js';
@@ -42,7 +48,7 @@ export class BalanceCheck {
     return { events: [...moved, ...found.events, ...ended], isSuspicious: found.isSuspicious };
   }
 
-  private found(entry: UserEntry, venue: VenueId, gaps: readonly Gap[], at: Instant): Checked {
+  private found(entry: UserEntry, venue: VenueId, gaps: readonly BalanceGap[], at: Instant): Checked {
     const passes = this.passesOf(entry, venue);
     const { user_id, head } = entry;
     const before = passes.suspected;
@@ -60,7 +66,7 @@ export class BalanceCheck {
     return { events, isSuspicious };
   }
 
-  private ended(entry: UserEntry, venue: VenueId, gaps: readonly Gap[], at: Instant): HoldingEvent[] {
+  private ended(entry: UserEntry, venue: VenueId, gaps: readonly BalanceGap[], at: Instant): HoldingEvent[] {
     const { clean } = this.passesOf(entry, venue);
     const { user_id, head } = entry;
     return [...head.holdings.differences.values()].flatMap((difference): HoldingEvent[] => {
@@ -80,6 +86,6 @@ export class BalanceCheck {
   }
 }
 
-function textOf({ asset, recorded, observed }: Gap): string {
+function textOf({ asset, recorded, observed }: BalanceGap): string {
   return `${asset} ${recorded} ${observed}`;
 }

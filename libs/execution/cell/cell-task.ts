@@ -19,7 +19,7 @@ export interface CellTypes extends ShardTypes {
 
 export type CellTask = Task<CellTypes>;
 
-export interface Decided {
+export interface CellDecision {
   readonly events: readonly CellEvent[];
   /** Called once the events are applied; told once they are durable. */
   readonly reply: () => LinkReply;
@@ -28,7 +28,10 @@ export interface Decided {
 let tasks = 0;
 
 /** Decides at once against all that was decided before it, so tasks of one user may share a batch. */
-export function cellTask(decide: (now: Instant) => Decided, settle: (reply: LinkReply) => void): CellTask {
+export function cellTask(
+  decide: (now: Instant) => CellDecision,
+  settle: (reply: LinkReply) => void,
+): CellTask {
   tasks += 1;
   return {
     orderingKey: String(tasks),

@@ -9,9 +9,9 @@ import { decodeCellEvent } from '../protocol/event-codec.js';
 import type { CellPorts } from './cell-ports.js';
 import { CELL_SNAPSHOT_FORMAT, readCellMoment, type CellMoment } from './cell-snapshot.js';
 import { answer, UNAVAILABLE, type CellTypes } from './cell-task.js';
-import type { ExecutorDesk } from './executor-desk.js';
+import type { ExecutorCalls } from './executor-calls.js';
 import type { OrderWatch } from './order-watch.js';
-import type { Reads } from './reads.js';
+import type { CellReads } from './cell-reads.js';
 import type { Switchboard } from './switchboard.js';
 import type { TaskDesk } from './task-desk.js';
 import type { TraderDesk } from './trader-desk.js';
@@ -28,10 +28,10 @@ export interface CellObjects {
   readonly leadership: LeadershipCheck;
   readonly progress: JournalProgress;
   readonly users: Users;
-  readonly executors: ExecutorDesk;
+  readonly executors: ExecutorCalls;
   readonly traders: TraderDesk;
   readonly transfers: TransferDesk;
-  readonly reads: Reads;
+  readonly reads: CellReads;
 }
 
 export interface CellGauges extends UserCounts {
@@ -45,7 +45,7 @@ export interface CellGauges extends UserCounts {
 export class Cell {
   constructor(private readonly objects: CellObjects) {}
 
-  /** Reads the journal and takes up everything that was under way. */
+  /** CellReads the journal and takes up everything that was under way. */
   async start(): Promise<RecoveredExtent> {
     const { ports, progress, users, keeper, loop, desk, watch, switchboard, leadership } = this.objects;
     const { cell, clock, reader, snapshots, writer } = ports;
@@ -191,7 +191,7 @@ type ReadRequest = Extract<
   }
 >;
 
-function readOf(reads: Reads, request: ReadRequest): Promise<LinkReply> | LinkReply {
+function readOf(reads: CellReads, request: ReadRequest): Promise<LinkReply> | LinkReply {
   switch (request.op) {
     case 'order':
       return reads.order(request);

@@ -9,13 +9,13 @@ import type { CellPorts } from './cell-ports.js';
 import { CELL_SNAPSHOT_FORMAT, momentOf, writeCellMoment, type CellMoment } from './cell-snapshot.js';
 import { UNAVAILABLE, type CellTask, type CellTypes } from './cell-task.js';
 import { Cell } from './cell.js';
-import { ExecutorDesk } from './executor-desk.js';
+import { ExecutorCalls } from './executor-calls.js';
 import { FormerOrders } from './former-orders.js';
 import { Observations } from './observations.js';
 import { OrderIds } from './order-ids.js';
 import { OrderWatch } from './order-watch.js';
 import { Outcomes } from './outcomes.js';
-import { Reads } from './reads.js';
+import { CellReads } from './cell-reads.js';
 import { Slots } from './slots.js';
 import { Switchboard } from './switchboard.js';
 import { TaskDesk } from './task-desk.js';
@@ -62,14 +62,21 @@ export function composeCell(ports: CellPorts): Cell {
       onFault('observations', new Error(`something is told of order ${order_id}, which ended long ago`));
     },
   });
-  const executors: ExecutorDesk = new ExecutorDesk({ users, desk, watch, switchboard, observations, submit });
+  const executors: ExecutorCalls = new ExecutorCalls({
+    users,
+    desk,
+    watch,
+    switchboard,
+    observations,
+    submit,
+  });
   const outcomes = new Outcomes(clock);
   const former = new FormerOrders(ports.reader, ports.cell, durableHead);
   const traders = new TraderDesk({
     ...{ users, slots, switchboard, watch, outcomes, former, newOrderId, newId, submit },
   });
   const transfers = new TransferDesk({ users, newId, submit });
-  const reads = new Reads({ users, former, slots, switchboard, watch, now, durableHead });
+  const reads = new CellReads({ users, former, slots, switchboard, watch, now, durableHead });
 
   const loop = new CommandLoop<CellTypes>({
     ...{ writer, memory: users, encode: encodeCellEvent, now, clock, tracing: ports.tracing },

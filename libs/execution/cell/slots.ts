@@ -48,7 +48,7 @@ export interface KeyLimit {
   readonly orders_per_minute?: number;
 }
 
-export interface Taken {
+export interface SlotsTaken {
   readonly ok: boolean;
   readonly code?: string;
   readonly slots: ShownLimit;
@@ -64,7 +64,7 @@ export class Slots {
   ) {}
 
   /** Of one submit or amend: the user's window, and then the key's. Neither is taken from where either is full. */
-  takeOrder(user_id: string, key: KeyLimit): Taken {
+  takeOrder(user_id: string, key: KeyLimit): SlotsTaken {
     const rules = [this.orders(), ...this.ofKey(key)];
     const windows = rules.map((rule) => this.windowOf(user_id, rule, key));
     const now = this.now();
@@ -79,7 +79,7 @@ export class Slots {
     return { ok: true, slots: this.shown(rule, windows[0] ?? new Window()) };
   }
 
-  takeCall(user_id: string, limit: CallLimit): Taken {
+  takeCall(user_id: string, limit: CallLimit): SlotsTaken {
     const rule = this.ofCalls(limit);
     const window = this.windowOf(user_id, rule, {});
     const now = this.now();

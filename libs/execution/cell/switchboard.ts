@@ -24,7 +24,7 @@ const POLL_MILLIS = 250;
 /** What was read longer ago than this may be false by now: nothing new is let through. */
 const HOLDS_NANOS = 10_000n * NANOS_PER_MILLI;
 
-export type Refused =
+export type SwitchedOff =
   | { readonly code: 'EXCHANGE_TRADING_HALTED'; readonly mode: ModeInForce }
   | { readonly code: 'EXCHANGE_CIRCUIT_OPEN'; readonly until?: Instant }
   | { readonly code: 'CELL_UNAVAILABLE' };
@@ -71,7 +71,7 @@ export class Switchboard {
   }
 
   /** Why an order, or an amend of it, must not go on now. */
-  refusalOf(order: Switched, holdings: Holdings): Refused | undefined {
+  refusalOf(order: Switched, holdings: Holdings): SwitchedOff | undefined {
     if (!this.isKnown) return { code: 'CELL_UNAVAILABLE' };
     const mode = this.modeOf(order, holdings);
     if (!lets(mode.mode, order.side)) return { code: 'EXCHANGE_TRADING_HALTED', mode };

@@ -23,13 +23,13 @@ import {
   refusal,
   UNAVAILABLE,
   type CellTask,
-  type Decided,
+  type CellDecision,
 } from './cell-task.js';
 import type { FormerOrders } from './former-orders.js';
 import type { OrderWatch } from './order-watch.js';
 import type { Outcomes } from './outcomes.js';
-import type { Slots, Taken } from './slots.js';
-import type { Refused, Switchboard } from './switchboard.js';
+import type { Slots, SlotsTaken } from './slots.js';
+import type { SwitchedOff, Switchboard } from './switchboard.js';
 import { callerKey, type UserEntry } from './user-entry.js';
 import type { Users } from './users.js';
 
@@ -75,7 +75,7 @@ export class TraderDesk {
     });
   }
 
-  private accept(entry: UserEntry, request: Request<'submit'>, at: Instant): Decided {
+  private accept(entry: UserEntry, request: Request<'submit'>, at: Instant): CellDecision {
     const { user_id, market_status } = request;
     const terms: OrderTerms = {
       ...request.terms,
@@ -112,7 +112,7 @@ export class TraderDesk {
     entry: UserEntry,
     terms: OrderTerms,
     verdict: 'INSUFFICIENT_POSITION' | 'POSITION_RESERVATION_UNVERIFIED',
-    taken: Taken,
+    taken: SlotsTaken,
   ): LinkReply {
     if (verdict === 'INSUFFICIENT_POSITION')
       return withSlots(verdict, 'There are not as many shares to sell.', taken);
@@ -318,18 +318,18 @@ export class TraderDesk {
     return this.ports.former.read(entry, order_id);
   }
 
-  private run(decide: (at: Instant) => Decided): Promise<LinkReply> {
+  private run(decide: (at: Instant) => CellDecision): Promise<LinkReply> {
     return new Promise((resolve) => {
       if (!this.ports.submit(cellTask(decide, resolve))) resolve(UNAVAILABLE);
     });
   }
 }
 
-function refused(reply: LinkReply): Decided {
+function refused(reply: LinkReply): CellDecision {
   return { events: [], reply: () => reply };
 }
 
-function replayed(order: OrderState, content: string): Decided {
+function replayed(order: OrderState, content: string): CellDecision {
   const { status, terms } = order;
   const { order_id } = terms;
   const is_mismatch = terms.content !== content;
@@ -339,15 +339,15 @@ function replayed(order: OrderState, content: string): Decided {
   };
 }
 
-function withSlots(code: string, message: string, { slots }: Taken): LinkReply {
+function withSlots(code: string, message: string, { slots }: SlotsTaken): LinkReply {
   return refusal(code, message, { slots });
 }
 
-function tooMany({ code = 'RATE_LIMITED_CALLS', slots }: Taken): LinkReply {
+function tooMany({ code = 'RATE_LIMITED_CALLS', slots }: SlotsTaken): LinkReply {
   return refusal(code, 'There were too many of these calls in a short time.', { slots, retry_after: 1 });
 }
 
-function switchedOff(off: Refused, at: Instant, { slots }: Taken): LinkReply {
+function switchedOff(off: SwitchedOff, at: Instant, { slots }: SlotsTaken): LinkReply {
   if (off.code === 'EXCHANGE_TRADING_HALTED') {
     const { scope, mode } = off.mode;
     return refusal(off.code, `Trading is ${mode} here.`, { details: { scope, mode }, slots });
@@ -395,11 +395,11 @@ function notAmendable(order: OrderState): string | undefined {
   return order.amend === undefined ? undefined : 'Another amend of the order is under way; retry shortly.';
 }
 
-function notAmended(message: string, taken?: Taken): LinkReply {
+function notAmended(message: string, taken?: SlotsTaken): LinkReply {
   return answer('amend', { success: false, message, ...(taken === undefined ? {} : { slots: taken.slots }) });
 }
 
-function amended({ exchange_order_id, price, terms }: OrderState, taken?: Taken): LinkReply {
+function amended({ exchange_order_id, price, terms }: OrderState, taken?: SlotsTaken): LinkReply {
   return answer('amend', {
     success: true,
     ...(exchange_order_id === undefined ? {} : { exchange_order_id }),

@@ -7,7 +7,7 @@ import { cashKey, tokenOf, type Transfer } from '../rules/holdings.js';
 import { timesMicros, type Micros } from '../rules/micros.js';
 import type { UserState } from '../rules/user.js';
 import { CAPABILITIES } from '../rules/venues.js';
-import { answer, cellTask, refusal, UNAVAILABLE, type CellTask, type Decided } from './cell-task.js';
+import { answer, cellTask, refusal, UNAVAILABLE, type CellTask, type CellDecision } from './cell-task.js';
 import type { UserEntry } from './user-entry.js';
 import type { Users } from './users.js';
 
@@ -31,7 +31,7 @@ export class TransferDesk {
     });
   }
 
-  private decide(entry: UserEntry, request: TransferRequest, at: Instant): Decided {
+  private decide(entry: UserEntry, request: TransferRequest, at: Instant): CellDecision {
     const { venue, asset, amount, direction, client_request_id, user_id } = request;
     const content = `${venue}/${asset}/${amount}/${direction}`;
     const earlier = [...entry.head.holdings.transfers.values()].find(
@@ -55,7 +55,7 @@ export class TransferDesk {
   }
 }
 
-function refusedWith(code: string, message: string): Decided {
+function refusedWith(code: string, message: string): CellDecision {
   return { events: [], reply: () => refusal(code, message) };
 }
 

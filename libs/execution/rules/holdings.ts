@@ -48,7 +48,7 @@ export interface HeldCash {
   readonly value: Micros;
 }
 
-export interface Difference {
+export interface AccountDifference {
   readonly venue: VenueId;
   readonly asset: string;
   readonly recorded: Micros;
@@ -65,7 +65,7 @@ export interface Holdings {
   readonly positions: ReadonlyMap<string, Position>;
   readonly transfers: ReadonlyMap<string, Transfer>;
   /** By venue and asset. */
-  readonly differences: ReadonlyMap<string, Difference>;
+  readonly differences: ReadonlyMap<string, AccountDifference>;
 }
 
 export const emptyHoldings: Holdings = {

@@ -1,11 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { wantedTerms } from '#libs/testing/cells/orders.js';
-import {
-  decodeCellEvent,
-  encodeCellEvent,
-  MalformedCellEvent,
-  UnknownCellEvent,
-} from '../protocol/event-codec.js';
 import { decideReport } from './decide/report.js';
 import type { SeenOrder, TaskOutcome, Unfilled } from './decide/seen.js';
 import type { CellEvent, OrderEvent } from './events.js';
@@ -255,22 +249,5 @@ describe('switches', () => {
     ['halted', false, false],
   ] as const)('in %s let buys through: %s, and sells: %s', (mode, buys, sells) => {
     expect([lets(mode, 'buy'), lets(mode, 'sell')]).toEqual([buys, sells]);
-  });
-});
-
-describe('the journal', () => {
-  it('gives back what was written, big numbers and all', () => {
-    const event = given({}, ...part);
-    for (const one of [...part, { ...OF, type: 'ORDER_ACCEPTED', terms: event.terms } as const])
-      expect(decodeCellEvent(encodeCellEvent(one))).toEqual(one);
-  });
-
-  it.each([
-    ['{"version":2,"type":"ORDER_PLACED"}', UnknownCellEvent],
-    ['{"version":1,"type":"ORDER_EATEN"}', UnknownCellEvent],
-    ['{"version":1,"type":"ORDER_PLACED","at":"x","user_id":"u","order_id":"o"}', MalformedCellEvent],
-    ['null', MalformedCellEvent],
-  ])('does not guess what %s means', (text, fault) => {
-    expect(() => decodeCellEvent(text)).toThrow(fault);
   });
 });

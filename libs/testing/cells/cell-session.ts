@@ -5,7 +5,7 @@ import type { OrderTerms } from '#libs/execution/rules/order.js';
 import { journalMigrations } from '#libs/journal/migrations/list.js';
 import { createTestDatabase } from '../database/test-database.js';
 import { MovableClock } from '../movable-clock.js';
-import { LiveCell, Operators, type CellAnswer, type CellWorld } from './live-cell.js';
+import { LiveCell, Operators, type ReadAnswer, type CellWorld } from './live-cell.js';
 import { submission, type WantedTerms } from './orders.js';
 import { PlayedExecutor } from './played-executor.js';
 
@@ -72,11 +72,11 @@ export class CellSession {
     return (await this.live.ask<'order'>({ op: 'order', user_id, request_id: REQUEST, order_id })).body;
   }
 
-  cancel(order_id: string): Promise<CellAnswer<'cancel'>> {
+  cancel(order_id: string): Promise<ReadAnswer<'cancel'>> {
     return this.live.ask<'cancel'>({ op: 'cancel', user_id: this.user_id, request_id: REQUEST, order_id });
   }
 
-  amend(order_id: string, price: bigint): Promise<CellAnswer<'amend'>> {
+  amend(order_id: string, price: bigint): Promise<ReadAnswer<'amend'>> {
     const { user_id } = this;
     return this.live.ask<'amend'>({ op: 'amend', user_id, request_id: REQUEST, order_id, price });
   }

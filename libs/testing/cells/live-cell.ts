@@ -65,7 +65,7 @@ type RequestOf<Op, Request = CellRequest> = Request extends { readonly op: infer
     : never
   : never;
 
-export interface CellAnswer<Op extends keyof CellReplies> {
+export interface ReadAnswer<Op extends keyof CellReplies> {
   readonly status: number;
   readonly body: CellReplies[Op];
   /** Of a refusal. */
@@ -114,7 +114,7 @@ export class LiveCell {
   /** As over a link: everything goes through its text. */
   async ask<Op extends keyof CellReplies & CellRequest['op']>(
     request: RequestOf<Op>,
-  ): Promise<CellAnswer<Op>> {
+  ): Promise<ReadAnswer<Op>> {
     const asked = fromWire(toWire(request)) as CellRequest;
     const { status, body } = await this.cell.handle(asked);
     const read = fromWire(body) as CellReplies[Op] & { code?: string };

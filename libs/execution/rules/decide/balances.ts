@@ -30,7 +30,7 @@ export interface SeenBalances {
   readonly movements: readonly SeenMovement[];
 }
 
-export interface Gap {
+export interface BalanceGap {
   readonly asset: string;
   readonly recorded: Micros;
   readonly observed: Micros;
@@ -85,7 +85,7 @@ export function decideOpening(holdings: Holdings, seen: SeenBalances, at: Instan
 }
 
 /** Where our records and the venue differ. */
-export function gapsOf(holdings: Holdings, { venue, cash, tokens }: SeenBalances): Gap[] {
+export function gapsOf(holdings: Holdings, { venue, cash, tokens }: SeenBalances): BalanceGap[] {
   const recorded = new Map<string, Micros>();
   for (const { venue: at, asset, value } of holdings.cash.values())
     if (at === venue) recorded.set(asset, value);

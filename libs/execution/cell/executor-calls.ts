@@ -18,7 +18,7 @@ import {
   refusal,
   UNAVAILABLE,
   type CellTask,
-  type Decided,
+  type CellDecision,
 } from './cell-task.js';
 import type { Observations } from './observations.js';
 import type { OrderWatch } from './order-watch.js';
@@ -29,7 +29,7 @@ import type { Users } from './users.js';
 
 type Request<Op extends ExecutorRequest['op']> = Extract<ExecutorRequest, { op: Op }>;
 
-export interface ExecutorDeskPorts {
+export interface ExecutorCallPorts {
   readonly users: Users;
   readonly desk: TaskDesk;
   readonly watch: OrderWatch;
@@ -41,10 +41,10 @@ export interface ExecutorDeskPorts {
 const NOT_ANY_MORE = refusal('COMMAND_EXPIRED', 'The order is not to be sent any more.');
 
 /** What the executor asks and tells. */
-export class ExecutorDesk {
+export class ExecutorCalls {
   private readonly check = new BalanceCheck();
 
-  constructor(private readonly ports: ExecutorDeskPorts) {
+  constructor(private readonly ports: ExecutorCallPorts) {
     ports.watch.lost = (entry, order_id) => {
       this.doubt(entry, order_id);
     };
@@ -221,19 +221,19 @@ export class ExecutorDesk {
     });
   }
 
-  private heard(events: readonly CellEvent[]): Decided {
+  private heard(events: readonly CellEvent[]): CellDecision {
     const { users } = this.ports;
     return { events, reply: () => answer('observed', { position: users.position }) };
   }
 
-  private run(decide: (at: Instant) => Decided): Promise<LinkReply> {
+  private run(decide: (at: Instant) => CellDecision): Promise<LinkReply> {
     return new Promise((resolve) => {
       if (!this.ports.submit(cellTask(decide, resolve))) resolve(UNAVAILABLE);
     });
   }
 }
 
-function refused(reply: LinkReply): Decided {
+function refused(reply: LinkReply): CellDecision {
   return { events: [], reply: () => reply };
 }
 

@@ -18,7 +18,7 @@ import type { Users } from './users.js';
 
 type Request<Op extends TraderRequest['op']> = Extract<TraderRequest, { op: Op }>;
 
-export interface ReadPorts {
+export interface CellReadPorts {
   readonly users: Users;
   readonly former: FormerOrders;
   readonly slots: Slots;
@@ -29,8 +29,8 @@ export interface ReadPorts {
 }
 
 /** What may be read of a cell. All of it is durable. */
-export class Reads {
-  constructor(private readonly ports: ReadPorts) {}
+export class CellReads {
+  constructor(private readonly ports: CellReadPorts) {}
 
   async order({ user_id, order_id }: { user_id: string; order_id: string }): Promise<LinkReply> {
     const entry = this.ports.users.find(user_id);
