@@ -70,6 +70,22 @@ function nowSeconds(): number {
   return Math.floor(Date.now() / 1_000);
 }
 
+describe('the cookie of browsers', () => {
+  const ATTRIBUTES = 'HttpOnly; Secure; SameSite=Strict; Path=/';
+
+  it('is set by login and refresh, and cleared by logout', async () => {
+    const body = { email: 'maker-2@demo.sotto', password: floor.cluster.file.demo.password };
+    const first = await floor.anybody.send<Issued>('POST', '/auth/login', { body });
+    const holder = floor.anybody.as(first.body.access_token);
+    const second = await holder.send<Issued>('POST', '/auth/refresh');
+    for (const { headers, body: issued } of [first, second]) {
+      expect(headers['set-cookie']).toEqual([`custody_session_jwt=${issued.access_token}; ${ATTRIBUTES}`]);
+    }
+    const { headers } = await holder.send('POST', '/auth/logout');
+    expect(headers['set-cookie']).toEqual([`custody_session_jwt=; ${ATTRIBUTES}; Max-Age=0`]);
+  });
+});
+
 describe('a session', () => {
   it('begins with a login, whose token says who it is for and for how long', async () => {
     const { access_token: token, expires_at: expiresAt } = await login(maker.name);
