@@ -64,3 +64,25 @@ export class JournalUserEvents implements UserEvents {
 }
 
 const PAGE = 512;
+
+/** The journal for what has just happened, and a projection of it, which may be a little late, for all else. */
+export class LayeredUserEvents implements UserEvents {
+  constructor(
+    private readonly recent: UserEvents,
+    private readonly projected: UserEvents,
+  ) {}
+
+  async after(user: string, cell: number, position: number, limit: number): Promise<EventPage | undefined> {
+    const page = await this.recent.after(user, cell, position, limit);
+    return page ?? this.projected.after(user, cell, position, limit);
+  }
+
+  async ofOrder(
+    orderId: string,
+    cell: number,
+    position: number,
+  ): Promise<readonly JournaledEvent[] | undefined> {
+    const events = await this.projected.ofOrder(orderId, cell, position);
+    return events ?? this.recent.ofOrder(orderId, cell, position);
+  }
+}

@@ -13,7 +13,7 @@ import type { CommandTaker, VenueAccess, StreamCaller } from '../../stream/ports
 import { resumePoints } from '../../stream/resume-point.js';
 import { SOCKET_LIMITS, type SocketLimits } from '../../stream/socket-limits.js';
 import { openSocketHub } from '../../stream/socket-hub.js';
-import { JournalUserEvents, type UserEvents } from '../../stream/user-events.js';
+import { JournalUserEvents, LayeredUserEvents, type UserEvents } from '../../stream/user-events.js';
 import { UserFolds } from '../../stream/user-folds.js';
 import { askLiveOrders } from './live-orders.js';
 import { ConnectionTeller } from './connection-teller.js';
@@ -31,8 +31,8 @@ export interface StreamCells {
 export interface SocketStreamParts {
   readonly cells: StreamCells;
   readonly reader: JournalReader;
-  /** Without it the journals themselves are asked, as far back as is quick. */
-  readonly events?: UserEvents;
+  /** The past as it is projected. Without it the journals alone are asked, as far back as is quick. */
+  readonly projected?: UserEvents;
   readonly sessions: Sessions<StreamCaller>;
   readonly commands: CommandTaker;
   readonly access: VenueAccess;
@@ -44,6 +44,8 @@ export interface SocketStreamParts {
   readonly registry: Registry;
   readonly socketsOfUser: number;
   readonly limits?: Partial<SocketLimits>;
+  /** Records of a journal that are read for one who comes back. */
+  readonly reach?: number;
   readonly onFault: (error: unknown, what: string) => void;
 }
 
@@ -53,14 +55,15 @@ export interface SocketStream {
   stop(): Promise<void>;
 }
 
-/** Records of a journal that are read for one who comes back. */
-const REACH = 20_000;
+/** Unless something else is said. */
+const REACH = 5_000;
 
 /** Opens `/ws`: it can take handshakes when this resolves. */
 export async function openSocketStream(parts: SocketStreamParts): Promise<SocketStream> {
   const { cells, reader, clock, onFault } = parts;
   const limits = { ...SOCKET_LIMITS, ...parts.limits };
-  const events = parts.events ?? new JournalUserEvents(reader, REACH);
+  const recent = new JournalUserEvents(reader, parts.reach ?? REACH);
+  const events = parts.projected === undefined ? recent : new LayeredUserEvents(recent, parts.projected);
   const faulty = (error: unknown): void => {
     onFault(error, 'a message of a socket failed');
   };
