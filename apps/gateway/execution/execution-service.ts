@@ -67,7 +67,10 @@ async function open(given: ServiceParts): Promise<OpenService> {
     listener,
     async mount(app) {
       listener.mount(EXECUTION_CONTROLLERS.map((controller): object => app.get(controller)));
-      await openOrderSockets({ given, parts, identity, links, listener });
+      await openOrderSockets({
+        ...{ given, parts, identity, links, listener },
+        projected: new EventReader(projections),
+      });
     },
     readiness: () => readiness.check(),
   };

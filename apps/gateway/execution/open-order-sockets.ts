@@ -8,6 +8,7 @@ import { openSocketStream } from '#libs/execution/api/stream/open-socket-stream.
 import { SocketCommands } from '#libs/execution/api/stream/socket-commands.js';
 import { SocketUpgrades } from '#libs/execution/api/stream/socket-upgrades.js';
 import { KeyVenueAccess } from '#libs/execution/api/stream/venue-access.js';
+import type { UserEvents } from '#libs/execution/stream/user-events.js';
 import type { EdgeListener } from '#libs/edge/server/edge-listener.js';
 import { SERVER_LIMITS } from '#libs/edge/server/server-limits.js';
 import { findIncarnation } from '#libs/journal/incarnation/incarnation.js';
@@ -25,6 +26,7 @@ interface SocketParts {
   readonly parts: ExecutionParts;
   readonly identity: KeyedIdentity;
   readonly links: ExecutionLinks;
+  readonly projected: UserEvents;
   readonly listener: EdgeListener;
 }
 
@@ -34,6 +36,7 @@ export async function openOrderSockets({
   parts,
   identity,
   links,
+  projected,
   listener,
 }: SocketParts): Promise<void> {
   const { config, log, scope, clock, pool, registry } = given;
@@ -52,6 +55,7 @@ export async function openOrderSockets({
   scope.onStop('journal store of orders', () => store.close());
   const stream = await openSocketStream({
     ...{ cells: links.followed, reader: store.reader, sessions, clock, registry },
+    projected,
     commands: new SocketCommandRouter(new SocketCommands(parts.desk), randomUUID),
     access: new KeyVenueAccess(parts.opened.access),
     venues: parts.venues.ids,
