@@ -9,6 +9,7 @@ import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots
 import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import { RecordMacs } from '#libs/journal/seals/record-macs.js';
 import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
+import { VaultTransfers } from '#libs/ledger/vault-transfers.js';
 import type { JournalNotice } from '#libs/link/journal-notices.js';
 import { refuseUnfitDatabase } from '#libs/platform/database/fit-database.js';
 import { quietly } from '#libs/platform/process/quiet-faults.js';
@@ -62,7 +63,15 @@ export async function openCell(parts: OpenParts): Promise<Cell> {
         log.warn(refused, 'a snapshot is not used');
       },
     }),
-    ...{ switches: new SwitchTable(pool), meter, announce, onJournalFailure, onFault, tracing },
+    ...{
+      switches: new SwitchTable(pool),
+      vault: new VaultTransfers(pool),
+      meter,
+      announce,
+      onJournalFailure,
+      onFault,
+      tracing,
+    },
     settings: {
       limitsFactor: config.LIMITS_FACTOR,
       snapshotEvery: config.SNAPSHOT_EVERY_EVENTS,

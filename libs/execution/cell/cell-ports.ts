@@ -5,6 +5,7 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import type { RandomBytes } from './order-ids.js';
 import type { SwitchSource } from './switchboard.js';
+import type { VaultHolds } from './transfer-desk.js';
 
 /** Everything outside a cell's own memory, as its process has set it up. */
 export interface CellPorts {
@@ -15,6 +16,7 @@ export interface CellPorts {
   readonly reader: JournalReader;
   readonly snapshots: SealedSnapshots;
   readonly switches: SwitchSource;
+  readonly vault: VaultHolds;
   readonly meter: CellMeter;
   /** The journal has come so far, and may be read up to there. */
   readonly announce: (notice: JournalNotice) => void;

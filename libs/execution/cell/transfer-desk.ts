@@ -1,4 +1,5 @@
 import type { Instant } from '#libs/base/instant.js';
+import type { VaultTransfers } from '#libs/ledger/vault-transfers.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import type { TraderRequest } from '../protocol/cell-protocol.js';
 import { remainingOf } from '../rules/evolve.js';
@@ -13,7 +14,11 @@ import type { Users } from './users.js';
 
 type TransferRequest = Extract<TraderRequest, { op: 'transfer' }>;
 
+/** The vault's half, in the database. */
+export type VaultHolds = Pick<VaultTransfers, 'hold' | 'end'>;
+
 export interface TransferDeskPorts {
+  readonly vault: VaultHolds;
   readonly users: Users;
   readonly newId: () => string;
   readonly submit: (task: CellTask) => boolean;
@@ -24,19 +29,50 @@ export class TransferDesk {
   constructor(private readonly ports: TransferDeskPorts) {}
 
   transfer(request: TransferRequest): Promise<LinkReply> {
+    const transferId = this.ports.newId();
     const entry = this.ports.users.entryOf(request.user_id);
+    const isKnown = earlierOf(entry, request) !== undefined;
+    return request.direction === 'to_vault' || isKnown
+      ? this.decided(entry, request, transferId)
+      : this.fromVault(entry, request, transferId);
+  }
+
+  /** Held in the vault before it is accepted here. What is not accepted after all is let go. */
+  private async fromVault(
+    entry: UserEntry,
+    request: TransferRequest,
+    transfer_id: string,
+  ): Promise<LinkReply> {
+    const { vault } = this.ports;
+    const { user_id: account, venue, asset, amount } = request;
+    const isMoney = asset === CAPABILITIES[venue].settlement_currency;
+    const inVault = { transfer_id, account, venue, asset: isMoney ? '' : asset, amount };
+    const held = await vault.hold(inVault).catch(() => undefined);
+    if (held === undefined) return UNAVAILABLE;
+    if (held === 'too little')
+      return isMoney
+        ? refusal('INSUFFICIENT_BALANCE', 'The vault has not as much money that is free.')
+        : refusal('INSUFFICIENT_POSITION', 'The vault has not as many tokens that are free.');
+    const reply = await this.decided(entry, request, transfer_id);
+    if (!entry.head.holdings.transfers.has(transfer_id)) await vault.end(transfer_id, false);
+    return reply;
+  }
+
+  private decided(entry: UserEntry, request: TransferRequest, transferId: string): Promise<LinkReply> {
     return new Promise((resolve) => {
-      const task = cellTask((at) => this.decide(entry, request, at), resolve);
+      const task = cellTask((at) => this.decide(entry, request, { at, transferId }), resolve);
       if (!this.ports.submit(task)) resolve(UNAVAILABLE);
     });
   }
 
-  private decide(entry: UserEntry, request: TransferRequest, at: Instant): CellDecision {
+  private decide(
+    entry: UserEntry,
+    request: TransferRequest,
+    { at, transferId: transfer_id }: { readonly at: Instant; readonly transferId: string },
+  ): CellDecision {
     const { venue, asset, amount, direction, client_request_id, user_id } = request;
     const content = `${venue}/${asset}/${amount}/${direction}`;
-    const earlier = [...entry.head.holdings.transfers.values()].find(
-      ({ terms }) => terms.client_request_id === client_request_id,
-    );
+    const earlier = earlierOf(entry, request);
     if (earlier !== undefined) return { events: [], reply: () => repeated(earlier, content) };
     if (!entry.head.holdings.links.has(venue))
       return refusedWith('EXCHANGE_NOT_LINKED', `${venue} is not linked.`);
@@ -45,7 +81,6 @@ export class TransferDesk {
       return isMoney
         ? refusedWith('INSUFFICIENT_BALANCE', 'There is not as much money that is free.')
         : refusedWith('INSUFFICIENT_POSITION', 'There are not as many tokens that are free.');
-    const transfer_id = this.ports.newId();
     const terms = { transfer_id, venue, asset, amount, direction, client_request_id, content };
     const transfer: Transfer = { terms, status: 'PENDING', created_at: at };
     return {
@@ -53,6 +88,10 @@ export class TransferDesk {
       reply: () => answer('transfer', { transfer }),
     };
   }
+}
+
+function earlierOf({ head }: UserEntry, { client_request_id: id }: TransferRequest): Transfer | undefined {
+  return [...head.holdings.transfers.values()].find(({ terms }) => terms.client_request_id === id);
 }
 
 function refusedWith(code: string, message: string): CellDecision {

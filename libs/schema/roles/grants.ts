@@ -95,7 +95,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   },
   'custody.booking_offsets': { projector: KEEP, gateway: READ, operations: READ },
   'custody.booked': { projector: KEEP, operations: READ },
-  'custody.transfers': { gateway: READ, operations: READ },
+  'custody.transfers': { cell: READ, gateway: READ, operations: READ },
   'custody.limits': { settler: READ, operations: READ },
 
   'journal.shards': { cell: KEEP, owner: KEEP, gateway: READ, projector: READ, operations: READ },
@@ -186,9 +186,9 @@ export const CALLS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'custody.claim_settlement(uuid)': ['settler'],
   'custody.post_settlement(uuid, text, text, bigint, text[], text[], bigint[])': ['settler'],
   'custody.book(text[], text[], integer[], text[], text[], text[], text[], text[], bigint[])': ['projector'],
-  'custody.hold_transfer(uuid, text, text, text, bigint)': ['projector'],
+  'custody.hold_transfer(uuid, text, text, text, bigint)': ['cell', 'projector'],
   'custody.send_transfer(uuid)': ['projector'],
-  'custody.end_transfer(uuid, boolean)': ['projector'],
+  'custody.end_transfer(uuid, boolean)': ['cell', 'projector'],
   'custody.receive_transfer(uuid, text, text, text, bigint)': ['projector'],
 };
 

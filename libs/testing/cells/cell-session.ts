@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { instantFromNanos, plusMillis, type Instant } from '#libs/base/instant.js';
 import type { CellSettings } from '#libs/execution/cell/cell-ports.js';
 import type { OrderTerms } from '#libs/execution/rules/order.js';
+import { admissionMigrations } from '#libs/auction/admission/migrations/list.js';
+import { custodyMigrations } from '#libs/ledger/migrations/list.js';
 import { journalMigrations } from '#libs/journal/migrations/list.js';
 import { createTestDatabase } from '../database/test-database.js';
 import { MovableClock } from '../movable-clock.js';
@@ -24,7 +26,9 @@ export class CellSession {
   }
 
   static async open(settings: Partial<CellSettings> = {}): Promise<CellSession> {
-    const database = await createTestDatabase(journalMigrations);
+    const database = await createTestDatabase([
+      ...[...journalMigrations, ...admissionMigrations, ...custodyMigrations],
+    ]);
     const world = { database, clock: new MovableClock(), operators: new Operators() };
     const session = new CellSession(world, await LiveCell.open(world, settings));
     const { live, user_id } = session;

@@ -4,6 +4,7 @@ import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
 import { RecordMacs } from '#libs/journal/seals/record-macs.js';
 import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
+import { VaultTransfers } from '#libs/ledger/vault-transfers.js';
 import type { Cell } from '#libs/execution/cell/cell.js';
 import type { CellSettings } from '#libs/execution/cell/cell-ports.js';
 import { composeCell } from '#libs/execution/cell/compose-cell.js';
@@ -99,6 +100,7 @@ export class LiveCell {
         onRefused: () => undefined,
       }),
       switches: world.operators,
+      vault: new VaultTransfers(pool),
       meter: { command: () => undefined, appended: () => undefined },
       announce: () => undefined,
       settings: { ...SETTINGS, ...settings },
