@@ -1,5 +1,6 @@
 import type { Check, CheckOutcome, Inspection } from '#libs/edge/checks/check.js';
 import type { FaultKind } from '#libs/edge/dialect/fault.js';
+import type { EndpointSpec } from '#libs/edge/endpoint.js';
 import type { CallerOutcome, CredentialRefusal } from '#libs/identity/api-keys/authenticate.js';
 import { ExecutionCaller, type CallerGate } from './caller.js';
 
@@ -9,6 +10,8 @@ const KINDS: Readonly<Record<CredentialRefusal['status'], FaultKind>> = {
   429: 'rate-limited',
   503: 'unavailable',
 };
+
+export const CASH_OUT_QUOTE = '/combo/cash-out-quote';
 
 /** Who calls, before anything is said of the path: what needs no credentials is the public endpoints alone. */
 export function credentialsCheck(gate: CallerGate): Check {
@@ -24,13 +27,18 @@ export function credentialsCheck(gate: CallerGate): Check {
         headers: request.headers,
         peer: request.socket.remoteAddress ?? '',
         takesCookie: !isHandshake,
-        wrongTriple: spec?.capability === 'trade:execute' && !isHandshake ? 403 : 401,
+        wrongTriple: !isHandshake && isForbiddenToWrong(spec) ? 403 : 401,
         ...(isHandshake && token !== undefined ? { token } : {}),
       });
       if (!(outcome instanceof Promise)) return settled(inspection, outcome);
       return outcome.then((known) => settled(inspection, known));
     },
   };
+}
+
+/** Mutations, and one quote, say 403 to a wrong triple; everything else says 401. */
+function isForbiddenToWrong(spec: EndpointSpec | undefined): boolean {
+  return spec?.capability === 'trade:execute' || spec?.path === CASH_OUT_QUOTE;
 }
 
 function settled(inspection: Inspection, outcome: CallerOutcome): CheckOutcome {

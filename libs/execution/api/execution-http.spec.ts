@@ -49,6 +49,11 @@ const CHECKS: readonly Row[] = [
   ['a partial triple', ['POST', '/orders', '', SUBMIT, { 'x-client-id': 'a' }], '401 error'],
   ['a wrong triple on a mutation', ['POST', '/orders', '', SUBMIT, wrong()], '403 error'],
   ['a wrong triple on a read', ['GET', '/orders', '', undefined, wrong()], '401 error'],
+  [
+    'a wrong triple on the quote that says so',
+    ['POST', '/combo/cash-out-quote', '', '{}', wrong()],
+    '403 error',
+  ],
   ['a wrong triple on RPC', ['POST', '/rpc/orders.reconcile', '', '{}', wrong()], '401 error'],
   ['a wrong triple on no path', ['POST', '/nothing', '', '{}', wrong()], '401 error'],
   ['a call for sessions with a key', ['POST', '/rpc/funds.transfers', ALL, '{}'], '403 error'],

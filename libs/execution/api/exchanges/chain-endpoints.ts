@@ -1,5 +1,6 @@
 import { bind, endpoint, type BoundEndpoint } from '#libs/edge/endpoint.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
+import { CASH_OUT_QUOTE } from '../credentials-check.js';
 import { emptyReply, refusal } from '../refusals.js';
 import { exchangeId, openBody } from '../shapes.js';
 
@@ -17,7 +18,7 @@ const ABSENT: readonly Row[] = [
   ['quoteCombo', 'POST', '/combo/quote', 'trade:read'],
   ['listComboPositions', 'GET', '/combo/positions', 'position:read'],
   ['executeCombo', 'POST', '/combo/execute', 'trade:execute'],
-  ['quoteComboCashOut', 'POST', '/combo/cash-out-quote', 'position:read'],
+  ['quoteComboCashOut', 'POST', CASH_OUT_QUOTE, 'position:read'],
   ['cashOutCombo', 'POST', '/combo/cash-out', 'trade:execute'],
   ['redeemCombo', 'POST', '/combo/redeem', 'trade:execute'],
 ];
