@@ -305,6 +305,26 @@ describe('an amend', () => {
     expect([off.status, off.code]).toEqual([400, 'VALIDATION_INVALID_PRICE']);
   });
 
+  it('that the venue refuses leaves the order as it was, and the next one may come', async () => {
+    const order_id = await session.submit();
+    const terms = await session.executor.places();
+    const asked = session.amend(order_id, 450_000n);
+    const task = await session.executor.task('amend');
+    expect((await session.amend(order_id, 460_000n)).body.success).toBe(false);
+    await session.executor.report(task, {
+      what: 'refused',
+      failure: { code: 'VENUE_REJECTED', message: 'no' },
+    });
+    expect((await asked).body).toMatchObject({ success: false, message: expect.stringContaining('no') });
+    const next = session.amend(order_id, 460_000n);
+    const second = await session.executor.task('amend');
+    // A late word on the first says nothing of the second.
+    await session.executor.report(task, { what: 'refused', failure: { code: 'VENUE_REJECTED' } });
+    const order = seenOf(terms, [], { price: 460_000n });
+    await session.executor.report(second, { what: 'amended', price: 460_000n, order });
+    expect((await next).body).toMatchObject({ success: true, price: 460_000n });
+  });
+
   it('that was answered unreadably ends at the price that the venue shows', async () => {
     const order_id = await session.submit();
     const terms = await session.executor.places();

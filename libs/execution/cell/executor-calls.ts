@@ -118,7 +118,7 @@ export class ExecutorCalls {
       if (order === undefined || !isOfThisAttempt(order, task_id, report)) return this.heard([]);
       const { own, others } = splitFills(report);
       const outcome = 'fills' in report ? { ...report, fills: own } : report;
-      const told = { kind, outcome, at, ...(call === undefined ? {} : { call }) };
+      const told = { kind, outcome, at, ...(call === undefined ? {} : { call }), ...amendIn(task_id) };
       const { events, isOpenQuestion } = decideReport(order, told);
       found.isOpen = isOpenQuestion;
       const { venue } = order.terms;
@@ -235,6 +235,11 @@ export class ExecutorCalls {
 
 function refused(reply: LinkReply): CellDecision {
   return { events: [], reply: () => reply };
+}
+
+function amendIn(task_id: string): { amend_id?: string } {
+  const { kind, id } = readTaskId(task_id);
+  return kind === 'amend' ? { amend_id: id } : {};
 }
 
 /** That something was refused or is absent says nothing of an attempt that came later. */

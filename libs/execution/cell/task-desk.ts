@@ -9,6 +9,7 @@ import type { UserEntry } from './user-entry.js';
 
 /** What is handed out one after the other: the work of one user in one market of one venue. */
 interface Lane {
+  readonly name: string;
   readonly entry: UserEntry;
   readonly venue: VenueId;
   readonly waiting: Work[];
@@ -77,7 +78,7 @@ export class TaskDesk {
   /** The same work is not waited for twice. */
   add(entry: UserEntry, venue: VenueId, market: string, work: Work): void {
     const name = `${entry.user_id}/${venue}/${market}`;
-    const lane = this.lanes.get(name) ?? { entry, venue, waiting: [], lease: undefined };
+    const lane = this.lanes.get(name) ?? { name, entry, venue, waiting: [], lease: undefined };
     this.lanes.set(name, lane);
     if (lane.waiting.some((other) => isSame(other, work))) return;
     if (lane.lease !== undefined && work.kind === 'query' && isSame(lane.lease.work, work)) return;
@@ -169,11 +170,12 @@ export class TaskDesk {
       const [work] = lane.waiting;
       if (work === undefined) {
         this.ready.delete(lane);
+        this.lanes.delete(lane.name);
         return undefined;
       }
       if (this.isHeldBack(entry, work)) return undefined;
       lane.waiting.shift();
-      const task_id = `${work.kind}/${attemptOf(entry, work)}/${this.ports.newId()}`;
+      const task_id = taskIdOf(entry, work, this.ports.newId);
       const task = buildTask(entry, venue, work, task_id);
       if (task === undefined) continue;
       lane.lease = { task_id, executor, work, entry, venue, since: this.now() };
@@ -206,10 +208,12 @@ export class TaskDesk {
   private free(lane: Lane, { task_id }: Lease): void {
     lane.lease = undefined;
     this.leases.delete(task_id);
-    if (lane.waiting.length > 0) {
-      this.ready.add(lane);
-      this.flushSoon();
+    if (lane.waiting.length === 0) {
+      this.lanes.delete(lane.name);
+      return;
     }
+    this.ready.add(lane);
+    this.flushSoon();
   }
 
   private now(): number {
@@ -224,14 +228,20 @@ function isSame(one: Work, other: Work): boolean {
   return true;
 }
 
-/** In the task's id, so that a late report is not taken for one of a later attempt. */
-function attemptOf(entry: UserEntry, work: Work): number {
-  const attempts = 'order_id' in work ? (orderOf(entry.head, work.order_id)?.attempts ?? 0) : 0;
-  return work.kind === 'submit' ? attempts + 1 : attempts;
+/** It names attempt or amend, so that a late report is not taken for one of what came after it. */
+function taskIdOf(entry: UserEntry, work: Work, newId: () => string): string {
+  const order = 'order_id' in work ? orderOf(entry.head, work.order_id) : undefined;
+  const attempt = (order?.attempts ?? 0) + (work.kind === 'submit' ? 1 : 0);
+  const id = work.kind === 'amend' ? order?.amend?.amend_id : undefined;
+  return `${work.kind}/${attempt}/${id ?? newId()}`;
 }
 
-/** Kind and attempt of a task, by its id. */
-export function readTaskId(task_id: string): { readonly kind: string; readonly attempt: number } {
-  const [kind = '', attempt = ''] = task_id.split('/');
-  return { kind, attempt: Number(attempt) };
+/** Kind and attempt of a task, and of an amend its id, by the id of the task. */
+export function readTaskId(task_id: string): {
+  readonly kind: string;
+  readonly attempt: number;
+  readonly id: string;
+} {
+  const [kind = '', attempt = '', id = ''] = task_id.split('/');
+  return { kind, attempt: Number(attempt), id };
 }

@@ -47,7 +47,8 @@ export interface TraderDeskPorts {
   readonly submit: (task: CellTask) => boolean;
 }
 
-const AMEND_WAIT_MILLIS = 10_000;
+/** Shorter than gateways wait for a cell: what is not known by then is told as such. */
+const AMEND_WAIT_MILLIS = 4_500;
 const CANCEL_ALL_WAIT_MILLIS = 2_000;
 
 /** What traders command. Every check is made in the order in which callers may rely on it. */
@@ -275,7 +276,7 @@ export class TraderDesk {
     const entry = this.ports.users.entryOf(user_id);
     const former = await this.formerOf(entry, order_id);
     const amend_id = this.ports.newId();
-    const asked: { outcome?: Promise<OrderEvent | undefined> } = {};
+    const asked: { outcome?: Promise<OrderEvent | undefined>; taken?: SlotsTaken } = {};
     const reply = await this.run((at) => {
       if (isPast(not_after, at)) return refused(EXPIRED);
       const taken = this.ports.slots.takeOrder(user_id, request);
@@ -292,6 +293,7 @@ export class TraderDesk {
       if (objection !== undefined) return refused(notAmended(objection, taken));
       if (order.price === price) return refused(amended(order, taken));
       asked.outcome = this.amendOutcome(order_id, amend_id);
+      asked.taken = taken;
       const draft = new OrderDraft(order, at);
       const until = not_after === undefined ? {} : { not_after };
       draft.add({ type: 'AMEND_REQUESTED', amend_id, price, ...until });
@@ -300,9 +302,9 @@ export class TraderDesk {
     if (asked.outcome === undefined || reply.status !== 200) return reply;
     const event = await asked.outcome;
     const order = orderOf(entry.head, order_id);
-    if (event?.type === 'ORDER_AMENDED' && order !== undefined) return amended(order);
+    if (event?.type === 'ORDER_AMENDED' && order !== undefined) return amended(order, asked.taken);
     const why = event?.type === 'AMEND_REFUSED' ? event.message : 'the venue has not answered readably';
-    return notAmended(`The order could not be amended on the exchange: ${why}`);
+    return notAmended(`The order could not be amended on the exchange: ${why}`, asked.taken);
   }
 
   private amendOutcome(order_id: string, amend_id: string): Promise<OrderEvent | undefined> {

@@ -106,9 +106,8 @@ function refused(draft: OrderDraft, failure: OrderFailure, { kind, at, amend_id 
     return true;
   }
   if (kind === 'amend') {
-    const { amend } = state;
-    if (amend?.amend_id === amend_id && amend !== undefined)
-      draft.add({ type: 'AMEND_REFUSED', amend_id: amend.amend_id, message });
+    if (amend_id !== undefined && state.amend?.amend_id === amend_id)
+      draft.add({ type: 'AMEND_REFUSED', amend_id, message });
     return true;
   }
   return unplaced(draft, failure, at);
