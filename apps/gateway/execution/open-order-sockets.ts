@@ -60,6 +60,7 @@ export async function openOrderSockets({
     access: new KeyVenueAccess(parts.opened.access),
     venues: parts.venues.ids,
     keys: config.STREAM_KEYS,
+    limits: { heartbeatMillis: config.STREAM_HEARTBEAT_MS },
     incarnation: await findIncarnation(pool),
     socketsOfUser: SOCKETS_OF_USER * config.LIMITS_FACTOR,
     onFault: (error, what) => {
