@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 100;
 const WITHIN_MS = 30_000;
 
 /** One of the traders on the stage: sends orders with an API key, and lets the audience read along. */
-export class Trader {
+export class StageTrader {
   private readonly api: ApiClient;
 
   constructor(

@@ -1,13 +1,13 @@
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { DemoTerminal } from '../terminal.js';
-import { Trader, type Json } from './trader.js';
+import { StageTrader, type Json } from './trader.js';
 import type { TradingStage } from './trading-stage.js';
 
 const BEAT_MS = 800;
 
 interface Traders {
-  readonly tara: Trader;
-  readonly theo: Trader;
+  readonly tara: StageTrader;
+  readonly theo: StageTrader;
   readonly market: string;
 }
 
@@ -38,8 +38,8 @@ export class TradingPlay {
         'crash loses nothing and sends nothing twice. The venue is the practice venue of this cluster, with a market of its own.',
     );
     const market = await stage.openMarket('Will the demo end well?');
-    const enter = async (name: string, user: string): Promise<Trader> =>
-      new Trader(name, stage.url, await stage.keyOf(user), { terminal, clock });
+    const enter = async (name: string, user: string): Promise<StageTrader> =>
+      new StageTrader(name, stage.url, await stage.keyOf(user), { terminal, clock });
     return { tara: await enter('Tara', 'trader-1'), theo: await enter('Theo', 'trader-2'), market };
   }
 

@@ -56,7 +56,7 @@ export class CellClient {
     return reply.status === 200;
   }
 
-  /** Told again until the cell has heard it; a cell that does not know the task any more needs no report. */
+  /** VenueExchange again until the cell has heard it; a cell that does not know the task any more needs no report. */
   async report(task_id: string, reporting: Reporting): Promise<void> {
     await this.insist({ op: 'report', executor: this.executor, task_id, ...reporting });
   }

@@ -7,7 +7,7 @@ import {
   VenueUnavailable,
   type OrderName,
   type SubmitOutcome,
-  type Told,
+  type VenueExchange,
   type VenueAccount,
 } from '../venues/port.js';
 import { findOrder, type QueryTask } from './absence.js';
@@ -111,7 +111,7 @@ export class OrderTasks {
 
   private async submitted(
     account: VenueAccount,
-    { outcome }: Told<SubmitOutcome>,
+    { outcome }: VenueExchange<SubmitOutcome>,
     began: Instant,
   ): Promise<TaskReport> {
     if (outcome.what !== 'placed') return outcome;

@@ -22,7 +22,7 @@ export interface VenueMarkets {
 }
 
 /** What came of one exchange with a venue, and the exchange as it is recorded. */
-export interface Told<Outcome> {
+export interface VenueExchange<Outcome> {
   readonly outcome: Outcome;
   readonly call: VenueCall;
 }
@@ -81,11 +81,11 @@ export interface VenueAccount {
   clientIdOf(order_id: string, attempt: number): string;
   /** As it goes out: cut to the venue's grids, never more than was asked. */
   sentOf(terms: OrderTerms): { readonly quantity: Micros; readonly price: Micros };
-  submit(terms: OrderTerms, venue_client_id: string): Promise<Told<SubmitOutcome>>;
-  cancel(order: OrderName): Promise<Told<CancelOutcome>>;
-  amend(order: OrderName, price: Micros): Promise<Told<AmendOutcome>>;
+  submit(terms: OrderTerms, venue_client_id: string): Promise<VenueExchange<SubmitOutcome>>;
+  cancel(order: OrderName): Promise<VenueExchange<CancelOutcome>>;
+  amend(order: OrderName, price: Micros): Promise<VenueExchange<AmendOutcome>>;
   /** By the order's own id. Undefined: the venue answers that it does not know it. Fails with VenueUnavailable. */
-  order(order: OrderName): Promise<Told<ObservedOrder | undefined>>;
+  order(order: OrderName): Promise<VenueExchange<ObservedOrder | undefined>>;
   openOrders(): Promise<readonly ObservedAccountOrder[]>;
   /** All fills of the account from a moment on, of whatever order, oldest first. */
   fills(since: Instant): Promise<readonly ObservedFill[]>;
@@ -95,7 +95,7 @@ export interface VenueAccount {
   cancelAll?(select: {
     readonly market_id?: string;
     readonly side?: OrderSide;
-  }): Promise<Told<{ readonly cancelled: readonly string[] }>>;
+  }): Promise<VenueExchange<{ readonly cancelled: readonly string[] }>>;
   /** On venue b: what each shard of the account's collateral has free to pay with. */
   freeCollateral?(): Promise<ReadonlyMap<number, Micros>>;
   /** On venue b, between the account's two shards of collateral; done at most once under a reference. */

@@ -11,7 +11,7 @@ import {
   type ObservedAccountOrder,
   type OrderName,
   type SubmitOutcome,
-  type Told,
+  type VenueExchange,
   type VenueAccount,
   type VenueBalances,
 } from '../port.js';
@@ -78,7 +78,7 @@ export class VenueBAccount implements VenueAccount {
     return { quantity: wholeCount(terms.quantity), price };
   }
 
-  async submit(terms: OrderTerms, venue_client_id: string): Promise<Told<SubmitOutcome>> {
+  async submit(terms: OrderTerms, venue_client_id: string): Promise<VenueExchange<SubmitOutcome>> {
     const sent = this.sentOf(terms);
     const { outcome, call } = await this.parts.requests.signed({
       ...{ user_id: this.owner.user_id, order_id: terms.order_id, operation: 'submit' },
@@ -128,7 +128,7 @@ export class VenueBAccount implements VenueAccount {
     }
   }
 
-  async cancel(order: OrderName): Promise<Told<CancelOutcome>> {
+  async cancel(order: OrderName): Promise<VenueExchange<CancelOutcome>> {
     let id = order.exchange_order_id;
     if (id === undefined) {
       const { outcome: found, call } = await this.byClientId(order);
@@ -162,7 +162,7 @@ export class VenueBAccount implements VenueAccount {
     }
   }
 
-  async amend(order: OrderName, price: Micros): Promise<Told<AmendOutcome>> {
+  async amend(order: OrderName, price: Micros): Promise<VenueExchange<AmendOutcome>> {
     const { terms } = order;
     const book = inBook({ ...terms, price });
     const { outcome, call } = await this.parts.requests.signed({
@@ -206,7 +206,7 @@ export class VenueBAccount implements VenueAccount {
    * By the venue's id where there is one. By ours the venue's list of orders is read to the last page: each carries it, whether
    * or not the venue heeds the filter.
    */
-  async order(order: OrderName): Promise<Told<ObservedOrder | undefined>> {
+  async order(order: OrderName): Promise<VenueExchange<ObservedOrder | undefined>> {
     if (order.exchange_order_id === undefined) return this.byClientId(order);
     const exchange = await this.parts.requests.signed({
       ...{ user_id: this.owner.user_id, order_id: order.terms.order_id, operation: 'read' },
@@ -222,7 +222,7 @@ export class VenueBAccount implements VenueAccount {
     return { outcome: observedOrder(readAs(oneOrder, bodyOf(exchange.outcome)).order), call };
   }
 
-  private async byClientId(name: OrderName): Promise<Told<ObservedOrder | undefined>> {
+  private async byClientId(name: OrderName): Promise<VenueExchange<ObservedOrder | undefined>> {
     const found = await readPages(this.parts.requests, {
       ...{
         user_id: this.owner.user_id,
@@ -275,7 +275,7 @@ export class VenueBAccount implements VenueAccount {
   async cancelAll(select: {
     readonly market_id?: string;
     readonly side?: 'buy' | 'sell';
-  }): Promise<Told<{ readonly cancelled: readonly string[] }>> {
+  }): Promise<VenueExchange<{ readonly cancelled: readonly string[] }>> {
     const open = await this.openOrders();
     const chosen = open.filter(
       ({ market_id, side }) =>

@@ -12,7 +12,7 @@ import {
   type ObservedAccountOrder,
   type OrderName,
   type SubmitOutcome,
-  type Told,
+  type VenueExchange,
   type VenueAccount,
   type VenueBalances,
 } from '../port.js';
@@ -79,7 +79,7 @@ export class VenueEAccount implements VenueAccount {
     return sentOf(terms);
   }
 
-  async submit(terms: OrderTerms, venue_client_id: string): Promise<Told<SubmitOutcome>> {
+  async submit(terms: OrderTerms, venue_client_id: string): Promise<VenueExchange<SubmitOutcome>> {
     const { requests, feed } = this.parts;
     feed.wake(this.owner.account);
     const { outcome, call } = await requests.act({
@@ -149,7 +149,7 @@ export class VenueEAccount implements VenueAccount {
     return isBeyond ? 'beyond-bound' : 'empty';
   }
 
-  async cancel(name: OrderName): Promise<Told<CancelOutcome>> {
+  async cancel(name: OrderName): Promise<VenueExchange<CancelOutcome>> {
     const { terms, exchange_order_id: id, venue_client_id: cloid } = name;
     const asset = assetOf(terms);
     const action =
@@ -187,13 +187,13 @@ export class VenueEAccount implements VenueAccount {
   }
 
   /** The venue has no amendment that keeps an order's place; whoever wants another price cancels and submits. */
-  amend({ terms }: OrderName): Promise<Told<AmendOutcome>> {
+  amend({ terms }: OrderName): Promise<VenueExchange<AmendOutcome>> {
     const failure = { code: 'EXCHANGE_AMEND_UNSUPPORTED' };
     const call = this.parts.requests.unsentCall('amend', { order_id: terms.order_id });
     return Promise.resolve({ outcome: { what: 'refused', failure }, call });
   }
 
-  async order(name: OrderName): Promise<Told<ObservedOrder | undefined>> {
+  async order(name: OrderName): Promise<VenueExchange<ObservedOrder | undefined>> {
     const oid = name.exchange_order_id === undefined ? name.venue_client_id : Number(name.exchange_order_id);
     const question = { type: 'orderStatus', user: this.owner.account, oid };
     const { outcome: found, call } = await this.parts.requests.readCall(question, orderStatus);
