@@ -182,10 +182,11 @@ export class LaunchedCluster {
     serviceToken: string,
   ): Promise<void> {
     const executor = places.find(({ plan }) => plan.kind.name === 'executor');
-    if (this.trading === undefined || executor === undefined) return;
+    const { trading, healthPool: pool } = this;
+    if (trading === undefined || executor === undefined || pool === undefined) return;
     const { clock, terminal } = this.place;
     const link = { executorUrl: internalUrl(executor), serviceToken, clock };
-    this.file?.describePractice(await openTrading(this.trading, users, link));
+    this.file?.describePractice(await openTrading(trading, users, pool, link));
     terminal.step('demo traders have accounts at the practice venues');
   }
 

@@ -13,6 +13,12 @@ const OPENING: Readonly<Record<Exclude<DemoTrading, 'new'>, string>> = {
 const AGAIN_MS = 200;
 const WITHIN_NANOS = 20_000_000_000n;
 
+/** What the vault owes at a venue, as its ledger says. */
+export interface VaultMoney {
+  readonly venue: 'venue_b' | 'venue_e';
+  readonly dollars: string;
+}
+
 interface LinkPlaces {
   readonly executorUrl: string;
   readonly serviceToken: string;
@@ -22,7 +28,7 @@ interface LinkPlaces {
 /** Links the demo traders at the practice venues; those that are linked stay as they are. Resolves with how many links there are. */
 export async function linkTraders(
   users: readonly DemoUser[],
-  venues: readonly ('venue_b' | 'venue_e')[],
+  vault: readonly VaultMoney[],
   { executorUrl, serviceToken, clock }: LinkPlaces,
 ): Promise<number> {
   const link = new LinkClient<ExecutorLinkRequest>({
@@ -35,9 +41,18 @@ export async function linkTraders(
     const wanted = users.flatMap(({ account_id, trading }) =>
       trading === undefined || trading === 'new'
         ? []
-        : venues.map((venue) => ({ user_id: account_id, venue, practice_credit: OPENING[trading] })),
+        : vault.map(({ venue }) => ({ user_id: account_id, venue, practice_credit: OPENING[trading] })),
     );
     await untilConnected(link, clock);
+    for (const { venue, dollars: practice_credit } of vault) {
+      const opened = await link.request({
+        op: 'open_vault',
+        request_id: `vault-${venue}`,
+        venue,
+        practice_credit,
+      });
+      if (opened.status >= 300) throw new Error(`${venue} opens no account of the vault: ${opened.body}`);
+    }
     await Promise.all(
       wanted.map(async (each) => {
         const request_id = `link-${each.user_id}-${each.venue}`;

@@ -2,13 +2,14 @@ import type { LinkReply } from '#libs/link/link-protocol.js';
 import type { OrderRefusal } from '../protocol/cell-protocol.js';
 import type { ExecutorLinkRequest } from '../protocol/executor-protocol.js';
 import { cellOf } from '../protocol/routing.js';
-import { SignerFailure } from '../protocol/signer-protocol.js';
+import { SignerFailure, VAULT_USER } from '../protocol/signer-protocol.js';
 import { toWire } from '../protocol/wire.js';
 import { CredentialsRefused } from '../venues/credentials.js';
 import { VenueUnavailable } from '../venues/port.js';
 import { NoAccount, type LinkedAccounts } from './linked-accounts.js';
 import type { BreakerBoard } from './breaker-board.js';
 import { CellUnavailable, type CellClient } from './cell-client.js';
+import type { VenueId } from '../rules/venues.js';
 import type { PracticeCredit } from './practice-credit.js';
 import type { Reconciler } from './reconciler.js';
 
@@ -35,6 +36,8 @@ export class ExecutorLinkHandler {
       switch (request.op) {
         case 'link_venue':
           return await this.link(request);
+        case 'open_vault':
+          return await this.openVault(request.venue, request.practice_credit);
         case 'account_balances': {
           const account = await this.ports.accounts.of(request.user_id, request.venue);
           return wireReply(200, await account.balances());
@@ -71,6 +74,15 @@ export class ExecutorLinkHandler {
     // From then on the cell gives out the account to be read; its feed need not wait for that.
     if (linked.status === 200) reconciler.follow(cell, user_id, venue);
     return linked;
+  }
+
+  /** The vault is no user of any cell: nothing of its account is told to one. */
+  private async openVault(venue: VenueId, amount: string): Promise<LinkReply> {
+    const { accounts, credit } = this.ports;
+    if (await accounts.has(VAULT_USER, venue)) return wireReply(200, {});
+    const account = await accounts.venue(venue).open(VAULT_USER);
+    await credit?.give(venue, account, amount);
+    return wireReply(201, {});
   }
 }
 

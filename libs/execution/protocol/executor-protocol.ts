@@ -13,6 +13,13 @@ export type ExecutorLinkRequest =
       /** Of a practice venue: with how many dollars a new account begins. */
       readonly practice_credit?: string;
     }
+  /** Opens the vault's own account at a practice venue, with as many dollars as its ledger says; once. */
+  | {
+      readonly op: 'open_vault';
+      readonly request_id: string;
+      readonly venue: VenueId;
+      readonly practice_credit: string;
+    }
   /** The account as the venue shows it now; 503 where it cannot be read. Reply: `AccountBalances`. */
   | {
       readonly op: 'account_balances';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-import type { Signer } from '../../protocol/signer-protocol.js';
+import { VAULT_USER, type Signer } from '../../protocol/signer-protocol.js';
 import { parsedJson, VenueHttp } from '../http-exchange.js';
 import { VenueUnavailable, type Venue, type VenueAccount } from '../port.js';
 import { CredentialsRefused, type Credentials } from '../credentials.js';
@@ -63,7 +63,7 @@ export class VenueB implements Venue {
     if (credentials !== undefined) return this.take(user_id, credentials);
     const known = await this.parts.signer.accountOf(user_id, 'venue_b');
     if (known !== undefined && known.account !== '') return known.account;
-    const { account, ...key } = await this.openAccount();
+    const { account, ...key } = await this.openAccount(user_id === VAULT_USER ? 'vault' : undefined);
     await this.parts.signer.storeKey(user_id, { account, ...key });
     return account;
   }
@@ -88,14 +88,14 @@ export class VenueB implements Venue {
     if (outcome.status !== 200) throw new VenueUnavailable(`the venue answered with ${outcome.status}`);
   }
 
-  private async openAccount(): Promise<z.infer<typeof opened>> {
+  private async openAccount(account: string | undefined): Promise<z.infer<typeof opened>> {
     const { accounts_url: base } = this.parts.settings;
     if (base === undefined) throw new VenueUnavailable('accounts are not opened at this venue');
     const { outcome } = await this.http.exchange({
       method: 'POST',
       url: new URL(`${base.replace(/\/$/, '')}/accounts`),
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ exchange_id: 'venue_b' }),
+      body: JSON.stringify({ exchange_id: 'venue_b', account }),
     });
     if (outcome.what !== 'answered') throw new VenueUnavailable(outcome.reason);
     const read = opened.safeParse(parsedJson(outcome.body));
