@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 
 /** What an operator has done, and why. */
-export interface OperatorAction {
+export interface OperatorDeed {
   readonly operator: string;
   readonly action: string;
   readonly input: object;
@@ -21,13 +21,13 @@ export class OperatorBook {
   /** In the transaction of what was done. */
   async write(
     client: PoolClient,
-    { operator, action, input, reason, request_id }: OperatorAction,
+    { operator, action, input, reason, request_id }: OperatorDeed,
   ): Promise<void> {
     await client.query(WRITE, [operator, action, JSON.stringify(input), reason, request_id]);
   }
 
   /** Neither the work nor the entry stands without the other. */
-  act<T>(action: OperatorAction, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  act<T>(action: OperatorDeed, work: (client: PoolClient) => Promise<T>): Promise<T> {
     return withTransaction(this.pool, 'read committed', async (client) => {
       await this.write(client, action);
       return work(client);

@@ -53,7 +53,7 @@ export interface SubmitContext {
 }
 
 /** A body that is right by itself; the market has not been looked at. */
-export interface SubmitBody {
+export interface OrderBody {
   readonly venue: VenueId;
   readonly market_id: string;
   readonly side: OrderSide;
@@ -76,7 +76,7 @@ export interface SubmitBody {
 }
 
 /** Reads the fields of a submit, in the order of the table of fields; the first that is wrong is told. */
-export function readSubmit(record: JsonRecord, { venue, is_key, minimum }: SubmitContext): SubmitBody {
+export function readSubmit(record: JsonRecord, { venue, is_key, minimum }: SubmitContext): OrderBody {
   const fields = new BodyFields(record, SUBMIT_FIELDS, ORDER);
   const market_id = fields.requiredText('market_id');
   const side = sideOf(fields);
@@ -105,7 +105,7 @@ export function readSubmit(record: JsonRecord, { venue, is_key, minimum }: Submi
 }
 
 type Rest = Omit<
-  SubmitBody,
+  OrderBody,
   | 'venue'
   | 'market_id'
   | 'side'
@@ -157,7 +157,7 @@ function lifetimeOf(
   fields: BodyFields,
   venue: VenueId,
   kind: OrderKind,
-): Pick<SubmitBody, 'time_in_force' | 'expiration_minutes'> {
+): Pick<OrderBody, 'time_in_force' | 'expiration_minutes'> {
   const given = fields.text('time_in_force', undefined, TIF) ?? '';
   const wanted = given === '' ? 'GTC' : given.toUpperCase();
   const time_in_force = TIMES_IN_FORCE.find((one) => one === wanted);
@@ -176,7 +176,7 @@ function lifetimeOf(
 
 function postOnlyOf(
   fields: BodyFields,
-  { venue, kind, time_in_force }: Pick<SubmitBody, 'venue' | 'kind' | 'time_in_force'>,
+  { venue, kind, time_in_force }: Pick<OrderBody, 'venue' | 'kind' | 'time_in_force'>,
 ): boolean {
   const post_only = fields.flag('post_only') ?? false;
   const canRest = kind === 'limit' && (time_in_force === 'GTC' || time_in_force === 'GTD');
@@ -196,7 +196,7 @@ function refuseTrigger(fields: BodyFields): void {
   throw wrongField('VALIDATION_TRIGGER_UNSUPPORTED', 'trigger_price', 'The venue has no trigger orders');
 }
 
-function slippageOf(fields: BodyFields): Pick<SubmitBody, 'max_slippage_cents' | 'max_slippage'> {
+function slippageOf(fields: BodyFields): Pick<OrderBody, 'max_slippage_cents' | 'max_slippage'> {
   const max_slippage_cents = fields.integer('max_slippage_cents', 1, 99);
   const max_slippage = fields.micros('max_slippage', (value) => value >= 0n && value <= ONE / 2n);
   if (max_slippage_cents !== undefined && max_slippage !== undefined) {
@@ -244,7 +244,7 @@ function isCap(value: unknown): boolean {
 /** Floored to what the venue takes; the bounds go by that. */
 function sizeOf(
   fields: BodyFields,
-  { venue, side, asked, minimum }: Pick<SubmitBody, 'venue' | 'side'> & { asked: Micros; minimum: Micros },
+  { venue, side, asked, minimum }: Pick<OrderBody, 'venue' | 'side'> & { asked: Micros; minimum: Micros },
 ): Micros {
   const quantity = floorSize(venue, side, asked);
   const most = CAPABILITIES[venue].max_order_size;
@@ -267,7 +267,7 @@ export interface AcceptContext {
 
 /** The order as it is accepted: what depends on the market is checked here. */
 export function termsOf(
-  body: SubmitBody,
+  body: OrderBody,
   market: VenueMarket,
   { user_id, client_id, channel, connection_id, newKey, now }: AcceptContext,
 ): Omit<OrderTerms, 'order_id'> {
@@ -300,7 +300,7 @@ export function termsOf(
 }
 
 /** Equal for orders that say the same, however they are written. Journals hold it, so what is hashed can never be another text. */
-function contentOf(body: SubmitBody, market_id: string, outcome: string): string {
+function contentOf(body: OrderBody, market_id: string, outcome: string): string {
   const { requested, side, kind, time_in_force, post_only, max_retries, shard_funding } = body;
   const said = [
     ...[market_id, outcome, side, kind, requested.quantity, requested.price, time_in_force, post_only],

@@ -1,7 +1,7 @@
 import { arrayOf, object } from '#libs/edge/decoding/decode.js';
 import { enumOf, instant, text } from '#libs/edge/decoding/decode-scalars.js';
 import { TRADING_MODES } from '../../protocol/cell-protocol.js';
-import type { OperatorAction } from '../operators/operator-book.js';
+import type { OperatorDeed } from '../operators/operator-book.js';
 import type { ExecutionParts } from '../execution-parts.js';
 import { present } from '../present.js';
 import { refuse, wrongField } from '../refusals.js';
@@ -28,7 +28,7 @@ function actionOf(
   action: string,
   { caller, requestId: request_id, input }: ProcedureCall<object>,
   reason: string,
-): OperatorAction {
+): OperatorDeed {
   return { operator: caller.user_id, action, input, reason, request_id };
 }
 
