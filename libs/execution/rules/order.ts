@@ -36,7 +36,7 @@ export type CancelCause = Extract<
   'USER' | 'CANCEL_ALL' | 'CANCEL_AFTER' | 'DISCONNECT' | 'OPERATOR' | 'EXPIRED'
 >;
 
-export type Channel = 'REST' | 'WS' | 'BATCH' | 'FIX' | 'EXTERNAL';
+export type OrderChannel = 'REST' | 'WS' | 'BATCH' | 'FIX' | 'EXTERNAL';
 export type OrderSource = 'manual' | 'bot' | 'copytrade' | 'api';
 
 /** What of a market an order needs as long as it lives. Neither a step nor bands: the venue's grid is not known. */
@@ -83,7 +83,7 @@ export interface OrderTerms {
   readonly shard_funding: boolean;
   readonly source: OrderSource;
   readonly bot_id?: string;
-  readonly channel: Channel;
+  readonly channel: OrderChannel;
   /** The API key's client id, where one was used. */
   readonly client_id?: string;
   /** The /ws connection that cancels it when it is lost. */

@@ -130,16 +130,3 @@ export function fillRecord({ terms }: Pick<OrderState, 'terms'>, fill: OrderFill
     occurred_at: printTime(fill.occurred_at),
   };
 }
-
-/** What a cancel is answered with: too late, never placed and already cancelled differ. */
-export function cancelRecord(state: OrderState, success: boolean, message?: string): Record<string, unknown> {
-  return {
-    order_id: state.terms.order_id,
-    status: state.status,
-    success,
-    filled_quantity: printMicros(state.filled),
-    remaining_quantity: printMicros(remainingOf(state)),
-    ...optional('terminal_reason', state.terminal_reason),
-    ...optional('message', message),
-  };
-}

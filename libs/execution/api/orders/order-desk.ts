@@ -5,7 +5,7 @@ import type { ApiCaller } from '#libs/identity/api-keys/authenticate.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { CellReplies } from '../../protocol/cell-replies.js';
 import { ONE, printMicros, type Micros } from '../../rules/micros.js';
-import type { Channel } from '../../rules/order.js';
+import type { OrderChannel } from '../../rules/order.js';
 import { CAPABILITIES, type VenueId } from '../../rules/venues.js';
 import { orderCaller } from '../caller.js';
 import { venueOfOrder, type Cells } from '../cells.js';
@@ -29,7 +29,7 @@ export interface DeskCall {
   readonly requestId: string;
   readonly caller: Pick<ApiCaller, 'user_id' | 'client_id' | 'orders_per_minute'>;
   readonly record: JsonRecord;
-  readonly channel: Channel;
+  readonly channel: OrderChannel;
   readonly connectionId?: string;
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../../rules/amounts.js';
 import type { VenueMarket } from '../../rules/markets.js';
 import { ONE, timesMicros, type Micros } from '../../rules/micros.js';
-import type { Channel, OrderSource, OrderTerms } from '../../rules/order.js';
+import type { OrderChannel, OrderSource, OrderTerms } from '../../rules/order.js';
 import { CAPABILITIES, type TimeInForce, type VenueId } from '../../rules/venues.js';
 import { BodyFields, isFilled, isPrintable } from '../fields.js';
 import { refuse, wrongField } from '../refusals.js';
@@ -258,7 +258,7 @@ function sizeOf(
 export interface AcceptContext {
   readonly user_id: string;
   readonly client_id?: string;
-  readonly channel: Channel;
+  readonly channel: OrderChannel;
   readonly connection_id?: string;
   /** For an order that brings no key of its own. */
   readonly newKey: () => string;
