@@ -10,6 +10,7 @@ import {
   type VenueExchange,
   type VenueAccount,
 } from '../venues/port.js';
+import { STALE_NANOS } from '../venues/http-exchange.js';
 import { findOrder, type QueryTask } from './absence.js';
 import { NoAccount, type LinkedAccounts } from './linked-accounts.js';
 import type { BreakerBoard } from './breaker-board.js';
@@ -39,6 +40,7 @@ interface Done {
 
 const EXPIRED: OrderFailure = { code: 'COMMAND_EXPIRED' };
 const VENUE_AWAY = 'EXCHANGE_UNAVAILABLE';
+const STALE: OrderFailure = { code: VENUE_AWAY, message: 'it was too old to be sent' };
 
 /** Carries out what has to be done with one order at its venue, and reports once what came of it. */
 export class OrderTasks {
@@ -78,6 +80,7 @@ export class OrderTasks {
     const venue_client_id = account.clientIdOf(terms.order_id, attempt);
     const { order_id } = terms;
     const began = this.now();
+    const beganNanos = this.ports.clock.monotonicNanos();
     // Side by side: neither sends the order, and both have to have gone well before it is sent.
     const [mayBeSent, lacking] = await Promise.all([
       cell.begin({ order_id, venue_client_id, sent }),
@@ -86,6 +89,8 @@ export class OrderTasks {
     if (!mayBeSent) return { report: { what: 'told' } };
     if (lacking !== undefined) return lacking;
     if (this.isPast(terms.not_after)) return refusal('not-sent', EXPIRED);
+    // The cell may have given the task up meanwhile.
+    if (this.ports.clock.monotonicNanos() - beganNanos > STALE_NANOS) return refusal('not-sent', STALE);
     const told = await account.submit(terms, venue_client_id);
     this.ports.breakers.count(terms, isVenueFailure(told.outcome));
     return { call: told.call, report: await this.submitted(account, told, began) };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Agent, request as plainRequest, type ClientRequest, type RequestOptions } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import type { Socket } from 'node:net';
-import { instantFromNanos, type Instant } from '#libs/base/instant.js';
+import { instantFromNanos, NANOS_PER_MILLI, type Instant } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { VenueCall } from '../rules/order.js';
 
@@ -17,6 +17,13 @@ export interface HttpAsked {
 export type HttpOutcome =
   | { readonly what: 'answered'; readonly status: number; readonly body: string }
   | { readonly what: 'never-sent' | 'lost'; readonly reason: string };
+
+/**
+ * A process that stood still must not send what others have given up meanwhile: less than the lease of a task at its cell, after which an
+ * order is in doubt and may be proven absent.
+ */
+export const STALE_NANOS = 4_000n * NANOS_PER_MILLI;
+export const TOO_OLD: HttpOutcome = { what: 'never-sent', reason: 'it was too old to be sent' };
 
 export interface HttpExchange {
   readonly outcome: HttpOutcome;

@@ -3,7 +3,7 @@ import { instantFromNanos, NANOS_PER_MILLI, type Instant } from '#libs/base/inst
 import type { Clock } from '#libs/platform/time/clock.js';
 import { SignerFailure, type SignedHeaders, type Signer } from '../../protocol/signer-protocol.js';
 import type { VenueCall } from '../../rules/order.js';
-import { callOf, type HttpAsked, type HttpOutcome, type VenueHttp } from '../http-exchange.js';
+import { callOf, type HttpAsked, type VenueHttp, STALE_NANOS, TOO_OLD } from '../http-exchange.js';
 import { bodyOf, type RequestOutcome } from '../answers.js';
 
 export type BQuery = Readonly<Record<string, string | number | undefined>>;
@@ -26,9 +26,6 @@ export interface BExchange {
   readonly outcome: RequestOutcome;
   readonly call: VenueCall;
 }
-
-/** A process that stood still must not send what others have given up meanwhile. */
-const STALE_NANOS = 8_000n * NANOS_PER_MILLI;
 
 /** Requests to the venue's REST interface, signed by the signer where they are a user's. */
 export class VenueBRequests {
@@ -77,8 +74,8 @@ export class VenueBRequests {
   }
 
   private unsent(operation: VenueCall['operation'], asked: Omit<HttpAsked, 'headers'>): BExchange {
-    const outcome: HttpOutcome = { what: 'never-sent', reason: 'it was too old to be sent' };
-    return { outcome, call: callOf(operation, { ...asked, headers: {} }, { outcome, sent_at: this.now() }) };
+    const exchange = { outcome: TOO_OLD, sent_at: this.now() };
+    return { outcome: TOO_OLD, call: callOf(operation, { ...asked, headers: {} }, exchange) };
   }
 
   private sign(

@@ -4,7 +4,14 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import { SignerFailure, type SignedAction, type Signer } from '../../protocol/signer-protocol.js';
 import type { VenueCall } from '../../rules/order.js';
 import { bodyOf, type RequestOutcome } from '../answers.js';
-import { callOf, type HttpAsked, type HttpExchange, type VenueHttp } from '../http-exchange.js';
+import {
+  callOf,
+  STALE_NANOS,
+  TOO_OLD,
+  type HttpAsked,
+  type HttpExchange,
+  type VenueHttp,
+} from '../http-exchange.js';
 import { readAs } from './shapes.js';
 
 type Operation = VenueCall['operation'];
@@ -57,12 +64,16 @@ export class VenueERequests {
     request: EActionRequest,
   ): Promise<{ readonly outcome: RequestOutcome; readonly call: VenueCall }> {
     const { action, nonce, expires_after: expiresAfter, operation } = request;
+    const began = this.clock.monotonicNanos();
     let signed: SignedAction;
     try {
       signed = await this.sign(request);
     } catch (error) {
       if (!(error instanceof SignerFailure)) throw error;
       return { outcome: { what: 'unsigned', failure: error }, call: this.unsentCall(operation, action) };
+    }
+    if (this.clock.monotonicNanos() - began > STALE_NANOS) {
+      return { outcome: TOO_OLD, call: this.unsentCall(operation, action) };
     }
     const { signature } = signed;
     const body = { action, nonce, signature, ...(expiresAfter === undefined ? {} : { expiresAfter }) };
