@@ -105,7 +105,7 @@ function environmentOf(
     JOURNAL_PATH: facts.journalPath,
     SHARD: String(index),
     CELL: String(index),
-    CELLS: String(internalUrls.cell?.length ?? 0),
+    CELLS: textOf(internalUrls.cell?.length),
     LISTEN_HOST: facts.listenHost,
     PORT: textOf(port),
     EXECUTION_PORT: textOf(port),

@@ -97,9 +97,11 @@ describe('evidence feed', () => {
     const working = feed();
     await working.start();
     await working.stop();
-    expect(Math.round(working.holdsSeconds)).toBe(90);
+    const held = working.holdsSeconds;
+    expect(held).toBeGreaterThan(80);
+    expect(held).toBeLessThanOrEqual(90);
     await pause(clock, 1_100);
-    expect(Math.round(working.holdsSeconds)).toBe(89);
+    expect(held - working.holdsSeconds).toBeGreaterThanOrEqual(1);
   });
 
   it('starts at once, tells of a fault, and goes on', async () => {
@@ -134,7 +136,8 @@ describe('evidence feed', () => {
     await other.query('commit');
     other.release();
     await eventually(async () => {
-      expect([await staleAfter(80), Math.round(failing.holdsSeconds)]).toEqual([0, 90]);
+      expect(await staleAfter(80)).toBe(0);
+      expect(failing.holdsSeconds).toBeGreaterThan(80);
     }, 3_000);
     await failing.stop();
   });

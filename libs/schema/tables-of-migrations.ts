@@ -22,8 +22,8 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
     ...['custody.balances', 'custody.entries', 'custody.limits', 'custody.openings', 'custody.settlements'],
     ...['custody.booked', 'custody.booking_offsets', 'custody.transactions', 'custody.transfers'],
   ],
-  Switches1790000620000: ['execution_control.operator_actions', 'execution_control.switches'],
-  CellCount1790000650000: ['execution_control.cell_count'],
+  Switches1790000470000: ['execution_control.operator_actions', 'execution_control.switches'],
+  CellCount1790000480000: ['execution_control.cell_count'],
   InitialProjections1790000400000: [
     ...['audit.reads', 'completed.auctions', 'completed.viewers'],
     ...[
@@ -37,7 +37,7 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
     ...['execution.events', 'execution.fills', 'execution.holdings', 'execution.orders'],
     'execution.projection_offsets',
   ],
-  InitialSigner1790000600000: ['signer.keys', 'signer.signatures'],
+  InitialSigner1790000460000: ['signer.keys', 'signer.signatures'],
 };
 
 /** Which tables a database has that has been brought this far, but for those in which migrations themselves are entered. */

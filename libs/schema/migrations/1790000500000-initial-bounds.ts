@@ -87,6 +87,14 @@ const PAYLOAD_BYTES = 1_048_576;
 const SNAPSHOT_BYTES = 268_435_456 + 32;
 const SEAL_BYTES = 64;
 
+/** Every schema that processes read. */
+const BOUNDED = [
+  ...['identity', 'control', 'risk', 'custody', 'journal', 'completed', 'auction_history', 'audit'],
+  ...['execution', 'execution_control', 'signer'],
+]
+  .map((schema) => `'${schema}'`)
+  .join(', ');
+
 const SIZES = `
   do $$
   declare
@@ -103,7 +111,7 @@ const SIZES = `
           else ${NAME_BYTES}
         end as most
       from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname in ('identity', 'control', 'risk', 'custody', 'journal', 'completed', 'auction_history', 'execution', 'audit')
+      where n.nspname in (${BOUNDED})
         and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
         and a.atttypid in ('text'::regtype, 'bytea'::regtype, 'jsonb'::regtype, 'text[]'::regtype, 'uuid[]'::regtype)
     loop
@@ -134,7 +142,7 @@ const NUMBERS = `
           else '%3$I between -9007199254740991 and 9007199254740991'
         end as bounds
       from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname in ('identity', 'control', 'risk', 'custody', 'journal', 'completed', 'auction_history', 'execution', 'audit')
+      where n.nspname in (${BOUNDED})
         and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
         and a.atttypid in ('bigint'::regtype, 'timestamptz'::regtype) and c.oid <> 'journal.records'::regclass
     loop

@@ -41,7 +41,7 @@ const GUARDS = `
   for each statement execute function execution_control.refuse_change();
 `;
 
-export class Switches1790000620000 implements MigrationInterface {
+export class Switches1790000470000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(TABLES);
     await runner.query(GUARDS);

@@ -43,7 +43,7 @@ const GUARDS = `
   for each statement execute function signer.refuse_change();
 `;
 
-export class InitialSigner1790000600000 implements MigrationInterface {
+export class InitialSigner1790000460000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(TABLES);
     await runner.query(GUARDS);

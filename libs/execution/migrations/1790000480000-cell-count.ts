@@ -10,7 +10,7 @@ const TABLES = `
   );
 `;
 
-export class CellCount1790000650000 implements MigrationInterface {
+export class CellCount1790000480000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(TABLES);
   }
