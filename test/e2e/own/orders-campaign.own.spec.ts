@@ -1,0 +1,30 @@
+import { expect, it } from '@jest/globals';
+import { runOrdersCampaign } from '../../faults/orders/orders-campaign.js';
+
+const SEED = 33;
+/** One of each sort: what dies while it sends, what dies before it answers, and what venues do to calls. */
+const FAULTS = [
+  'drop_reply:submit',
+  'kill:executor',
+  'duplicate_fill',
+  'unreadable:cancel',
+  'kill:practice',
+  'drop_request:submit',
+  'kill:cell',
+  'drop_reply:amend',
+  'disconnect',
+];
+const WITHIN_MS = 300_000;
+
+it(
+  'every order ends as the venue has it and every fill is booked once, whatever dies or goes unanswered in between',
+  async () => {
+    const { wrong, orders, fills, logs } = await runOrdersCampaign({
+      ...{ seed: SEED, faults: FAULTS, answersBetween: 40 },
+    });
+    expect([wrong, logs]).toEqual([[], '']);
+    expect(orders).toBeGreaterThan(50);
+    expect(fills).toBeGreaterThan(20);
+  },
+  WITHIN_MS,
+);

@@ -1,0 +1,132 @@
+import type { VenueFill, VenueOrder } from '#libs/practice/venue/terms.js';
+import { micros } from './money.js';
+import type { FillSeen, OrderInFull } from './traders.js';
+import { feeOf, type VenueBooks } from './venue-books.js';
+
+const DOLLAR = 1_000_000n;
+
+export interface JudgedOrder {
+  readonly ours: OrderInFull;
+  readonly books: VenueBooks;
+  readonly account: string;
+  /** By the venue's id of the order. */
+  readonly fills: ReadonlyMap<string, readonly VenueFill[]>;
+  readonly clientIdOf: (attempt: number) => string;
+  readonly amendedTo: readonly string[];
+  readonly signatures: number;
+}
+
+/** What one order of ours and the venue's log disagree about. */
+export function judgeOrder(judged: JudgedOrder): string[] {
+  const { ours, books, account, clientIdOf } = judged;
+  const { order } = ours;
+  const attempts = Math.max(order.attempts, 1);
+  const names = new Set(Array.from({ length: attempts + 1 }, (_, index) => clientIdOf(index + 1)));
+  const placed = books
+    .ordersOf(account)
+    .filter(({ client_id, order_id }) => names.has(client_id ?? '') || order_id === order.exchange_order_id);
+  const [there, ...more] = placed;
+  return [
+    ...(more.length > 0 ? [`is ${placed.length} orders at the venue`] : []),
+    ...(there === undefined ? judgeAbsent(ours) : judgePlaced(judged, there)),
+    ...judgeEnd(ours),
+    ...judgeTimeline(ours, judged.signatures),
+  ].map((wrong) => `${order.exchange_id} ${order.order_id} (${order.status}): ${wrong}`);
+}
+
+function judgeAbsent({ order, fills }: OrderInFull): string[] {
+  return [
+    ...(order.exchange_order_id === undefined ? [] : ['has an id that the venue does not know']),
+    ...(fills.length === 0 ? [] : ['has fills, and the venue does not know it']),
+    ...(order.status === 'failed' || order.status === 'cancelled' ? [] : ['is not at the venue']),
+  ];
+}
+
+function judgePlaced({ ours, books, fills, amendedTo }: JudgedOrder, there: VenueOrder): string[] {
+  const { order } = ours;
+  const wrong: string[] = [];
+  const check = (what: string, our: unknown, theirs: unknown): void => {
+    if (our !== theirs) wrong.push(`${what} is ${String(our)}, at the venue ${String(theirs)}`);
+  };
+  check('the id', order.exchange_order_id, there.order_id);
+  check('what is filled', micros(order.filled_quantity), BigInt(there.filled));
+  check('whether it rests', false, there.status === 'resting');
+  check('whether it is filled', order.status === 'filled', there.status === 'executed');
+  if (order.failure?.code === 'EXCHANGE_NOT_PLACED') wrong.push('failed as not placed, and was placed');
+  const amendments = books.amendments.get(there.order_id) ?? [];
+  for (const price of amendedTo)
+    if (!amendments.some((at) => own(at, there) === micros(price) || at === micros(price)))
+      wrong.push(`was said to be amended to ${price}, and was not`);
+  wrong.push(...judgeFills(ours.fills, fills.get(there.order_id) ?? []));
+  return wrong;
+}
+
+/** In dollars of the first outcome: venues may keep an order in the words of the other one. */
+function own(price: bigint, { outcome }: Pick<VenueOrder, 'outcome'>): bigint {
+  return outcome === 0 ? price : DOLLAR - price;
+}
+
+function judgeFills(ours: readonly FillSeen[], theirs: readonly VenueFill[]): string[] {
+  const booked = ours.map((fill) => {
+    const price = micros(fill.price);
+    return { fill, text: textOf(fill.venue_trade_id, price, micros(fill.quantity), micros(fill.fee.amount)) };
+  });
+  const known = new Map(
+    theirs.map((fill) => [
+      fill.trade_id,
+      [BigInt(fill.price), DOLLAR - BigInt(fill.price)].map((price) =>
+        textOf(fill.trade_id, price, BigInt(fill.size), feeOf(fill)),
+      ),
+    ]),
+  );
+  const wrong = booked.flatMap(({ fill, text }) => {
+    const expected = known.get(fill.venue_trade_id);
+    if (expected === undefined) return [`fill ${text} is not known to the venue`];
+    return expected.includes(text) ? [] : [`fill ${text} is ${expected[0] ?? ''} at the venue`];
+  });
+  const seen = booked.map(({ fill }) => fill.venue_trade_id);
+  const twice = seen.filter((id, index) => seen.indexOf(id) !== index);
+  const missing = theirs.filter(({ trade_id: id }) => !seen.includes(id));
+  return [
+    ...wrong,
+    ...twice.map((id) => `fill of trade ${id} is booked twice`),
+    ...missing.map(({ trade_id: id, size }) => `fill of trade ${id} (${size}) is missing`),
+  ];
+}
+
+function textOf(trade: string, price: bigint, quantity: bigint, fee: bigint): string {
+  return `${trade}: ${quantity} at ${price}, fee ${fee}`;
+}
+
+function judgeEnd({ order, fills }: OrderInFull): string[] {
+  const sum = fills.reduce((total, { quantity }) => total + micros(quantity), 0n);
+  const filled = micros(order.filled_quantity);
+  const isEnded = ['filled', 'cancelled', 'expired', 'failed'].includes(order.status);
+  return [
+    ...(isEnded ? [] : ['does not end']),
+    ...(order.stalled ? ['is stalled'] : []),
+    ...(sum === filled ? [] : [`its fills are ${sum}, what is filled ${filled}`]),
+    ...((order.status === 'filled') === (filled === micros(order.quantity))
+      ? []
+      : [`is ${order.status} with ${filled}`]),
+    ...(order.status === 'failed' && filled > 0n ? [`failed with ${filled} filled`] : []),
+  ];
+}
+
+function judgeTimeline({ order, events }: OrderInFull, signatures: number): string[] {
+  const wrong = events.flatMap(({ seq }, index) =>
+    seq === index + 1 ? [] : [`event ${index + 1} has seq ${seq}`],
+  );
+  const versions = events.map(({ version }) => version);
+  if (versions.some((version, index) => version < (versions[index - 1] ?? 0)))
+    wrong.push('its version goes back');
+  if ((versions.at(-1) ?? 0) !== order.version) wrong.push('its last event is not its version');
+  const failed = events.findIndex(({ status }) => status === 'failed');
+  if (failed >= 0 && events.slice(failed).some(({ status }) => status !== 'failed'))
+    wrong.push(`failed too early: ${events.map(({ cause, status }) => `${cause} ${status}`).join(', ')}`);
+  const submits = events.filter(({ call }) => call?.operation === 'submit').length;
+  if (submits > order.attempts) wrong.push(`${submits} submits in ${order.attempts} attempts`);
+  if (signatures > order.attempts)
+    wrong.push(`${signatures} signed submissions in ${order.attempts} attempts`);
+  return wrong;
+}

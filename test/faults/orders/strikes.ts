@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OrdersFloor } from '../../e2e/execution/orders-floor.js';
+import type { Random } from '../../simulator/kernel/random.js';
+import { familyOf, signalAll } from '../installation/families.js';
+
+export type Strike = (floor: OrdersFloor, random: Random) => Promise<void>;
+
+const VENUES = ['venue_b', 'venue_e'] as const;
+const CALLS = ['submit', 'cancel', 'amend', 'read'] as const;
+/** Each as long as what comes back after it may take, with everything that waits for it. */
+const BACK_WITHIN_MS = 60_000;
+const PAUSE_MS = { least: 500, most: 4_000 };
+const PROCESSES = ['cell', 'executor', 'signer', 'practice', 'projector', 'execution'] as const;
+
+/** The processes that are struck: of those that are several, any. */
+function nameOf(sort: (typeof PROCESSES)[number], random: Random): string {
+  if (sort === 'cell') return `cell-${random.below(2)}`;
+  return sort === 'execution' ? 'execution-0' : sort;
+}
+
+function killed(sort: (typeof PROCESSES)[number]): Strike {
+  return async ({ cluster }, random) => {
+    const name = nameOf(sort, random);
+    await cluster.restartOf(name, cluster.kill(name), BACK_WITHIN_MS);
+  };
+}
+
+function stopped(sort: (typeof PROCESSES)[number]): Strike {
+  return ({ cluster }, random) =>
+    whileStopped([cluster.process(nameOf(sort, random)).pid], random.between(PAUSE_MS.least, PAUSE_MS.most));
+}
+
+async function whileStopped(pids: readonly number[], millis: number): Promise<void> {
+  signalAll(pids, 'SIGSTOP');
+  try {
+    await sleep(millis);
+  } finally {
+    signalAll(pids, 'SIGCONT');
+  }
+}
+
+/** At a venue, for some of the calls of one kind that come next. */
+function atVenue(
+  fault: string,
+  calls: readonly string[],
+  more: Readonly<Record<string, number>> = {},
+): Strike {
+  return async (floor, random) => {
+    const exchange_id = random.pick(VENUES);
+    const which = calls.length === 0 ? {} : { calls: [random.pick(calls)] };
+    await floor.admin('POST', '/faults', {
+      exchange_id,
+      fault,
+      ...which,
+      count: random.between(1, 3),
+      ...more,
+    });
+  };
+}
+
+/** By name, everything that may happen to the order lane. */
+export const STRIKES: Readonly<Record<string, Strike>> = {
+  ...Object.fromEntries(PROCESSES.map((sort) => [`kill:${sort}`, killed(sort)])),
+  ...Object.fromEntries(PROCESSES.map((sort) => [`stop:${sort}`, stopped(sort)])),
+  'kill:postgres': async ({ cluster }) => {
+    const { pid } = cluster.process('postgres');
+    const family = familyOf(pid);
+    signalAll(family, 'SIGSTOP');
+    signalAll(family, 'SIGKILL');
+    await cluster.restartOf('postgres', pid, BACK_WITHIN_MS);
+  },
+  'stop:postgres': ({ cluster }, random) =>
+    whileStopped(familyOf(cluster.process('postgres').pid), random.between(PAUSE_MS.least, PAUSE_MS.most)),
+  ...Object.fromEntries(
+    ['drop_request', 'drop_reply', 'unreadable', 'reject', 'error', 'rate_limit'].flatMap((fault) =>
+      CALLS.map((call) => [`${fault}:${call}`, atVenue(fault, [call])]),
+    ),
+  ),
+  delay: atVenue('delay', CALLS, { ms: 1_500 }),
+  disconnect: atVenue('disconnect', [], { ms: 1_500 }),
+  halt: async (floor) => {
+    await floor.admin('POST', '/faults', { exchange_id: 'venue_b', fault: 'halt', ms: 1_500 });
+  },
+  duplicate_fill: atVenue('duplicate_fill', []),
+};

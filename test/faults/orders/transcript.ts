@@ -1,0 +1,73 @@
+import type { CallAnswer, DemoTrader } from '../../e2e/execution/orders-floor.js';
+
+/** A submit of a trader, and what is known of it. */
+export interface Submitted {
+  readonly trader: DemoTrader;
+  readonly body: Readonly<Record<string, unknown>> & {
+    readonly client_order_id: string;
+    readonly exchange_id: string;
+  };
+  /** Once the service has said that it has the order. */
+  order_id: string | undefined;
+  /** Once the service has said that it does not take it. */
+  refusal: string | undefined;
+}
+
+export interface AmendedTo {
+  readonly order_id: string;
+  readonly price: string;
+}
+
+const SERVER_ERROR = 500;
+const TOO_MANY = 429;
+
+/** What the traders asked for and were answered, and what of it contradicts itself. */
+export class Transcript {
+  readonly submits: Submitted[] = [];
+  /** Amends that the service has said were made. */
+  readonly amends: AmendedTo[] = [];
+  readonly contradictions: string[] = [];
+  answers = 0;
+  unanswered = 0;
+
+  open(trader: DemoTrader, body: Submitted['body']): Submitted {
+    const submitted = { trader, body, order_id: undefined, refusal: undefined };
+    this.submits.push(submitted);
+    return submitted;
+  }
+
+  /** Whether it is settled by this answer; no answer and a failure of the service settle nothing. */
+  answered(submitted: Submitted, answer: CallAnswer | undefined): boolean {
+    this.count(answer);
+    if (answer === undefined || answer.status >= SERVER_ERROR || answer.status === TOO_MANY) return false;
+    const name = submitted.body.client_order_id;
+    if (answer.status !== 200) {
+      if (submitted.order_id !== undefined)
+        this.contradictions.push(`${name}: accepted, then ${answer.text}`);
+      submitted.refusal ??= answer.text;
+      return true;
+    }
+    const id = String(answer.body.order_id);
+    if (submitted.order_id !== undefined && submitted.order_id !== id)
+      this.contradictions.push(`${name}: order ${submitted.order_id} and order ${id}`);
+    if (submitted.order_id !== undefined && answer.headers.get('idempotent-replay') !== 'true')
+      this.contradictions.push(`${name}: order ${id} was accepted twice`);
+    submitted.order_id = id;
+    submitted.refusal = undefined;
+    return true;
+  }
+
+  count(answer: CallAnswer | undefined): void {
+    if (answer === undefined) this.unanswered += 1;
+    else this.answers += 1;
+  }
+}
+
+/** Undefined: nobody knows what has become of it. */
+export async function heard(call: Promise<CallAnswer>): Promise<CallAnswer | undefined> {
+  try {
+    return await call;
+  } catch {
+    return undefined;
+  }
+}
