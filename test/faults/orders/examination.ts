@@ -3,7 +3,7 @@ import type { DemoTrader } from '../../e2e/execution/orders-floor.js';
 import type { LedgerSums } from './ledger-sums.js';
 import { micros } from './money.js';
 import { judgeOrder } from './orders-accounting.js';
-import type { Transcript } from './transcript.js';
+import type { OrderTranscript } from './transcript.js';
 import { exposureOf, orderInFull, ordersIn, type OrderInFull } from './traders.js';
 import { feeOf, type VenueBooks } from './venue-books.js';
 import type { Pitch } from './workload.js';
@@ -14,12 +14,12 @@ const AT_ONCE = 8;
 export interface Examined {
   readonly traders: readonly DemoTrader[];
   readonly pitches: readonly Pitch[];
-  readonly transcript: Transcript;
+  readonly transcript: OrderTranscript;
   readonly ledger: LedgerSums;
   readonly booksOf: (exchange_id: Pitch['exchange_id']) => VenueBooks;
 }
 
-export interface Findings {
+export interface Examination {
   readonly wrong: readonly string[];
   readonly orders: number;
   readonly fills: number;
@@ -28,7 +28,7 @@ export interface Findings {
 }
 
 /** Sets all that the service says beside the logs of the venues and beside the entries of the ledger. */
-export async function examine(examined: Examined): Promise<Findings> {
+export async function examine(examined: Examined): Promise<Examination> {
   const { traders, pitches, transcript, ledger, booksOf } = examined;
   const users = traders.map(({ userId }) => userId);
   const wrong = [...transcript.contradictions, ...(await ledger.contradictions(users))];
@@ -121,7 +121,7 @@ async function allOrders(trader: DemoTrader, exchange_id: string): Promise<Order
 
 /** Every order that was acknowledged is there, no other is, and the venue has none that we do not know. */
 function judgeSet(
-  { submits }: Transcript,
+  { submits }: OrderTranscript,
   trader: DemoTrader,
   exchange_id: string,
   found: readonly OrderInFull[],

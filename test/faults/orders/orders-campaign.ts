@@ -2,10 +2,10 @@ import { eventually } from '#libs/testing/eventually.js';
 import { startCluster } from '#libs/testing/cluster/cluster.js';
 import { OrdersFloor, type DemoTrader } from '../../e2e/execution/orders-floor.js';
 import { Random } from '../../simulator/kernel/random.js';
-import { examine, type Findings } from './examination.js';
+import { examine, type Examination } from './examination.js';
 import { LedgerSums } from './ledger-sums.js';
 import { STRIKES } from './strikes.js';
-import { heard, Transcript } from './transcript.js';
+import { heard, OrderTranscript } from './transcript.js';
 import { ordersIn } from './traders.js';
 import { VenueBooks } from './venue-books.js';
 import { TraderAtWork, type Pitch } from './workload.js';
@@ -18,7 +18,7 @@ export interface CampaignPlan {
   readonly answersBetween: number;
 }
 
-export interface CampaignOutcome extends Findings {
+export interface OrdersOutcome extends Examination {
   readonly answers: number;
   readonly unanswered: number;
   /** Where something is wrong: what the processes have said last. */
@@ -37,7 +37,7 @@ const OVER_WITHIN_MS = 90_000;
 const TRUE_WITHIN_MS = 60_000;
 
 /** Traders trade while things break; then all of it has to be over, and to be true. */
-export async function runOrdersCampaign(plan: CampaignPlan): Promise<CampaignOutcome> {
+export async function runOrdersCampaign(plan: CampaignPlan): Promise<OrdersOutcome> {
   const cluster = await startCluster({ env: SETTINGS });
   const ledger = new LedgerSums(cluster.file.database_url);
   try {
@@ -49,7 +49,7 @@ export async function runOrdersCampaign(plan: CampaignPlan): Promise<CampaignOut
 }
 
 class Campaign {
-  private readonly transcript = new Transcript();
+  private readonly transcript = new OrderTranscript();
   private readonly traders: readonly DemoTrader[];
   private readonly random: Random;
 
@@ -62,7 +62,7 @@ class Campaign {
     this.random = new Random(`orders/${plan.seed}`);
   }
 
-  async run(): Promise<CampaignOutcome> {
+  async run(): Promise<OrdersOutcome> {
     const pitches = await Promise.all(VENUES.map((exchange_id) => this.pitch(exchange_id)));
     const working = pitches.flatMap((pitch) =>
       this.traders.map((trader, index) => {
@@ -131,8 +131,8 @@ class Campaign {
   }
 
   /** Booking, projections and passes over accounts follow a little later. */
-  private async untilTrue(pitches: readonly Pitch[]): Promise<Findings> {
-    let found: Findings = { wrong: ['nothing was examined'], orders: 0, fills: 0, ends: new Map() };
+  private async untilTrue(pitches: readonly Pitch[]): Promise<Examination> {
+    let found: Examination = { wrong: ['nothing was examined'], orders: 0, fills: 0, ends: new Map() };
     const look = async (): Promise<void> => {
       found = await examine({
         ...{ traders: this.traders, pitches, transcript: this.transcript, ledger: this.ledger },

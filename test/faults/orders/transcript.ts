@@ -22,7 +22,7 @@ const SERVER_ERROR = 500;
 const TOO_MANY = 429;
 
 /** What the traders asked for and were answered, and what of it contradicts itself. */
-export class Transcript {
+export class OrderTranscript {
   readonly submits: Submitted[] = [];
   /** Amends that the service has said were made. */
   readonly amends: AmendedTo[] = [];

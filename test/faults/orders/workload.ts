@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '#libs/testing/eventually.js';
 import { namesOf, type DemoTrader, type VenueMarketJson } from '../../e2e/execution/orders-floor.js';
 import type { Random } from '../../simulator/kernel/random.js';
-import { heard, type Submitted, type Transcript } from './transcript.js';
+import { heard, type Submitted, type OrderTranscript } from './transcript.js';
 
 export interface Pitch {
   readonly exchange_id: 'venue_b' | 'venue_e';
@@ -25,7 +25,7 @@ export class TraderAtWork {
     private readonly trader: DemoTrader,
     private readonly pitch: Pitch,
     private readonly random: Random,
-    private readonly transcript: Transcript,
+    private readonly transcript: OrderTranscript,
   ) {}
 
   start(): void {
