@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { DemoTrader } from '../../e2e/execution/orders-floor.js';
-import type { LedgerSums } from './ledger-sums.js';
+import type { LedgerSum, LedgerSums } from './ledger-sums.js';
 import { micros } from './money.js';
 import { judgeOrder } from './orders-accounting.js';
 import type { OrderTranscript } from './transcript.js';
-import { exposureOf, orderInFull, ordersIn, type OrderInFull } from './traders.js';
+import { exposureOf, orderInFull, ordersIn, type OrderInFull, type OrderSeen } from './traders.js';
 import { feeOf, type VenueBooks } from './venue-books.js';
 import type { Pitch } from './workload.js';
 
@@ -42,7 +42,9 @@ export async function examine(examined: Examined): Promise<Examination> {
     const books = booksOf(exchange_id);
     for (const trader of traders) {
       const account = accounts.get(`${exchange_id}/${trader.userId}`) ?? '';
-      const found = await allOrders(trader, exchange_id);
+      const listed = await ordersIn(trader, exchange_id);
+      const rows = new Map(listed.map((row) => [row.order_id, row]));
+      const found = await allOrders(trader, listed);
       orders += found.length;
       fillIds.push(...found.flatMap(({ fills }) => fills.map(({ fill_id }) => fill_id)));
       const venueFills = books.fillsOf(account);
@@ -50,6 +52,7 @@ export async function examine(examined: Examined): Promise<Examination> {
       for (const ours of found) {
         const { order_id, status, failure, terminal_reason: reason } = ours.order;
         const end = `${status} ${failure?.code ?? reason ?? ''}`;
+        wrong.push(...judgeRow(ours, rows.get(order_id)));
         ends.set(end, (ends.get(end) ?? 0) + 1);
         const amendedTo = transcript.amends.filter((one) => one.order_id === order_id);
         wrong.push(
@@ -63,42 +66,10 @@ export async function examine(examined: Examined): Promise<Examination> {
       wrong.push(...judgeSet(transcript, trader, exchange_id, found, books, account));
       wrong.push(...(await judgeExposure(trader, exchange_id, markets, books, account)));
       const own = sums.filter(({ user, venue }) => user === trader.userId && venue === exchange_id);
-      const sum = (kinds: readonly string[], isAsset: (asset: string) => boolean): bigint =>
-        own
-          .filter(({ kind, asset }) => kinds.includes(kind) && isAsset(asset))
-          .reduce((total, { amount }) => total + amount, 0n);
-      const name = `ledger of ${trader.userId} at ${exchange_id}`;
-      const check = (what: string, ours: bigint, theirs: bigint): void => {
-        if (ours !== theirs) wrong.push(`${name}: ${what} ${ours}, at the venue ${theirs}`);
-      };
-      const isMoney = (asset: string): boolean => asset === '' || asset === 'USD' || asset === 'USDC';
-      const everything = (): boolean => true;
-      check('held', sum(['held', 'in_transit'], everything), 0n);
-      check('held money', books.heldCash(account), 0n);
-      check('money', sum(['available', 'held', 'in_transit'], isMoney), books.cash(account));
-      const fees = venueFills.reduce((total, fill) => total + feeOf(fill), 0n);
-      check('fees', sum(['fee'], isMoney), fees);
-      for (const { market_id, outcomes } of markets)
-        for (const [index, { outcome, token_id }] of outcomes.entries()) {
-          const token = token_id ?? `${market_id}:${outcome}`;
-          const shares = books.shares(account, market_id, index === 0 ? 0 : 1);
-          check(
-            `shares of ${token}`,
-            sum(['position', 'held'], (asset) => asset === token),
-            shares,
-          );
-        }
+      wrong.push(...judgeSums(own, `${trader.userId} at ${exchange_id}`, markets, books, account));
     }
   }
-  const booked = await ledger.bookedFills(users);
-  for (const id of fillIds) {
-    const times = booked.get(id) ?? 0;
-    if (times !== 1) wrong.push(`fill ${id} is booked ${times} times in the ledger`);
-  }
-  const known = new Set(fillIds);
-  for (const id of booked.keys())
-    if (!known.has(id)) wrong.push(`the ledger books fill ${id}, which no order shows`);
-  if (known.size !== fillIds.length) wrong.push('two orders show one fill');
+  wrong.push(...judgeBooked(fillIds, await ledger.bookedFills(users)));
   return { wrong, orders, fills: fillIds.length, ends };
 }
 
@@ -109,14 +80,21 @@ function clientId(exchange_id: string, order_id: string, attempt: number): strin
   return `0x${digest.slice(0, CLOID_DIGITS)}`;
 }
 
-async function allOrders(trader: DemoTrader, exchange_id: string): Promise<OrderInFull[]> {
-  const listed = await ordersIn(trader, exchange_id);
+async function allOrders(trader: DemoTrader, listed: readonly OrderSeen[]): Promise<OrderInFull[]> {
   const found: OrderInFull[] = [];
   for (let from = 0; from < listed.length; from += AT_ONCE) {
     const some = listed.slice(from, from + AT_ONCE);
     found.push(...(await Promise.all(some.map(({ order_id: id }) => orderInFull(trader, id)))));
   }
   return found;
+}
+
+/** Lists are made elsewhere than single orders, and say the same. */
+function judgeRow({ order }: OrderInFull, row: OrderSeen | undefined): string[] {
+  const isSame = row?.version === order.version && row.status === order.status;
+  return isSame && row.filled_quantity === order.filled_quantity
+    ? []
+    : [`${order.order_id} is ${order.status}, in the list ${row?.status ?? 'missing'}`];
 }
 
 /** Every order that was acknowledged is there, no other is, and the venue has none that we do not know. */
@@ -149,6 +127,65 @@ function judgeSet(
           `${exchange_id} has order ${id} (${client_id ?? ''}) that no record names`,
       ),
   ];
+}
+
+/** One booking for each fill that any order shows, and no other. */
+function judgeBooked(fillIds: readonly string[], booked: ReadonlyMap<string, number>): string[] {
+  const known = new Set(fillIds);
+  return [
+    ...(known.size === fillIds.length ? [] : ['two orders show one fill']),
+    ...fillIds
+      .filter((id) => booked.get(id) !== 1)
+      .map((id) => `fill ${id} is booked ${booked.get(id) ?? 0} times in the ledger`),
+    ...[...booked.keys()]
+      .filter((id) => !known.has(id))
+      .map((id) => `the ledger books fill ${id}, which no order shows`),
+  ];
+}
+
+/** What the entries of the ledger add up to for one user at one venue. */
+function judgeSums(
+  own: readonly LedgerSum[],
+  name: string,
+  markets: Pitch['markets'],
+  books: VenueBooks,
+  account: string,
+): string[] {
+  const wrong: string[] = [];
+  const sum = (kinds: readonly string[], isAsset: (asset: string) => boolean): bigint =>
+    own
+      .filter(({ kind, asset }) => kinds.includes(kind) && isAsset(asset))
+      .reduce((total, { amount }) => total + amount, 0n);
+  const check = (what: string, ours: bigint, theirs: bigint): void => {
+    if (ours !== theirs) wrong.push(`ledger of ${name}: ${what} ${ours}, at the venue ${theirs}`);
+  };
+  check(
+    'held',
+    sum(['held', 'in_transit'], () => true),
+    0n,
+  );
+  check('held money', 0n, books.heldCash(account));
+  check('money', sum(['available', 'held', 'in_transit'], isMoney), books.cash(account));
+  check(
+    'fees',
+    sum(['fee'], isMoney),
+    books.fillsOf(account).reduce((total, fill) => total + feeOf(fill), 0n),
+  );
+  for (const { market_id, outcomes } of markets)
+    for (const [index, { outcome, token_id }] of outcomes.entries()) {
+      const token = token_id ?? `${market_id}:${outcome}`;
+      const shares = books.shares(account, market_id, index === 0 ? 0 : 1);
+      check(
+        `shares of ${token}`,
+        sum(['position', 'held'], (asset) => asset === token),
+        shares,
+      );
+    }
+  return wrong;
+}
+
+function isMoney(asset: string): boolean {
+  return asset === 'USD' || asset === 'USDC';
 }
 
 async function judgeExposure(

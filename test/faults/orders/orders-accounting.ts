@@ -53,10 +53,13 @@ function judgePlaced({ ours, books, fills, amendedTo }: JudgedOrder, there: Venu
   check('whether it rests', false, there.status === 'resting');
   check('whether it is filled', order.status === 'filled', there.status === 'executed');
   if (order.failure?.code === 'EXCHANGE_NOT_PLACED') wrong.push('failed as not placed, and was placed');
-  const amendments = books.amendments.get(there.order_id) ?? [];
+  const prices = books.prices.get(there.order_id) ?? [];
   for (const price of amendedTo)
-    if (!amendments.some((at) => own(at, there) === micros(price) || at === micros(price)))
+    if (!prices.some((at) => own(at, there) === micros(price) || at === micros(price)))
       wrong.push(`was said to be amended to ${price}, and was not`);
+  // In a campaign nobody but its owner ends an order at the venue.
+  if (order.terminal_reason === 'VENUE')
+    wrong.push(`ended by the venue, where ${there.cause ?? ''} ended it: ${timelineOf(ours)}`);
   wrong.push(...judgeFills(ours.fills, fills.get(there.order_id) ?? []));
   return wrong;
 }
@@ -123,10 +126,14 @@ function judgeTimeline({ order, events }: OrderInFull, signatures: number): stri
   if ((versions.at(-1) ?? 0) !== order.version) wrong.push('its last event is not its version');
   const failed = events.findIndex(({ status }) => status === 'failed');
   if (failed >= 0 && events.slice(failed).some(({ status }) => status !== 'failed'))
-    wrong.push(`failed too early: ${events.map(({ cause, status }) => `${cause} ${status}`).join(', ')}`);
+    wrong.push(`failed too early: ${timelineOf({ events })}`);
   const submits = events.filter(({ call }) => call?.operation === 'submit').length;
   if (submits > order.attempts) wrong.push(`${submits} submits in ${order.attempts} attempts`);
   if (signatures > order.attempts)
     wrong.push(`${signatures} signed submissions in ${order.attempts} attempts`);
   return wrong;
+}
+
+function timelineOf({ events }: Pick<OrderInFull, 'events'>): string {
+  return events.map(({ cause, status, call }) => `${cause} ${status} ${call?.operation ?? ''}`).join(', ');
 }

@@ -12,7 +12,7 @@ import { TraderAtWork, type Pitch } from './workload.js';
 
 export interface CampaignPlan {
   readonly seed: number;
-  /** Names of STRIKES, one after the other. */
+  /** Names of STRIKES, one after the other; with a plus between them, at the same time. */
   readonly faults: readonly string[];
   /** Answers that the traders get between two faults. */
   readonly answersBetween: number;
@@ -73,7 +73,7 @@ class Campaign {
     for (const one of working) one.start();
     await this.moreAnswers();
     for (const name of this.plan.faults) {
-      await STRIKES[name]?.(this.floor, this.random);
+      await this.strike(name);
       await this.moreAnswers();
     }
     await Promise.all(working.map((one) => one.stop()));
@@ -86,6 +86,15 @@ class Campaign {
     const { answers, unanswered } = this.transcript;
     const logs = wrong.length === 0 ? '' : this.floor.cluster.logTails();
     return { ...found, wrong, answers, unanswered, logs };
+  }
+
+  private async strike(names: string): Promise<void> {
+    const strikes = names.split('+').map((name) => {
+      const strike = STRIKES[name];
+      if (strike === undefined) throw new Error(`there is no fault ${name}`);
+      return strike;
+    });
+    await Promise.all(strikes.map((strike) => strike(this.floor, this.random)));
   }
 
   private async pitch(exchange_id: Pitch['exchange_id']): Promise<Pitch> {

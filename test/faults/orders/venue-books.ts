@@ -8,17 +8,10 @@ import { VENUE_KINDS } from '#libs/practice/venues/venue-kinds.js';
 /** Engines count money in millionths of a millionth. */
 const CASH_OF_MICROS = 1_000_000n;
 
-export interface VenuePlacement {
-  readonly order_id: string;
-  readonly client_id: string | undefined;
-  readonly account: string;
-}
-
 /** What a practice venue has done, by its log alone: the file is read here, and nobody is asked. */
 export class VenueBooks {
-  readonly placements: readonly VenuePlacement[];
-  /** Prices that an order was ever amended to. */
-  readonly amendments: ReadonlyMap<string, readonly bigint[]>;
+  /** Prices that an order has ever had. */
+  readonly prices: ReadonlyMap<string, readonly bigint[]>;
   private readonly state: VenueState;
 
   private constructor(
@@ -26,21 +19,14 @@ export class VenueBooks {
     commands: readonly LoggedCommand[],
   ) {
     this.state = new VenueState(VENUE_KINDS[exchange_id].rules);
-    const amendments = new Map<string, bigint[]>();
-    const placements: VenuePlacement[] = [];
+    const prices = new Map<string, bigint[]>();
     for (const command of commands) {
       const { reply } = this.state.apply(command);
       if (!reply.ok) throw new Error(`${exchange_id} has a refused command on record: ${reply.refusal}`);
-      if (command.do === 'place') {
-        const { order_id, client_id, account } = command.order;
-        placements.push({ order_id, client_id, account });
-      } else if (command.do === 'amend') {
-        const { order_id, price } = command;
-        amendments.set(order_id, [...(amendments.get(order_id) ?? []), BigInt(price)]);
-      }
+      if (command.do === 'place') prices.set(command.order.order_id, [BigInt(command.order.price)]);
+      if (command.do === 'amend') prices.get(command.order_id)?.push(BigInt(command.price));
     }
-    this.placements = placements;
-    this.amendments = amendments;
+    this.prices = prices;
   }
 
   static read(dataDir: string, exchange_id: PracticeVenueId): VenueBooks {
@@ -49,10 +35,6 @@ export class VenueBooks {
     // Written by the venue of this very build.
     const commands = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as LoggedCommand);
     return new VenueBooks(exchange_id, commands);
-  }
-
-  order(orderId: string): VenueOrder | undefined {
-    return this.state.order(orderId);
   }
 
   ordersOf(account: string): VenueOrder[] {
