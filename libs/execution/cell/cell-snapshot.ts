@@ -9,7 +9,7 @@ import type { Known, UserEntry } from './user-entry.js';
 import type { Users } from './users.js';
 
 /** Changes with every change of what is written. */
-export const CELL_SNAPSHOT_FORMAT = 1;
+export const CELL_SNAPSHOT_FORMAT = 2;
 
 type Pairs<Value> = readonly (readonly [string, Value])[];
 
@@ -29,6 +29,7 @@ interface UserLine {
   readonly timers: readonly CancelTimer[];
   readonly keys: Pairs<Known>;
   readonly names: Pairs<Known>;
+  readonly fills: Pairs<number>;
   readonly positions: Pairs<readonly number[]>;
   readonly booked: Pairs<Known>;
   readonly opened: readonly (readonly [VenueId, number])[];
@@ -83,6 +84,7 @@ function lineOf(head: number, entry: UserEntry, { live, ended, holdings, timers 
     timers: [...timers.values()],
     keys: known(entry.keys),
     names: known(entry.names),
+    fills: [...entry.fills].filter(([, at]) => at <= head),
     positions: [...entry.positions].flatMap(([id, all]): [string, number[]][] => {
       const before = all.filter((at) => at <= head);
       return before.length === 0 ? [] : [[id, before]];
@@ -110,6 +112,7 @@ function entryOf(line: UserLine): UserEntry {
     ...{ user_id: line.user_id, head: state, durable: state, parked: [] },
     keys: new Map(line.keys),
     names: new Map(line.names),
+    fills: new Map(line.fills),
     positions: new Map(line.positions.map(([id, all]) => [id, [...all]])),
     booked: new Map(line.booked),
     opened: new Map(line.opened),

@@ -56,22 +56,18 @@ export function composeCell(ports: CellPorts): Cell {
   });
   const { stalledAfterMillis } = settings;
   const watch: OrderWatch = new OrderWatch({ clock, users, desk, now, submit, stalledAfterMillis });
-  const observations = new Observations({
-    newOrderId,
-    onForgotten: (order_id) => {
-      onFault('observations', new Error(`something is told of order ${order_id}, which ended long ago`));
-    },
-  });
+  const observations = new Observations({ newOrderId });
+  const former = new FormerOrders(ports.reader, ports.cell, durableHead);
   const executors: ExecutorCalls = new ExecutorCalls({
     users,
     desk,
     watch,
     switchboard,
     observations,
+    former,
     submit,
   });
   const outcomes = new Outcomes(clock);
-  const former = new FormerOrders(ports.reader, ports.cell, durableHead);
   const traders = new TraderDesk({
     ...{ users, slots, switchboard, watch, outcomes, former, newOrderId, newId, submit },
   });

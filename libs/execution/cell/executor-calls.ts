@@ -20,8 +20,10 @@ import {
   type CellTask,
   type CellDecision,
 } from './cell-task.js';
+import type { FormerOrders } from './former-orders.js';
 import type { Observations } from './observations.js';
 import type { OrderWatch } from './order-watch.js';
+import { Recollection } from './recollection.js';
 import type { Switchboard } from './switchboard.js';
 import { readTaskId, type Lease, type TaskDesk } from './task-desk.js';
 import type { UserEntry } from './user-entry.js';
@@ -35,8 +37,12 @@ export interface ExecutorCallPorts {
   readonly watch: OrderWatch;
   readonly switchboard: Switchboard;
   readonly observations: Observations;
+  readonly former: FormerOrders;
   readonly submit: (task: CellTask) => boolean;
 }
+
+/** How often orders are read that memory has let go; more are let go meanwhile only under a flood. */
+const RECALLS = 5;
 
 const NOT_ANY_MORE = refusal('COMMAND_EXPIRED', 'The order is not to be sent any more.');
 
@@ -113,8 +119,8 @@ export class ExecutorCalls {
     { task_id, report, call }: Request<'report'>,
   ): Promise<LinkReply> {
     const found = { isOpen: false };
-    const reply = await this.run((at) => {
-      const order = orderOf(entry.head, order_id);
+    const reply = await this.recalling(entry, (recollection, at) => {
+      const order = recollection.find(order_id);
       if (order === undefined || !isOfThisAttempt(order, task_id, report)) return this.heard([]);
       const { own, others } = splitFills(report);
       const outcome = 'fills' in report ? { ...report, fills: own } : report;
@@ -122,7 +128,8 @@ export class ExecutorCalls {
       const { events, isOpenQuestion } = decideReport(order, told);
       found.isOpen = isOpenQuestion;
       const { venue } = order.terms;
-      return this.heard([...events, ...this.ports.observations.fillsAlone(entry, venue, others, at)]);
+      const ofOthers = this.ports.observations.fillsAlone(recollection, venue, others, at);
+      return this.heard([...recollection.before(order, events), ...ofOthers]);
     });
     // Only now, with what came of it durable, is the next task of the same market given out.
     this.ports.desk.done(task_id);
@@ -144,8 +151,8 @@ export class ExecutorCalls {
   async observed(request: Request<'observed'>): Promise<LinkReply> {
     const entry = this.ports.users.entryOf(request.user_id);
     let open: readonly string[] = [];
-    const reply = await this.run((at) => {
-      const noticed = this.ports.observations.decide(entry, request, at);
+    const reply = await this.recalling(entry, (recollection, at) => {
+      const noticed = this.ports.observations.decide(recollection, request, at);
       open = noticed.open;
       return this.heard(noticed.events);
     });
@@ -224,6 +231,28 @@ export class ExecutorCalls {
   private heard(events: readonly CellEvent[]): CellDecision {
     const { users } = this.ports;
     return { events, reply: () => answer('observed', { position: users.position }) };
+  }
+
+  /** Decides again until every order that it concerns has been found, in memory or in the journal. */
+  private async recalling(
+    entry: UserEntry,
+    decide: (recollection: Recollection, at: Instant) => CellDecision,
+  ): Promise<LinkReply> {
+    const recollection = new Recollection(entry, this.ports.former);
+    for (let tries = 0; tries <= RECALLS; tries += 1) {
+      const found = { isWhole: true };
+      const reply = await this.run((at) => {
+        const { parked } = entry;
+        const decision = decide(recollection, at);
+        found.isWhole = recollection.isWhole;
+        if (found.isWhole) return decision;
+        entry.parked = parked;
+        return refused(UNAVAILABLE);
+      });
+      if (found.isWhole) return reply;
+      await recollection.read();
+    }
+    return UNAVAILABLE;
   }
 
   private run(decide: (at: Instant) => CellDecision): Promise<LinkReply> {

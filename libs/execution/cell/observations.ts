@@ -3,11 +3,11 @@ import type { ExecutorRequest, ObservedFill, ObservedOrder } from '../protocol/c
 import { OrderDraft } from '../rules/decide/order-draft.js';
 import { decideFills } from '../rules/decide/report.js';
 import { bookFills, isUnplacedYet, settleSeen } from '../rules/decide/settle.js';
-import type { OrderEvent } from '../rules/events.js';
+import type { CellEvent, OrderEvent } from '../rules/events.js';
 import { evolveOrder } from '../rules/evolve.js';
 import type { OrderState, OrderTerms } from '../rules/order.js';
-import { orderOf } from '../rules/user.js';
 import type { VenueId } from '../rules/venues.js';
+import type { Recollection } from './recollection.js';
 import { venueName, type UserEntry } from './user-entry.js';
 
 type Observed = Extract<ExecutorRequest, { op: 'observed' }>;
@@ -15,14 +15,12 @@ type ObservedAccountOrder = Observed['orders'][number];
 
 export interface ObservationPorts {
   readonly newOrderId: (venue: VenueId) => string;
-  /** Something is told of an order that ended so long ago that it is no longer in memory. */
-  readonly onForgotten: (order_id: string) => void;
 }
 
 type NamedByVenue = Pick<ObservedOrder, 'exchange_order_id' | 'venue_client_id'>;
 
 export interface Noticed {
-  readonly events: readonly OrderEvent[];
+  readonly events: readonly CellEvent[];
   /** Orders that the venue has to be asked about. */
   readonly open: readonly string[];
 }
@@ -33,8 +31,9 @@ const NEVER = '9999-12-31T23:59:59.999000000Z';
 export class Observations {
   constructor(private readonly ports: ObservationPorts) {}
 
-  decide(entry: UserEntry, { venue, orders, fills }: Observed, at: Instant): Noticed {
-    const events: OrderEvent[] = [];
+  decide(recollection: Recollection, { venue, orders, fills }: Observed, at: Instant): Noticed {
+    const { entry } = recollection;
+    const events: CellEvent[] = [];
     const open: string[] = [];
     const left = new Set([...entry.parked, ...fills]);
     entry.parked = [];
@@ -43,14 +42,20 @@ export class Observations {
       for (const fill of own) left.delete(fill);
       const order_id = this.nameOf(entry, venue, seen);
       if (order_id === undefined) events.push(...this.external(entry, venue, seen, own, at));
-      else this.known(entry, order_id, { seen, fills: own, at }, events, open);
+      else this.known(recollection, order_id, { seen, fills: own, at }, events, open);
     }
-    events.push(...this.fillsAlone(entry, venue, [...left], at));
+    events.push(...this.fillsAlone(recollection, venue, [...left], at));
     return { events, open };
   }
 
   /** Fills that came with the report on another order. */
-  fillsAlone(entry: UserEntry, venue: VenueId, fills: readonly ObservedFill[], at: Instant): OrderEvent[] {
+  fillsAlone(
+    recollection: Recollection,
+    venue: VenueId,
+    fills: readonly ObservedFill[],
+    at: Instant,
+  ): CellEvent[] {
+    const { entry } = recollection;
     const byOrder = new Map<string, ObservedFill[]>();
     for (const fill of fills) {
       const list = byOrder.get(fill.exchange_order_id) ?? [];
@@ -61,7 +66,7 @@ export class Observations {
         exchange_order_id: id,
         ...own.find(({ venue_client_id: name }) => name !== undefined),
       });
-      if (order_id !== undefined) return this.bookedOn(entry, order_id, own, at);
+      if (order_id !== undefined) return bookedOn(recollection, order_id, own, at);
       // It may be of an order that is just being sent, and whose name at the venue is not known yet.
       const mayBeOurs = [...entry.head.live.values()].some(
         (order) => order.terms.venue === venue && isUnplacedYet(order) && order.status !== 'queued',
@@ -82,33 +87,21 @@ export class Observations {
   }
 
   private known(
-    entry: UserEntry,
+    recollection: Recollection,
     order_id: string,
     told: { readonly seen: ObservedOrder; readonly fills: readonly ObservedFill[]; readonly at: Instant },
-    events: OrderEvent[],
+    events: CellEvent[],
     open: string[],
   ): void {
-    const order = orderOf(entry.head, order_id);
-    if (order === undefined) {
-      this.ports.onForgotten(order_id);
-      return;
-    }
-    const draft = new OrderDraft(order, told.at);
-    bookFills(draft, told.fills);
-    if (!settleSeen(draft, told.seen)) open.push(order_id);
-    events.push(...draft.events);
-  }
-
-  private bookedOn(
-    entry: UserEntry,
-    order_id: string,
-    fills: readonly ObservedFill[],
-    at: Instant,
-  ): OrderEvent[] {
-    const order = orderOf(entry.head, order_id);
-    if (order !== undefined) return decideFills(order, fills, at);
-    this.ports.onForgotten(order_id);
-    return [];
+    const { seen, fills, at } = told;
+    // What is over, and shows nothing new, may stay forgotten.
+    if (seen.status !== 'resting' && !recollection.isNews(order_id, fills)) return;
+    const order = recollection.find(order_id);
+    if (order === undefined) return;
+    const draft = new OrderDraft(order, at);
+    bookFills(draft, fills);
+    if (!settleSeen(draft, seen)) open.push(order_id);
+    events.push(...recollection.before(order, draft.events));
   }
 
   private external(
@@ -167,6 +160,17 @@ export class Observations {
       market: { min_size: 0n, closes_at: NEVER },
     };
   }
+}
+
+function bookedOn(
+  recollection: Recollection,
+  order_id: string,
+  fills: readonly ObservedFill[],
+  at: Instant,
+): CellEvent[] {
+  if (!recollection.isNews(order_id, fills)) return [];
+  const order = recollection.find(order_id);
+  return order === undefined ? [] : recollection.before(order, decideFills(order, fills, at));
 }
 
 function foundEvent(terms: OrderTerms, exchange_order_id: string, at: Instant): OrderEvent {

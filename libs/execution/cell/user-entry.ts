@@ -16,6 +16,8 @@ export interface UserEntry extends Entity<UserState> {
   readonly keys: Map<string, Known>;
   /** Orders by the names that the venue has for them. */
   readonly names: Map<string, Known>;
+  /** Where each fill was booked, by its id. */
+  readonly fills: Map<string, number>;
   /** Where each order's events stand in the journal. */
   readonly positions: Map<string, number[]>;
   /** Movements of money and transfers that are booked, by the reference that they came with. */
@@ -43,6 +45,7 @@ export function emptyEntry(user_id: string): UserEntry {
     durable: undefined,
     keys: new Map(),
     names: new Map(),
+    fills: new Map(),
     positions: new Map(),
     booked: new Map(),
     opened: new Map(),

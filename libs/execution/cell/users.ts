@@ -106,6 +106,7 @@ function noteOrder(entry: UserEntry, known: Known, event: Extract<CellEvent, { o
       return;
     case 'ORDER_FILLED':
       entry.touched.set(venue, known.at);
+      if (!entry.fills.has(event.fill.fill_id)) entry.fills.set(event.fill.fill_id, known.at);
       if (!entry.names.has(venueName(venue, event.exchange_order_id))) named(event.exchange_order_id);
       return;
     case 'ORDER_PLACED':

@@ -65,6 +65,7 @@ const SHAPES: Readonly<Record<CellEvent['type'], Shape>> = {
   TRANSFER_FAILED: { ...TRANSFER, failure: 'object' },
   CANCEL_TIMER_ARMED: { timer: 'string', due_at: 'string' },
   CANCEL_TIMER_ENDED: { timer: 'string', was_due: 'boolean' },
+  ORDER_RECALLED: { order: 'object' },
 };
 
 /** The version that is written today. A former one gets rules of its own here when there is one. */

@@ -1,6 +1,14 @@
 import type { Instant } from '#libs/base/instant.js';
 import type { Micros } from './micros.js';
-import type { CancelCause, OrderFailure, OrderFill, OrderTerms, TerminalReason, VenueCall } from './order.js';
+import type {
+  CancelCause,
+  OrderFailure,
+  OrderFill,
+  OrderState,
+  OrderTerms,
+  TerminalReason,
+  VenueCall,
+} from './order.js';
 import type { VenueId } from './venues.js';
 
 /** What every event of a cell has: each belongs to one user. */
@@ -156,4 +164,7 @@ export type TimerEvent = OfUser &
     | { readonly type: 'CANCEL_TIMER_ENDED'; readonly timer: string; readonly was_due: boolean }
   );
 
-export type CellEvent = OrderEvent | HoldingEvent | TimerEvent;
+/** An order that memory has let go stands in it again as it was, because something more is told of it: events of its own follow. */
+export type RecallEvent = OfUser & { readonly type: 'ORDER_RECALLED'; readonly order: OrderState };
+
+export type CellEvent = OrderEvent | HoldingEvent | TimerEvent | RecallEvent;

@@ -34,13 +34,17 @@ export const emptyUser: UserState = {
   timers: new Map(),
 };
 
-/** Undefined of an order that is unknown, or ended long ago. */
+/** Undefined of an order that is unknown, or ended long ago: it is recalled before an event of its own follows. */
 export function orderOf({ live, ended }: UserState, order_id: string): OrderState | undefined {
   return live.get(order_id) ?? ended.young.get(order_id) ?? ended.old.get(order_id);
 }
 
 export function evolveUser(user: UserState, event: CellEvent): UserState {
   if (isTimerEvent(event)) return { ...user, timers: evolveTimers(user.timers, event) };
+  if (event.type === 'ORDER_RECALLED') {
+    const isThere = orderOf(user, event.order.terms.order_id) !== undefined;
+    return isThere ? user : withOrder(user, event.order);
+  }
   const holdings = evolveHoldings(user.holdings, event, (id) => orderOf(user, id));
   const moved = holdings === user.holdings ? user : { ...user, holdings };
   return isOrderEvent(event) ? withOrder(moved, evolveOrder(orderOf(user, event.order_id), event)) : moved;
