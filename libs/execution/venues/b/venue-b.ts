@@ -29,6 +29,7 @@ export interface VenueBParts {
 const VISIBILITY_MILLIS = 1_000;
 const REFUSED: ReadonlySet<number> = new Set([401, 403]);
 const CREATED = 201;
+const whose = z.object({ account: z.string().min(1) });
 const opened = z.object({
   account: z.string().min(1),
   key_id: z.string().min(1),
@@ -69,16 +70,14 @@ export class VenueB implements Venue {
   }
 
   private async take(user_id: string, credentials: Credentials): Promise<string> {
-    await this.tryOut(credentials);
-    // The venue does not say whose a key is; its id names the account.
-    const { account } = await this.parts.signer.storeKey(user_id, {
-      account: credentials.key_id,
-      ...credentials,
-    });
+    // Where the venue does not say whose a key is, its id names the account.
+    const named = (await this.tryOut(credentials)) ?? credentials.key_id;
+    const { account } = await this.parts.signer.storeKey(user_id, { account: named, ...credentials });
     return account;
   }
 
-  private async tryOut(credentials: Credentials): Promise<void> {
+  /** Resolves with the account that the key opens, where the venue tells it. */
+  private async tryOut(credentials: Credentials): Promise<string | undefined> {
     const url = new URL(`${this.parts.settings.url.replace(/\/$/, '')}/portfolio/balance`);
     const timestamp_ms = (this.parts.clock.epochNanos() / NANOS_PER_MILLI).toString();
     const headers = trialHeaders(credentials, { timestamp_ms, method: 'GET', path: url.pathname });
@@ -86,6 +85,7 @@ export class VenueB implements Venue {
     if (outcome.what !== 'answered') throw new VenueUnavailable(outcome.reason);
     if (REFUSED.has(outcome.status)) throw new CredentialsRefused('the venue refuses these credentials');
     if (outcome.status !== 200) throw new VenueUnavailable(`the venue answered with ${outcome.status}`);
+    return whose.safeParse(parsedJson(outcome.body)).data?.account;
   }
 
   private async openAccount(account: string | undefined): Promise<z.infer<typeof opened>> {
