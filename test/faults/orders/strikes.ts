@@ -9,7 +9,8 @@ const VENUES = ['venue_b', 'venue_e'] as const;
 const CALLS = ['submit', 'cancel', 'amend', 'read'] as const;
 /** Each as long as what comes back after it may take, with everything that waits for it. */
 const BACK_WITHIN_MS = 60_000;
-const PAUSE_MS = { least: 500, most: 4_000 };
+/** Beyond the time after which a cell takes its executor for gone. */
+const PAUSE_MS = { least: 500, most: 8_000 };
 const PROCESSES = ['cell', 'executor', 'signer', 'practice', 'projector', 'execution'] as const;
 
 /** The processes that are struck: of those that are several, any. */
