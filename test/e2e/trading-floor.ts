@@ -191,8 +191,8 @@ export async function sharedFloor(): Promise<TradingFloor> {
 }
 
 /** A floor of its own with the limits that everybody has and two gateways; it loses its patience with what is not there soon. */
-export async function plainFloor(): Promise<TradingFloor> {
-  const env = { GATEWAYS: '2', OWNER_TIMEOUT_MS: '1500', PROJECTION_MAX_LAG_MS: '3000' };
+export async function plainFloor(more: Readonly<Record<string, string>> = {}): Promise<TradingFloor> {
+  const env = { GATEWAYS: '2', OWNER_TIMEOUT_MS: '1500', PROJECTION_MAX_LAG_MS: '3000', ...more };
   return new TradingFloor(await startCluster({ env }));
 }
 

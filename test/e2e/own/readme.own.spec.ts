@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 import { codeIn, rowsWith, textOf } from '../../docs/markdown.js';
@@ -11,7 +12,7 @@ const USUAL = /^(process|nodejs)_/;
 let floor: TradingFloor;
 
 beforeAll(async () => {
-  floor = await plainFloor();
+  floor = await plainFloor({ SERVICES: 'auction,execution' });
 }, 90_000);
 
 afterAll(() => floor.end());
@@ -20,7 +21,11 @@ describe('the quick start of the README', () => {
   it('works word for word and prints what it says', async () => {
     const steps = stepsOf(textOf('README.md'));
     expect(steps.filter(({ prints }) => prints !== undefined).length).toBeGreaterThan(2);
-    const outputs = await paste(steps, { SOTTO: floor.cluster.gatewayUrl, OPEN_MS: String(OPEN_MS) });
+    const outputs = await paste(steps, {
+      SOTTO: floor.cluster.gatewayUrl,
+      OPEN_MS: String(OPEN_MS),
+      CLUSTER: path.join(floor.cluster.dataDir, 'cluster.json'),
+    });
     expect(outputs).toHaveLength(steps.length);
     for (const [index, { prints }] of steps.entries()) {
       if (prints === undefined) expect(outputs[index]).not.toMatch(/"error"|undefined|curl:/);

@@ -41,7 +41,7 @@ export class SocketMetrics implements SocketMeter {
     });
     this.resyncs = new Counter({
       name: 'sotto_execution_socket_resyncs_total',
-      help: 'OrderSubscriptions to orders that had to begin anew, by reason',
+      help: 'Subscriptions to orders that had to begin anew, by reason',
       labelNames: ['reason'],
       registers,
     });
