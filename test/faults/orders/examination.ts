@@ -23,7 +23,7 @@ export interface Examination {
   readonly wrong: readonly string[];
   readonly orders: number;
   readonly fills: number;
-  /** How many orders ended how, by status and code of failure. */
+  /** How many orders ended how, by venue, status and code of failure. */
   readonly ends: ReadonlyMap<string, number>;
 }
 
@@ -51,7 +51,7 @@ export async function examine(examined: Examined): Promise<Examination> {
       const byOrder = Map.groupBy(venueFills, ({ order_id }) => order_id);
       for (const ours of found) {
         const { order_id, status, failure, terminal_reason: reason } = ours.order;
-        const end = `${status} ${failure?.code ?? reason ?? ''}`;
+        const end = `${exchange_id} ${status} ${failure?.code ?? reason ?? ''}`;
         wrong.push(...judgeRow(ours, rows.get(order_id)));
         ends.set(end, (ends.get(end) ?? 0) + 1);
         const amendedTo = transcript.amends.filter((one) => one.order_id === order_id);

@@ -57,8 +57,8 @@ function judgePlaced({ ours, books, fills, amendedTo }: JudgedOrder, there: Venu
   for (const price of amendedTo)
     if (!prices.some((at) => own(at, there) === micros(price) || at === micros(price)))
       wrong.push(`was said to be amended to ${price}, and was not`);
-  // In a campaign nobody but its owner ends an order at the venue.
-  if (order.terminal_reason === 'VENUE')
+  // In a campaign nobody but its owner ends an order at the venue, unless it meets another one of its own.
+  if (order.terminal_reason === 'VENUE' && there.cause !== 'own-order')
     wrong.push(`ended by the venue, where ${there.cause ?? ''} ended it: ${timelineOf(ours)}`);
   wrong.push(...judgeFills(ours.fills, fills.get(there.order_id) ?? []));
   return wrong;
@@ -127,8 +127,10 @@ function judgeTimeline({ order, events }: OrderInFull, signatures: number): stri
   const failed = events.findIndex(({ status }) => status === 'failed');
   if (failed >= 0 && events.slice(failed).some(({ status }) => status !== 'failed'))
     wrong.push(`failed too early: ${timelineOf({ events })}`);
-  const submits = events.filter(({ call }) => call?.operation === 'submit').length;
-  if (submits > order.attempts) wrong.push(`${submits} submits in ${order.attempts} attempts`);
+  const submits = events.flatMap(({ call }) => (call?.operation === 'submit' ? [call.sent_at] : []));
+  const sends = new Set(submits).size;
+  if (sends > order.attempts) wrong.push(`${sends} submits in ${order.attempts} attempts`);
+  if (sends < submits.length) wrong.push(`one submit is on record twice: ${timelineOf({ events })}`);
   if (signatures > order.attempts)
     wrong.push(`${signatures} signed submissions in ${order.attempts} attempts`);
   return wrong;

@@ -42,7 +42,7 @@ const event = z.object({
   version: z.number(),
   cause: z.string(),
   status: z.string(),
-  call: z.object({ operation: z.string() }).loose().optional(),
+  call: z.object({ operation: z.string(), sent_at: z.string() }).loose().optional(),
 });
 export type EventSeen = z.output<typeof event>;
 const events = z.object({ events: z.array(event) });
