@@ -19,7 +19,7 @@ export interface Examined {
   readonly booksOf: (exchange_id: Pitch['exchange_id']) => VenueBooks;
 }
 
-export interface Examination {
+export interface OrderExamination {
   readonly wrong: readonly string[];
   readonly orders: number;
   readonly fills: number;
@@ -28,7 +28,7 @@ export interface Examination {
 }
 
 /** Sets all that the service says beside the logs of the venues and beside the entries of the ledger. */
-export async function examine(examined: Examined): Promise<Examination> {
+export async function examine(examined: Examined): Promise<OrderExamination> {
   const { traders, pitches, transcript, ledger, booksOf } = examined;
   const users = traders.map(({ userId }) => userId);
   const wrong = [...transcript.contradictions, ...(await ledger.contradictions(users))];

@@ -2,7 +2,7 @@ import { eventually } from '#libs/testing/eventually.js';
 import { startCluster } from '#libs/testing/cluster/cluster.js';
 import { OrdersFloor, type DemoTrader } from '../../e2e/execution/orders-floor.js';
 import { Random } from '../../simulator/kernel/random.js';
-import { examine, type Examination } from './examination.js';
+import { examine, type OrderExamination } from './examination.js';
 import { LedgerSums } from './ledger-sums.js';
 import { STRIKES } from './strikes.js';
 import { heard, OrderTranscript } from './transcript.js';
@@ -18,7 +18,7 @@ export interface CampaignPlan {
   readonly answersBetween: number;
 }
 
-export interface OrdersOutcome extends Examination {
+export interface OrdersOutcome extends OrderExamination {
   readonly answers: number;
   readonly unanswered: number;
   /** Where something is wrong: what the processes have said last. */
@@ -140,8 +140,8 @@ class Campaign {
   }
 
   /** Booking, projections and passes over accounts follow a little later. */
-  private async untilTrue(pitches: readonly Pitch[]): Promise<Examination> {
-    let found: Examination = { wrong: ['nothing was examined'], orders: 0, fills: 0, ends: new Map() };
+  private async untilTrue(pitches: readonly Pitch[]): Promise<OrderExamination> {
+    let found: OrderExamination = { wrong: ['nothing was examined'], orders: 0, fills: 0, ends: new Map() };
     const look = async (): Promise<void> => {
       found = await examine({
         ...{ traders: this.traders, pitches, transcript: this.transcript, ledger: this.ledger },
