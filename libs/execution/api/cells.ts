@@ -28,6 +28,8 @@ const FAULT: CellRefusal = { code: 'INTERNAL_ERROR', message: 'Something went wr
 
 /** How long a cell may be silent. */
 export const CELL_PATIENCE_MS = 5_000;
+/** A cell waits up to 10 s for the venue before it answers an amend. */
+export const AMEND_PATIENCE_MS = 12_000;
 
 const ORDER_ID = /^([0-9a-f])([a-e])[0-9a-f]{6}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -57,8 +59,11 @@ export class Cells {
   }
 
   /** What the cell has to say, or its refusal, thrown. */
-  async told<O extends TraderRequest['op']>(request: RequestOf<O> & OrderCaller): Promise<CellReplies[O]> {
-    const answer = await this.ask<O>(request);
+  async told<O extends TraderRequest['op']>(
+    request: RequestOf<O> & OrderCaller,
+    patienceMillis = CELL_PATIENCE_MS,
+  ): Promise<CellReplies[O]> {
+    const answer = await this.ask<O>(request, patienceMillis);
     if (!answer.ok) throw new RefusedCall(envelope(answer.status, answer.refusal));
     return answer.value;
   }

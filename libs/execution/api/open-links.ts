@@ -13,7 +13,7 @@ import type { CellRequest } from '../protocol/cell-protocol.js';
 import type { ExecutorLinkRequest } from '../protocol/executor-protocol.js';
 import { cellOf } from '../protocol/routing.js';
 import { toWire } from '../protocol/wire.js';
-import { CELL_PATIENCE_MS, Cells } from './cells.js';
+import { AMEND_PATIENCE_MS, CELL_PATIENCE_MS, Cells } from './cells.js';
 import type { ExecutionSettings } from './execution-settings.js';
 import { ExecutorClient } from './executor-client.js';
 import type { StreamCells } from './stream/open-socket-stream.js';
@@ -50,7 +50,7 @@ export function openExecutionLinks({
   const heard: { by: (cell: number, notice: JournalNotice) => void } = { by: () => undefined };
   const links = settings.cellUrls.map((url, cell) =>
     openLink<CellRequest>(tokens, {
-      ...{ url, peer: config.INSTANCE, clock, write: toWire, timeoutMillis: CELL_PATIENCE_MS },
+      ...{ url, peer: config.INSTANCE, clock, write: toWire, timeoutMillis: AMEND_PATIENCE_MS },
       trace: { tracing, shard: cell },
       onNotice: receiveNotices(journalNotices, (notice) => {
         heard.by(cell, notice);
@@ -75,7 +75,7 @@ export function openExecutionLinks({
     ask(cell, request) {
       const link = links[cell];
       if (link === undefined) throw new Error(`there is no cell ${cell}`);
-      return link.request(request);
+      return link.request(request, CELL_PATIENCE_MS);
     },
     onNotice(hear) {
       heard.by = hear;

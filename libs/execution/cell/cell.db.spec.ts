@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { CellSession, REQUEST } from '#libs/testing/cells/cell-session.js';
 import { randomUUID } from 'node:crypto';
-import { submission } from '#libs/testing/cells/orders.js';
+import { submission, wantedTerms } from '#libs/testing/cells/orders.js';
 import { exchangeIdOf, fillOf, PlayedExecutor, seenOf } from '#libs/testing/cells/played-executor.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { ONE } from '../rules/micros.js';
@@ -303,6 +303,17 @@ describe('an amend', () => {
     expect(same.body.success).toBe(true);
     const off = await session.amend(order_id, 455_500n);
     expect([off.status, off.code]).toEqual([400, 'VALIDATION_INVALID_PRICE']);
+  });
+
+  it('to what is no price is refused, of a market without a known grid as well', async () => {
+    const { market } = wantedTerms(session.user_id);
+    const gridless = { min_size: market.min_size };
+    const order_id = await session.submit({ market: gridless });
+    for (const price of [-1n, 0n, ONE + 1n]) {
+      const { status, code } = await session.amend(order_id, price);
+      expect([status, code]).toEqual([400, 'VALIDATION_INVALID_PRICE']);
+    }
+    expect(await session.orderOf(order_id)).toMatchObject({ price: '0.4', version: 1 });
   });
 
   it('that the venue refuses leaves the order as it was, and the next one may come', async () => {

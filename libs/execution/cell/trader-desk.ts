@@ -9,7 +9,7 @@ import type { CellEvent, OrderEvent } from '../rules/events.js';
 import { remainingOf } from '../rules/evolve.js';
 import { isInDoubt, judgeSell, keyOfOrder } from '../rules/exposure.js';
 import { isPriceOnGrid } from '../rules/markets.js';
-import { printMicros } from '../rules/micros.js';
+import { ONE, printMicros } from '../rules/micros.js';
 import { isTerminal, type OrderState, type OrderTerms } from '../rules/order.js';
 import { printTime } from '../rules/record.js';
 import { orderOf } from '../rules/user.js';
@@ -47,8 +47,8 @@ export interface TraderDeskPorts {
   readonly submit: (task: CellTask) => boolean;
 }
 
-/** Shorter than gateways wait for a cell: what is not known by then is told as such. */
-const AMEND_WAIT_MILLIS = 4_500;
+/** Shorter than gateways wait for an amend: what is not known by then is told as such. */
+const AMEND_WAIT_MILLIS = 10_000;
 const CANCEL_ALL_WAIT_MILLIS = 2_000;
 
 /** What traders command. Every check is made in the order in which callers may rely on it. */
@@ -285,7 +285,7 @@ export class TraderDesk {
       if (order === undefined) return refused(NO_ORDER);
       const off = this.ports.switchboard.refusalOf({ ...order.terms, user_id }, entry.head.holdings);
       if (off !== undefined) return refused(switchedOff(off, at, taken));
-      if (isPriceOnGrid(order.terms.market, price) === false)
+      if (price <= 0n || price > ONE || isPriceOnGrid(order.terms.market, price) === false)
         return refused(
           withSlots('VALIDATION_INVALID_PRICE', 'The price is not on the grid of the market.', taken),
         );

@@ -8,7 +8,7 @@ import { ONE, printMicros, type Micros } from '../../rules/micros.js';
 import type { OrderChannel } from '../../rules/order.js';
 import { CAPABILITIES, type VenueId } from '../../rules/venues.js';
 import { orderCaller } from '../caller.js';
-import { venueOfOrder, type Cells } from '../cells.js';
+import { AMEND_PATIENCE_MS, venueOfOrder, type Cells } from '../cells.js';
 import { marked, usesDeprecated } from '../deprecations.js';
 import { BodyFields, isPrintable } from '../fields.js';
 import { isUuidText } from '../params.js';
@@ -151,11 +151,12 @@ export class OrderDesk {
       const fields = new BodyFields(record, ['price', 'quantity', 'not_after'], PARAMETER);
       const not_after = fields.time('not_after');
       if (venue === undefined) throw notFound();
-      const told = await this.ports.cells.told<'amend'>({
+      const asked = {
         ...orderCaller(caller, requestId),
-        ...{ op: 'amend', order_id: orderId.toLowerCase(), price: priceIn(fields) },
+        ...{ op: 'amend' as const, order_id: orderId.toLowerCase(), price: priceIn(fields) },
         ...until(not_after),
-      });
+      };
+      const told = await this.ports.cells.told<'amend'>(asked, AMEND_PATIENCE_MS);
       return { status: 200, body: amendBody(told), headers: rateHeaders(told.slots) };
     });
   }
