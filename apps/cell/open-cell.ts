@@ -4,6 +4,7 @@ import { checkCellCount } from '#libs/execution/cell/adapters/cell-count.js';
 import { SwitchTable } from '#libs/execution/cell/adapters/switch-table.js';
 import type { Cell } from '#libs/execution/cell/cell.js';
 import { composeCell } from '#libs/execution/cell/compose-cell.js';
+import { cellOf } from '#libs/execution/protocol/routing.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
 import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
@@ -56,6 +57,7 @@ export async function openCell(parts: OpenParts): Promise<Cell> {
     log.error({ err, part }, 'a part of the cell failed');
   }, clock);
   const cell = composeCell({
+    isOurs: (user_id) => cellOf(user_id, config.CELLS) === config.CELL,
     ...{ cell: config.CELL, clock, random: randomBytes, writer, reader: store.reader },
     snapshots: new SealedSnapshots({
       ...{ family: FAMILY, store: new PostgresSnapshotStore(pool, FAMILY), keys },

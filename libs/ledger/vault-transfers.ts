@@ -25,6 +25,15 @@ export class VaultTransfers {
     return rows[0]?.result ?? 'too little';
   }
 
+  /** All that is held for somebody and not under way, of whichever account. */
+  async held(): Promise<readonly { readonly transfer_id: string; readonly account: string }[]> {
+    const { rows } = await this.client.query<{ transfer_id: string; account: string }>(
+      `select transfer_id, account_id as account from custody.transfers
+       where status = 'HELD' and direction = 'from_vault' order by recorded_at`,
+    );
+    return rows;
+  }
+
   async send(transferId: string): Promise<void> {
     await this.client.query('select custody.send_transfer($1)', [transferId]);
   }

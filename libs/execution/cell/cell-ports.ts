@@ -10,6 +10,8 @@ import type { VaultHolds } from './transfer-desk.js';
 /** Everything outside a cell's own memory, as its process has set it up. */
 export interface CellPorts {
   readonly cell: number;
+  /** Whether a user is one of this cell's. */
+  readonly isOurs: (user_id: string) => boolean;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly writer: JournalWriter;

@@ -47,7 +47,8 @@ export class Cell {
 
   /** CellReads the journal and takes up everything that was under way. */
   async start(): Promise<RecoveredExtent> {
-    const { ports, progress, users, keeper, loop, desk, watch, switchboard, leadership } = this.objects;
+    const { ports, progress, users, keeper, loop, desk, watch, switchboard, leadership, transfers } =
+      this.objects;
     const { cell, clock, reader, snapshots, writer } = ports;
     let lastEventAt: string | undefined;
     const extent = await recoverMemory({
@@ -67,6 +68,7 @@ export class Cell {
     users.position = writer.head.sequence;
     for (const entry of users.all()) entry.durable = entry.head;
     await switchboard.start();
+    await transfers.start();
     loop.start();
     desk.start();
     watch.start();

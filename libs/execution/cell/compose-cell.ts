@@ -71,7 +71,7 @@ export function composeCell(ports: CellPorts): Cell {
   const traders = new TraderDesk({
     ...{ users, slots, switchboard, watch, outcomes, former, newOrderId, newId, submit },
   });
-  const transfers = new TransferDesk({ users, newId, submit, vault: ports.vault });
+  const transfers = new TransferDesk({ users, newId, submit, vault: ports.vault, isOurs: ports.isOurs });
   const reads = new CellReads({ users, former, slots, switchboard, watch, now, durableHead });
 
   const loop = new CommandLoop<CellTypes>({

@@ -15,18 +15,28 @@ import type { Users } from './users.js';
 type TransferRequest = Extract<TraderRequest, { op: 'transfer' }>;
 
 /** The vault's half, in the database. */
-export type VaultHolds = Pick<VaultTransfers, 'hold' | 'end'>;
+export type VaultHolds = Pick<VaultTransfers, 'hold' | 'held' | 'end'>;
 
 export interface TransferDeskPorts {
   readonly vault: VaultHolds;
   readonly users: Users;
   readonly newId: () => string;
+  readonly isOurs: (user_id: string) => boolean;
   readonly submit: (task: CellTask) => boolean;
 }
 
 /** Moves between the vault and the account at a venue: held here first, and then done there once. */
 export class TransferDesk {
   constructor(private readonly ports: TransferDeskPorts) {}
+
+  /** Before anything is accepted: what was held in the vault and never came into the journal is let go. */
+  async start(): Promise<void> {
+    const { vault, users, isOurs } = this.ports;
+    for (const { transfer_id, account } of await vault.held()) {
+      const isKnown = users.find(account)?.head.holdings.transfers.has(transfer_id) === true;
+      if (isOurs(account) && !isKnown) await vault.end(transfer_id, false);
+    }
+  }
 
   transfer(request: TransferRequest): Promise<LinkReply> {
     const transferId = this.ports.newId();

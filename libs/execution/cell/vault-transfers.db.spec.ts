@@ -67,3 +67,18 @@ it('what the cell refuses is let go in the vault', async () => {
   expect(refused.code).toBe('EXCHANGE_NOT_LINKED');
   expect(await statuses()).toEqual([{ status: 'FAILED', amount: 1_000_000 }]);
 });
+
+it('what was held in the vault before the cell died, and is in no journal, is let go at its start', async () => {
+  const { user_id, world } = session;
+  const kept = { ...MOVE, user_id, amount: 20n * ONE, client_request_id: 'kept' };
+  expect((await session.live.ask<'transfer'>(kept)).status).toBe(200);
+  const lost = 'select custody.hold_transfer($1, $2, $3, $4, 40000000)';
+  await world.database.pool.query(lost, [randomUUID(), user_id, 'venue_b', '']);
+  await session.restart();
+  expect(await statuses()).toEqual([
+    { status: 'HELD', amount: 20_000_000 },
+    { status: 'FAILED', amount: 40_000_000 },
+  ]);
+  const all = { ...kept, amount: 40n * ONE, client_request_id: 'rest' };
+  expect((await session.live.ask<'transfer'>(all)).status).toBe(200);
+});

@@ -93,6 +93,7 @@ export class LiveCell {
     const writer = new SteeredWriter(await journal.open(CELL));
     const opened: { live?: LiveCell } = {};
     const cell = composeCell({
+      isOurs: () => true,
       ...{ cell: CELL, clock, random: randomBytes, writer },
       reader: new PostgresJournalReader(pool, 'execution'),
       snapshots: new SealedSnapshots({

@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ApiClient } from '#libs/client/api-client.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { sharedTradingCluster } from '#libs/testing/cluster/shared-cluster.js';
+import { OrdersFloor } from './orders-floor.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface Told {
+  readonly status: number;
+  readonly result: Json;
+  readonly code: unknown;
+}
+
+let floor: OrdersFloor;
+
+/** Somebody who has logged in, and asks by RPC. */
+class Session {
+  private constructor(private readonly token: string) {}
+
+  static async of(name: string): Promise<Session> {
+    const { gateway_url, demo } = floor.cluster.file;
+    const email = demo.users.find((user) => user.email.startsWith(`${name}@`))?.email ?? '';
+    return new Session(await new ApiClient(gateway_url).tokenOf(email, demo.password));
+  }
+
+  async call(procedure: string, input: Json = {}): Promise<Told> {
+    const response = await fetch(`${floor.url}/rpc/${procedure}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ input }),
+    });
+    const body = (await response.json()) as { result?: Json; error_details?: { code: string } };
+    return { status: response.status, result: body.result ?? {}, code: body.error_details?.code };
+  }
+
+  async transfer(input: Json): Promise<Json> {
+    const told = await this.call('funds.transfer', input);
+    if (told.status !== 200) throw new Error(JSON.stringify(told));
+    return told.result;
+  }
+
+  completed({ transferId }: Json): Promise<Json> {
+    return eventually(async () => {
+      const { result } = await this.call('funds.transfers', { transferId });
+      const [transfer] = result.transfers as readonly Json[];
+      if (transfer?.status !== 'COMPLETED') throw new Error(JSON.stringify(transfer));
+      return transfer;
+    }, 30_000);
+  }
+
+  /** Money at a venue that is free: in the vault, and where it is traded with. */
+  async free(exchangeId: string): Promise<{ vault: number; trading: number }> {
+    const [vault, trading] = await Promise.all(
+      ['balances.getVaultBalances', 'balances.getAllBalances'].map(async (name) => {
+        const { status, result } = await this.call(name);
+        expect([status, result.degraded]).toEqual([200, false]);
+        const rows = result.balances as readonly Json[];
+        const row = rows.find((one) => one.exchangeId === exchangeId && MONEY.has(one.asset));
+        return Number(row?.value ?? 0);
+      }),
+    );
+    return { vault: vault ?? 0, trading: trading ?? 0 };
+  }
+
+  /** Links the venue, with an account of its own where one is brought along. */
+  async link(exchangeId: string, credentials?: Json): Promise<void> {
+    const { status } =
+      exchangeId === 'venue_b'
+        ? await this.ask('/exchanges/venue_b/enable-trading', {
+            ...{ terms_version: '2026-11', attestations: { residency: true, age: true, terms: true } },
+            ...(credentials === undefined ? {} : { credentials }),
+          })
+        : await this.ask('/rpc/venues.link', { input: { exchangeId } });
+    expect(status).toBe(200);
+  }
+
+  private ask(path: string, body: Json): Promise<Response> {
+    return fetch(`${floor.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  }
+}
+
+const MONEY: ReadonlySet<unknown> = new Set(['USD', 'USDC']);
+let owner: Session;
+let brings: Session;
+let admin: Session;
+
+beforeAll(async () => {
+  floor = new OrdersFloor(await sharedTradingCluster());
+  [owner, brings, admin] = await Promise.all([
+    Session.of('originator-1'),
+    Session.of('maker-1'),
+    Session.of('operator-1'),
+  ]);
+}, 120_000);
+
+async function nothingIsMissing(): Promise<void> {
+  await eventually(async () => {
+    const { status, result } = await admin.call('admin.reserves.report');
+    expect(status).toBe(200);
+    // Of the tokens that the demo's makers begin with there is none at the practice venues.
+    const money = (result.rows as readonly Json[]).filter(({ asset }) => MONEY.has(asset));
+    expect(money.map(({ difference }) => Number(difference))).toEqual([0, 0]);
+  }, 15_000);
+}
+
+const PLACES = [
+  ['venue_b', 'USD', 'kalshi_usd'],
+  ['venue_e', 'USDC', 'chain'],
+] as const;
+
+describe.each(PLACES)('money between the vault and %s', (exchangeId, asset, domain) => {
+  const out = { exchangeId, asset, from: 'vault', to: domain };
+  const back = { exchangeId, asset, from: domain, to: 'vault' };
+
+  beforeAll(() => owner.link(exchangeId));
+
+  it('goes out and comes back, once for each id, and is booked', async () => {
+    await nothingIsMissing();
+    const before = await eventually(() => owner.free(exchangeId));
+    const wanted = { ...out, amount: '25.00', clientRequestId: randomUUID() };
+    const [one, other] = await Promise.all([owner.transfer(wanted), owner.transfer(wanted)]);
+    expect(one.transferId).toBe(other.transferId);
+    expect(await owner.completed(one)).toMatchObject({
+      ...out,
+      ...{ amount: '25.00', reference: expect.any(String), completedAt: expect.any(String) },
+    });
+    const again = await owner.call('funds.transfer', { ...wanted, amount: '26.00' });
+    expect([again.status, again.code]).toEqual([409, 'IDEMPOTENCY_KEY_CONFLICT']);
+    await eventually(async () => {
+      expect(await owner.free(exchangeId)).toEqual({
+        ...{ vault: before.vault - 25, trading: before.trading + 25 },
+      });
+    });
+    await nothingIsMissing();
+    await owner.completed(await owner.transfer({ ...back, amount: '25.00' }));
+    await eventually(async () => {
+      expect(await owner.free(exchangeId)).toEqual(before);
+    });
+    await nothingIsMissing();
+    const { result } = await owner.call('ledger.entries', { domain, limit: 200 });
+    const booked = (result.entries as readonly Json[]).filter(({ cause }) => {
+      return (cause as Json | undefined)?.id === one.transferId;
+    });
+    expect(booked).toMatchObject([{ amount: '25.00' }]);
+  }, 60_000);
+
+  it('stays where it is if there is too little of it', async () => {
+    const before = await owner.free(exchangeId);
+    for (const way of [out, back]) {
+      const { status, code } = await owner.call('funds.transfer', { ...way, amount: '99999999.00' });
+      expect([status, code]).toEqual([409, 'INSUFFICIENT_BALANCE']);
+    }
+    expect(await owner.free(exchangeId)).toEqual(before);
+  });
+
+  it.each(['executor', 'cell'])(
+    'arrives once although the %s is gone in between',
+    async (kind) => {
+      const before = await owner.free(exchangeId);
+      const { processes } = floor.cluster.file;
+      const names = processes.filter((one) => one.kind === kind).map(({ name }) => name);
+      const moving = await Promise.all([
+        ...Array.from({ length: 5 }, () => owner.transfer({ ...out, amount: '2.00' })),
+      ]);
+      const gone = names.map((name) => [name, floor.cluster.kill(name)] as const);
+      await Promise.all(gone.map(([name, pid]) => floor.cluster.restartOf(name, pid)));
+      for (const transfer of moving) await owner.completed(transfer);
+      await eventually(async () => {
+        expect(await owner.free(exchangeId)).toEqual({
+          ...{ vault: before.vault - 10, trading: before.trading + 10 },
+        });
+      }, 15_000);
+      await owner.completed(await eventually(() => owner.transfer({ ...back, amount: '10.00' })));
+      await nothingIsMissing();
+    },
+    120_000,
+  );
+});
+
+it('an account that its owner brings along gets money of the vault', async () => {
+  const mine = await floor.admin('POST', '/accounts', { exchange_id: 'venue_b' });
+  const { key_id, private_key_pem } = mine;
+  await brings.link('venue_b', { key_id, private_key_pem });
+  const vault = { exchangeId: 'venue_b', asset: 'USD', from: 'vault', to: 'kalshi_usd' };
+  const before = await brings.free('venue_b');
+  await brings.completed(await brings.transfer({ ...vault, amount: '7.00' }));
+  await eventually(async () => {
+    expect(await brings.free('venue_b')).toEqual({ vault: before.vault - 7, trading: before.trading + 7 });
+  });
+  await nothingIsMissing();
+}, 60_000);
