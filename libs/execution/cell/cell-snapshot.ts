@@ -1,3 +1,5 @@
+import { pipeline } from 'node:stream/promises';
+import { createGzip, gunzipSync } from 'node:zlib';
 import { nextTurn } from '#libs/platform/time/clock.js';
 import { fromWire, toWire } from '../protocol/wire.js';
 import { FrozenMap } from '../rules/frozen-map.js';
@@ -9,7 +11,7 @@ import type { Known, UserEntry } from './user-entry.js';
 import type { Users } from './users.js';
 
 /** Changes with every change of what is written. */
-export const CELL_SNAPSHOT_FORMAT = 2;
+export const CELL_SNAPSHOT_FORMAT = 3;
 
 type Pairs<Value> = readonly (readonly [string, Value])[];
 
@@ -52,18 +54,32 @@ export function momentOf(head: number, users: Users): CellMoment {
 
 const USERS_A_TURN = 50;
 
-export async function writeCellMoment({ head, users }: CellMoment): Promise<Buffer> {
-  const lines: string[] = [];
-  for (const [index, { entry, state }] of users.entries()) {
-    if (index % USERS_A_TURN === USERS_A_TURN - 1) await nextTurn();
-    lines.push(toWire(lineOf(head, entry, state)));
-  }
-  return Buffer.from(lines.join('\n'));
+/** Compressed: of an order that is over its names and fills stay for ever, and each id is in it several times. */
+export async function writeCellMoment(moment: CellMoment): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  await pipeline(linesOf(moment), createGzip(), async (compressed: AsyncIterable<Buffer>) => {
+    for await (const part of compressed) parts.push(part);
+  });
+  return Buffer.concat(parts);
 }
 
+async function* linesOf({ head, users }: CellMoment): AsyncGenerator<string> {
+  for (const [index, { entry, state }] of users.entries()) {
+    if (index % USERS_A_TURN === USERS_A_TURN - 1) await nextTurn();
+    yield `${toWire(lineOf(head, entry, state))}\n`;
+  }
+}
+
+/** Line by line: all of them together may be longer than a text can be. */
 export function readCellMoment(content: Buffer): UserEntry[] {
-  const text = content.toString();
-  return text === '' ? [] : text.split('\n').map((line) => entryOf(asLine(fromWire(line))));
+  const lines = gunzipSync(content);
+  const entries: UserEntry[] = [];
+  for (let from = 0; from < lines.length;) {
+    const end = lines.indexOf('\n', from);
+    entries.push(entryOf(asLine(fromWire(lines.toString('utf8', from, end)))));
+    from = end + 1;
+  }
+  return entries;
 }
 
 function lineOf(head: number, entry: UserEntry, { live, ended, holdings, timers }: UserState): UserLine {

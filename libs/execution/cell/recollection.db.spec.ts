@@ -14,7 +14,7 @@ const AT_ONCE = 300;
 let session: CellSession;
 
 beforeEach(async () => {
-  session = await CellSession.open();
+  session = await CellSession.open({ snapshotEvery: 1_000 });
 });
 afterEach(() => session.close());
 
