@@ -59,6 +59,26 @@ describe('shares', () => {
   });
 });
 
+describe('shares of a sell that is just being sent', () => {
+  it('are reserved, and in question once the venue has not answered in time', async () => {
+    await session.submit();
+    await session.executor.places([TEN]);
+    await session.submit({ side: 'sell', quantity: 2n * ONE });
+    const { terms } = await session.executor.task('submit');
+    await session.executor.begin(terms);
+    expect(await session.positions()).toMatchObject([
+      { reserved: '2', available_to_sell: '8', reservations_verified: true },
+    ]);
+    await session.submit({ side: 'sell', quantity: ONE });
+    session.leap(1_001);
+    expect(await session.exposure()).toMatchObject({
+      ...{ positions: [{ reservations_verified: false }], reservations_authoritative: false },
+    });
+    const late = submission(session.user_id, { side: 'sell', quantity: ONE });
+    expect(await session.refusal(late)).toEqual([409, 'POSITION_RESERVATION_UNVERIFIED']);
+  });
+});
+
 describe('an account', () => {
   const balances = (value: bigint, as_of = 1_000_000) =>
     ({

@@ -94,7 +94,7 @@ export class TraderDesk {
     if (!holdings.links.has(terms.venue))
       return refused(withSlots('EXCHANGE_NOT_LINKED', `${terms.venue} is not linked.`, taken));
     if (terms.side === 'sell') {
-      const verdict = judgeSell(entry.head, terms);
+      const verdict = judgeSell(entry.head, terms, at);
       if (verdict !== 'ok') return refused(this.noShares(entry, terms, verdict, taken));
     }
     const { order_id } = terms;

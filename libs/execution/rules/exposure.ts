@@ -19,6 +19,20 @@ export function isInDoubt({ status, cancel, stalled_since }: OrderState): boolea
   return status === 'pending_venue' || cancel?.before === 'pending_venue' || stalled_since !== undefined;
 }
 
+/** By then every venue shows what was sent to it. */
+const VISIBLE_WITHIN_MILLIS = 1_000;
+
+/**
+ * While an order is queued or just being sent, all of it is reserved, and that is as much as it can take: other sells go on meanwhile. A send
+ * without an answer past the time in which the venue shows it is no longer known.
+ */
+function isUnknown(order: OrderState, at: Instant): boolean {
+  const { status, cancel, begun_at } = order;
+  const isSending = (cancel?.before ?? status) === 'submitting';
+  const isLate = begun_at !== undefined && plusMillis(begun_at, VISIBLE_WITHIN_MILLIS) <= at;
+  return isInDoubt(order) || (isSending && isLate);
+}
+
 interface Reserved {
   readonly quantity: Micros;
   /** Every live order of the position has a state that is known. */
@@ -28,13 +42,13 @@ interface Reserved {
 const NOTHING: Reserved = { quantity: 0n, isVerified: true };
 
 /** What live sells and transfers to the vault have taken of each position. */
-export function reservations({ live, holdings }: UserState): ReadonlyMap<string, Reserved> {
+export function reservations({ live, holdings }: UserState, at: Instant): ReadonlyMap<string, Reserved> {
   const reserved = new Map<string, Reserved>();
   for (const order of live.values()) {
     const key = keyOfOrder(holdings, order.terms);
     const { quantity, isVerified } = reserved.get(key) ?? NOTHING;
     const taken = order.terms.side === 'sell' ? remainingOf(order) : 0n;
-    reserved.set(key, { quantity: quantity + taken, isVerified: isVerified && !isInDoubt(order) });
+    reserved.set(key, { quantity: quantity + taken, isVerified: isVerified && !isUnknown(order, at) });
   }
   for (const { terms, status } of holdings.transfers.values()) {
     if (terms.direction !== 'to_vault' || (status !== 'PENDING' && status !== 'IN_TRANSIT')) continue;
@@ -50,10 +64,10 @@ export function reservations({ live, holdings }: UserState): ReadonlyMap<string,
 export type SellVerdict = 'ok' | 'INSUFFICIENT_POSITION' | 'POSITION_RESERVATION_UNVERIFIED';
 
 /** Whether there are shares for one more sell. No number is told while what is reserved is not known. */
-export function judgeSell(user: UserState, terms: OrderTerms): SellVerdict {
+export function judgeSell(user: UserState, terms: OrderTerms, at: Instant): SellVerdict {
   const { holdings } = user;
   const key = keyOfOrder(holdings, terms);
-  const { quantity, isVerified } = reservations(user).get(key) ?? NOTHING;
+  const { quantity, isVerified } = reservations(user, at).get(key) ?? NOTHING;
   if (!isVerified || !isExplained(holdings, terms.venue, tokenOf(terms)))
     return 'POSITION_RESERVATION_UNVERIFIED';
   const held = holdings.positions.get(key)?.quantity ?? 0n;
@@ -85,7 +99,7 @@ export function exposureRecord(
   at: Instant,
   idOf: (key: string) => string,
 ): Record<string, unknown> {
-  const reserved = reservations(user);
+  const reserved = reservations(user, at);
   const selected = [...user.holdings.positions].filter(([, position]) => isSelected(position, select));
   const rows = selected
     .filter(([, { quantity }]) => quantity !== 0n)

@@ -232,7 +232,7 @@ describe('a user whose orders go through whatever comes', () => {
           story.report(story.order(index), 'ended');
           expect(isTerminal(story.order(index))).toBe(true);
         }
-        expect([...reservations(story.user).values()]).toEqual([]);
+        expect([...reservations(story.user, AT).values()]).toEqual([]);
         expect(story.user.live.size).toBe(0);
       }),
       { numRuns: 200 },
