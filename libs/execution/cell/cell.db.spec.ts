@@ -185,6 +185,19 @@ describe('an order', () => {
 });
 
 describe('a cancel', () => {
+  it('is not refused by the former refusal, which is told again because its answer was lost', async () => {
+    const order_id = await session.submit();
+    await session.executor.places();
+    await session.cancel(order_id);
+    const first = await session.executor.task('cancel');
+    const refusal = { what: 'refused', failure: { code: 'VENUE_REJECTED' } } as const;
+    expect(await session.executor.report(first, refusal)).toBe(200);
+    expect(await session.orderOf(order_id)).toMatchObject({ status: 'open' });
+    await session.cancel(order_id);
+    expect(await session.executor.report(first, refusal)).toBe(200);
+    expect(await session.orderOf(order_id)).toMatchObject({ status: 'cancel_requested' });
+  });
+
   it('of a queued order ends it at once, and the venue never hears of it', async () => {
     const order_id = await session.submit();
     const task = await session.executor.task('submit');

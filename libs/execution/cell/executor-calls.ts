@@ -21,6 +21,7 @@ import {
   type CellDecision,
 } from './cell-task.js';
 import type { FormerOrders } from './former-orders.js';
+import { HeardReports } from './heard-reports.js';
 import type { Observations } from './observations.js';
 import type { OrderWatch } from './order-watch.js';
 import { Recollection } from './recollection.js';
@@ -49,6 +50,7 @@ const NOT_ANY_MORE = refusal('COMMAND_EXPIRED', 'The order is not to be sent any
 /** What the executor asks and tells. */
 export class ExecutorCalls {
   private readonly check = new BalanceCheck();
+  private readonly reports = new HeardReports();
 
   constructor(private readonly ports: ExecutorCallPorts) {
     ports.watch.lost = (entry, order_id) => {
@@ -99,13 +101,13 @@ export class ExecutorCalls {
   }
 
   async report(request: Request<'report'>): Promise<LinkReply> {
-    const { task_id, executor } = request;
+    const { task_id, executor, order_id } = request;
     this.ports.desk.hear(executor);
     const { kind } = readTaskId(task_id);
     const isOfOrder = kind === 'submit' || kind === 'cancel' || kind === 'amend' || kind === 'query';
-    const entry = request.order_id === undefined ? undefined : this.ports.users.ownerOf(request.order_id);
-    if (isOfOrder && entry !== undefined && request.order_id !== undefined)
-      return this.reported(entry, request.order_id, kind, request);
+    const entry = order_id === undefined ? undefined : this.ports.users.ownerOf(order_id);
+    if (isOfOrder && entry !== undefined && order_id !== undefined)
+      return this.reports.once(task_id, () => this.reported(entry, order_id, kind, request));
     const lease = this.ports.desk.done(task_id);
     if (lease?.work.kind === 'transfer' && request.report.what !== 'told')
       this.ports.watch.transferAgain(lease.entry, lease.venue, lease.work.transfer_id);
@@ -131,7 +133,9 @@ export class ExecutorCalls {
       const ofOthers = this.ports.observations.fillsAlone(recollection, venue, others, at);
       return this.heard([...recollection.before(order, events), ...ofOthers]);
     });
-    // Only now, with what came of it durable, is the next task of the same market given out.
+    // What came of it is not durable: it will be told again.
+    if (reply.status === UNAVAILABLE.status) return reply;
+    // Only now is the next task of the same market given out.
     this.ports.desk.done(task_id);
     if (found.isOpen) this.followUp(entry, order_id, kind, report);
     else this.ports.watch.settled(order_id);
