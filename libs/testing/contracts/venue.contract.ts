@@ -315,6 +315,18 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
         }
       });
 
+      it('that comes too often is no refusal of a cancel, which stays wanted', async () => {
+        const [one, market] = [await trader(), await listed()];
+        const terms = termsOf(one, market, { price: 40n * CENT });
+        const { order } = await placed(one, terms);
+        const { exchange_order_id } = order;
+        const venue_client_id = one.account.clientIdOf(terms.order_id, 1);
+        const name = { exchange_order_id, venue_client_id, terms };
+        await subject.fault('rate_limit', ['cancel']);
+        expect((await one.account.cancel(name)).outcome).toMatchObject({ what: 'not-sent' });
+        expect((await one.account.cancel(name)).outcome).toMatchObject({ what: 'cancelled' });
+      });
+
       it('of a cancel is told, and the order shows what came of it', async () => {
         const [one, market] = [await trader(), await listed()];
         const terms = termsOf(one, market, { price: 40n * CENT });

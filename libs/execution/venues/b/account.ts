@@ -1,5 +1,6 @@
 import { plusMillis, type Instant } from '#libs/base/instant.js';
 import type { ObservedFill, ObservedOrder } from '../../protocol/cell-protocol.js';
+import { classificationOf } from '../../rules/failures.js';
 import { isPriceOnGrid, tickAt } from '../../rules/markets.js';
 import { leastOf, mostOf, ONE, type Micros } from '../../rules/micros.js';
 import type { OrderTerms } from '../../rules/order.js';
@@ -147,7 +148,9 @@ export class VenueBAccount implements VenueAccount {
     const refused = refusalOf(outcome.status, outcome.body);
     if (refused !== undefined) {
       if (outcome.status === UNKNOWN_STATUS) return { what: 'gone' };
-      return { what: 'refused', reason: refused.failure.message ?? refused.code };
+      const { code, message = refused.code } = refused.failure;
+      // Too busy, or halted: that is no word on the order, and the cancel stays wanted.
+      return { what: classificationOf(code) === 'retryable' ? 'not-sent' : 'refused', reason: message };
     }
     const done = goodAnswer(outcome, cancelledOrder);
     if (done === undefined) return { what: 'doubtful', reason: doubt(outcome) };

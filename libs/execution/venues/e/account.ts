@@ -166,8 +166,10 @@ export class VenueEAccount implements VenueAccount {
 
   private async cancelled(outcome: RequestOutcome, name: OrderName): Promise<CancelOutcome> {
     if (outcome.what !== 'answered') return { ...reasonOf(outcome) };
-    if (outcome.status === TOO_MANY || outcome.status === NOT_READ)
-      return { what: 'refused', reason: `the venue answered with ${outcome.status}` };
+    const reason = `the venue answered with ${outcome.status}`;
+    // Too busy: that is no word on the order, and the cancel stays wanted.
+    if (outcome.status === TOO_MANY) return { what: 'not-sent', reason };
+    if (outcome.status === NOT_READ) return { what: 'refused', reason };
     const reply = goodAnswer(outcome, exchangeReply);
     if (reply === undefined) return { what: 'doubtful', reason: doubt(outcome) };
     if (reply.status === 'err') return { what: 'refused', reason: reply.response };
