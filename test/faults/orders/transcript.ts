@@ -20,6 +20,8 @@ export interface AmendedTo {
 
 const SERVER_ERROR = 500;
 const TOO_MANY = 429;
+/** Looked at after what was accepted before: there is no order under this key. */
+const NOT_TAKEN = ['EXCHANGE_TRADING_HALTED', 'EXCHANGE_CIRCUIT_OPEN'];
 
 /** What the traders asked for and were answered, and what of it contradicts itself. */
 export class OrderTranscript {
@@ -39,7 +41,9 @@ export class OrderTranscript {
   /** Whether it is settled by this answer; no answer and a failure of the service settle nothing. */
   answered(submitted: Submitted, answer: CallAnswer | undefined): boolean {
     this.count(answer);
-    if (answer === undefined || answer.status >= SERVER_ERROR || answer.status === TOO_MANY) return false;
+    if (answer === undefined || answer.status === TOO_MANY) return false;
+    const isSure = NOT_TAKEN.some((code) => answer.text.includes(`"${code}"`));
+    if (answer.status >= SERVER_ERROR && !isSure) return false;
     const name = submitted.body.client_order_id;
     if (answer.status !== 200) {
       if (submitted.order_id !== undefined)

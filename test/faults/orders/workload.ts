@@ -45,7 +45,9 @@ export class TraderAtWork {
         const answer = await heard(this.trader.submit(submitted.body));
         if (!this.transcript.answered(submitted, answer))
           throw new Error(`${submitted.body.client_order_id}: ${answer?.text ?? 'no answer'}`);
-      }, SETTLED_WITHIN_MS);
+      }, SETTLED_WITHIN_MS).catch((error: unknown) => {
+        this.transcript.contradictions.push(`nobody says what became of ${String(error)}`);
+      });
     }
   }
 
