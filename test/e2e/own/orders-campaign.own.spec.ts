@@ -5,12 +5,12 @@ const SEED = 33;
 /** One of each sort: what dies while it sends, what dies before it answers, and what venues do to calls. */
 const FAULTS = [
   'drop_reply:submit',
-  'kill:executor',
+  'kill-in-the-middle:executor',
   'duplicate_fill',
   'unreadable:cancel',
   'kill:practice',
   'drop_request:submit',
-  'kill:cell',
+  'kill-in-the-middle:cell',
   'drop_reply:amend',
   'disconnect',
 ];

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '#libs/testing/eventually.js';
 import type { OrdersFloor } from '../../e2e/execution/orders-floor.js';
 import type { Random } from '../../simulator/kernel/random.js';
 import { familyOf, signalAll } from '../installation/families.js';
@@ -11,6 +12,7 @@ const CALLS = ['submit', 'cancel', 'amend', 'read'] as const;
 const BACK_WITHIN_MS = 60_000;
 /** Beyond the time after which a cell takes its executor for gone. */
 const PAUSE_MS = { least: 500, most: 8_000 };
+const IN_THE_MIDDLE_MS = 700;
 const PROCESSES = ['cell', 'executor', 'signer', 'practice', 'projector', 'execution'] as const;
 
 /** The processes that are struck: of those that are several, any. */
@@ -49,20 +51,33 @@ function atVenue(
   return async (floor, random) => {
     const exchange_id = random.pick(VENUES);
     const which = calls.length === 0 ? {} : { calls: [random.pick(calls)] };
-    await floor.admin('POST', '/faults', {
-      exchange_id,
-      fault,
-      ...which,
-      count: random.between(1, 3),
-      ...more,
-    });
+    await arm(floor, { exchange_id, fault, ...which, count: random.between(1, 3), ...more });
   };
 }
+
+/** The venues themselves may be away just now. */
+async function arm(floor: OrdersFloor, fault: Readonly<Record<string, unknown>>): Promise<void> {
+  await eventually(() => floor.admin('POST', '/faults', fault), BACK_WITHIN_MS);
+}
+
+/** While the venues take long over some submits, cancels or amends, so that it dies in the middle of them. */
+function killedInTheMiddle(sort: (typeof PROCESSES)[number]): Strike {
+  return async (floor, random) => {
+    const calls = [random.pick(['submit', 'submit', 'cancel', 'amend'])];
+    for (const exchange_id of VENUES)
+      await arm(floor, { exchange_id, fault: 'delay', calls, count: 3, ms: IN_THE_MIDDLE_MS * 3 });
+    await sleep(IN_THE_MIDDLE_MS);
+    await killed(sort)(floor, random);
+  };
+}
+
+const SENDERS = ['cell', 'executor', 'practice', 'execution'] as const;
 
 /** By name, everything that may happen to the order lane. */
 export const STRIKES: Readonly<Record<string, Strike>> = {
   ...Object.fromEntries(PROCESSES.map((sort) => [`kill:${sort}`, killed(sort)])),
   ...Object.fromEntries(PROCESSES.map((sort) => [`stop:${sort}`, stopped(sort)])),
+  ...Object.fromEntries(SENDERS.map((sort) => [`kill-in-the-middle:${sort}`, killedInTheMiddle(sort)])),
   'kill:postgres': async ({ cluster }) => {
     const { pid } = cluster.process('postgres');
     const family = familyOf(pid);
@@ -80,7 +95,7 @@ export const STRIKES: Readonly<Record<string, Strike>> = {
   delay: atVenue('delay', CALLS, { ms: 1_500 }),
   disconnect: atVenue('disconnect', [], { ms: 1_500 }),
   halt: async (floor) => {
-    await floor.admin('POST', '/faults', { exchange_id: 'venue_b', fault: 'halt', ms: 1_500 });
+    await arm(floor, { exchange_id: 'venue_b', fault: 'halt', ms: 1_500 });
   },
   duplicate_fill: atVenue('duplicate_fill', []),
 };
