@@ -320,7 +320,7 @@ describe('an amend', () => {
 
   it('to what is no price is refused, of a market without a known grid as well', async () => {
     const { market } = wantedTerms(session.user_id);
-    const gridless = { min_size: market.min_size };
+    const gridless = { min_size: market.min_size, closes_at: market.closes_at };
     const order_id = await session.submit({ market: gridless });
     for (const price of [-1n, 0n, ONE + 1n]) {
       const { status, code } = await session.amend(order_id, price);
