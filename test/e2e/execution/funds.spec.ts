@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ApiClient } from '#libs/client/api-client.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { sharedTradingCluster } from '#libs/testing/cluster/shared-cluster.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { OrdersFloor } from './orders-floor.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -13,6 +13,7 @@ interface Told {
   readonly code: unknown;
 }
 
+let cluster: OwnedCluster;
 let floor: OrdersFloor;
 
 /** Somebody who has logged in, and asks by RPC. */
@@ -91,13 +92,16 @@ let brings: Session;
 let admin: Session;
 
 beforeAll(async () => {
-  floor = new OrdersFloor(await sharedTradingCluster());
+  // Its own: processes die here.
+  cluster = await startCluster({ env: { SERVICES: 'execution', PRACTICE_STILL: '1' } });
+  floor = new OrdersFloor(cluster);
   [owner, brings, admin] = await Promise.all([
     Session.of('originator-1'),
     Session.of('maker-1'),
     Session.of('operator-1'),
   ]);
 }, 120_000);
+afterAll(() => cluster.stop(), 60_000);
 
 async function nothingIsMissing(): Promise<void> {
   await eventually(async () => {
