@@ -8,6 +8,7 @@ const FAULTS = [
   'kill-in-the-middle:executor',
   'duplicate_fill',
   'unreadable:cancel',
+  'drop_request:cancel',
   'kill:practice',
   'drop_request:submit',
   'kill-in-the-middle:cell',
