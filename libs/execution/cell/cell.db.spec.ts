@@ -458,3 +458,20 @@ it('names the order at the venue by an id that is durable before the send', asyn
     ...{ status: 'open', exchange_order_id: exchangeIdOf(task.terms) },
   });
 });
+
+it('why a market order found nothing is told by the answer to it, also when the socket of the venue is sooner', async () => {
+  const order_id = await session.submit({ kind: 'market', time_in_force: 'IOC' });
+  const task = await session.executor.task('submit');
+  await session.executor.begin(task.terms);
+  const order = seenOf(task.terms, [], { status: 'cancelled' });
+  const { market_id, outcome, side } = task.terms;
+  await session.live.ask({
+    ...{ op: 'observed', user_id: session.user_id, venue: 'venue_b', fills: [] },
+    orders: [{ ...order, market_id, outcome, outcome_index: 0, side }],
+  });
+  expect(await session.orderOf(order_id)).toMatchObject({ status: 'submitting' });
+  await session.executor.report(task, { what: 'placed', order, fills: [], unfilled: 'beyond-bound' });
+  expect(await session.orderOf(order_id)).toMatchObject({
+    ...{ status: 'failed', failure: { code: 'SLIPPAGE_EXCEEDED' } },
+  });
+});

@@ -100,7 +100,7 @@ export class Observations {
     if (order === undefined) return;
     const draft = new OrderDraft(order, at);
     bookFills(draft, fills);
-    if (!settleSeen(draft, seen)) open.push(order_id);
+    if (!isForReport(order, seen) && !settleSeen(draft, seen)) open.push(order_id);
     events.push(...recollection.before(order, draft.events));
   }
 
@@ -180,4 +180,10 @@ function foundEvent(terms: OrderTerms, exchange_order_id: string, at: Instant): 
 
 function found(terms: OrderTerms, exchange_order_id: string, at: Instant): [OrderState, Instant] {
   return [evolveOrder(undefined, foundEvent(terms, exchange_order_id, at)), at];
+}
+
+/** Why an order that is just being sent found nothing is told by the answer to it, which a socket of the venue may overtake. */
+function isForReport({ status, cancel }: OrderState, seen: ObservedOrder): boolean {
+  const isBeingSent = (cancel?.before ?? status) === 'submitting';
+  return isBeingSent && seen.status === 'cancelled' && seen.ended_by === undefined;
 }
