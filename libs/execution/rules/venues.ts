@@ -82,7 +82,7 @@ export const CAPABILITIES: Readonly<Record<VenueId, Capabilities>> = {
     ...{ exchange_id: 'venue_b', display_name: 'Venue B', min_tick_size: '0.01', max_order_size: '100000' },
     ...{ has_outcome_tokens: false, supports_user_websocket: true, supports_cancel_all: true },
     ...{ fee_model: 'tiered_schedule', maker_fee_bps: null, taker_fee_bps: null, sell_quantity_decimals: 2 },
-    ...{ settlement_currency: 'USD', ws_fill_authoritative: true, ws_fills_include_exchange_fee: true },
+    ...{ settlement_currency: 'USD', ws_fills_include_exchange_fee: true },
     supports_native_amend: true,
   },
   venue_c: {
