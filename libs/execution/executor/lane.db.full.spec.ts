@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { journalMigrations } from '#libs/journal/migrations/list.js';
+import { custodyMigrations } from '#libs/ledger/migrations/list.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { LinkUnavailable } from '#libs/link/link-client.js';
 import { LiveCell, Operators } from '#libs/testing/cells/live-cell.js';
@@ -31,7 +32,7 @@ describe('the order lane', () => {
 
   beforeAll(async () => {
     [database, practice, signer] = await Promise.all([
-      createTestDatabase(journalMigrations),
+      createTestDatabase([...journalMigrations, ...custodyMigrations]),
       openPracticeB(),
       openSigner(),
     ]);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { journalMigrations } from '#libs/journal/migrations/list.js';
+import { custodyMigrations } from '#libs/ledger/migrations/list.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { LiveCell, Operators } from '#libs/testing/cells/live-cell.js';
 import { submission, type WantedTerms } from '#libs/testing/cells/orders.js';
@@ -29,7 +30,7 @@ describe('the order lane of venue e', () => {
 
   beforeAll(async () => {
     [database, practice, signer] = await Promise.all([
-      createTestDatabase(journalMigrations),
+      createTestDatabase([...journalMigrations, ...custodyMigrations]),
       openPracticeE(),
       openSigner(),
     ]);
