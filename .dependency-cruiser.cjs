@@ -85,7 +85,7 @@ function libRules([lib, allowed]) {
     comment: `libs/${lib} may import ${allowed.length === 0 ? 'no other lib' : allowed.join(', ')}.`,
     severity: 'error',
     // A test against a real database may need the schemas of others.
-    from: { path: `^libs/${lib}/`, pathNot: '\\.db\\.spec\\.ts$' },
+    from: { path: `^libs/${lib}/`, pathNot: '\\.db(\\.full)?\\.spec\\.ts$' },
     to: { path: '^libs/', pathNot: `^libs/(${[lib, 'testing', ...allowed].join('|')})/` },
   };
 }
@@ -98,7 +98,7 @@ function roofRules([roof, parts]) {
     // A test against a real database may need the tables of others.
     from: {
       path: `^libs/${roof}/${part}/`,
-      pathNot: ['\\.db\\.spec\\.ts$', ...(EXCEPTED[`${roof}/${part}`] ?? [])],
+      pathNot: ['\\.db(\\.full)?\\.spec\\.ts$', ...(EXCEPTED[`${roof}/${part}`] ?? [])],
     },
     to: { path: `^libs/${roof}/`, pathNot: `^libs/${roof}/(${[part, ...allowed].join('|')})/` },
   }));
