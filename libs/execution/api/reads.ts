@@ -1,61 +1,17 @@
-import type { Instant } from '#libs/base/instant.js';
-import type { OrderSide } from '../rules/amounts.js';
-import type { CustodyDomain, LedgerBalance } from '../projections/reader/ledger-reader.js';
+import type { FillListQuery } from '../projections/reader/fill-reader.js';
+import type { LedgerBalance, LedgerQuery, ReserveRow } from '../projections/reader/ledger-reader.js';
+import type { OrderListQuery } from '../projections/reader/order-reader.js';
 import type { Holdings } from '../rules/holdings.js';
-import type { OrderSource, OrderState, OrderStatus } from '../rules/order.js';
-import type { VenueId } from '../rules/venues.js';
-
-/** All that a list of orders can be asked. */
-export interface OrderSelection {
-  readonly limit: number;
-  readonly offset: number;
-  readonly before_id?: string;
-  readonly exchange_id?: VenueId;
-  readonly market_id?: string;
-  readonly token_id?: string;
-  /** Any of them. */
-  readonly statuses?: readonly OrderStatus[];
-  readonly side?: OrderSide;
-  readonly client_order_id?: string;
-  readonly bot_id?: string;
-  readonly source?: OrderSource;
-  readonly origin?: 'sotto' | 'external';
-  readonly submitted_after?: Instant;
-  readonly submitted_before?: Instant;
-  readonly updated_after?: Instant;
-}
-
-export interface FillSelection {
-  readonly order_id?: string;
-  readonly exchange_id?: VenueId;
-  readonly market_id?: string;
-  readonly after?: string;
-  readonly limit: number;
-}
-
-export interface LedgerSelection {
-  readonly asset?: string;
-  readonly domain?: CustodyDomain;
-  readonly after?: string;
-  readonly limit: number;
-}
+import type { OrderState } from '../rules/order.js';
 
 export interface LedgerReads {
   entries(
     user: string,
-    query: LedgerSelection,
+    query: LedgerQuery,
   ): Promise<{ readonly entries: readonly object[]; readonly nextAfter?: string } | 'no such entry'>;
   balances(user: string): Promise<readonly LedgerBalance[]>;
   /** Of the whole vault. */
-  reserves(): Promise<
-    readonly {
-      readonly exchangeId: string;
-      readonly asset: string;
-      readonly owed: string;
-      readonly issued: string;
-      readonly inTransit: string;
-    }[]
-  >;
+  reserves(): Promise<readonly ReserveRow[]>;
 }
 
 /** What is read of the projections: lists, and what a cell has no longer in memory. */
@@ -63,7 +19,7 @@ export interface ProjectedReads {
   readonly orders: {
     list(
       user: string,
-      query: OrderSelection,
+      query: OrderListQuery,
     ): Promise<
       | {
           readonly orders: readonly Record<string, unknown>[];
@@ -77,7 +33,7 @@ export interface ProjectedReads {
   readonly fills: {
     page(
       user: string,
-      query: FillSelection,
+      query: FillListQuery,
     ): Promise<{ readonly fills: readonly unknown[]; readonly next_after?: string } | 'no such fill'>;
     ofOrder(user: string, orderId: string): Promise<readonly unknown[]>;
   };

@@ -2,7 +2,7 @@ import type { OrderStatus } from '../../rules/order.js';
 import { venueNamed } from '../../rules/venues.js';
 import type { Params } from '../params.js';
 import { present } from '../present.js';
-import type { OrderSelection } from '../reads.js';
+import type { OrderListQuery } from '../../projections/reader/order-reader.js';
 
 const LIVE: readonly OrderStatus[] = [
   ...(['queued', 'submitting', 'pending_venue', 'open', 'partially_filled'] as const),
@@ -14,7 +14,7 @@ const USUAL = 50;
 const FURTHEST = 10_000;
 
 /** The parameters of a list of orders. */
-export function orderSelection(given: Params): OrderSelection {
+export function orderSelection(given: Params): OrderListQuery {
   const limit = given.integer('limit', 1, MOST, USUAL);
   const offset = given.integer('offset', 0, FURTHEST, 0);
   const before_id = given.uuid('before_id');
