@@ -1,11 +1,10 @@
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
-import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-token-settings.js';
+import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-tokens.js';
 import { databaseSettings } from '#libs/platform/database/database-settings.js';
 import { defineConfig } from '#libs/platform/settings/config.js';
-import { limitsHoldUnlessLoopback } from '#libs/platform/settings/limits-factor.js';
-import { processSettings } from '#libs/platform/settings/process-settings.js';
+import { limitsHoldUnlessLoopback, processSettings } from '#libs/platform/settings/process-settings.js';
 import { hexKeys, integer } from '#libs/platform/settings/setting-types.js';
-import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
+import { tracingSettings } from '#libs/platform/tracing/tracing.js';
 
 export const cellConfig = defineConfig({
   ...processSettings,

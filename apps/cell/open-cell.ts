@@ -13,7 +13,7 @@ import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
 import { VaultTransfers } from '#libs/ledger/vault-transfers.js';
 import type { JournalNotice } from '#libs/link/journal-notices.js';
 import { refuseUnfitDatabase } from '#libs/platform/database/fit-database.js';
-import { quietly } from '#libs/platform/process/quiet-faults.js';
+import { quietly } from '#libs/platform/process/log.js';
 import { keyBytes } from '#libs/platform/settings/setting-types.js';
 import { repeat } from '#libs/platform/time/clock.js';
 import { CellMetrics } from './cell-metrics.js';

@@ -1,13 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { EXIT } from '#libs/platform/process/start-fault.js';
-import { loadConfig, type Config } from '#libs/platform/settings/config.js';
+import { type Config, loadConfig } from '#libs/platform/settings/config.js';
 import { print } from '#libs/platform/terminal/standard-output.js';
 import { mention } from '#libs/platform/terminal/standard-error.js';
 import { EXECUTION } from './execution/commands.js';
 import { credentialsFrom } from './ops/credentials.js';
-import { CommandFault } from './ops/faults.js';
+import { CommandFault } from './ops/arguments.js';
 import { GatewayClient } from './ops/gateway-client.js';
 import { executionSettings, findPlace } from './ops/gateway-place.js';
 import { OpsReport } from './ops/report.js';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { z } from 'zod';
-import { defineConfig, loadConfig, type Environment } from '#libs/platform/settings/config.js';
-import { readIfThere } from '#libs/platform/files/read-if-there.js';
+import { defineConfig, type Environment, loadConfig } from '#libs/platform/settings/config.js';
+import { readIfThere } from '#libs/platform/files/make-folder.js';
 import { hexKeys, keyBytes } from '#libs/platform/settings/setting-types.js';
 import { databasePlaceSettings } from './open-database.js';
 

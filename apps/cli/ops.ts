@@ -1,18 +1,30 @@
-import { loadConfig, type Environment } from '#libs/platform/settings/config.js';
-import type { ParsedCall } from '#libs/platform/terminal/commands.js';
+import { type Environment, loadConfig } from '#libs/platform/settings/config.js';
+import type { CommandArea, ParsedCall } from '#libs/platform/terminal/commands.js';
 import { mention } from '#libs/platform/terminal/standard-error.js';
 import { print } from '#libs/platform/terminal/standard-output.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import type { OpsCommand } from './ops/command.js';
+import { type OpsCommand, OpsReport } from './ops/report.js';
 import { credentialsFrom } from './ops/credentials.js';
-import { EXIT_INTERRUPTED } from './ops/faults.js';
+import { EXIT_INTERRUPTED } from './ops/arguments.js';
 import { GatewayClient } from './ops/gateway-client.js';
-import { OPS } from './ops/ops-area.js';
 import { findPlace, opsSettings } from './ops/gateway-place.js';
-import { OpsReport } from './ops/report.js';
 import { program } from './program.js';
+import { actions, auctionVoid, limits } from './ops/record-commands.js';
+import { haltImpose, haltLift, halts } from './ops/halt-commands.js';
+import { shardDrain, shardResume, shards } from './ops/shard-commands.js';
 
 const LEAVE_WITHIN_MS = 3_000;
+
+/** The operators' terminal. */
+export const OPS: CommandArea<OpsCommand> = {
+  name: 'ops',
+  commands: [shards, shardDrain, shardResume, halts, haltImpose, haltLift, auctionVoid, actions, limits],
+  notes: [
+    'The gateway is that of --url, else of OPS_URL, else of the cluster that runs on DATA_DIR (.data). Who you are comes from OPS_TOKEN, or',
+    'OPS_EMAIL and OPS_PASSWORD, or is asked for on the terminal; it is never an argument. The account needs the role OPERATOR.',
+    'Exit codes: 0 done, 1 refused, 64 not called properly, 69 the gateway or what it needs cannot be reached, 78 a wrong setting.',
+  ],
+};
 
 /** Speaks to a gateway over its public interface and nothing else. */
 export const ops = program(OPS, async (call, { environment }) => {

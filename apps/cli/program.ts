@@ -1,15 +1,15 @@
 import type { Environment } from '#libs/platform/settings/config.js';
 import {
-  UsageFault,
   type CommandArea,
   type CommandDeclaration,
   type ParsedCall,
+  UsageFault,
 } from '#libs/platform/terminal/commands.js';
 import { parseCall } from '#libs/platform/terminal/parse-call.js';
 import { print } from '#libs/platform/terminal/standard-output.js';
 import { tellFault } from '#libs/platform/terminal/tool-faults.js';
 import { ConfigFault, type StartFault } from '#libs/platform/process/start-fault.js';
-import { CommandFault } from './ops/faults.js';
+import { CommandFault } from './ops/arguments.js';
 import { asToolFault } from './tool-fault.js';
 
 export interface CallContext {

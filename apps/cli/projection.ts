@@ -1,11 +1,11 @@
 import {
-  OUTPUT_OPTION,
-  UsageFault,
   type CommandArea,
   type GivenOptions,
   type OptionTable,
+  OUTPUT_OPTION,
+  UsageFault,
 } from '#libs/platform/terminal/commands.js';
-import { kafkaSettings, kafkaSettingsAgree, type KafkaSettings } from '#libs/journal/kafka/kafka-settings.js';
+import { kafkaSettings, type KafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
 import { SHARDS } from '#libs/auction/protocol/routing.js';
@@ -13,11 +13,11 @@ import { loadConfig } from '#libs/platform/settings/config.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { openDatabase } from './open-database.js';
-import { refuseAnotherKafka } from '#libs/auction/proof/refuse-another-kafka.js';
+import { refuseAnotherKafka } from '#libs/auction/proof/place.js';
 import { mention } from '#libs/platform/terminal/standard-error.js';
 import { print } from '#libs/platform/terminal/standard-output.js';
 import { program } from './program.js';
-import { runProjectionCommand, type CommandOptions, type ProjectionCommand } from './projection/commands.js';
+import { type CommandOptions, type ProjectionCommand, runProjectionCommand } from './projection/commands.js';
 
 const OPTIONS = {
   shard: { type: 'string', value: 'n', text: 'only this shard' },

@@ -1,8 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ConfigDefinition } from '#libs/platform/settings/config.js';
-import { renderSettingsTable } from '#libs/platform/settings/settings-table.js';
+import { type ConfigDefinition, renderSettingsTable } from '#libs/platform/settings/config.js';
 import { toolSettings } from './tool-settings.js';
 
 const CONFIG = /^config\.(js|ts)$/;

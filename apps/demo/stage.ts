@@ -3,7 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { Config } from '#libs/platform/settings/config.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
-import { shellWord } from '#libs/platform/terminal/shell-word.js';
+import { shellWord } from '#libs/platform/terminal/visible-text.js';
 import { demoConfig } from './config.js';
 
 /** Where the demo is played, and what opens the door. */

@@ -1,10 +1,10 @@
 import { cellUrlsAreOnePerCell } from '#libs/execution/protocol/routing.js';
 import { venueSettings, venueUrlsAreSet } from '#libs/execution/venues/venue-settings.js';
-import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-token-settings.js';
+import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-tokens.js';
 import { defineConfig } from '#libs/platform/settings/config.js';
 import { processSettings } from '#libs/platform/settings/process-settings.js';
 import { httpUrl, integer, listOf, nonEmpty } from '#libs/platform/settings/setting-types.js';
-import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
+import { tracingSettings } from '#libs/platform/tracing/tracing.js';
 
 export const executorConfig = defineConfig({
   ...processSettings,

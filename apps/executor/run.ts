@@ -11,16 +11,15 @@ import { SignerClient } from '#libs/execution/signer/signer-client.js';
 import { openVenues } from '#libs/execution/venues/registry.js';
 import { openLink } from '#libs/link/link-client.js';
 import { LinkServer } from '#libs/link/link-server.js';
-import { watchServiceTokens, type ServiceTokens } from '#libs/link/service-tokens.js';
+import { type ServiceTokens, watchServiceTokens } from '#libs/link/service-tokens.js';
 import {
   createInternalServer,
   internalHandler,
   listen,
 } from '#libs/platform/internal-server/internal-server.js';
-import { runProcess, type ProcessScope } from '#libs/platform/process/lifecycle.js';
-import { createLogger, type Logger } from '#libs/platform/process/log.js';
+import { type ProcessScope, runProcess } from '#libs/platform/process/lifecycle.js';
+import { createLogger, type Logger, quietly } from '#libs/platform/process/log.js';
 import { createMetrics } from '#libs/platform/process/metrics.js';
-import { quietly } from '#libs/platform/process/quiet-faults.js';
 import type { Config, Environment } from '#libs/platform/settings/config.js';
 import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
 import type { Clock } from '#libs/platform/time/clock.js';

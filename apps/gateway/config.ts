@@ -1,17 +1,17 @@
-import { auditSettings } from '#libs/auction/api/audit/audit-settings.js';
-import { ownerSettings } from '#libs/auction/api/owner-settings.js';
+import { auditSettings } from '#libs/auction/api/audit/attestation-key.js';
+import { ownerSettings } from '#libs/auction/api/open-owners.js';
 import { streamSettings } from '#libs/auction/api/stream/stream-settings.js';
 import { executionIsSet, executionSettings } from '#libs/execution/api/execution-settings.js';
 import { sessionSettings } from '#libs/identity/sessions/session-lifetimes.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
 import { ownerUrlsAreOnePerShard } from '#libs/auction/protocol/routing.js';
-import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-token-settings.js';
+import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-tokens.js';
 import { defineConfig } from '#libs/platform/settings/config.js';
 import { databaseSettings } from '#libs/platform/database/database-settings.js';
-import { limitsHoldUnlessLoopback } from '#libs/platform/settings/limits-factor.js';
+import { limitsHoldUnlessLoopback } from '#libs/platform/settings/process-settings.js';
 import { processSettings } from '#libs/platform/settings/process-settings.js';
 import { integer, nonEmpty, port } from '#libs/platform/settings/setting-types.js';
-import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
+import { tracingSettings } from '#libs/platform/tracing/tracing.js';
 import { SERVICE_NAMES } from '#libs/platform/processes/catalogue.js';
 import { servedServices } from './served.js';
 

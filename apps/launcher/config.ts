@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import {
-  defineConfig,
-  loadConfig,
   type Config,
+  defineConfig,
   type Environment,
+  loadConfig,
   type SettingsRule,
 } from '#libs/platform/settings/config.js';
 import {
   kindNamed,
   PROCESSES,
-  SERVICE_NAMES,
   type ProcessKind,
+  SERVICE_NAMES,
   type ServiceName,
 } from '#libs/platform/processes/catalogue.js';
-import { limitsHoldUnlessLoopback } from '#libs/platform/settings/limits-factor.js';
+import { limitsHoldUnlessLoopback } from '#libs/platform/settings/process-settings.js';
 import {
+  type FromText,
   integer,
   nonEmpty,
   port,
   postgresUrl,
-  type FromText,
 } from '#libs/platform/settings/setting-types.js';
 
 const MAX_GATEWAYS = 16;

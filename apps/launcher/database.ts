@@ -1,13 +1,13 @@
 import path from 'node:path';
 import pg from 'pg';
-import { pause, type Clock } from '#libs/platform/time/clock.js';
+import { type Clock, pause } from '#libs/platform/time/clock.js';
 import {
-  startEmbeddedPostgres,
   type EmbeddedPostgres,
+  startEmbeddedPostgres,
 } from '#libs/platform/embedded-postgres/embedded-postgres.js';
 import { KEPT } from '#libs/platform/database/postgres.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
-import { BackOff } from '#libs/platform/supervision/back-off.js';
+import { BackOff } from '#libs/platform/supervision/child.js';
 import { LogFile } from '#libs/platform/supervision/log-file.js';
 import type { ClusterMarker } from '#libs/platform/supervision/marker.js';
 import type { LauncherTerminal } from './terminal.js';

@@ -11,12 +11,11 @@ import {
   NO_ADDRESS_OF_OURS,
   StartFault,
 } from '#libs/platform/process/start-fault.js';
-import { endLeftovers } from '#libs/platform/supervision/leftovers.js';
-import { startOrphanReaper } from '#libs/platform/supervision/orphan-reaper.js';
-import { LaunchedCluster, type ClusterParts, type ClusterPlace } from './cluster.js';
+import { endLeftovers, startOrphanReaper } from '#libs/platform/supervision/orphan-reaper.js';
+import { type ClusterParts, type ClusterPlace, LaunchedCluster } from './cluster.js';
 import { clusterFilePath, forgetCluster } from './cluster-file.js';
-import { publicPortsOf, type LauncherConfig } from './config.js';
-import { openDataFolder, type DataFolder } from './data-folder.js';
+import { type LauncherConfig, publicPortsOf } from './config.js';
+import { type DataFolder, openDataFolder } from './data-folder.js';
 import { readSettings } from './settings-check.js';
 import { readJournalFiles } from './journals.js';
 import { StopRequest } from './stop-request.js';

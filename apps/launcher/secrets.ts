@@ -1,9 +1,9 @@
+import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { rename, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { z } from 'zod';
-import { readIfThere } from '#libs/platform/files/read-if-there.js';
-import { StartFault, EXIT } from '#libs/platform/process/start-fault.js';
+import { readIfThere } from '#libs/platform/files/make-folder.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 
 const KEY_BYTES = 32;
 

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { seedContracts, seedPolicy, type PolicySeed } from '#libs/auction/admission/policy/seed-policy.js';
+import { type PolicySeed, seedContracts, seedPolicy } from '#libs/auction/admission/policy/seed-policy.js';
 import { AUCTION_CATALOGUE } from '#libs/auction/protocol/enrolment.js';
 import { instantFromNanos } from '#libs/base/instant.js';
 import { EVIDENCE_FEED_DEFAULTS } from '#libs/ledger/evidence-feed.js';
@@ -11,11 +11,10 @@ import { enrolKnown, enrolUsers } from '#libs/identity/accounts/enrol-users.js';
 import { hashPassword } from '#libs/identity/passwords/password-hash.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { demoAccounts, DEMO_PASSWORD, type DemoAccount } from './demo/demo-accounts.js';
+import { DEMO_PASSWORD, type DemoAccount, demoAccounts } from './demo/demo-accounts.js';
 import { demoBalances, demoLimits } from './demo/demo-balances.js';
 import { demoKeys } from './demo/demo-keys.js';
-import { demoContracts } from './demo/demo-contracts.js';
-import { callInLoadMakers } from './demo/load-makers.js';
+import { DEMO_VENUES, demoContracts } from './demo/demo-contracts.js';
 import type { DemoUser, Seed } from './seed-result.js';
 
 const MAX_QUANTITY_ATOMS = 100_000_000_000_000;
@@ -121,4 +120,21 @@ function policyOf(account: DemoAccount): PolicySeed {
     max_quantity_atoms: MAX_QUANTITY_ATOMS,
     ...(account.control_group === undefined ? {} : { control_group: account.control_group }),
   };
+}
+
+/**
+ * Load makers trade while they are asked for, and are entitled to no venue otherwise: hundreds of them from an earlier start would
+ * make every audience of `all_eligible` too large. What has become of them in any other way stays as it is.
+ */
+export async function callInLoadMakers(pool: Pool, accounts: readonly DemoAccount[]): Promise<void> {
+  const asked = accounts.filter(({ load }) => load).map(({ account_id: id }) => id);
+  await pool.query(
+    `with wanted as (
+       select account_id::text, case when account_id::text = any ($1) then $2::text[] else '{}' end as venues
+       from identity.users where email like 'load-maker-%@demo.sotto'
+     )
+     update control.accounts_policy as policy set venues = wanted.venues from wanted
+     where policy.account_id = wanted.account_id and policy.venues <> wanted.venues`,
+    [asked, DEMO_VENUES],
+  );
 }

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { shellWord } from '#libs/platform/terminal/shell-word.js';
+import { shellWord } from '#libs/platform/terminal/visible-text.js';
 import type { StartedCluster } from './cluster.js';
 import { settings } from './config.js';
 

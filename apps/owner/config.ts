@@ -1,13 +1,12 @@
 import { areDistinct } from '#libs/auction/shard/ids.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
 import { ownerUrlsAreOnePerShard } from '#libs/auction/protocol/routing.js';
-import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-token-settings.js';
+import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-tokens.js';
 import { defineConfig } from '#libs/platform/settings/config.js';
 import { databaseSettings } from '#libs/platform/database/database-settings.js';
-import { limitsHoldUnlessLoopback } from '#libs/platform/settings/limits-factor.js';
-import { processSettings } from '#libs/platform/settings/process-settings.js';
+import { limitsHoldUnlessLoopback, processSettings } from '#libs/platform/settings/process-settings.js';
 import { hexKeys, httpUrl, integer, listOf, nonEmpty } from '#libs/platform/settings/setting-types.js';
-import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
+import { tracingSettings } from '#libs/platform/tracing/tracing.js';
 
 export const ownerConfig = defineConfig({
   ...processSettings,

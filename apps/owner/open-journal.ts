@@ -4,8 +4,26 @@ import { RecordMacs } from '#libs/journal/seals/record-macs.js';
 import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
 import { keyBytes } from '#libs/platform/settings/setting-types.js';
 import { SHARDS } from '#libs/auction/protocol/routing.js';
-import type { OwnerParts } from './owner-parts.js';
-import { journalRoom } from './journal-room.js';
+import { statfs } from 'node:fs/promises';
+import type { Config } from '#libs/platform/settings/config.js';
+import type { ownerConfig } from './config.js';
+import type { Server } from 'node:http';
+import type { Registry } from 'prom-client';
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
+import type { Logger } from '#libs/platform/process/log.js';
+import type { Tracing } from '#libs/platform/tracing/tracing.js';
+
+/** What an owner's process has before anything is opened. */
+export interface OwnerParts {
+  readonly config: Config<typeof ownerConfig>;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly scope: ProcessScope;
+  readonly server: Server;
+  readonly clock: Clock;
+  readonly tracing: Tracing;
+}
 
 export interface OwnerJournal {
   readonly journal: Journal;
@@ -32,5 +50,26 @@ export async function openOwnerJournal(
     }),
     reader: store.reader,
     hasRoom: isOurs ? journalRoom(pool, config) : () => Promise.resolve(true),
+  };
+}
+
+const BYTES_PER_MB = 1_048_576;
+
+type RoomSettings = Pick<
+  Config<typeof ownerConfig>,
+  'JOURNAL_PATH' | 'JOURNAL_MIN_FREE_MB' | 'JOURNAL_MAX_MB'
+>;
+
+/** Whether the journal's table and, where it lies on this machine, its disk leave room for what open auctions will still write. */
+export function journalRoom(pool: Pool, settings: RoomSettings): () => Promise<boolean> {
+  return async () => {
+    const { rows } = await pool.query<{ megabytes: number }>(
+      `select pg_total_relation_size('journal.records') / 1048576 as megabytes`,
+    );
+    const size = rows[0]?.megabytes ?? Infinity;
+    if (size > settings.JOURNAL_MAX_MB) return false;
+    if (settings.JOURNAL_PATH === undefined) return true;
+    const disk = await statfs(settings.JOURNAL_PATH);
+    return (disk.bavail * disk.bsize) / BYTES_PER_MB >= settings.JOURNAL_MIN_FREE_MB;
   };
 }

@@ -13,18 +13,21 @@ import type { Shard } from '#libs/auction/shard/shard.js';
 import { HistoryTable } from '#libs/auction/shard/histories/history-table.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
-import { SealedSnapshots, type RefusedSnapshot } from '#libs/journal/sealed-snapshots.js';
+import { type RefusedSnapshot, SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import type { JournalNotice } from '#libs/link/journal-notices.js';
 import type { ServiceTokens } from '#libs/link/service-tokens.js';
-import { repeat } from '#libs/platform/time/clock.js';
+import { type Clock, repeat } from '#libs/platform/time/clock.js';
 import { refuseUnfitDatabase } from '#libs/platform/database/fit-database.js';
 import { keyBytes } from '#libs/platform/settings/setting-types.js';
 import { CompletedReader } from '#libs/auction/projections/completed-reader.js';
 import { checkIdKeys } from './known-ids.js';
-import type { OwnerParts } from './owner-parts.js';
-import { openOwnerJournal } from './open-journal.js';
+import { openOwnerJournal, type OwnerParts } from './open-journal.js';
 import { OwnerMetrics } from './owner-metrics.js';
-import { openPeers } from './peers.js';
+import type { OwnerLink } from '#libs/auction/protocol/protocol.js';
+import { openLink } from '#libs/link/link-client.js';
+import type { Config } from '#libs/platform/settings/config.js';
+import type { Tracing } from '#libs/platform/tracing/tracing.js';
+import type { ownerConfig } from './config.js';
 
 export interface ShardParts extends OwnerParts {
   readonly pool: Pool;
@@ -166,4 +169,19 @@ function settingsOf(config: ShardParts['config']): ShardSettings {
     maxProjectionLagEvents: config.PROJECTION_MAX_LAG_EVENTS,
     maxProjectionLagMillis: config.PROJECTION_MAX_LAG_MS,
   };
+}
+
+/** The links to the other owners, by shard. */
+export function openPeers(
+  config: Config<typeof ownerConfig>,
+  tokens: ServiceTokens,
+  clock: Clock,
+  tracing: Tracing,
+): Map<number, OwnerLink> {
+  const peers = new Map<number, OwnerLink>();
+  for (const [shard, url] of config.OWNER_URLS.entries()) {
+    if (shard === config.SHARD) continue;
+    peers.set(shard, openLink(tokens, { url, peer: config.INSTANCE, clock, trace: { tracing, shard } }));
+  }
+  return peers;
 }

@@ -1,5 +1,5 @@
 import type { Shard } from '#libs/auction/shard/shard.js';
-import { readPreferences, type OwnerRequest } from '#libs/auction/protocol/protocol.js';
+import { type OwnerRequest, readPreferences } from '#libs/auction/protocol/protocol.js';
 import { journalNotices } from '#libs/link/journal-notices.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import { LinkServer } from '#libs/link/link-server.js';
@@ -12,7 +12,7 @@ import { internalHandler, listen } from '#libs/platform/internal-server/internal
 import { openPool } from '#libs/platform/database/postgres.js';
 import type { Pool } from 'pg';
 import { openShard } from './open-shard.js';
-import type { OwnerParts } from './owner-parts.js';
+import type { OwnerParts } from './open-journal.js';
 
 /** How long a failed owner can still be asked what is the matter with it. */
 const FAILED_LINGER_MILLIS = 1_500;

@@ -1,7 +1,7 @@
 import { defineConfig } from '#libs/platform/settings/config.js';
 import { processSettings } from '#libs/platform/settings/process-settings.js';
 import { integer, listOf, nonEmpty, oneOf } from '#libs/platform/settings/setting-types.js';
-import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
+import { tracingSettings } from '#libs/platform/tracing/tracing.js';
 
 export const practiceConfig = defineConfig({
   ...processSettings,

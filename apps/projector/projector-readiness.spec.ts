@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { projectorReadiness } from './projector-readiness.js';
+import { projectorReadiness } from './follow.js';
 
 const WELL = { canRead: true, isRenewing: true, hasCaughtUp: true, shards: new Set([1]) };
 const SEEN = { seesPositions: true, seesHeads: true, stands: () => false };

@@ -5,7 +5,7 @@ import { onceDatabaseAnswers } from '#libs/platform/database/await-database.js';
 import type { Environment } from '#libs/platform/settings/config.js';
 import { refuseUnfitDatabase } from '#libs/platform/database/fit-database.js';
 import { startInternalServer } from '#libs/platform/internal-server/internal-server.js';
-import { runProcess, type ProcessScope } from '#libs/platform/process/lifecycle.js';
+import { type ProcessScope, runProcess } from '#libs/platform/process/lifecycle.js';
 import { createLogger, type Logger } from '#libs/platform/process/log.js';
 import { createMetrics } from '#libs/platform/process/metrics.js';
 import { measureSessions } from '#libs/platform/database/session-metrics.js';
@@ -16,10 +16,9 @@ import { startExpiry } from '#libs/projecting/expiry.js';
 import { auctionProjection } from '#libs/auction/projections/projection.js';
 import { executionBooker } from '#libs/execution/projections/booking/booker.js';
 import { executionProjection } from '#libs/execution/projections/projection.js';
-import { follow, openReader } from './follow.js';
-import { projectorConfig, projectorRules, type ProjectorConfig } from './config.js';
+import { follow, type Followed, openReader, projectorReadiness } from './follow.js';
+import { projectorConfig, type ProjectorConfig, projectorRules } from './config.js';
 import { ProjectorMetrics } from './projector-metrics.js';
-import { projectorReadiness, type Followed } from './projector-readiness.js';
 
 /** Nothing that is asked here takes nearly as long; a database that has gone without a word must not be waited for. */
 const DATABASE_ANSWER_MS = 15_000;

@@ -1,5 +1,5 @@
 import type { RankingRow } from '#libs/auction/rules/audit/audit-ranking.js';
-import type { Finding } from '#libs/auction/rules/replay/finding.js';
+import type { Finding } from '#libs/auction/rules/replay/shape.js';
 import type { AuctionState } from '#libs/auction/rules/state.js';
 import type { BundleVerdict } from './verdict.js';
 

@@ -1,9 +1,8 @@
 import type { RankingRow } from '#libs/auction/rules/audit/audit-ranking.js';
 import { replay } from '#libs/auction/rules/replay/replay.js';
 import type { ReplayBundle } from '#libs/auction/rules/replay/bundle.js';
-import type { Finding } from '#libs/auction/rules/replay/finding.js';
+import { type Finding, readBundle } from '#libs/auction/rules/replay/shape.js';
 import { alterations } from '#libs/auction/rules/replay/integrity.js';
-import { readBundle } from '#libs/auction/rules/replay/shape.js';
 import type { AuctionState } from '#libs/auction/rules/state.js';
 import { sha256, signatureFault } from './public-keys.js';
 

@@ -1,11 +1,11 @@
 import { EVIDENCE_FEED_DEFAULTS } from '#libs/ledger/evidence-feed.js';
 import { ownerUrlsAreOnePerShard } from '#libs/auction/protocol/routing.js';
-import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-token-settings.js';
+import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-tokens.js';
 import { defineConfig } from '#libs/platform/settings/config.js';
 import { databaseSettings } from '#libs/platform/database/database-settings.js';
 import { processSettings } from '#libs/platform/settings/process-settings.js';
 import { httpUrl, integer, listOf } from '#libs/platform/settings/setting-types.js';
-import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
+import { tracingSettings } from '#libs/platform/tracing/tracing.js';
 
 export const settlerConfig = defineConfig({
   ...processSettings,

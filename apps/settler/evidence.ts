@@ -2,8 +2,7 @@ import type { Pool } from 'pg';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { EVIDENCE_FEED_DEFAULTS, EvidenceFeed } from '#libs/ledger/evidence-feed.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-import type { Logger } from '#libs/platform/process/log.js';
-import { quietly } from '#libs/platform/process/quiet-faults.js';
+import { type Logger, quietly } from '#libs/platform/process/log.js';
 
 /** So that one round may fail without an effect. */
 const RENEWALS_IN_TTL = 3;

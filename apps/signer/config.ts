@@ -1,9 +1,9 @@
-import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-token-settings.js';
+import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-tokens.js';
 import { databaseSettings } from '#libs/platform/database/database-settings.js';
 import { defineConfig } from '#libs/platform/settings/config.js';
 import { processSettings } from '#libs/platform/settings/process-settings.js';
 import { hexKey, nonEmpty, oneOf } from '#libs/platform/settings/setting-types.js';
-import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
+import { tracingSettings } from '#libs/platform/tracing/tracing.js';
 
 export const signerConfig = defineConfig({
   ...processSettings,

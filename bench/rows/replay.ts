@@ -1,14 +1,13 @@
 import { evolve } from '#libs/auction/rules/evolve/evolve.js';
 import type { AuctionState } from '#libs/auction/rules/state.js';
 import { decodeEvent } from '#libs/auction/rules/event-versions.js';
-import type { JournalReader } from '#libs/journal/journal.js';
-import { readAhead } from '#libs/journal/read-ahead.js';
+import { type JournalReader, readAhead } from '#libs/journal/journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { alternating } from '../alternating.js';
 import { fillJournal } from '../ground/filled-journal.js';
 import type { Ground } from '../ground/ground.js';
-import { atLeast, type RowOutcome, type Row, type Settings } from '../row.js';
+import { atLeast, type Row, type RowOutcome, type Settings } from '../row.js';
 
 const SHARD = 1;
 const PAGE = 5_000;

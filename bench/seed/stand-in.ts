@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { instantFromNanos } from '#libs/base/instant.js';
 import { AuctionBook } from '#libs/auction/shard/memory/auction-book.js';
-import { NotedConnections } from '#libs/auction/shard/connections/noted-connections.js';
+import { NotedConnections } from '#libs/auction/shard/connections/connection-book.js';
 import { recover } from '#libs/auction/shard/recovery/recovery.js';
 import { momentOf, SNAPSHOT_FORMAT, writeMoment } from '#libs/auction/shard/recovery/shard-snapshot.js';
 import { SnapshotKeeper } from '#libs/shard/snapshot-keeper.js';

@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ApiClient, Unanswered } from './api-client.js';
-import { observed, type ObservedExchange } from './observer.js';
+import { ApiClient, observed, type ObservedExchange, Unanswered } from './api-client.js';
 
 let server: Server;
 let client: ApiClient;

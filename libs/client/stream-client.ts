@@ -3,8 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { textHeaders } from './api-client.js';
-import { observed } from './observer.js';
+import { observed, textHeaders } from './api-client.js';
 import { StreamMemory } from './stream-memory.js';
 import type { Ack, FrameOf, Reject, ServerFrame, Welcome } from './stream-wire.js';
 

@@ -1,3 +1,5 @@
+import type { Pool } from 'pg';
+
 /** The services that keep journals. Their order stays: it stands in the keys of advisory locks. */
 export const JOURNAL_FAMILIES = ['auction', 'execution', 'data'] as const;
 
@@ -7,4 +9,15 @@ export type JournalFamily = (typeof JOURNAL_FAMILIES)[number];
 export interface JournalId {
   readonly family: JournalFamily;
   readonly shard: number;
+}
+
+const SHARDS = `
+  select shard from journal.shards where family = $1
+  union select shard from journal.witness where family = $1
+  order by shard`;
+
+/** Shards of which this database knows that they were opened, wherever their journals are kept. */
+export async function shardsOfFamily(pool: Pool, family: JournalFamily): Promise<number[]> {
+  const { rows } = await pool.query<{ readonly shard: number }>(SHARDS, [family]);
+  return rows.map(({ shard }) => shard);
 }

@@ -1,6 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { JournalEntry } from './journal.js';
-import { readAhead } from './read-ahead.js';
+import { type JournalEntry, readAhead } from './journal.js';
 import { beforeFirst, linkEvent } from './hash-chain.js';
 
 const SIZE = 3;

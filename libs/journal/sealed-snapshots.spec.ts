@@ -3,8 +3,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 import { MemorySnapshotStore } from '#libs/testing/journals/memory-snapshots.js';
 import type { JournalEntry, JournalReader } from './journal.js';
-import { sealedContent, SealedSnapshots, type RefusedSnapshot } from './sealed-snapshots.js';
-import type { Snapshot } from './snapshots.js';
+import { type RefusedSnapshot, sealedContent, SealedSnapshots, type Snapshot } from './sealed-snapshots.js';
 
 const SHARD = 1;
 const FORMAT = 4;

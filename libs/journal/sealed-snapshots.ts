@@ -1,9 +1,8 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 import { nextTurn } from '#libs/platform/time/clock.js';
-import type { JournalHead, JournalReader } from './journal.js';
+import type { JournalEntry, JournalHead, JournalReader } from './journal.js';
 import type { JournalFamily } from './journal-id.js';
-import { isOneOf, sealingKey } from './sealing-key.js';
-import { recordBehind, type Snapshot, type SnapshotStore } from './snapshots.js';
+import { isOneOf, sealingKey } from './seals/record-macs.js';
 
 const SEAL_BYTES = 32;
 /** No other key is derived with this purpose, so no other use of the secret yields such a MAC. */
@@ -115,4 +114,31 @@ export class SealedSnapshots {
 /** The content of a stored snapshot, unchecked: for readers that have no key and decide nothing by it. */
 export function sealedContent({ body }: Snapshot): Buffer {
   return body.subarray(SEAL_BYTES);
+}
+
+/** A shard's state after one record, so that recovery need not begin at the first. */
+export interface Snapshot {
+  readonly sequence: number;
+  /** Of the record at `sequence`: ties the state to this journal and no other. */
+  readonly hash: string;
+  readonly formatVersion: number;
+  /** A MAC and the content that it covers: see `SealedSnapshots`. */
+  readonly body: Buffer;
+}
+
+/** Keeps the last two of every shard. All of them may be deleted at any time. */
+export interface SnapshotStore {
+  save(shard: number, snapshot: Snapshot): Promise<void>;
+  /** The newest, or the newest from before `before`. What it holds is not checked: see `SealedSnapshots`. */
+  latest(shard: number, before?: number): Promise<Snapshot | undefined>;
+}
+
+/** The record after which the snapshot was taken, if the journal has it. */
+export async function recordBehind(
+  reader: JournalReader,
+  shard: number,
+  { sequence, hash }: Pick<Snapshot, 'sequence' | 'hash'>,
+): Promise<JournalEntry | undefined> {
+  const [entry] = await reader.read(shard, sequence, 1);
+  return entry?.hash === hash ? entry : undefined;
 }

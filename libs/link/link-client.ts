@@ -1,19 +1,19 @@
 import { WebSocket } from 'ws';
 import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
-import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-headers.js';
+import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-host.js';
 import { inSpan, type Tracing } from '#libs/platform/tracing/tracing.js';
 import { FrameBatch } from './frame-batch.js';
 import {
   factsOf,
   LINK_PATH,
-  NOTICE_ID,
-  NOTICES_HEADER,
   type LinkReply,
   type LinkRequest,
+  NOTICE_ID,
+  NOTICES_HEADER,
 } from './link-protocol.js';
 import { watchPulse } from './link-pulse.js';
-import { openWebSocket, textOf, type LinkSocket, type OpenLinkSocket } from './link-socket.js';
+import { type LinkSocket, type OpenLinkSocket, openWebSocket, textOf } from './link-socket.js';
 import type { NoticeReceiver } from './notices.js';
 import type { ServiceTokens } from './service-tokens.js';
 

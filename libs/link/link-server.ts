@@ -1,23 +1,23 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
-import { nextTurn, type Clock } from '#libs/platform/time/clock.js';
-import { isValidToken } from '#libs/platform/internal-server/valid-token.js';
-import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-headers.js';
+import { type Clock, nextTurn } from '#libs/platform/time/clock.js';
+import { isValidToken } from '#libs/platform/internal-server/internal-server.js';
+import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-host.js';
 import { inSpan, noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import { FrameBatch } from './frame-batch.js';
 import {
   factsOf,
   fault,
   LINK_PATH,
-  MAX_FRAME_BYTES,
-  NOTICES_HEADER,
   type LinkPeer,
   type LinkReply,
   type LinkRequest,
+  MAX_FRAME_BYTES,
+  NOTICES_HEADER,
 } from './link-protocol.js';
 import { watchPulse } from './link-pulse.js';
-import { textOf, type LinkSocket } from './link-socket.js';
+import { type LinkSocket, textOf } from './link-socket.js';
 import type { NoticeSource, PeerNotices } from './notices.js';
 
 type RequestEntry<Request> = [id: number, request: Request, traceparent?: unknown];

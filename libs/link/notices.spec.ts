@@ -7,8 +7,8 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LinkClient } from './link-client.js';
 import { LINK_PATH, NOTICES_HEADER, reply } from './link-protocol.js';
-import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-headers.js';
-import { journalNotices, type JournalNotice, type WrittenJournalNotice } from './journal-notices.js';
+import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-host.js';
+import { type JournalNotice, journalNotices, type WrittenJournalNotice } from './journal-notices.js';
 import { NoticeBoard, receiveNotices } from './notices.js';
 import { LinkServer } from './link-server.js';
 

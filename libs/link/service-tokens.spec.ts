@@ -1,9 +1,9 @@
+import path from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { pause } from '#libs/platform/time/clock.js';
@@ -13,9 +13,9 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LinkClient } from './link-client.js';
 import { LINK_PATH, reply } from './link-protocol.js';
-import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-headers.js';
+import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-host.js';
 import { LinkServer } from './link-server.js';
-import { watchServiceTokens, openServiceTokens, TokenFile } from './service-tokens.js';
+import { openServiceTokens, TokenFile, watchServiceTokens } from './service-tokens.js';
 
 interface Asked {
   readonly op: 'echo';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { collidingKeys } from '#libs/testing/shards/colliding-keys.js';
+import { collidingKeys } from '#libs/testing/shards/shard-orders.js';
 import { IdempotencyIndex, type IdempotencyKey } from './idempotency-index.js';
 
 const MIA: IdempotencyKey = { operation: 'SUBMIT', account_id: 'mia', key: 'k1' };

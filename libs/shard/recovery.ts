@@ -1,10 +1,9 @@
 import { beforeFirst } from '#libs/journal/hash-chain.js';
 import type { JournalFamily } from '#libs/journal/journal-id.js';
-import type { JournalEntry, JournalHead, JournalReader } from '#libs/journal/journal.js';
+import { type JournalEntry, type JournalHead, type JournalReader, readAhead } from '#libs/journal/journal.js';
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
-import { readAhead } from '#libs/journal/read-ahead.js';
 import type { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
-import { pause, type Clock } from '#libs/platform/time/clock.js';
+import { type Clock, pause } from '#libs/platform/time/clock.js';
 
 const PAGE = 5_000;
 const RETRY_MILLIS = 50;

@@ -1,10 +1,9 @@
 import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-import type { ConnectionLimits } from './limits.js';
+import { type ConnectionLimits, type OverflowRecovery, SlowReader } from './slow-reader.js';
 import { Outbox, type Part } from './outbox.js';
 import { RequestWindow } from './request-window.js';
-import { SessionGuard, type SessionHolder, type ClientSession, type Sessions } from './session-guard.js';
-import { SlowReader, type OverflowRecovery } from './slow-reader.js';
+import { type ClientSession, SessionGuard, type SessionHolder, type Sessions } from './session-guard.js';
 import { CLOSE, type StreamSocket } from './socket.js';
 
 /** `client` also stands for a connection that was lost. */

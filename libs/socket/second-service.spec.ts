@@ -7,8 +7,8 @@ import {
 } from './client-connection.js';
 import { settled, SteppedClock } from './fixtures/stepped-clock.js';
 import { TestSocket } from './fixtures/test-socket.js';
-import { CONNECTION_LIMITS } from './limits.js';
-import type { SessionHolder, ClientSession, SessionOutcome } from './session-guard.js';
+import { CONNECTION_LIMITS } from './slow-reader.js';
+import type { ClientSession, SessionHolder, SessionOutcome } from './session-guard.js';
 
 type WeatherConnection = ClientConnection<SessionHolder, string>;
 

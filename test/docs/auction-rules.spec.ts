@@ -4,13 +4,13 @@ import { averagePrice, owed } from '#libs/base/money.js';
 import type { AuctionState } from '#libs/auction/rules/state.js';
 import type { Allocation, Side } from '#libs/auction/rules/terms.js';
 import { auctionView } from '#libs/auction/rules/told/view.js';
-import { award, rank, type Contender, type Contest } from '#libs/auction/rules/winner-rule.js';
-import { ACCOUNT_LIMITS, QUOTE_PER_AUCTION_LIMIT } from '#libs/auction/protocol/limits.js';
+import { award, type Contender, type Contest, rank } from '#libs/auction/rules/winner-rule.js';
+import { ACCOUNT_LIMITS, QUOTE_PER_AUCTION_LIMIT } from '#libs/auction/protocol/protocol.js';
 import { anOpenAuction, aQuote, at } from '#libs/testing/auctions/builders.js';
 import { cancels, closes, reports } from '#libs/testing/auctions/commands.js';
 import { given } from '#libs/testing/auctions/given.js';
 import { makerNamed, ORIGINATOR } from '#libs/testing/auctions/story.js';
-import { codeIn, rowsWith, textOf, type TableRow } from './markdown.js';
+import { codeIn, rowsWith, type TableRow, textOf } from './markdown.js';
 
 const DOCUMENT = 'docs/auction-rules.md';
 const CENT = 10_000;

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { CONTROLLERS } from '#apps/gateway/auction/auction.module.js';
-import { AUCTION_DIALECT } from '#libs/auction/api/dialect.js';
+import { AUCTION_DIALECT } from '#libs/auction/api/refusals.js';
 import { FAULT_KINDS, type FaultKind } from '#libs/edge/dialect/fault.js';
 import type { EndpointSpec } from '#libs/edge/endpoint.js';
 import { endpointsOf } from '#libs/edge/endpoint-decorator.js';

@@ -1,15 +1,21 @@
 import 'reflect-metadata';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { httpDocument } from '#libs/auction/api/documents/http-document.js';
 import { streamDocument } from '#libs/auction/api/documents/stream-document.js';
 import { CONTROLLERS } from '#apps/gateway/auction/auction.module.js';
 import type { OperationExamples } from '#libs/edge/documents/about.js';
 import { endpointSpecsOf } from '#libs/edge/endpoint-decorator.js';
-import { fieldsIn, fieldsSeen, httpExamples, streamExamples } from '#libs/testing/interface/examples.js';
+import {
+  fieldsIn,
+  fieldsSeen,
+  httpExamples,
+  readRecording,
+  streamExamples,
+  TOUR,
+} from '#libs/testing/interface/examples.js';
 import { HttpCheck } from '#libs/testing/interface/http-check.js';
-import { readRecording, TOUR } from '#libs/testing/interface/recording.js';
 import { StreamCheck } from '#libs/testing/interface/stream-check.js';
 import { UNSEEN } from '../documents/unseen.js';
 

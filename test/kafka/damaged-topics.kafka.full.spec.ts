@@ -1,15 +1,15 @@
-import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { open, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { WebSocket } from 'ws';
-import { BATCH, PREFIX } from '#libs/journal/kafka/kafkajs/batch-layout.js';
+import { BATCH, PREFIX } from '#libs/journal/kafka/kafkajs/write-batch.js';
 import { DATA_FOLDER } from '#libs/platform/embedded-kafka/server-properties.js';
 import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
 import type { ToolRun } from '#libs/testing/cluster/tool-run.js';
 import { keyFor, StreamFloor } from '../e2e/stream-floor.js';
-import { auctionBody, mustBe, TradingFloor, type Trader } from '../e2e/trading-floor.js';
+import { auctionBody, mustBe, type Trader, TradingFloor } from '../e2e/trading-floor.js';
 import { topicsAt } from './access.js';
 import { ClusterOnKafka } from './cluster-on-kafka.js';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { PassThrough } from 'node:stream';
 import { credentialsFrom } from '#apps/cli/ops/credentials.js';
-import { CommandFault } from '#apps/cli/ops/faults.js';
+import { CommandFault } from '#apps/cli/ops/arguments.js';
 import { UsageFault } from '#libs/platform/terminal/commands.js';
 import { askHidden } from '#apps/cli/ops/hidden-prompt.js';
-import { OPS } from '#apps/cli/ops/ops-area.js';
+import { OPS } from '#apps/cli/ops.js';
 import { parseCall } from '#libs/platform/terminal/parse-call.js';
 import { OpsReport } from '#apps/cli/ops/report.js';
 import { table } from '#apps/cli/ops/table.js';

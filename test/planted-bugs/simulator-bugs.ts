@@ -181,7 +181,7 @@ const TOLD: readonly SimulatorBug[] = [
   {
     name: 'makers-see-rivals',
     mistake: 'A maker is shown the quotes of all makers, not its own alone.',
-    file: 'libs/auction/rules/told/own-quotes.ts',
+    file: 'libs/auction/rules/told/award-view.ts',
     symbol: 'ownQuotes',
     replace: [
       '(bookOf(state, maker)?.quotes ?? [])',

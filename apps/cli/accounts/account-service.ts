@@ -8,7 +8,7 @@ import { enrolUsers } from '#libs/identity/accounts/enrol-users.js';
 import { hashPassword } from '#libs/identity/passwords/password-hash.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
-import { CommandFault, EXIT_REFUSED } from '../ops/faults.js';
+import { CommandFault, EXIT_REFUSED } from '../ops/arguments.js';
 import type { AccountTerms } from './call.js';
 
 /** Any constant will do as long as it never changes. */

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { CommandFault, EXIT_REFUSED } from '../ops/faults.js';
+import { CommandFault, EXIT_REFUSED } from '../ops/arguments.js';
 import { askHidden } from '../ops/hidden-prompt.js';
 
 /** What is recommended where a password is all there is (NIST SP 800-63B-4). */

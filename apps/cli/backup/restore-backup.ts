@@ -1,9 +1,9 @@
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { readdir } from 'node:fs/promises';
 import type { Pool, PoolClient } from 'pg';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import { SHARDS } from '#libs/auction/protocol/routing.js';
-import { beginIncarnation } from '#libs/journal/incarnation/incarnation.js';
+import { beginIncarnation } from '#libs/journal/incarnation/topic-incarnation.js';
 import { migrate } from '#libs/platform/database/migrate.js';
 import { openPool, withTransaction } from '#libs/platform/database/postgres.js';
 import { EXIT, isCodedError, StartFault } from '#libs/platform/process/start-fault.js';
@@ -17,7 +17,7 @@ import {
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { SCHEMAS } from '#libs/schema/roles/grants.js';
 import { tablesMadeBy } from '#libs/schema/tables-of-migrations.js';
-import { BackupDamaged, manifestNoted, readManifest, unnamedAmong, type Manifest } from './manifest.js';
+import { BackupDamaged, type Manifest, manifestNoted, readManifest, unnamedAmong } from './manifest.js';
 import { readRows } from './row-file.js';
 
 const PAGE = 1_000;

@@ -1,18 +1,15 @@
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
-import type { JournalFamily } from '#libs/journal/journal-id.js';
-import { shardsOfFamily } from '#libs/journal/shards-of-family.js';
+import { type JournalFamily, shardsOfFamily } from '#libs/journal/journal-id.js';
 import { RecordMacs } from '#libs/journal/seals/record-macs.js';
-import type { JournalStore } from '#libs/journal/stores/journal-store.js';
+import type { JournalStore, StorePorts } from '#libs/journal/stores/journal-store.js';
 import { openJournalStore, storeOfKind } from '#libs/journal/stores/open-journal-store.js';
-import type { StorePorts } from '#libs/journal/stores/store-ports.js';
-import { loadConfig, type Environment } from '#libs/platform/settings/config.js';
+import { type Environment, loadConfig } from '#libs/platform/settings/config.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { findIdKeys } from '../id-keys.js';
 import { openDatabase } from '../open-database.js';
-import { ALL_SHARDS, type Place } from '#libs/auction/proof/place.js';
-import { refuseAnotherKafka } from '#libs/auction/proof/refuse-another-kafka.js';
+import { ALL_SHARDS, type Place, refuseAnotherKafka } from '#libs/auction/proof/place.js';
 
 const POOL = 6;
 const NAME = 'journal-tool';

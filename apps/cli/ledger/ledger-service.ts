@@ -15,7 +15,7 @@ import { enterLimit, enterOpening, type Opening } from '#libs/ledger/openings.js
 import type { LimitSeed, SeedMoment } from '#libs/ledger/seed.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
-import { CommandFault, EXIT_REFUSED } from '../ops/faults.js';
+import { CommandFault, EXIT_REFUSED } from '../ops/arguments.js';
 import { UsageFault } from '#libs/platform/terminal/commands.js';
 import type { LimitCall, OpenCall } from './call.js';
 

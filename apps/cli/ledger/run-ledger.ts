@@ -2,12 +2,13 @@ import { openPool } from '#libs/platform/database/postgres.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { visible, visibleJson } from '#libs/platform/terminal/visible-text.js';
 import { AccountService } from '../accounts/account-service.js';
-import { CommandFault, EXIT_REFUSED } from '../ops/faults.js';
-import { table, type Column } from '../ops/table.js';
-import { readLedgerState, type AccountState, type LedgerState } from './ledger-state.js';
+import { CommandFault, EXIT_REFUSED } from '../ops/arguments.js';
+import { type Column, table } from '../ops/table.js';
+import { type AccountState, type LedgerState, readLedgerState } from './ledger-state.js';
 import type { LedgerCall } from './call.js';
 import { LedgerService, nameOf } from './ledger-service.js';
-import { refuseWhoOwnsNoTables } from './owner-of-tables.js';
+import type { Pool } from 'pg';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 
 export interface LedgerPorts {
   readonly databaseUrl: string;
@@ -124,4 +125,21 @@ function linesOf({ account_id: id, email, balances, limits, openings, lacks }: A
 
 function assetName(asset: string): string {
   return asset === '' ? 'collateral' : asset;
+}
+
+const OWNER = `
+  select pg_has_role(current_user, relowner, 'usage') as mine, current_user as name
+  from pg_class where oid = to_regclass('custody.openings')`;
+
+/** Only the role that owns the tables enters money. Checked first, so that no call stops half way for want of a right. */
+export async function refuseWhoOwnsNoTables(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ mine: boolean; name: string }>(OWNER);
+  const [owner] = rows;
+  if (owner === undefined) {
+    throw new StartFault('the database has no ledger yet: run the migration first', EXIT.unavailable);
+  }
+  if (!owner.mine) {
+    const message = `${owner.name} does not own the tables: set DATABASE_URL as the role that does`;
+    throw new StartFault(message, EXIT.unavailable);
+  }
 }

@@ -1,8 +1,8 @@
 import { EXIT } from '#libs/platform/process/start-fault.js';
-import { CommandFault } from './faults.js';
-import type { GatewayCredentials, GatewayClient } from './gateway-client.js';
+import { CommandFault } from './arguments.js';
+import type { GatewayClient, GatewayCredentials } from './gateway-client.js';
 import { ask, askHidden, type PromptTerminal } from './hidden-prompt.js';
-import type { OpsSettings, GatewayPlace } from './gateway-place.js';
+import type { GatewayPlace, OpsSettings } from './gateway-place.js';
 
 export interface CredentialParts {
   readonly settings: OpsSettings;

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '#libs/testing/eventually.js';
-import { CommandFault } from './faults.js';
+import { CommandFault } from './arguments.js';
 import { GatewayClient } from './gateway-client.js';
 
 /** Speaks as a gateway does whose sessions end when a test says so. */

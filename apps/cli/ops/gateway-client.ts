@@ -1,7 +1,7 @@
 import { EXIT } from '#libs/platform/process/start-fault.js';
 import { randomUUID } from 'node:crypto';
-import { ApiClient, type ApiAnswer, type ApiRequest } from '#libs/client/api-client.js';
-import { CommandFault, EXIT_INTERRUPTED, EXIT_REFUSED } from './faults.js';
+import { type ApiAnswer, ApiClient, type ApiRequest } from '#libs/client/api-client.js';
+import { CommandFault, EXIT_INTERRUPTED, EXIT_REFUSED } from './arguments.js';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 

@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { EXIT, ConfigFault } from '#libs/platform/process/start-fault.js';
-import { defineConfig, type Config } from '#libs/platform/settings/config.js';
+import { ConfigFault, EXIT } from '#libs/platform/process/start-fault.js';
+import { type Config, defineConfig } from '#libs/platform/settings/config.js';
 import { httpUrl, nonEmpty } from '#libs/platform/settings/setting-types.js';
-import { CommandFault } from './faults.js';
+import { CommandFault } from './arguments.js';
 import { UsageFault } from '#libs/platform/terminal/commands.js';
 
 /** It goes into a header, where nothing else may stand. */

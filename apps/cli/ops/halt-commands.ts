@@ -1,8 +1,6 @@
-import { idOf, requiredText, textOf, wordIn } from './arguments.js';
-import type { OpsCommand, OpsPorts } from './command.js';
-import { optionsOf } from './options.js';
-import type { ParsedCall } from '#libs/platform/terminal/commands.js';
-import { UsageFault } from '#libs/platform/terminal/commands.js';
+import { idOf, optionsOf, requiredText, textOf, wordIn } from './arguments.js';
+import type { OpsCommand, OpsPorts } from './report.js';
+import { type ParsedCall, UsageFault } from '#libs/platform/terminal/commands.js';
 import { shortTime, table } from './table.js';
 import type { HaltJson, ListedHaltJson, Who } from '#libs/client/operator-wire.js';
 

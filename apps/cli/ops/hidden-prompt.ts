@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { CommandFault, EXIT_INTERRUPTED } from './faults.js';
+import { CommandFault, EXIT_INTERRUPTED } from './arguments.js';
 
 export interface PromptTerminal {
   readonly input: NodeJS.ReadableStream;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { shardOf } from './arguments.js';
 import { UsageFault } from '#libs/platform/terminal/commands.js';
 import { parseCall } from '#libs/platform/terminal/parse-call.js';
-import { OPS } from './ops-area.js';
+import { OPS } from '../ops.js';
 
 function faultOf(typed: string): UsageFault {
   try {

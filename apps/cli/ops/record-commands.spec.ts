@@ -2,10 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { actions } from './record-commands.js';
 import { GivenOptions } from '#libs/platform/terminal/commands.js';
-import type { OpsCommand } from './command.js';
+import { type OpsCommand, OpsReport } from './report.js';
 import { GatewayClient } from './gateway-client.js';
 import { halts } from './halt-commands.js';
-import { OpsReport } from './report.js';
 import type { ActionEntry, ListedHaltJson } from '#libs/client/operator-wire.js';
 
 const ENTRY: ActionEntry = {

@@ -1,8 +1,7 @@
-import { idOf, integerOf, requiredText, textOf } from './arguments.js';
-import type { OpsCommand } from './command.js';
-import { optionsOf } from './options.js';
+import { idOf, integerOf, optionsOf, requiredText, textOf } from './arguments.js';
+import type { OpsCommand } from './report.js';
 import { nameOf, whomOf } from './halt-commands.js';
-import { shortTime, table, type Column } from './table.js';
+import { type Column, shortTime, table } from './table.js';
 import type {
   AccountLimits,
   ActionEntry,

@@ -1,5 +1,8 @@
 import { visible, visibleJson } from '#libs/platform/terminal/visible-text.js';
-import type { CommandFault } from './faults.js';
+import type { CommandFault } from './arguments.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { GatewayClient } from './gateway-client.js';
+import type { CommandDeclaration, ParsedCall } from '#libs/platform/terminal/commands.js';
 
 /** Takes lines, without their end. */
 type Write = (text: string) => void;
@@ -40,3 +43,16 @@ export class OpsReport {
 }
 
 const WIPE = '\u001B[H\u001B[2J';
+
+export interface OpsPorts {
+  readonly gateway: GatewayClient;
+  readonly report: OpsReport;
+  readonly clock: Clock;
+  /** Aborted when the operator has seen enough. */
+  readonly stop: AbortSignal;
+}
+
+export interface OpsCommand extends CommandDeclaration {
+  /** Resolves with the exit code. What is typed wrongly is a UsageFault, before the gateway is asked anything. */
+  run(call: ParsedCall, ports: OpsPorts): Promise<number>;
+}

@@ -3,10 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { parseCall } from '#libs/platform/terminal/parse-call.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import type { OpsPorts } from './command.js';
+import { type OpsPorts, OpsReport } from './report.js';
 import { GatewayClient } from './gateway-client.js';
-import { OPS } from './ops-area.js';
-import { OpsReport } from './report.js';
+import { OPS } from '../ops.js';
 import { shardDrain } from './shard-commands.js';
 
 const DRAINING = { shard: 1, state: 'DRAINING', active_auctions: 3 };

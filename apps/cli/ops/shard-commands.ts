@@ -1,13 +1,18 @@
 import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import { EXIT } from '#libs/platform/process/start-fault.js';
-import { millisOf, reasonOf, requiredShard, shardOf } from './arguments.js';
-import type { OpsCommand, OpsPorts } from './command.js';
-import { optionsOf } from './options.js';
-import type { ParsedCall } from '#libs/platform/terminal/commands.js';
-import { CommandFault, EXIT_REFUSED } from './faults.js';
-import { UsageFault } from '#libs/platform/terminal/commands.js';
+import {
+  CommandFault,
+  EXIT_REFUSED,
+  millisOf,
+  optionsOf,
+  reasonOf,
+  requiredShard,
+  shardOf,
+} from './arguments.js';
+import type { OpsCommand, OpsPorts } from './report.js';
+import { type ParsedCall, UsageFault } from '#libs/platform/terminal/commands.js';
 import { ofSomebodyElse } from './gateway-client.js';
-import { table, type Column } from './table.js';
+import { type Column, table } from './table.js';
 import type { ShardRowJson } from '#libs/client/operator-wire.js';
 
 const SHARDS = '/v1/ops/shards';

@@ -15,13 +15,13 @@ import { DATABASE, INTERFACE, PROJECTIONS } from '#libs/auction/api/tokens.js';
 import { DocumentsController } from '#libs/auction/api/documents/documents.controller.js';
 import { HealthController } from './health.controller.js';
 import { AuthController } from '../identity/auth.controller.js';
-import { OPERATOR_CONTROLLERS } from '#libs/auction/api/operators/operator-controllers.js';
+import { OPERATOR_CONTROLLERS } from '#libs/auction/api/operators/operator-reads.controller.js';
 import { QuotePages } from '#libs/auction/api/quotes/quote-pages.js';
 import { QuotesController } from '#libs/auction/api/quotes/quotes.controller.js';
 import { WithdrawAll } from '#libs/auction/api/quotes/withdraw-all.js';
 import { ContractsController } from '#libs/auction/api/registry/contracts.controller.js';
 import { StreamController } from '#libs/auction/api/stream/stream.controller.js';
-import { StreamGateway } from '#libs/auction/api/stream/stream.gateway.js';
+import { StreamGateway } from '#libs/auction/api/stream/stream.controller.js';
 
 /** The injectables whose methods answer requests. */
 export const CONTROLLERS = [

@@ -11,9 +11,9 @@ import { KeyVenueAccess } from '#libs/execution/api/stream/venue-access.js';
 import type { UserEvents } from '#libs/execution/stream/user-events.js';
 import type { EdgeListener } from '#libs/edge/server/edge-listener.js';
 import { SERVER_LIMITS } from '#libs/edge/server/server-limits.js';
-import { findIncarnation } from '#libs/journal/incarnation/incarnation.js';
+import { findIncarnation } from '#libs/journal/incarnation/topic-incarnation.js';
 import { openStoreToRead } from '#libs/journal/stores/open-journal-store.js';
-import { quietly } from '#libs/platform/process/quiet-faults.js';
+import { quietly } from '#libs/platform/process/log.js';
 import type { KeyedIdentity } from '../identity/open-identity.js';
 import type { ServiceParts } from '../service.js';
 

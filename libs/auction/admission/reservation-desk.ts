@@ -1,7 +1,10 @@
+import type { EvidenceInvalid } from './risk/evidence.js';
 import type { Reservation } from '../rules/commands.js';
 import type { Need } from '../rules/holds.js';
 import type { Hold } from '../rules/terms.js';
-import type { EvidenceInvalid } from './evidence-invalid.js';
+import type { Atoms } from '#libs/base/money.js';
+import type { Rejection } from '#libs/base/rejection.js';
+import type { PreflightVerdict } from './risk/verdict.js';
 
 export interface ReserveRequest {
   readonly account: string;
@@ -71,4 +74,13 @@ export interface ReservationDesk {
   reconcile(holds: ReadonlyMap<string, readonly Hold[]>): Promise<void>;
   totals(): DeskTotals;
   close(): Promise<void>;
+}
+
+export interface PreflightDesk {
+  /**
+   * What the account could carry at this moment; `current` is what its standing quote holds and a revision of it could use.
+   * Sets nothing aside. What it tells is a multiple of `step`, so that all of it can be asked for. Rejects with EvidenceInvalid where the evidence cannot be right, and with the cause where the
+   * evidence cannot be read.
+   */
+  preflight(request: ReserveRequest, step: Atoms): Promise<PreflightVerdict | Rejection>;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { contentHash } from './content-hash.js';
+import { contentHash } from './caller-identity.js';
 
 const CREATE = {
   side: 'BUY',

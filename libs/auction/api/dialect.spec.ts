@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { FAULT_KINDS } from '#libs/edge/dialect/fault.js';
 import { payloadOf } from '#libs/edge/reply/reply.js';
-import { AUCTION_DIALECT } from './dialect.js';
+import { AUCTION_DIALECT } from './refusals.js';
 
 it('makes the checks in the order of the contract', () => {
   expect(AUCTION_DIALECT.checks.map(({ name }) => name)).toEqual([

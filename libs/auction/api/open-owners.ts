@@ -1,17 +1,16 @@
 import { journalNotices } from '#libs/link/journal-notices.js';
 import { openLink } from '#libs/link/link-client.js';
 import { receiveNotices } from '#libs/link/notices.js';
-import { watchServiceTokens } from '#libs/link/service-tokens.js';
+import { type serviceTokenSettings, watchServiceTokens } from '#libs/link/service-tokens.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-import type { Config } from '#libs/platform/settings/config.js';
+import { type Config, defineConfig } from '#libs/platform/settings/config.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
 import type { Logger } from '#libs/platform/process/log.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';
-import type { serviceTokenSettings } from '#libs/link/service-token-settings.js';
 import type { processSettings } from '#libs/platform/settings/process-settings.js';
 import { GATEWAY_READS, type OwnerRequest } from '../protocol/protocol.js';
-import type { ownerSettings } from './owner-settings.js';
 import { OwnerRouter } from './owner-router.js';
+import { httpUrl, integer, listOf } from '#libs/platform/settings/setting-types.js';
 
 /** From when the gateway is told to stop: whoever still waits for an owner then is told 503 while there is time to tell anything. */
 const LAST_REPLIES_MS = 5_000;
@@ -48,3 +47,16 @@ export function openOwners({ config, log, clock, scope, tracing }: OwnersParts):
   scope.onStop('owners', close);
   return router;
 }
+
+/** Of a process that asks owners for its callers. */
+export const ownerSettings = defineConfig({
+  OWNER_URLS: {
+    schema: listOf(httpUrl()),
+    describe: 'Internal addresses of the three owners by shard, separated by commas',
+  },
+  OWNER_TIMEOUT_MS: {
+    schema: integer(100, 60_000),
+    describe: 'How long a gateway waits for an owner before it answers 503',
+    default: '10000',
+  },
+});

@@ -3,12 +3,12 @@ import type { CompletedStatus } from '../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import { completionFor, type ViewerRole } from '../rules/told/viewer.js';
 import { auctionView } from '../rules/told/view.js';
-import { quotesFor } from '../rules/told/own-quotes.js';
+import { quotesFor } from '../rules/told/award-view.js';
 import { AnswerReader, type AnswerScope, type ProjectedAnswer } from './reader/answer-reader.js';
-import { AuctionReader, type AuctionMark, type ListedAuction } from './reader/auction-reader.js';
+import { type AuctionMark, AuctionReader, type ListedAuction } from './reader/auction-reader.js';
 import { auctionOffsets } from './projection.js';
-import { QuoteReader, type QuoteMark, type ListedQuote } from './reader/quote-reader.js';
-import { TimelineReader, type TimelineBody } from './reader/timeline-reader.js';
+import { type ListedQuote, type QuoteMark, QuoteReader } from './reader/quote-reader.js';
+import { type TimelineBody, TimelineReader } from './reader/timeline-reader.js';
 
 /** All that the projections are asked: of one auction only by those for whom it is over; of quotes only by their maker. */
 export class CompletedReader {

@@ -1,8 +1,8 @@
 import type { BareReader, JournalEntry, UncheckedRecord } from '#libs/journal/journal.js';
-import { JournalUnreadable, type JournalCorrupt } from '#libs/journal/journal-errors.js';
+import { type JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import { visibleJson } from '#libs/platform/terminal/visible-text.js';
 import type { DumpFilter } from './call.js';
-import { soundPage } from './sound-page.js';
+import { soundPage } from './walk-shard.js';
 
 const PAGE = 1_000;
 /** Of what stands from damage on. */

@@ -2,15 +2,15 @@ import type { JournalEntry } from '#libs/journal/journal.js';
 import { messageOf } from '#libs/journal/journal-errors.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import { ByTheRules, type Rules } from './by-the-rules.js';
-import { HistoryProof, type HistoryCheck } from './histories.js';
+import { type HistoryCheck, HistoryProof } from './histories.js';
 import type { LedgerProof } from './ledger/ledger-proof.js';
 import { LifeCheck } from './life-check.js';
 import { livesOf, marksOf, reservingEpochs, sealedFromOf } from './marks.js';
 import type { Place } from './place.js';
-import { Progress } from './progress.js';
 import type { HeldByJournal } from './reservations.js';
 import { SealCheck, type SealsFound } from './seal-check.js';
-import { walkShard, type Walk } from './walk-shard.js';
+import { type Walk, walkShard } from './walk-shard.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 
 export interface ExaminedShard extends Walk {
   /** Undefined where it was not asked for. */
@@ -127,5 +127,26 @@ class Meaning {
     } catch (error) {
       this.faults.push(`what its records say cannot be: ${messageOf(error)}`);
     }
+  }
+}
+
+const EVERY_NANOS = 1_000_000_000n;
+
+/** A line a second at most, so that a long run can be told from one that hangs. */
+export class Progress {
+  private told: bigint;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly say: (line: string) => void,
+  ) {
+    this.told = clock.monotonicNanos();
+  }
+
+  tell(line: string): void {
+    const now = this.clock.monotonicNanos();
+    if (now - this.told < EVERY_NANOS) return;
+    this.told = now;
+    this.say(line);
   }
 }

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalFamily } from '#libs/journal/journal-id.js';
-import { findIncarnation } from '#libs/journal/incarnation/incarnation.js';
+import { findIncarnation } from '#libs/journal/incarnation/topic-incarnation.js';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import type { LifeChecks } from './life-check.js';
 

@@ -4,6 +4,7 @@ import type { RecordMacs } from '#libs/journal/seals/record-macs.js';
 import type { JournalStore, StoreKind } from '#libs/journal/stores/journal-store.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { SHARDS } from '../protocol/routing.js';
+import { JournalBackend } from '#libs/journal/backend/journal-backend.js';
 
 /** Of the auctions. */
 export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard);
@@ -20,4 +21,14 @@ export interface Place {
   readonly seals: RecordMacs | undefined;
   /** That where the journals are kept, or the one that is named. */
   readonly store: (kind?: StoreKind) => Promise<JournalStore>;
+}
+
+/** Where the journals are known to be in Kafka, what stands in another one, or in other topics, is not them, whatever it says of itself. */
+export async function refuseAnotherKafka(
+  store: JournalStore,
+  pool: Pool,
+  family: JournalFamily,
+): Promise<void> {
+  const backend = await store.backend();
+  if (backend !== undefined) await new JournalBackend(pool, family).checkCopy(backend);
 }

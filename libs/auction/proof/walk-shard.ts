@@ -3,7 +3,6 @@ import type { JournalEntry, JournalHead, JournalReader } from '#libs/journal/jou
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import type { JournalId } from '#libs/journal/journal-id.js';
 import { differenceFrom, epochLackOf, lackOf, type Mark } from './marks.js';
-import { soundPage } from './sound-page.js';
 
 export interface Walk {
   readonly shard: number;
@@ -76,4 +75,30 @@ function faultOf(mark: Mark | undefined, page: readonly JournalEntry[]): string 
   if (mark === undefined || first === undefined) return undefined;
   const { sequence, hash } = mark;
   return page[sequence - first.sequence]?.hash === hash ? undefined : differenceFrom(mark);
+}
+
+/** As much as there is before the damage; `damage` where that is nothing. */
+export interface SoundPage {
+  readonly page: readonly JournalEntry[];
+  readonly damage?: JournalCorrupt;
+}
+
+/** Readers give a page whole or not at all: where it cannot be had, what stands before the first damage in it. */
+export async function soundPage(
+  reader: JournalReader,
+  shard: number,
+  from: number,
+  limit: number,
+): Promise<SoundPage> {
+  for (let wanted = limit; ;) {
+    try {
+      return { page: await reader.read(shard, from, wanted) };
+    } catch (error) {
+      if (!(error instanceof JournalCorrupt)) throw error;
+      if (wanted <= 1) return { page: [], damage: error };
+      // Damage may be named by a record before it, such as one that appears again: then the place is closed in on.
+      const before = error.sequence - from;
+      wanted = before > 0 && before < wanted ? before : Math.floor(wanted / 2);
+    }
+  }
 }

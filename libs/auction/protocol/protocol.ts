@@ -3,8 +3,9 @@ import type { AwardSettlement } from '../rules/events.js';
 import type { Atoms } from '#libs/base/money.js';
 import type { LinkClient } from '#libs/link/link-client.js';
 import type { LinkPeer, LinkReply } from '#libs/link/link-protocol.js';
-import { ACTIVE_ONLY_HEADER, READ_FALLBACK_HEADER } from '#libs/platform/internal-server/internal-headers.js';
+import { ACTIVE_ONLY_HEADER, READ_FALLBACK_HEADER } from '#libs/platform/internal-server/internal-host.js';
 import type { RecallLeases, TakeTokens } from '#libs/shard/tokens/token-messages.js';
+import type { BucketLimit } from '#libs/shard/tokens/buckets.js';
 
 /** Who asks, as the gateway has verified it. It travels beside the body, never as one of its fields. */
 export interface CallerIdentity {
@@ -157,3 +158,15 @@ export function readPreferences({ headers }: LinkPeer): ReadPreferences {
     readFallback: headers[READ_FALLBACK_HEADER] === 'true',
   };
 }
+
+export const ACCOUNT_LIMITS: Readonly<Record<BucketName, BucketLimit>> = {
+  create: { rate_per_second: 2, burst: 4 },
+  cancel: { rate_per_second: 5, burst: 10 },
+  quote: { rate_per_second: 50, burst: 100 },
+  withdraw: { rate_per_second: 100, burst: 500 },
+};
+export const QUOTE_PER_AUCTION_LIMIT: BucketLimit = { rate_per_second: 10, burst: 20 };
+
+export const BUCKETS: readonly BucketName[] = ['create', 'cancel', 'quote', 'withdraw'];
+/** Tokens of the other buckets are taken so seldom that leases of them would save nothing. */
+export const LEASED_BUCKETS: readonly BucketName[] = ['quote', 'withdraw'];

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '@jest/globals';
 import {
   AuctionStory,
   CLOSES_AT,
@@ -8,14 +8,13 @@ import {
   ORIGINATOR,
   storyTerms,
 } from '#libs/testing/auctions/story.js';
-import { decideCancel } from './decide/cancel.js';
-import { decideClose } from './decide/close.js';
+import { decideCancel } from './decide/void.js';
+import { decideClose, decideExpiries } from './decide/close.js';
 import { commandReply } from './told/command-reply.js';
 import type { Decided } from './decided.js';
 import type { AuctionEventBody, QuoteOperation } from './events.js';
-import { decideExpiries } from './decide/expire.js';
-import { plusMillis, type Instant } from '#libs/base/instant.js';
-import { quotesFor } from './told/own-quotes.js';
+import { type Instant, plusMillis } from '#libs/base/instant.js';
+import { quotesFor } from './told/award-view.js';
 import { planRevise, revised } from './decide/plan-revise.js';
 import { planSubmit, submitted } from './decide/plan-submit.js';
 import type { Rejection } from '#libs/base/rejection.js';

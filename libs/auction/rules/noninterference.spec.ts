@@ -1,12 +1,12 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '@jest/globals';
 import { CLOSES_AT, makerNamed, ORIGINATOR } from '#libs/testing/auctions/story.js';
-import { anyTale, tell, type Tale } from '#libs/testing/auctions/tales.js';
+import { anyTale, type Tale, tell } from '#libs/testing/auctions/tales.js';
 import { commandReply } from './told/command-reply.js';
 import type { AuctionEvent, Placed } from './events.js';
 import { evolve } from './evolve/evolve.js';
-import { quotesFor } from './told/own-quotes.js';
-import { bookOf, type AuctionState } from './state.js';
+import { quotesFor } from './told/award-view.js';
+import { type AuctionState, bookOf } from './state.js';
 import type { Terms } from './terms.js';
 import { timeline } from './told/timeline.js';
 import { auctionView } from './told/view.js';

@@ -1,5 +1,5 @@
-import type { EvidenceInvalid } from '../admission/evidence-invalid.js';
 import type { Release, ReserveOutcome, ReserveRequest } from '../admission/reservation-desk.js';
+import type { EvidenceInvalid } from '../admission/risk/evidence.js';
 import type { DomainEvent } from '../rules/events.js';
 import type { Rejection } from '#libs/base/rejection.js';
 import type { RepeatRules } from '#libs/shard/in-flight-commands.js';

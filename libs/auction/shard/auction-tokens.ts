@@ -1,10 +1,17 @@
 import type { Clock } from '#libs/platform/time/clock.js';
-import { AccountBuckets, KeyedBuckets, ruleOf, type BucketRules } from '#libs/shard/tokens/buckets.js';
+import { AccountBuckets, type BucketRules, KeyedBuckets, ruleOf } from '#libs/shard/tokens/buckets.js';
 import { TokenExchange } from '#libs/shard/tokens/token-exchange.js';
 import { TokenHome } from '#libs/shard/tokens/token-home.js';
 import type { LeasesRecalled, TokenPeer, TokensGranted } from '#libs/shard/tokens/token-messages.js';
-import { ACCOUNT_LIMITS, BUCKETS, LEASED_BUCKETS, QUOTE_PER_AUCTION_LIMIT } from '../protocol/limits.js';
-import type { BucketName, OwnerLink, OwnerRequest } from '../protocol/protocol.js';
+import {
+  ACCOUNT_LIMITS,
+  type BucketName,
+  BUCKETS,
+  LEASED_BUCKETS,
+  type OwnerLink,
+  type OwnerRequest,
+  QUOTE_PER_AUCTION_LIMIT,
+} from '../protocol/protocol.js';
 import { homeShard, SHARDS } from '../protocol/routing.js';
 import type { ShardPorts } from './shard-ports.js';
 

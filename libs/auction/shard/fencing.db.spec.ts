@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { instantFromNanos, type Instant } from '#libs/base/instant.js';
+import { type Instant, instantFromNanos } from '#libs/base/instant.js';
 import type { OwnerRequest } from '../protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { expectedHolds } from '#libs/testing/auctions/expected-holds.js';
+import { expectedHolds } from '#libs/testing/auctions/holds.js';
 import { LiveShard, type ShardAnswer } from '#libs/testing/shards/shard-fixture.js';
 import {
   cancelOrder,
+  type QuoteName,
   submitOrder,
   withdrawOrder,
-  type QuoteName,
 } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 

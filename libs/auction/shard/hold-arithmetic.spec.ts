@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '@jest/globals';
 import type { Hold } from '../rules/terms.js';
-import { beyond, larger } from './hold-arithmetic.js';
+import { beyond, larger } from './releases.js';
 
 const hold: fc.Arbitrary<Hold> = fc.record({
   venue: fc.constantFrom('venue_a', 'venue_b'),

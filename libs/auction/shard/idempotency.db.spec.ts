@@ -1,10 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { collidingKeys } from '#libs/testing/shards/colliding-keys.js';
-import { HistoryTable, type AuctionHistory } from './histories/history-table.js';
-import { eventually } from '#libs/testing/eventually.js';
-import { LiveShard, rainAuction, type ShardAnswer } from '#libs/testing/shards/shard-fixture.js';
 import {
   cancelOrder,
+  collidingKeys,
   createOrder,
   freshKey,
   reviseOrder,
@@ -12,6 +9,9 @@ import {
   withdrawAllOrder,
   withdrawOrder,
 } from '#libs/testing/shards/shard-orders.js';
+import { type AuctionHistory, HistoryTable } from './histories/history-table.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { LiveShard, rainAuction, type ShardAnswer } from '#libs/testing/shards/shard-fixture.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
 /** Machines that do other things at the same time take their time. */

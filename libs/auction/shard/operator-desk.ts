@@ -1,10 +1,10 @@
-import { checkReason } from '../rules/decide/printable.js';
-import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
+import { checkReason } from '../rules/decide/open-check.js';
+import { fault, type LinkReply, reply } from '#libs/link/link-protocol.js';
 import type { OwnerRequest } from '../protocol/protocol.js';
 import type { AuctionBook } from './memory/auction-book.js';
 import type { Conditions } from '#libs/shard/conditions/conditions.js';
 import type { CompletedAuctions } from './ports.js';
-import { UNAVAILABLE, type AuctionTask, type Submit } from './auction-task.js';
+import { type AuctionTask, type Submit, UNAVAILABLE } from './auction-task.js';
 import { OrderedVoidTask, ShiftTask } from './tasks/operator-tasks.js';
 import type { Settle, ShardContext } from './tasks/shard-context.js';
 

@@ -1,5 +1,4 @@
-import type { PreflightDesk } from '../admission/preflight-desk.js';
-import type { ReserveRequest } from '../admission/reservation-desk.js';
+import type { PreflightDesk, ReserveRequest } from '../admission/reservation-desk.js';
 import { holdOf } from '../rules/held.js';
 import type { Instant } from '#libs/base/instant.js';
 import { needOf } from '../rules/decide/plan-submit.js';
@@ -7,7 +6,7 @@ import { checkQuoteTerms } from '../rules/decide/quote-terms.js';
 import { activeQuote } from '../rules/state.js';
 import type { Grid } from '../rules/terms.js';
 import { viewerOf } from '../rules/told/viewer.js';
-import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
+import { fault, type LinkReply, reply } from '#libs/link/link-protocol.js';
 import type { OwnerRequest } from '../protocol/protocol.js';
 import type { Conditions } from '#libs/shard/conditions/conditions.js';
 import { UNAVAILABLE } from './auction-task.js';

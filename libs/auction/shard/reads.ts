@@ -1,11 +1,10 @@
-import { quotesFor } from '../rules/told/own-quotes.js';
+import { quotesFor } from '../rules/told/award-view.js';
 import { quoteView } from '../rules/told/quote-view.js';
-import { bookOf, type AuctionState } from '../rules/state.js';
+import { type AuctionState, bookOf } from '../rules/state.js';
 import { timeline } from '../rules/told/timeline.js';
-import { auctionView } from '../rules/told/view.js';
-import { viewVersion } from '../rules/told/view-version.js';
-import { awardOf, isDecided, isOverFor, statusFor, viewerOf, type Viewer } from '../rules/told/viewer.js';
-import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
+import { auctionView, viewVersion } from '../rules/told/view.js';
+import { awardOf, isDecided, isOverFor, statusFor, type Viewer, viewerOf } from '../rules/told/viewer.js';
+import { fault, type LinkReply, reply } from '#libs/link/link-protocol.js';
 import { NOT_HELD, type OwnerRequest, type ReadPreferences } from '../protocol/protocol.js';
 import type { AuctionBook, AuctionEntry } from './memory/auction-book.js';
 import type { CompletedAuctions, ListRow } from './ports.js';

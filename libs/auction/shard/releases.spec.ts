@@ -1,26 +1,25 @@
-import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { expect, it } from '@jest/globals';
 import { holdOf } from '../rules/held.js';
 import type { AuctionEvent, Placed } from '../rules/events.js';
 import { evolve } from '../rules/evolve/evolve.js';
 import type { AuctionState } from '../rules/state.js';
 import type { Hold } from '../rules/terms.js';
-import { anOpenAuction, at, aQuote, CONTRACT } from '#libs/testing/auctions/builders.js';
+import { anOpenAuction, aQuote, at, CONTRACT } from '#libs/testing/auctions/builders.js';
 import {
   cancels,
   closes,
+  type CommandUnderTest,
   expires,
   reports,
   revises,
   submits,
   voids,
   withdraws,
-  type CommandUnderTest,
 } from '#libs/testing/auctions/commands.js';
 import { placed } from '#libs/testing/auctions/given.js';
-import { expectedHolds } from '#libs/testing/auctions/expected-holds.js';
-import { larger } from './hold-arithmetic.js';
-import { releasesOf } from './releases.js';
+import { expectedHolds } from '#libs/testing/auctions/holds.js';
+import { larger, releasesOf } from './releases.js';
 
 const MAKERS = ['mia', 'max', 'moe'] as const;
 const TICK = 1_000;

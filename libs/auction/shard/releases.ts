@@ -1,9 +1,9 @@
 import type { Release } from '../admission/reservation-desk.js';
 import type { AuctionEventBody } from '../rules/events.js';
 import { holdOf } from '../rules/held.js';
-import { activeQuotes, findQuote, type AuctionState } from '../rules/state.js';
+import { activeQuotes, type AuctionState, findQuote } from '../rules/state.js';
 import type { Hold } from '../rules/terms.js';
-import { beyond } from './hold-arithmetic.js';
+import { isSameResource } from '../admission/risk/resource-key.js';
 
 /** What an event sets free, given the auction before it. Nothing is set free before the event is durable. */
 export function releasesOf(before: AuctionState, body: AuctionEventBody): Release[] {
@@ -68,4 +68,29 @@ function ofAward(before: AuctionState, awardId: string): Release[] {
 
 function some(account: string, hold: readonly Hold[]): Release[] {
   return hold.length === 0 ? [] : [{ account, hold }];
+}
+
+function nameOf(hold: Hold): string {
+  return `${hold.venue}/${hold.resource}/${hold.asset}`;
+}
+
+/** The larger of both for each resource: what stays set aside while it is not yet certain which of the two will stand. */
+export function larger(left: readonly Hold[], right: readonly Hold[]): Hold[] {
+  const byName = new Map(left.map((hold) => [nameOf(hold), hold]));
+  for (const hold of right) {
+    const other = byName.get(nameOf(hold));
+    if (other === undefined || other.amount < hold.amount) byName.set(nameOf(hold), hold);
+  }
+  return [...byName.values()];
+}
+
+/** What `whole` has beyond `part`, nothing below zero. */
+export function beyond(whole: readonly Hold[], part: readonly Hold[]): Hold[] {
+  const left: Hold[] = [];
+  for (const hold of whole) {
+    let { amount } = hold;
+    for (const other of part) if (isSameResource(hold, other)) amount -= other.amount;
+    if (amount > 0) left.push({ ...hold, amount });
+  }
+  return left;
 }

@@ -2,15 +2,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import type { AuctionState } from '../rules/state.js';
 import type { AwardToSettle } from '../settlement/settlement.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { expectedHolds } from '#libs/testing/auctions/expected-holds.js';
+import { expectedHolds } from '#libs/testing/auctions/holds.js';
 import { LiveShard, type ShardAnswer } from '#libs/testing/shards/shard-fixture.js';
 import {
   cancelOrder,
+  type QuoteName,
   reviseOrder,
   submitOrder,
   withdrawAllOrder,
   withdrawOrder,
-  type QuoteName,
 } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 

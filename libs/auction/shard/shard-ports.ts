@@ -1,6 +1,5 @@
 import type { PolicyWatch } from '../admission/policy/policy-watch.js';
-import type { PreflightDesk } from '../admission/preflight-desk.js';
-import type { ReservationDesk } from '../admission/reservation-desk.js';
+import type { PreflightDesk, ReservationDesk } from '../admission/reservation-desk.js';
 import type { JournalReader, JournalWriter } from '#libs/journal/journal.js';
 import type { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import type { OwnerLink } from '#libs/auction/protocol/protocol.js';

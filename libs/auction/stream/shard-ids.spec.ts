@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { MISMATCH } from '#libs/edge/decoding/decode.js';
-import { shardId, shardUuid } from './shard-ids.js';
+import { shardId, shardUuid } from './stream-limits.js';
 
 const ID = '0f6b2f4e-3c1d-8a2b-9c3d-4e5f60718293';
 

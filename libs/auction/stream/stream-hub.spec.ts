@@ -1,10 +1,9 @@
 import type { Caller } from '#libs/edge/endpoint.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { AuctionWorld } from './fixtures/auction-world.js';
+import { AuctionWorld, journalOfTexts } from './fixtures/auction-world.js';
 import { settled, SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
-import { sessionOf, TestGateway, type GatewayOptions } from './fixtures/test-gateway.js';
+import { type GatewayOptions, sessionOf, TestGateway } from './fixtures/test-gateway.js';
 import { TestSocket } from '#libs/socket/fixtures/test-socket.js';
-import { journalOfTexts } from './fixtures/told-auctions.js';
 import type { SessionOutcome } from '#libs/socket/session-guard.js';
 import { openStreamHub, type StreamHub } from './stream-hub.js';
 

@@ -1,4 +1,8 @@
-import { CONNECTION_LIMITS, type ConnectionLimits } from '#libs/socket/limits.js';
+import { CONNECTION_LIMITS, type ConnectionLimits } from '#libs/socket/slow-reader.js';
+import { isUuid, uuid } from '#libs/edge/decoding/decode-scalars.js';
+import { type Decoder, MISMATCH } from '#libs/edge/decoding/decode.js';
+import type { IdKind } from '#libs/edge/endpoint.js';
+import { SHARDS } from '../protocol/routing.js';
 
 /** What else one connection of the auctions' stream may hold, ask for, or keep waiting. */
 export interface StreamLimits extends ConnectionLimits {
@@ -35,3 +39,20 @@ export const STREAM_LIMITS: StreamLimits = {
   historyPageBytes: 4 * 1024 * 1024,
   recallsAtOnce: 3,
 };
+
+const SHARD_UUID = `^[0-${SHARDS - 1}][0-9a-f]{7}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`;
+
+function isOfAShard(id: string): boolean {
+  return isUuid(id) && id.charCodeAt(0) < 0x30 + SHARDS;
+}
+
+/** The id of an auction or a quote within a body: a canonical UUID whose first digit names one of the shards. */
+export const shardId: Decoder<string> = {
+  decode: (value) => (typeof value === 'string' && isOfAShard(value) ? value : MISMATCH),
+  describe: () => ({ ...uuid.describe(), pattern: SHARD_UUID }),
+};
+
+/** The same within a path. */
+export function shardUuid(fault: string): IdKind {
+  return { fault, accepts: isOfAShard, describe: () => shardId.describe() };
+}

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DialectRules, RateWindow } from '../dialect/dialect-rules.js';
 import type { Fault } from '../dialect/fault.js';
-import type { BoundEndpoint, EndpointSpec, Caller } from '../endpoint.js';
+import type { BoundEndpoint, Caller, EndpointSpec } from '../endpoint.js';
 import { splitTarget } from '../exchange/target.js';
 import type { PathMatch, PathTree } from '../path-tree.js';
 import type { Connections } from '../server/connections.js';

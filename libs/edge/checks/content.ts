@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { DialectRules } from '../dialect/dialect-rules.js';
 import type { EndpointSpec } from '../endpoint.js';
-import { announcedBytes, announcesBody, readBody, type BodyOutcome } from '../exchange/request-body.js';
+import { announcedBytes, announcesBody, type BodyOutcome, readBody } from '../exchange/request-body.js';
 import { awaitsContinue, carriesHeader, isEncoded, isJsonContent } from '../exchange/request-headers.js';
-import { GONE, type Check, type CheckOutcome } from './check.js';
+import { type Check, type CheckOutcome, GONE } from './check.js';
 
 /** JSON that is not encoded. A type describes nothing where no body is taken and none comes. */
 export const contentType: Check = {

@@ -1,10 +1,9 @@
-import { Reading, type FaultLocation } from '../decoding/reading.js';
+import { type FaultLocation, Reading } from '../decoding/reading.js';
 import { MISMATCH } from '../decoding/decode.js';
 import { parseJson, repeatedField } from '../decoding/strict-json.js';
 import type { DialectRules } from '../dialect/dialect-rules.js';
 import type { EndpointSpec } from '../endpoint.js';
 import { idempotencyKey as readKey } from '../exchange/idempotency-key.js';
-import { queryFault, readQuery } from '../exchange/query-rule.js';
 import { valuesOf } from '../exchange/request-headers.js';
 import type { Check, CheckOutcome, Inspection } from './check.js';
 
@@ -124,4 +123,25 @@ function split(value: object): {
   if (!Object.hasOwn(value, KEY_FIELD)) return { fields: value, keys: [] };
   const { [KEY_FIELD]: key, ...fields } = value as Readonly<Record<string, unknown>>;
   return { fields, keys: typeof key === 'string' ? [key] : undefined };
+}
+
+/** Balancers and browsers ask what says the same to everyone, and add to the query what they please. */
+function isAnyQueryIgnored({ access, method, query }: EndpointSpec): boolean {
+  return query === undefined && access === 'public' && method === 'GET';
+}
+
+/** An unknown parameter was meant to count, and would not: a strict dialect refuses it wherever callers are known. */
+export function readQuery(spec: EndpointSpec, raw: string, reading: Reading): unknown {
+  if (spec.query !== undefined) return spec.query.read(raw, reading);
+  if (raw === '' || isAnyQueryIgnored(spec) || reading.rules.unknown === 'ignored') return undefined;
+  return MISMATCH;
+}
+
+/** The code for a query that is not that of the endpoint. */
+export function queryFault({ query }: EndpointSpec): string {
+  return query?.fault ?? 'invalid_request';
+}
+
+export function canQueryFail(spec: EndpointSpec): boolean {
+  return !isAnyQueryIgnored(spec);
 }

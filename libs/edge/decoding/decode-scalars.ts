@@ -1,7 +1,8 @@
-import { parseDecimal, printDecimal, type Decimal } from '#libs/base/decimals.js';
-import { MISMATCH, type Decoder, type JsonSchema } from './decode.js';
+import { type Decimal, parseDecimal, printDecimal } from '#libs/base/decimals.js';
+import { type Decoder, type JsonSchema, MISMATCH } from './decode.js';
 import { normalInstant } from './instant-text.js';
 import { NumberToken } from './json-scan.js';
+import type { IdKind } from '../endpoint.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UUID_CHARS = 36;
@@ -105,3 +106,7 @@ export const literalTrue: Decoder<true> = {
   decode: (value) => (value === true ? true : MISMATCH),
   describe: (): JsonSchema => ({ const: true }),
 };
+
+export function anyUuid(fault: string): IdKind {
+  return { fault, accepts: isUuid, describe: () => uuid.describe() };
+}

@@ -1,5 +1,4 @@
-import { base64urlBytes } from './base64url.js';
-import { MISMATCH, type Decoder, type JsonSchema, type Mismatch } from './decode.js';
+import { type Decoder, type JsonSchema, MISMATCH, type Mismatch } from './decode.js';
 import { Reading } from './reading.js';
 import { parseStrictBytes } from './strict-json.js';
 
@@ -129,4 +128,10 @@ export function cursor<T extends object>(position: Decoder<T>): Cursor<T> {
       describe: () => ({ type: 'string', maxLength: CURSOR_CHARS }),
     },
   };
+}
+
+/** Undefined unless `text` is the one canonical way to write those bytes: no padding, no stray bits, no other alphabet. */
+export function base64urlBytes(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.toString('base64url') === text ? bytes : undefined;
 }

@@ -1,16 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { printDecimal, type Decimal } from '#libs/base/decimals.js';
+import { type Decimal, printDecimal } from '#libs/base/decimals.js';
 import { orderOf } from '../checks/check.js';
-import { credentials } from '../checks/credentials.js';
+import { credentials } from '../checks/caller.js';
 import { method, path, permission, route } from '../checks/route.js';
 import { arrayOf, object } from '../decoding/decode.js';
-import { decimal, positive, text } from '../decoding/decode-scalars.js';
+import { anyUuid, decimal, positive, text } from '../decoding/decode-scalars.js';
 import { integerParam, query } from '../decoding/query.js';
-import { bind, endpoint, type BoundEndpoint } from '../endpoint.js';
-import { DemoListener } from '../fixtures/demo-listener.js';
+import { bind, type BoundEndpoint, endpoint } from '../endpoint.js';
+import { DEMO_DIALECT, DemoListener } from '../fixtures/demo-listener.js';
 import { otherDialect } from '../fixtures/other-dialect.js';
-import { anyUuid } from '../path-ids.js';
-import { DEMO_DIALECT } from '../fixtures/demo-dialect.js';
 import type { Dialect } from './dialect.js';
 
 /** One table of endpoints, served in two dialects. */

@@ -1,6 +1,6 @@
 import { body, ids, idempotencyKey, query } from '../checks/parts.js';
 import { contentType, size } from '../checks/content.js';
-import { credentials } from '../checks/credentials.js';
+import { credentials } from '../checks/caller.js';
 import { framing, headerCount, internalHeaders } from '../checks/head.js';
 import { method, path, permission, route, visibility } from '../checks/route.js';
 import { STRICT_JSON } from '../decoding/strict-json.js';

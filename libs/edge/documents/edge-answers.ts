@@ -1,7 +1,7 @@
 import type { Dialect } from '../dialect/dialect.js';
 import type { FaultKind } from '../dialect/fault.js';
 import type { EndpointSpec } from '../endpoint.js';
-import { canQueryFail, queryFault } from '../exchange/query-rule.js';
+import { canQueryFail, queryFault } from '../checks/parts.js';
 
 export interface EdgeAnswer {
   /** Under this name the document defines it once. */

@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { object } from '../decoding/decode.js';
-import { atoms, enumOf, text } from '../decoding/decode-scalars.js';
+import { anyUuid, atoms, enumOf, text } from '../decoding/decode-scalars.js';
 import { endpoint, type EndpointSpec } from '../endpoint.js';
-import { anyUuid } from '../path-ids.js';
 import { integerParam, query } from '../decoding/query.js';
-import { DEMO_DIALECT } from '../fixtures/demo-dialect.js';
+import { DEMO_DIALECT } from '../fixtures/demo-listener.js';
 import type { About } from './about.js';
 import { named } from './components.js';
 import { openApiDocument } from './openapi.js';

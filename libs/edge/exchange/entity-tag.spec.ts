@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { entityTag, namesTag } from './entity-tag.js';
+import { entityTag, namesTag } from '../reply/reply.js';
 
 const tag = entityTag('a text');
 

@@ -3,9 +3,8 @@ import type { Socket } from 'node:net';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Dialect } from '../dialect/dialect.js';
 import type { Connections } from '../server/connections.js';
-import { namesTag } from './entity-tag.js';
+import { namesTag, payloadOf, type Reply, type ReplyStream } from '../reply/reply.js';
 import { announcedBytes, announcesBody } from './request-body.js';
-import { payloadOf, type Reply, type ReplyStream } from '../reply/reply.js';
 import type { ServerLimits } from '../server/server-limits.js';
 import { UnreadAnswers } from './unread-answers.js';
 

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, get } from 'node:http';
-import { Inject, Injectable, Logger, Module, type INestApplication } from '@nestjs/common';
+import { type INestApplication, Inject, Injectable, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { describe, expect, it } from '@jest/globals';
 import { pause } from '#libs/platform/time/clock.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { object } from '../decoding/decode.js';
 import { atoms } from '../decoding/decode-scalars.js';
-import { DEMO_DIALECT } from '../fixtures/demo-dialect.js';
+import { DEMO_DIALECT } from '../fixtures/demo-listener.js';
 import { EdgeHttpAdapter } from './edge-http-adapter.js';
 import { EdgeListener } from './edge-listener.js';
-import { endpoint, type CallOf } from '../endpoint.js';
+import { type CallOf, endpoint } from '../endpoint.js';
 import { Endpoint, endpointsOf } from '../endpoint-decorator.js';
 import type { Reply } from '../reply/reply.js';
 

@@ -1,20 +1,20 @@
 import {
   createServer,
-  STATUS_CODES,
   type IncomingMessage,
   type Server,
   type ServerResponse,
+  STATUS_CODES,
 } from 'node:http';
 import { Server as SocketServer } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { nextTurn, type Clock } from '#libs/platform/time/clock.js';
-import { boundConnectionsPerAddress } from './addresses.js';
+import { type Clock, nextTurn } from '#libs/platform/time/clock.js';
 import type { BodyFault, Connections } from './connections.js';
 import type { Dialect } from '../dialect/dialect.js';
 import type { FaultKind } from '../dialect/fault.js';
 import { carriesHeader } from '../exchange/request-headers.js';
 import { payloadOf, type Reply } from '../reply/reply.js';
-import { serverOptions, type ServerLimits } from './server-limits.js';
+import { type ServerLimits, serverOptions } from './server-limits.js';
+import { networkOf } from '#libs/platform/network-of.js';
 
 export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -134,4 +134,20 @@ export function refuse(socket: Duplex, reply: Reply, ports: RefusalPorts): void 
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
   const cancel = ports.clock.after(ports.limits.lingerTimeout, () => socket.destroy());
   socket.once('close', cancel);
+}
+
+/** Closes what one network address opens past its share, as Node does past the bound of all. */
+export function boundConnectionsPerAddress(server: Server, limit: number): void {
+  const open = new Map<string, number>();
+  server.on('connection', (socket) => {
+    const network = networkOf(socket.remoteAddress ?? '');
+    const count = (open.get(network) ?? 0) + 1;
+    open.set(network, count);
+    socket.once('close', () => {
+      const left = (open.get(network) ?? 0) - 1;
+      if (left > 0) open.set(network, left);
+      else open.delete(network);
+    });
+    if (count > limit) socket.destroy();
+  });
 }

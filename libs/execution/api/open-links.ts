@@ -1,8 +1,7 @@
-import { journalNotices, type JournalNotice } from '#libs/link/journal-notices.js';
+import { type JournalNotice, journalNotices } from '#libs/link/journal-notices.js';
 import { openLink } from '#libs/link/link-client.js';
 import { receiveNotices } from '#libs/link/notices.js';
-import type { serviceTokenSettings } from '#libs/link/service-token-settings.js';
-import { watchServiceTokens } from '#libs/link/service-tokens.js';
+import { type serviceTokenSettings, watchServiceTokens } from '#libs/link/service-tokens.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
 import type { Logger } from '#libs/platform/process/log.js';
 import type { Config } from '#libs/platform/settings/config.js';

@@ -1,5 +1,5 @@
-import { plusMillis, type Instant } from '#libs/base/instant.js';
-import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
+import { type Instant, plusMillis } from '#libs/base/instant.js';
+import { type Cancel, type Clock, repeat } from '#libs/platform/time/clock.js';
 import { DeadlineScheduler } from '#libs/shard/deadline-scheduler.js';
 import { backOffMillis } from '../rules/decide/report.js';
 import {
@@ -12,10 +12,9 @@ import {
 import { isUnplacedYet } from '../rules/decide/settle.js';
 import type { CellEvent, OrderEvent } from '../rules/events.js';
 import { isTerminal, type OrderState } from '../rules/order.js';
-import { isOrderEvent, orderOf } from '../rules/user.js';
+import { type CancelTimer, isOrderEvent, orderOf, type UserState } from '../rules/user.js';
 import { VENUE_IDS, type VenueId } from '../rules/venues.js';
-import { cellTask, UNAVAILABLE, type CellTask } from './cell-task.js';
-import { decideTimer } from './timers.js';
+import { cellTask, type CellTask, UNAVAILABLE } from './cell-task.js';
 import type { TaskDesk } from './task-desk.js';
 import type { UserEntry } from './user-entry.js';
 import type { Users } from './users.js';
@@ -336,4 +335,19 @@ function expired(order: OrderState, at: Instant): readonly OrderEvent[] {
   return venue === 'venue_e' || order.status === 'queued'
     ? decideCancel(order, { cause: 'EXPIRED', at })
     : [];
+}
+
+function isMeant({ venue, connection_id }: CancelTimer, { terms }: OrderState): boolean {
+  if (connection_id !== undefined) return terms.connection_id === connection_id;
+  return venue === undefined || venue === terms.venue;
+}
+
+/** A timer that was not renewed in time cancels what it stands for, once. */
+export function decideTimer(user: UserState, user_id: string, name: string, at: Instant): CellEvent[] {
+  const timer = user.timers.get(name);
+  if (timer === undefined || timer.due_at > at) return [];
+  const cause = timer.connection_id === undefined ? 'CANCEL_AFTER' : 'DISCONNECT';
+  const meant = [...user.live.values()].filter((order) => isMeant(timer, order));
+  const cancels = meant.flatMap((order) => decideCancel(order, { cause, at }));
+  return [...cancels, { type: 'CANCEL_TIMER_ENDED', at, user_id, timer: name, was_due: true }];
 }

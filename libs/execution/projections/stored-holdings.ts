@@ -1,6 +1,6 @@
 import { fromWire } from '../protocol/wire.js';
 import { emptyHoldings, type Holdings } from '../rules/holdings.js';
-import { storedText } from './stored-text.js';
+import { storedText } from './stored-order.js';
 
 const PARTS = {
   link: 'links',

@@ -1,6 +1,5 @@
-import { fromWire } from '../protocol/wire.js';
+import { fromWire, toWire } from '../protocol/wire.js';
 import type { OrderState } from '../rules/order.js';
-import { storedText } from './stored-text.js';
 
 /** The texts of a row. The venue's last reply is apart, so that lists need not read it. */
 export interface StoredOrder {
@@ -26,4 +25,10 @@ export function readOrderOfList(text: string): OrderState {
 /** The projection has written it, and rebuilding it writes it anew: only what tells an order from anything else is looked at. */
 function isOrder(value: unknown): value is Omit<OrderState, 'raw'> {
   return typeof value === 'object' && value !== null && 'terms' in value && 'status' in value;
+}
+
+/** The same members always give the same text, in whatever order the fold has come to them: rows do not depend on what was remembered. */
+export function storedText(value: object): string {
+  const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return toWire(Object.fromEntries(members));
 }

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { z } from 'zod';
-import { isValidToken } from '#libs/platform/internal-server/valid-token.js';
+import { isValidToken } from '#libs/platform/internal-server/internal-server.js';
 import { EXIT, isCodedError, StartFault } from '#libs/platform/process/start-fault.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { SignerFailure, type SignerReply, type SignerRequest } from '../protocol/signer-protocol.js';

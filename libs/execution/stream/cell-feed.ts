@@ -1,11 +1,11 @@
 import { isDamage } from '#libs/journal/journal-errors.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 import type { JournalNotice } from '#libs/link/journal-notices.js';
-import { tail, type JournalTail } from '#libs/journal/tail.js';
+import { type JournalTail, tail } from '#libs/journal/tail.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { Waiters } from '#libs/platform/time/waiters.js';
-import { readCellEvent } from './cell-events.js';
 import type { JournaledEvent } from './told.js';
+import { decodeCellEvent } from '../protocol/event-codec.js';
 
 /** For cells that send no notices. */
 const POLL_MILLIS = { min: 50, max: 500 };
@@ -132,4 +132,9 @@ export class CellFeed {
     if (earlier === undefined) news.set(placed.event.user_id, [placed]);
     else earlier.push(placed);
   }
+}
+
+/** Undefined for a record that holds no event. Throws for one that this version does not understand. */
+export function readCellEvent({ kind, payload, sequence }: JournalEntry): JournaledEvent | undefined {
+  return kind === 'event' ? { position: sequence, event: decodeCellEvent(payload) } : undefined;
 }

@@ -1,12 +1,11 @@
-import { MISMATCH, object, type Decoded, type Decoder, type JsonSchema } from '#libs/edge/decoding/decode.js';
+import { type Decoded, type Decoder, type JsonSchema, MISMATCH, object } from '#libs/edge/decoding/decode.js';
 import { atoms, enumOf, text } from '#libs/edge/decoding/decode-scalars.js';
 import { Reading } from '#libs/edge/decoding/reading.js';
-import { parseJson, type JsonRules } from '#libs/edge/decoding/strict-json.js';
-import { VENUE_IDS, venueNamed, type VenueId } from '../rules/venues.js';
-import { COMMANDS, type CommandName } from './ports.js';
-import { isRecord } from './records.js';
-import { invalid, TWICE, unknownField, type FrameRefusal } from './server-messages.js';
-import type { ClientFrame } from './frames.js';
+import { type JsonRules, parseJson } from '#libs/edge/decoding/strict-json.js';
+import { VENUE_IDS, type VenueId, venueNamed } from '../rules/venues.js';
+import { type CommandName, COMMANDS } from './ports.js';
+import { type ClientFrame, isRecord } from './frames.js';
+import { type FrameRefusal, invalid, TWICE, unknownField } from './server-messages.js';
 
 /** No more subscriptions than these are looked for in `seen`. */
 const MAX_SEEN = 256;

@@ -1,5 +1,4 @@
 import { characters } from '#libs/edge/decoding/decode-scalars.js';
-import { isRecord } from './records.js';
 
 /** A message of a client: what it wants, and what its reply will be called. */
 export interface ClientFrame {
@@ -58,4 +57,9 @@ function memberTexts(text: string): Map<string, string> | undefined {
     if (mark === '{' || mark === '[') depth += 1;
   }
   return members;
+}
+
+/** Whether a value read from JSON is an object. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

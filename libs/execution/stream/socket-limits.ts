@@ -1,4 +1,4 @@
-import { CONNECTION_LIMITS, type ConnectionLimits } from '#libs/socket/limits.js';
+import { CONNECTION_LIMITS, type ConnectionLimits } from '#libs/socket/slow-reader.js';
 
 /** What else one connection of `/ws` may hold, ask for, or keep waiting. */
 export interface SocketLimits extends ConnectionLimits {

@@ -1,5 +1,5 @@
 import type { JournalReader } from '#libs/journal/journal.js';
-import { readCellEvent } from './cell-events.js';
+import { readCellEvent } from './cell-feed.js';
 import { isOrderEvent, type JournaledEvent } from './told.js';
 
 export interface EventPage {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { loginKeys } from './login-keys.js';
+import { loginKeys } from './login-service.js';
 
 describe('attempts to log in are counted', () => {
   it('under the e-mail address, however it is spelt, and under the network address', () => {

@@ -1,16 +1,18 @@
 import type { Attempt, LoginQueue } from '../passwords/login-queue.js';
 import type { PasswordCheck } from '../passwords/password-check.js';
-import { loginKeys } from './login-keys.js';
 import type { LoginThrottle } from './login-throttle.js';
 import {
-  refused,
-  unlessUnreachable,
   type ConfirmResult,
   type LoginResult,
   type Refusal,
+  refused,
+  unlessUnreachable,
 } from './outcomes.js';
 import type { SessionService } from './session-service.js';
 import type { LoginRow, SessionStore } from './session-store.js';
+import { createHash } from 'node:crypto';
+import { networkOf } from '#libs/platform/network-of.js';
+import { emailKey } from '../accounts/email.js';
 
 /**
  * A caller that fails does not learn why: an unknown address, a wrong password and a disabled user are answered alike, after
@@ -80,4 +82,19 @@ export class LoginService {
 
 function keysOf({ email, network }: Attempt): readonly string[] {
   return [email, network];
+}
+
+/**
+ * Under what one attempt is counted. Digests, because people type passwords into the wrong field, and
+ * because what is typed may be of any length.
+ */
+export function loginKeys(email: string, address: string | undefined): Attempt {
+  return {
+    email: digest(`email:${emailKey(email) ?? email}`),
+    network: digest(`address:${address === undefined ? '' : networkOf(address)}`),
+  };
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
 }

@@ -1,20 +1,29 @@
+import jwt from 'jsonwebtoken';
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { epochSeconds, instantOfSeconds } from '../epoch.js';
 import type { IdentityWatch } from '../revocation/identity-watch.js';
-import { CLOCK_ALLOWANCE_S, isFromTheFuture, MAX_TOKEN_S, type Claims } from '../tokens/claims.js';
-import { signToken, type TokenContent } from '../tokens/sign-token.js';
+import {
+  AUDIENCE,
+  type Claims,
+  CLOCK_ALLOWANCE_S,
+  isFromTheFuture,
+  ISSUER,
+  MAX_TOKEN_S,
+  TOKEN_VERSION,
+} from '../tokens/claims.js';
 import type { TokenReader } from '../tokens/token-reader.js';
 import {
-  refused,
-  unlessUnreachable,
   type IssuedToken,
   type LogoutResult,
   type RefreshResult,
   type Refusal,
+  refused,
+  unlessUnreachable,
 } from './outcomes.js';
 import type { SessionLifetimes } from './session-lifetimes.js';
 import type { SessionStore } from './session-store.js';
+import type { SigningKey } from '../keys/signing-key.js';
 
 type Bearer = Omit<TokenContent, 'jti' | 'iat'>;
 
@@ -101,4 +110,18 @@ export class SessionService {
     const token = signToken({ ...bearer, jti: randomUUID(), iat: now - CLOCK_ALLOWANCE_S }, key);
     return { ok: true, access_token: token, expires_at: instantOfSeconds(bearer.exp) };
   }
+}
+
+export interface TokenContent {
+  readonly sub: string;
+  readonly sid: string;
+  readonly jti: string;
+  readonly email: string;
+  readonly iat: number;
+  readonly exp: number;
+}
+
+export function signToken(content: TokenContent, key: SigningKey): string {
+  const claims = { ...content, ver: TOKEN_VERSION, iss: ISSUER, aud: AUDIENCE };
+  return jwt.sign(claims, key.privateKey, { algorithm: 'RS256', keyid: key.kid });
 }

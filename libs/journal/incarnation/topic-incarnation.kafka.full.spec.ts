@@ -7,8 +7,7 @@ import type { EpochIncarnation, JournalWriter } from '../journal.js';
 import { moveJournals } from '../moving/move-journals.js';
 import { RestoredMark } from '../restored/restored-mark.js';
 import type { JournalStore, StoreKind } from '../stores/journal-store.js';
-import { beginIncarnation, findIncarnation } from './incarnation.js';
-import { incarnationIn, OtherDatabase } from './topic-incarnation.js';
+import { beginIncarnation, findIncarnation, incarnationIn, OtherDatabase } from './topic-incarnation.js';
 
 jest.setTimeout(60_000);
 

@@ -1,11 +1,11 @@
 import type { JournalEntry, JournalHead } from '../journal.js';
 import { JournalCorrupt, JournalUnavailable, messageOf } from '../journal-errors.js';
 import type { JournalFamily } from '../journal-id.js';
-import { checkFollows, type JournalReceiver } from '../stores/journal-receiver.js';
+import { checkFollows, type JournalReceiver } from '../stores/journal-store.js';
 import { headAt } from '../hash-chain.js';
 import type { LogPosition } from './log-cursor.js';
-import { macsOf } from './message-macs.js';
-import { encodeRecord, type Anchor } from './record-format.js';
+import { macsOf } from '../seals/record-macs.js';
+import { type Anchor, encodeRecord } from './record-format.js';
 import { ShardLog } from './shard-log.js';
 import type { TopicLog } from './topic-log.js';
 

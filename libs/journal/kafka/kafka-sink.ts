@@ -1,5 +1,5 @@
 import { NANOS_PER_MILLI } from '#libs/base/instant.js';
-import { pause, repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
+import { type Cancel, type Clock, pause, repeat } from '#libs/platform/time/clock.js';
 import type { BatchSink } from '../group-commit-writer.js';
 import { headAt } from '../hash-chain.js';
 import type { JournalEntry } from '../journal.js';
@@ -11,11 +11,10 @@ import {
   JournalUnavailable,
   messageOf,
 } from '../journal-errors.js';
-import type { RecordMacs } from '../seals/record-macs.js';
+import { macOfAppend, type RecordMacs } from '../seals/record-macs.js';
 import { Countdown } from './countdown.js';
-import type { LogPosition, LocatedHead } from './log-cursor.js';
-import { macOfAppend } from './message-macs.js';
-import { encodeRecord, type Anchor } from './record-format.js';
+import type { LocatedHead, LogPosition } from './log-cursor.js';
+import { type Anchor, encodeRecord } from './record-format.js';
 import type { ShardLog } from './shard-log.js';
 import type { Run } from './shard-run.js';
 import { SendLost, SendRefused, type TopicLog } from './topic-log.js';

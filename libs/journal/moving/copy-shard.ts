@@ -1,6 +1,6 @@
 import type { JournalEntry, JournalReader } from '../journal.js';
 import { GROUP_BYTES, GROUP_RECORDS } from '../limits.js';
-import type { JournalReceiver } from '../stores/journal-receiver.js';
+import type { JournalReceiver } from '../stores/journal-store.js';
 
 const PAGE = 4 * GROUP_RECORDS;
 

@@ -3,7 +3,7 @@ import { withTransaction } from '#libs/platform/database/postgres.js';
 import { beforeFirst } from '../hash-chain.js';
 import type { JournalEntry, JournalHead } from '../journal.js';
 import type { JournalFamily } from '../journal-id.js';
-import { checkFollows, type JournalReceiver } from '../stores/journal-receiver.js';
+import { checkFollows, type JournalReceiver } from '../stores/journal-store.js';
 
 const HEAD = `
   select sequence, epoch, encode(hash, 'hex') as hash from journal.records

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { ArrayRoom } from '#libs/platform/database/array-room.js';
+import { ArrayRoom } from '#libs/platform/database/binary-array.js';
 import type { BatchSink } from '../group-commit-writer.js';
 import type { JournalEntry } from '../journal.js';
 import { JournalAmbiguous, JournalFenced, JournalUnavailable, messageOf } from '../journal-errors.js';
@@ -7,7 +7,7 @@ import type { JournalId } from '../journal-id.js';
 import type { RecordMacs } from '../seals/record-macs.js';
 import type { Session } from './session.js';
 import { settle, type SettlementPorts } from './settlement.js';
-import { appendStatement, confirmStatement, type AppendRooms } from './statements.js';
+import { type AppendRooms, appendStatement, confirmStatement } from './statements.js';
 
 const UNIQUE_VIOLATION = '23505';
 /** Long, since nothing is lost while it waits. */

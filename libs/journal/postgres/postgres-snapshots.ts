@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { JournalFamily } from '../journal-id.js';
-import type { Snapshot, SnapshotStore } from '../snapshots.js';
+import type { Snapshot, SnapshotStore } from '../sealed-snapshots.js';
 
 const SAVE = `
   insert into journal.snapshots (family, shard, sequence, hash, format_version, body)

@@ -1,6 +1,5 @@
 import type { QueryConfig } from 'pg';
-import type { ArrayRoom } from '#libs/platform/database/array-room.js';
-import { BYTEA, binaryArray, TEXT } from '#libs/platform/database/binary-array.js';
+import { type ArrayRoom, binaryArray, BYTEA, TEXT } from '#libs/platform/database/binary-array.js';
 import type { JournalEntry } from '../journal.js';
 import type { JournalFamily, JournalId } from '../journal-id.js';
 import type { RecordMacs } from '../seals/record-macs.js';

@@ -5,8 +5,15 @@ import type { JournalEntry, JournalHead } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import { JOURNAL_FAMILIES, type JournalId } from '../journal-id.js';
 import type { RecordMacs } from '../seals/record-macs.js';
-import { checkEnd, JournalUnsealed, withLastSealed, type FoundEnd } from '../seals/sealed-end.js';
-import { findSealedFrom, noteSealedFrom, type SealedFromRow } from '../seals/sealed-from.js';
+import {
+  checkEnd,
+  findSealedFrom,
+  type FoundEnd,
+  JournalUnsealed,
+  noteSealedFrom,
+  type SealedFromRow,
+  withLastSealed,
+} from '../seals/sealed-end.js';
 import type { Session } from './session.js';
 import { appendStatement, RECORD_COLUMNS } from './statements.js';
 

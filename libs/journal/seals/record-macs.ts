@@ -1,7 +1,7 @@
-import { createHmac, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { JournalEntry } from '../journal.js';
 import type { JournalFamily } from '../journal-id.js';
-import { isOneOf, sealingKey } from '../sealing-key.js';
+import type { MacsByIndex } from '../kafka/topic-log.js';
 
 /** No other key is derived with this purpose: the MAC of a snapshot is none of a record. */
 const PURPOSE = 'sotto journal seal';
@@ -42,4 +42,28 @@ export class RecordMacs {
     const covered = [this.family, shard, epoch, sequence, hash].join(' ');
     return createHmac('sha256', key).update(covered).digest();
   }
+}
+
+/** The MAC of one append, by the index of its message; none without keys. */
+export function macOfAppend(seals: RecordMacs | undefined, records: readonly JournalEntry[]): MacsByIndex {
+  const last = records.at(-1);
+  if (seals === undefined || last === undefined) return new Map();
+  return new Map([[records.length - 1, seals.sealOf(last)]]);
+}
+
+/** The MACs that the records have already. */
+export function macsOf(entries: readonly JournalEntry[]): MacsByIndex {
+  return new Map(entries.flatMap(({ seal }, place) => (seal === undefined ? [] : [[place, seal] as const])));
+}
+
+const KEY_BYTES = 32;
+
+/** From the same secret, another key for each purpose: no use of one can be made to give what another would. */
+export function sealingKey(secret: Buffer, purpose: string): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), purpose, KEY_BYTES)));
+}
+
+/** In a time that does not tell how much of it is right. */
+export function isOneOf(seals: readonly Buffer[], given: Buffer): boolean {
+  return seals.some((seal) => seal.length === given.length && timingSafeEqual(seal, given));
 }

@@ -2,6 +2,8 @@ import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import type { JournalHead } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import type { RecordMacs } from './record-macs.js';
+import type { QueryConfig } from 'pg';
+import type { JournalId } from '../journal-id.js';
 
 /** A journal whose end no owner has written. Another may have, and every later decision would rest on it. */
 export class JournalUnsealed extends StartFault {
@@ -60,4 +62,24 @@ export function checkEnd(
     shard,
     `record ${sequence}, whose seal no key of ID_KEY has made: put the key back that was taken out of it, behind the first; if none was, it was written by somebody who is no owner`,
   );
+}
+
+/** From which record on a shard's appends have MACs. Only the table role can remove a row. */
+export function findSealedFrom({ family, shard }: JournalId): QueryConfig {
+  return {
+    text: 'select sequence from journal.sealed where family = $1 and shard = $2',
+    values: [family, shard],
+  };
+}
+
+/** The first row stays. */
+export function noteSealedFrom({ family, shard }: JournalId, sequence: number): QueryConfig {
+  return {
+    text: 'insert into journal.sealed (family, shard, sequence) values ($1, $2, $3) on conflict (family, shard) do nothing',
+    values: [family, shard, sequence],
+  };
+}
+
+export interface SealedFromRow {
+  readonly sequence: number;
 }

@@ -9,13 +9,13 @@ import { KafkaJournal } from '../kafka/kafka-journal.js';
 import { KafkaUnsettled } from '../kafka/topic-log.js';
 import type { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
 import { isNotAllowed, rightMissing } from '../kafka/kafkajs/rights.js';
-import { findIncarnation } from '../incarnation/incarnation.js';
-import { checkRestored, surplusOf, type RestoredPorts, type Surplus } from '../restored/restored-check.js';
+import { findIncarnation } from '../incarnation/topic-incarnation.js';
+import { checkRestored, type RestoredPorts, type Surplus, surplusOf } from '../restored/restored-check.js';
 import { RestoredMark } from '../restored/restored-mark.js';
 import type { RecordMacs } from '../seals/record-macs.js';
-import { findSealedFrom, noteSealedFrom, type SealedFromRow } from '../seals/sealed-from.js';
+import { findSealedFrom, noteSealedFrom, type SealedFromRow } from '../seals/sealed-end.js';
 import { checkOffset, checkRecord, unknownTopic } from '../checkpoint/checkpoint-check.js';
-import type { CheckpointTable, Checkpoint } from '../checkpoint/checkpoint-table.js';
+import type { Checkpoint, CheckpointTable } from '../checkpoint/checkpoint-table.js';
 import { CheckpointedWriter } from '../checkpoint/checkpointed-writer.js';
 
 export interface CheckpointedTopicsPorts {

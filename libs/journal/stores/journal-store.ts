@@ -1,8 +1,13 @@
 import type { KafkaBackend } from '../backend/journal-backend.js';
-import type { BareReader, Journal, JournalHead, JournalReader } from '../journal.js';
+import type { BareReader, Journal, JournalEntry, JournalHead, JournalReader } from '../journal.js';
 import type { TopicSurvey } from '../kafka/topic-survey.js';
 import type { Surplus } from '../restored/restored-check.js';
-import type { JournalReceiver } from './journal-receiver.js';
+import { JournalCorrupt } from '../journal-errors.js';
+import type { Pool } from 'pg';
+import { ConfigFault } from '#libs/platform/process/start-fault.js';
+import type { JournalFamily } from '../journal-id.js';
+import type { RecordMacs } from '../seals/record-macs.js';
+import type { Patience } from './until-settled.js';
 
 export type StoreKind = 'postgres' | 'kafka';
 
@@ -36,4 +41,40 @@ export interface JournalStore {
   /** What stands beside the records of a shard; undefined where nothing can. */
   survey(shard: number): Promise<TopicSurvey | undefined>;
   close(): Promise<void>;
+}
+
+/** Appends records of another copy of the journal as they are, epochs and hashes included. Its user holds the JournalLock alone. */
+export interface JournalReceiver {
+  /** The last record of the shard, or the head before the first. */
+  head(shard: number): Promise<JournalHead>;
+  /** Appends consecutive entries after the head. Resolves once they are durable; on failure `head()` tells how many were written. */
+  receive(shard: number, entries: readonly JournalEntry[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Throws where the entry does not follow the head. */
+export function checkFollows(shard: number, head: JournalHead, first: JournalEntry): void {
+  if (first.sequence === head.sequence + 1 && first.previousHash === head.hash) return;
+  throw new JournalCorrupt(shard, first.sequence, `it does not follow record ${head.sequence}`);
+}
+
+export interface StorePorts extends Patience {
+  /** Whose journals these are. */
+  readonly family: JournalFamily;
+  readonly databaseUrl: string;
+  readonly pool: Pool;
+  /** The name of this process for the brokers. */
+  readonly instance: string;
+  /** Needed to write. */
+  readonly seals?: RecordMacs | undefined;
+  /** All that the family may have. */
+  readonly shards: readonly number[];
+}
+
+/** No owner goes on after a record without a MAC, so no writer begins without keys. */
+export function sealsOf({ seals }: StorePorts): RecordMacs {
+  if (seals !== undefined) return seals;
+  throw new ConfigFault([
+    'ID_KEY is not set: who writes to journals seals them with a key that comes from it',
+  ]);
 }

@@ -11,11 +11,9 @@ import { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
 import type { Surplus } from '../restored/restored-check.js';
 import { RestoredMark } from '../restored/restored-mark.js';
 import { surveyTopic, type TopicSurvey } from '../kafka/topic-survey.js';
-import { CheckpointTable, type Checkpoint } from '../checkpoint/checkpoint-table.js';
+import { type Checkpoint, CheckpointTable } from '../checkpoint/checkpoint-table.js';
 import { CheckpointedReader } from '../checkpoint/checkpointed-reader.js';
-import type { JournalReceiver } from './journal-receiver.js';
-import type { JournalStore } from './journal-store.js';
-import { sealsOf, type StorePorts } from './store-ports.js';
+import { type JournalReceiver, type JournalStore, sealsOf, type StorePorts } from './journal-store.js';
 import { untilSettled } from './until-settled.js';
 import { CheckpointedTopics, type Opener } from './checkpointed-topics.js';
 

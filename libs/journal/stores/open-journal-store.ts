@@ -4,10 +4,9 @@ import { JournalBackend } from '../backend/journal-backend.js';
 import { kafkaAddress } from '../kafka/kafka-access.js';
 import type { KafkaSettings } from '../kafka/kafka-settings.js';
 import { RestoredMark } from '../restored/restored-mark.js';
-import type { JournalStore, StoreKind } from './journal-store.js';
+import type { JournalStore, StoreKind, StorePorts } from './journal-store.js';
 import { KafkaStore } from './kafka-store.js';
 import { PostgresStore } from './postgres-store.js';
-import type { StorePorts } from './store-ports.js';
 
 /**
  * Chooses the backend: Kafka where its brokers are named, else PostgreSQL. Refuses where the database remembers another.

@@ -6,9 +6,7 @@ import { PostgresJournal } from '../postgres/postgres-journal.js';
 import { PostgresJournalReader } from '../postgres/postgres-reader.js';
 import { PostgresReceiver } from '../postgres/postgres-receiver.js';
 import type { Surplus } from '../restored/restored-check.js';
-import type { JournalReceiver } from './journal-receiver.js';
-import type { JournalStore } from './journal-store.js';
-import { sealsOf, type StorePorts } from './store-ports.js';
+import { type JournalReceiver, type JournalStore, sealsOf, type StorePorts } from './journal-store.js';
 
 /** Journals in `journal.records`, whose tables are migrations. */
 export class PostgresStore implements JournalStore {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ArrayRoom } from './array-room.js';
-import { binaryArray, TEXT } from './binary-array.js';
+import { ArrayRoom, binaryArray, TEXT } from './binary-array.js';
 
 const MEBIBYTE = 1_048_576;
 

@@ -1,6 +1,6 @@
-import { pause, type Clock } from '../time/clock.js';
+import { type Clock, pause } from '../time/clock.js';
 import { isUnanswered } from './postgres.js';
-import { quietly } from '../process/quiet-faults.js';
+import { quietly } from '../process/log.js';
 
 const POLL_MS = 500;
 

@@ -1,5 +1,3 @@
-import type { ArrayRoom } from './array-room.js';
-
 /** How values of one type stand in an array of PostgreSQL's binary format. */
 export interface ElementType<T> {
   /** Fixed for ever in PostgreSQL's catalogue. */
@@ -55,4 +53,22 @@ export function binaryArray<T>(type: ElementType<T>, items: readonly (T | null)[
     at += LENGTH_BYTES + Math.max(0, length);
   }
   return array;
+}
+
+/** A larger array has memory of its own, so that it does not stay for ever. */
+const MOST_KEPT_BYTES = 1_048_576;
+
+/**
+ * One buffer for arrays that are sent one after the other. A buffer for each costs more than filling it: V8 collects the whole heap
+ * for every few dozen megabytes that are allocated outside it.
+ */
+export class ArrayRoom {
+  private kept = Buffer.alloc(0);
+
+  /** Valid until the next call, which overwrites it. */
+  take(bytes: number): Buffer {
+    if (bytes > MOST_KEPT_BYTES) return Buffer.allocUnsafeSlow(bytes);
+    if (bytes > this.kept.length) this.kept = Buffer.allocUnsafeSlow(Math.min(2 * bytes, MOST_KEPT_BYTES));
+    return this.kept.subarray(0, bytes);
+  }
 }

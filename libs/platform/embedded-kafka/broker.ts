@@ -1,10 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import path from 'node:path';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { StartFault } from '../process/start-fault.js';
-import { keepBroker } from './keeper.js';
-import { DATA_FOLDER, propertiesOf, type BrokerPlace, type ClusterPlan } from './server-properties.js';
+import { type BrokerPlace, type ClusterPlan, DATA_FOLDER, propertiesOf } from './server-properties.js';
+import { startWatcher } from '../supervision/orphan-reaper.js';
 
 /** The last ones have no controller left that would let them go. */
 const STOP_WITHIN_MS = 10_000;
@@ -127,4 +127,19 @@ function sizeOf(file: string): number {
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
+}
+
+/** The broker is asked to stop, and killed if it does not in time. */
+const SCRIPT = `
+kill -TERM "$1"
+for second in 1 2 3 4 5 6 7 8 9 10; do
+  kill -0 "$1" || exit 0
+  sleep 1
+done
+kill -KILL "$1"
+`;
+
+/** No broker outlives the process that started it, however that ends. Returns what to call once the broker is gone. */
+export function keepBroker(pid: number): () => void {
+  return startWatcher('sotto-kafka-keeper', SCRIPT, [String(pid)]);
 }

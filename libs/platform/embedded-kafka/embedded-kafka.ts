@@ -1,18 +1,17 @@
 import '../kafkajs/idle-queues.js';
+import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { rename, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import path from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
 import { z } from 'zod';
-import { lockFolder, type FolderLock } from '../files/folder-lock.js';
-import { makeFolder } from '../files/make-folder.js';
+import { type FolderLock, lockFolder } from '../files/folder-lock.js';
+import { makeFolder, readIfThere } from '../files/make-folder.js';
 import { isPortFree, pickPorts } from '../supervision/ports.js';
-import { readIfThere } from '../files/read-if-there.js';
 import { EXIT, StartFault } from '../process/start-fault.js';
 import { markerOf } from '../supervision/marker.js';
 import { Broker } from './broker.js';
-import { kafkaJars, type JarPlaces } from './jars.js';
+import { type JarPlaces, kafkaJars } from './jars.js';
 import type { BrokerPlace, ClusterPlan } from './server-properties.js';
 
 export interface KafkaOptions extends JarPlaces {

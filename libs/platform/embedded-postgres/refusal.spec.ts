@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { whyItRefuses } from './refusal.js';
+import { whyItRefuses } from './embedded-postgres.js';
 
 const PLENTY = 2 ** 40;
 const line = (level: string, text: string): string => `2026-11-24 03:00:00.000 UTC [7]  ${level}:  ${text}\n`;

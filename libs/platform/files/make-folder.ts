@@ -1,6 +1,6 @@
-import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { isCodedError, StartFault } from '../process/start-fault.js';
+import { mkdir, readFile, stat } from 'node:fs/promises';
+import { EXIT, isCodedError, StartFault } from '../process/start-fault.js';
 
 /**
  * A folder and what is missing above it. Node's own recursive mkdir tries for ever where a folder is there and takes no new ones
@@ -31,6 +31,19 @@ async function makeOne(folder: string, mode: number): Promise<void> {
     if (code === 'EEXIST')
       throw new StartFault(`cannot make ${folder}: it is not a folder, but a link to nowhere`);
     if (code === 'ENOENT') throw new StartFault(`cannot make ${folder}: its parent takes no folders`);
+    throw error;
+  }
+}
+
+/** Undefined where there is no such file. What cannot be read is not missing: making it anew would bury it. */
+export async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    if (error.code === 'ENOENT') return undefined;
+    // The one fault of reading that bears no path: a folder can be opened.
+    if (error.code === 'EISDIR') throw new StartFault(`cannot use ${file}: it is a folder`, EXIT.damaged);
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { isValidToken } from './valid-token.js';
+import { isValidToken } from './internal-server.js';
 
 it.each([
   ['secret', ['secret'], true],

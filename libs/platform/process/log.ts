@@ -1,6 +1,14 @@
-import { pino, stdSerializers, stdTimeFunctions } from 'pino';
-import type { Bindings, ChildLoggerOptions, DestinationStream, Logger } from 'pino';
+import {
+  type Bindings,
+  type ChildLoggerOptions,
+  type DestinationStream,
+  type Logger,
+  pino,
+  stdSerializers,
+  stdTimeFunctions,
+} from 'pino';
 import { redact, redactFields } from './redact.js';
+import type { Clock } from '../time/clock.js';
 
 export type { Logger } from 'pino';
 
@@ -67,4 +75,21 @@ function redactBindings(log: Logger): void {
 /** The logger of one request; the id is the one that the caller sees in `X-Request-Id`. */
 export function forRequest(log: Logger, requestId: string): Logger {
   return log.child({ request_id: requestId });
+}
+
+export type OnFault = (what: string, error: unknown) => void;
+
+const QUIET_NANOS = 10_000_000_000n;
+
+/** Reports a lasting fault once, and then only now and then: what is tried five times a second fails as often. */
+export function quietly(onFault: OnFault, clock: Clock): OnFault {
+  const reported = new Map<string, { readonly text: string; readonly at: bigint }>();
+  return (what, error) => {
+    const text = String(error);
+    const last = reported.get(what);
+    const now = clock.monotonicNanos();
+    if (last?.text === text && now - last.at < QUIET_NANOS) return;
+    reported.set(what, { text, at: now });
+    onFault(what, error);
+  };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { quietly } from './quiet-faults.js';
+import { quietly } from './log.js';
 
 describe('faults that go on', () => {
   it('are told at once, when they change, and again after a while', () => {

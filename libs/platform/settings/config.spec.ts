@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { defineConfig, loadConfig } from './config.js';
+import { defineConfig, loadConfig, renderSettingsTable } from './config.js';
 import { flag, httpUrl, integer, listOf, nonEmpty, oneOf, port, postgresUrl } from './setting-types.js';
-import { renderSettingsTable } from './settings-table.js';
 import { ConfigFault, EXIT } from '../process/start-fault.js';
 
 const definition = defineConfig({

@@ -1,7 +1,6 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { Cancel, Clock } from '../time/clock.js';
 import type { Environment } from '../settings/config.js';
-import { BackOff } from './back-off.js';
 import type { LogFile } from './log-file.js';
 
 export interface ChildSpec {
@@ -81,5 +80,22 @@ export class SupervisedChild {
     const wait = this.backOff.next(this.clock.monotonicNanos() - this.startedNanos);
     this.cancelRestart = this.clock.after(wait, () => this.start());
     this.events.ended(how, wait);
+  }
+}
+
+const FIRST_REPEAT_MS = 200;
+const LONGEST_MS = 5_000;
+const HEALTHY_NANOS = 60_000_000_000n;
+
+/** How long to wait before the next start: not at all for the first, then doubling; a healthy minute makes it forget. */
+export class BackOff {
+  private failures = 0;
+
+  /** `ranNanos`: how long the process that has just ended had been running. */
+  next(ranNanos: bigint): number {
+    if (ranNanos >= HEALTHY_NANOS) this.failures = 0;
+    const wait = this.failures === 0 ? 0 : Math.min(LONGEST_MS, FIRST_REPEAT_MS * 2 ** (this.failures - 1));
+    this.failures += 1;
+    return wait;
   }
 }

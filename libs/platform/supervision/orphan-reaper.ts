@@ -1,5 +1,7 @@
-import { markerText, type ClusterMarker } from './marker.js';
-import { startWatcher } from './watcher.js';
+import { type ClusterMarker, markerText, processesOf } from './marker.js';
+import { signal } from '../embedded-postgres/leftover.js';
+import { type Clock, pause } from '../time/clock.js';
+import { spawn } from 'node:child_process';
 
 const PATIENCE_S = 8;
 
@@ -30,4 +32,41 @@ export interface OrphanReaper {
 /** Only Linux shows environments; elsewhere the processes' own watch on their launcher has to do. */
 export function startOrphanReaper(marker: ClusterMarker, clusterFile: string): OrphanReaper {
   return { dismiss: startWatcher('sotto-orphan-reaper', SCRIPT, [markerText(marker), clusterFile]) };
+}
+
+const POLL_MS = 50;
+
+/**
+ * Ends what an earlier launcher left behind. The caller holds the folder's lock, so these processes have no launcher any more
+ * and are stopping by themselves; they only get no longer than `patienceMs` for it.
+ */
+export async function endLeftovers(marker: ClusterMarker, clock: Clock, patienceMs: number): Promise<number> {
+  const found = await processesOf(marker);
+  if (found.length === 0) return 0;
+  for (let waited = 0; waited < patienceMs; waited += POLL_MS) {
+    await pause(clock, POLL_MS);
+    if ((await processesOf(marker)).length === 0) return found.length;
+  }
+  for (const pid of await processesOf(marker)) signal(pid, 'SIGKILL');
+  return found.length;
+}
+
+/** A line means that all is over and nothing is to be done; the end of the pipe without one means that we were killed. */
+const WAIT = 'read -r line && exit 0\n';
+
+/**
+ * A shell that waits on a pipe from us and does what `script` says when we were killed. It is no child that dies with us: it leads
+ * its own group and holds no folder. Returns what to call when it is not needed any more.
+ */
+export function startWatcher(name: string, script: string, args: readonly string[]): () => void {
+  const shell = spawn('/bin/sh', ['-c', WAIT + script, name, ...args], {
+    cwd: '/',
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  shell.on('error', () => undefined);
+  shell.stdin.on('error', () => undefined);
+  shell.unref();
+  return () => void shell.stdin.end('done\n');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { BackOff } from './back-off.js';
+import { BackOff } from './child.js';
 import { summarise } from './log-file.js';
 
 const SECOND = 1_000_000_000n;

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from '@jest/globals';
-import { shellWord } from './shell-word.js';
+import { shellWord } from './visible-text.js';
 
 it.each(['.data', '/var/lib/sotto', 'with space', "it's", '$HOME `id` "x" \\', 'ä*?', ''])(
   'a shell takes %j for one word',

@@ -23,3 +23,8 @@ export function visibleJson(document: object): string {
 function hexOf(character: string): string {
   return character.charCodeAt(0).toString(HEX);
 }
+
+/** Text as one word of a shell, so that a command can be pasted as it is printed. */
+export function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

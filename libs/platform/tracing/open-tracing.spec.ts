@@ -6,9 +6,8 @@ import type { ProcessScope } from '../process/lifecycle.js';
 import { createLogger } from '../process/log.js';
 import { processSettings } from '../settings/process-settings.js';
 import { SystemClock } from '../time/system-clock.js';
-import { openTracing, type OpenedTracing } from './open-tracing.js';
-import { noTracing } from './tracing.js';
-import { tracingSettings } from './tracing-settings.js';
+import { type OpenedTracing, openTracing } from './open-tracing.js';
+import { noTracing, tracingSettings } from './tracing.js';
 
 const SETTINGS = { ...processSettings, ...tracingSettings };
 

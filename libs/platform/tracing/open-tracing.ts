@@ -6,8 +6,7 @@ import type { Logger } from '../process/log.js';
 import type { processSettings } from '../settings/process-settings.js';
 import { redactFields } from '../process/redact.js';
 import type { OtlpTracing } from './otlp-tracing.js';
-import { noTracing, type Tracing } from './tracing.js';
-import type { tracingSettings } from './tracing-settings.js';
+import { noTracing, type Tracing, type tracingSettings } from './tracing.js';
 
 export interface TracingParts {
   readonly config: Config<typeof tracingSettings> & Pick<Config<typeof processSettings>, 'INSTANCE'>;

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 import { isDamage, JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalReader } from '#libs/journal/journal.js';
-import { tail, type JournalTail } from '#libs/journal/tail.js';
-import { untilNext, type Cancel, type Clock } from '#libs/platform/time/clock.js';
-import { quietly, type OnFault } from '#libs/platform/process/quiet-faults.js';
+import { type JournalTail, tail } from '#libs/journal/tail.js';
+import { type Cancel, type Clock, untilNext } from '#libs/platform/time/clock.js';
+import { type OnFault, quietly } from '#libs/platform/process/log.js';
 import type { ProjectedEnd } from '../offsets.js';
 import { PositionGap, type Projector } from '../projector.js';
 import { DamageTrackingReader } from './damage-tracking-reader.js';

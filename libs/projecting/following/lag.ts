@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { PolledAnswer } from '#libs/platform/time/polled-answer.js';
-import { quietly, type OnFault } from '#libs/platform/process/quiet-faults.js';
+import { type OnFault, quietly } from '#libs/platform/process/log.js';
 import { OffsetsTable } from '../offsets.js';
 import type { ProjectionTables } from '../projection.js';
 

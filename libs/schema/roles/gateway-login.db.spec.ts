@@ -1,18 +1,18 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import jwt from 'jsonwebtoken';
 import type pg from 'pg';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccountAdministration } from '#libs/identity/accounts/account-administration.js';
 import type { NewUser } from '#libs/identity/accounts/enrol-users.js';
 import {
   AUCTIONS,
   enterUser,
+  type Gateway,
   logIn,
   openGateway,
   PASSWORD,
-  type Gateway,
 } from '#libs/identity/gateway.fixture.js';
-import { loginKeys } from '#libs/identity/sessions/login-keys.js';
+import { loginKeys } from '#libs/identity/sessions/login-service.js';
 import { MAX_FAILURES } from '#libs/identity/sessions/login-throttle.js';
 import { Halts } from '#libs/auction/admission/policy/halts.js';
 import { OperatorActions } from '#libs/auction/admission/policy/operator-actions.js';
@@ -21,7 +21,7 @@ import { openPool } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { allMigrations } from '../all-migrations.js';
-import { prepareDatabaseRoles, urlAs, type RolePasswords } from './database-roles.js';
+import { prepareDatabaseRoles, type RolePasswords, urlAs } from './database-roles.js';
 import { dropWithRoles } from '#libs/testing/database/role-logins.js';
 
 const PASSWORDS: RolePasswords = { gateway: 'gateway-password', operations: 'operations-password' };

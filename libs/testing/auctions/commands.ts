@@ -1,5 +1,5 @@
-import { decideCancel } from '#libs/auction/rules/decide/cancel.js';
-import { decideClose } from '#libs/auction/rules/decide/close.js';
+import { decideCancel, decideVoid } from '#libs/auction/rules/decide/void.js';
+import { decideClose, decideExpiries } from '#libs/auction/rules/decide/close.js';
 import type {
   CreateBody,
   CreateFacts,
@@ -10,14 +10,12 @@ import type {
 import type { Decided, Decision } from '#libs/auction/rules/decided.js';
 import type { WithdrawnBy } from '#libs/auction/rules/events.js';
 import { decideExecution, type ExecutionReport } from '#libs/auction/rules/decide/execution.js';
-import { decideExpiries } from '#libs/auction/rules/decide/expire.js';
 import type { Instant } from '#libs/base/instant.js';
 import { opened, planCreate } from '#libs/auction/rules/decide/plan-create.js';
 import { planRevise, revised } from '#libs/auction/rules/decide/plan-revise.js';
 import { planSubmit, submitted } from '#libs/auction/rules/decide/plan-submit.js';
 import type { Rejection } from '#libs/base/rejection.js';
 import type { AuctionState } from '#libs/auction/rules/state.js';
-import { decideVoid } from '#libs/auction/rules/decide/void.js';
 import { decideWithdraw } from '#libs/auction/rules/decide/withdraw.js';
 import { aCreate, aParty, at, createFacts, grantFor, NO_TOKENS, type Tokens } from './builders.js';
 

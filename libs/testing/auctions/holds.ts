@@ -1,4 +1,6 @@
 import type { Hold } from '#libs/auction/rules/terms.js';
+import { holdsOf } from '#libs/auction/rules/holds-of.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
 
 /** Holds added up by venue, resource and asset. */
 export function sumsOf(holds: readonly Hold[]): ReadonlyMap<string, bigint> {
@@ -8,4 +10,20 @@ export function sumsOf(holds: readonly Hold[]): ReadonlyMap<string, bigint> {
     sums.set(name, (sums.get(name) ?? 0n) + BigInt(amount));
   }
   return sums;
+}
+
+/** What the reservations must say of these auctions, in the words of `ShardWorld.reservedBy`: nothing of what is zero. */
+export function expectedHolds(states: Iterable<AuctionState>): Record<string, number> {
+  const amounts: Record<string, number> = {};
+  for (const state of states) {
+    for (const [account, holds] of holdsOf(state)) {
+      for (const hold of holds.filter(({ amount }) => amount !== 0))
+        amounts[nameOf(account, hold)] = (amounts[nameOf(account, hold)] ?? 0) + hold.amount;
+    }
+  }
+  return amounts;
+}
+
+function nameOf(account: string, { venue, resource, asset }: Hold): string {
+  return `${account}/${venue}/${resource}/${asset}`;
 }

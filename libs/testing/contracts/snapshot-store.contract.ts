@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { Journal, JournalReader } from '../../journal/journal.js';
-import { SealedSnapshots } from '../../journal/sealed-snapshots.js';
-import type { Snapshot, SnapshotStore } from '../../journal/snapshots.js';
+import type { Journal, JournalReader } from '#libs/journal/journal.js';
+import { SealedSnapshots, type Snapshot, type SnapshotStore } from '#libs/journal/sealed-snapshots.js';
 import { freshShard } from './journal-subject.js';
 
 const LAST = Number.MAX_SAFE_INTEGER;

@@ -1,10 +1,10 @@
-import type { OperationExamples } from '../../edge/documents/about.js';
-import { ANYWHERE } from '../../edge/documents/about.js';
-import type { OpenApi, OpenApiOperation, Response } from '../../edge/documents/openapi-types.js';
+import path from 'node:path';
+import { ANYWHERE, type OperationExamples } from '#libs/edge/documents/about.js';
+import type { OpenApi, OpenApiOperation, Response } from '#libs/edge/documents/openapi-types.js';
 import { documentedResponse, HttpRoutes } from './http-routes.js';
-import type { ObservedExchange } from '#libs/client/observer.js';
-import type { RecordedFrame } from './recorder.js';
-import type { Recording } from './recording.js';
+import type { ObservedExchange } from '#libs/client/api-client.js';
+import { EXCHANGES_FILE, FRAMES_FILE, type RecordedFrame } from './recorder.js';
+import { existsSync, readFileSync } from 'node:fs';
 
 /** A reader takes in so much, and no longer one is shown where a shorter one tells the same. */
 const LONGEST = 4_096;
@@ -162,4 +162,26 @@ function kindsIn(value: unknown, at: string): string[] {
   if (Array.isArray(value)) return [`${at}[]`, ...value.flatMap((element) => kindsIn(element, `${at}[]`))];
   if (typeof value !== 'object' || value === null) return [`${at}: ${typeof value}`];
   return Object.entries(value).flatMap(([name, inner]) => kindsIn(inner, `${at}.${name}`));
+}
+
+/** Where within a recording that stands which was heard on the tour that examples are taken from. */
+export const TOUR = 'tour';
+
+/** Everything that was kept of a run. */
+export interface Recording {
+  readonly exchanges: readonly ObservedExchange[];
+  readonly frames: readonly RecordedFrame[];
+}
+
+export function readRecording(folder: string): Recording {
+  return {
+    exchanges: linesOf(path.join(folder, EXCHANGES_FILE)) as ObservedExchange[],
+    frames: linesOf(path.join(folder, FRAMES_FILE)) as RecordedFrame[],
+  };
+}
+
+function linesOf(file: string): unknown[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line): unknown => JSON.parse(line));
 }

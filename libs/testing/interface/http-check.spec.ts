@@ -1,15 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { object } from '../../edge/decoding/decode.js';
-import { atoms } from '../../edge/decoding/decode-scalars.js';
-import { named } from '../../edge/documents/components.js';
-import { DEMO_DIALECT } from '../../edge/fixtures/demo-dialect.js';
-import { openApiDocument } from '../../edge/documents/openapi.js';
-import { anyText, oneOf, optional, record, words } from '../../edge/documents/shapes.js';
-import { endpoint } from '../../edge/endpoint.js';
-import { anyUuid } from '../../edge/path-ids.js';
-import { integerParam, query } from '../../edge/decoding/query.js';
+import { object } from '#libs/edge/decoding/decode.js';
+import { anyUuid, atoms } from '#libs/edge/decoding/decode-scalars.js';
+import { named } from '#libs/edge/documents/components.js';
+import { DEMO_DIALECT } from '#libs/edge/fixtures/demo-listener.js';
+import { openApiDocument } from '#libs/edge/documents/openapi.js';
+import { anyText, oneOf, optional, record, words } from '#libs/edge/documents/shapes.js';
+import { endpoint } from '#libs/edge/endpoint.js';
+import { integerParam, query } from '#libs/edge/decoding/query.js';
 import { HttpCheck } from './http-check.js';
-import type { ObservedExchange } from '#libs/client/observer.js';
+import type { ObservedExchange } from '#libs/client/api-client.js';
 
 const boat = named(
   'Boat',

@@ -6,9 +6,9 @@ import {
   type OpenApiOperation,
   type Parameter,
   type Response,
-} from '../../edge/documents/openapi-types.js';
+} from '#libs/edge/documents/openapi-types.js';
 import { documentedResponse, HttpRoutes } from './http-routes.js';
-import type { ObservedExchange } from '#libs/client/observer.js';
+import type { ObservedExchange } from '#libs/client/api-client.js';
 import { SchemaSet } from './schema-set.js';
 
 /** Of the protocol, and of no interest to a reader of the document. */

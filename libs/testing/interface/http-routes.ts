@@ -1,6 +1,10 @@
-import type { OpenApi, OpenApiOperation, Response } from '../../edge/documents/openapi-types.js';
-import { followed } from '../../edge/documents/openapi-types.js';
-import type { ObservedExchange } from '#libs/client/observer.js';
+import {
+  followed,
+  type OpenApi,
+  type OpenApiOperation,
+  type Response,
+} from '#libs/edge/documents/openapi-types.js';
+import type { ObservedExchange } from '#libs/client/api-client.js';
 
 export interface DocumentedRoute {
   readonly operation: OpenApiOperation;

@@ -1,4 +1,4 @@
-import { observed } from '#libs/client/observer.js';
+import { observed } from '#libs/client/api-client.js';
 import { recordClose, recordExchange, recordFrame } from './recorder.js';
 
 /** Jest loads this before each end-to-end spec, so that what its clients say and hear is recorded. */

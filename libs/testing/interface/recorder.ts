@@ -1,6 +1,6 @@
-import { appendFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Direction, ObservedExchange } from '#libs/client/observer.js';
+import { appendFileSync } from 'node:fs';
+import type { Direction, ObservedExchange } from '#libs/client/api-client.js';
 
 /** A frame of a stream, or its end. */
 export type RecordedFrame =

@@ -1,4 +1,4 @@
-import type { Snapshot, SnapshotStore } from '../../journal/snapshots.js';
+import type { Snapshot, SnapshotStore } from '#libs/journal/sealed-snapshots.js';
 
 const KEPT = 2;
 

@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { CreateBody, ReviseBody, SubmitBody } from '#libs/auction/rules/commands.js';
 import { shardOfCreate } from '#libs/auction/protocol/routing.js';
 import type { OwnerRequest } from '#libs/auction/protocol/protocol.js';
+import { IdempotencyIndex, type IdempotencyKey } from '#libs/shard/idempotency-index.js';
 
 type Request<Op extends OwnerRequest['op']> = Extract<OwnerRequest, { op: Op }>;
 
@@ -84,4 +85,18 @@ export function cancelOrder(
 ): Request<'cancel'> {
   const body = reason === undefined ? {} : { reason };
   return { op: 'cancel', auction_id: auctionId, ...body, ...named(account, key, body) };
+}
+
+/** Two keys for which commands of the account look alike to an idempotency index. Among any hundred thousand keys there are some. */
+export function collidingKeys(command: Omit<IdempotencyKey, 'key'>): [string, string] {
+  const seen = new Map<number, string>();
+  for (let attempt = 0; ; attempt += 1) {
+    const key = hash('sha256', String(attempt), 'hex').slice(0, 32);
+    const index = new IdempotencyIndex();
+    index.note({ ...command, key }, 1);
+    const [[number] = [0]] = index.upTo(1);
+    const other = seen.get(number);
+    if (other !== undefined) return [other, key];
+    seen.set(number, key);
+  }
 }

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { EndpointSpec } from '#libs/edge/endpoint.js';
-import { templateOf } from '#libs/edge/endpoint.js';
-import { canQueryFail } from '#libs/edge/exchange/query-rule.js';
+import { type EndpointSpec, templateOf } from '#libs/edge/endpoint.js';
+import { canQueryFail } from '#libs/edge/checks/parts.js';
 import type { ApiClient, ApiRequest } from '#libs/client/api-client.js';
 import { specs } from '../../documents/described-interface.js';
 import { rawExchange, recordRaw } from '../raw-exchange.js';
-import { sharedFloor, verdict, type TradingFloor } from '../trading-floor.js';
+import { sharedFloor, type TradingFloor, verdict } from '../trading-floor.js';
 
 /** What follows for every operation from its declaration alone, those that are added later included. */
 jest.setTimeout(30_000);

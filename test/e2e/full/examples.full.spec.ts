@@ -1,11 +1,11 @@
+import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type OwnedCluster, startCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { TOUR } from '#libs/testing/interface/recording.js';
+import { TOUR } from '#libs/testing/interface/examples.js';
 import { StreamFloor } from '../stream-floor.js';
 import { auctionBody, CONTRACT, mustBe, type Trader, untilPast } from '../trading-floor.js';
 

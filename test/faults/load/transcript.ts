@@ -1,4 +1,4 @@
-import type { ObservedExchange } from '#libs/client/observer.js';
+import type { ObservedExchange } from '#libs/client/api-client.js';
 import type { AsyncApi } from '#libs/edge/documents/asyncapi-types.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import { HttpCheck } from '#libs/testing/interface/http-check.js';

@@ -1,4 +1,4 @@
-import type { Snapshot, SnapshotStore } from '#libs/journal/snapshots.js';
+import type { Snapshot, SnapshotStore } from '#libs/journal/sealed-snapshots.js';
 import type { MemorySnapshotStore } from '#libs/testing/journals/memory-snapshots.js';
 import type { Host } from '../kernel/host.js';
 import type { SimulatedDatabase } from './database.js';

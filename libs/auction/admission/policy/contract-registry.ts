@@ -1,13 +1,20 @@
 import type { Pool } from 'pg';
 import type { ContractFacts } from '../../rules/commands.js';
-import { CONTRACT_COLUMNS, contractOfRow, type ContractPolicyRow } from './contract-rows.js';
 import type { RouteKey } from './policy-snapshot.js';
+import { requiredInstant, utcText } from '../timestamps.js';
 
 export interface ContractPage {
   readonly venue?: string;
   /** The last contract of the page before. */
   readonly after?: RouteKey;
   readonly limit: number;
+}
+
+export const CONTRACT_COLUMNS = `venue, contract_id, outcome, title, equivalence_id, price_tick_atoms,
+  quantity_step_atoms, status, ${utcText('closes_at')} as closes_at`;
+
+export function contractOfRow(row: ContractPolicyRow): ContractFacts {
+  return { ...row, closes_at: requiredInstant(row.closes_at) };
 }
 
 const PAGE = `
@@ -51,3 +58,5 @@ export async function setContractStatus(
   );
   return rowCount === 1;
 }
+
+export type ContractPolicyRow = ContractFacts;

@@ -1,9 +1,9 @@
 import type { Pool, PoolClient } from 'pg';
 import type { Instant } from '#libs/base/instant.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
-import { HALT_COLUMNS, haltOfRow, type HaltRow } from './halt-rows.js';
 import { enterAction, type OperatorActionName } from './operator-actions.js';
 import type { Halt, HaltScope } from './policy-snapshot.js';
+import { requiredInstant, utcText } from '../timestamps.js';
 
 /** `version` is that of the policy from which on the halt is, or is no longer, part of it. */
 export type ImposeResult =
@@ -117,4 +117,13 @@ function enter(
 async function versionIn(client: PoolClient): Promise<number> {
   const { rows } = await client.query<{ version: number }>('select version from control.version');
   return rows[0]?.version ?? 0;
+}
+
+export type HaltRow = Omit<Halt, 'target'> & { readonly target: string | null };
+
+export const HALT_COLUMNS = `halt_id, scope, target, what, reason, created_by as "by",
+  ${utcText('created_at')} as created_at`;
+
+export function haltOfRow({ target, ...row }: HaltRow): Halt {
+  return { ...row, created_at: requiredInstant(row.created_at), ...(target === null ? {} : { target }) };
 }

@@ -3,7 +3,7 @@ import type { ContractFacts } from '../../rules/commands.js';
 import type { Instant } from '#libs/base/instant.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import { requiredInstant, utcText } from '../timestamps.js';
-import { CONTRACT_COLUMNS, contractOfRow, type ContractPolicyRow } from './contract-rows.js';
+import { CONTRACT_COLUMNS, contractOfRow, type ContractPolicyRow } from './contract-registry.js';
 import {
   contractKey,
   type MakerGroup,
@@ -11,7 +11,7 @@ import {
   type PolicySnapshot,
   type TradingPrincipal,
 } from './policy-snapshot.js';
-import { HALT_COLUMNS, haltOfRow, type HaltRow } from './halt-rows.js';
+import { HALT_COLUMNS, haltOfRow, type HaltRow } from './halts.js';
 
 const VERSIONS = 'select version, contracts, principals, halts, groups, protection from control.version';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
-import { integerArray, textArray } from './array-literal.js';
+import { integerArray, textArray } from './reserved-rows.js';
 
 let database: TestDatabase;
 

@@ -1,7 +1,6 @@
 import type { Instant } from '#libs/base/instant.js';
-import { integerArray, textArray } from './array-literal.js';
+import { integerArray, keyColumns, textArray } from './reserved-rows.js';
 import type { ClaimKind, ClaimLine, ClaimOfEpoch } from './claim.js';
-import { keyColumns } from './reserved-rows.js';
 
 const KINDS: Readonly<Record<ClaimKind, number>> = { GROWS: 1, STANDS: 2, SHRINKS: 3, LACKING: 4 };
 /** `2026-11-20T12:00:00.123456`: as much of an instant as the server keeps, never later than it. */

@@ -2,11 +2,10 @@ import type { Client } from 'pg';
 import { KEPT } from '#libs/platform/database/postgres.js';
 import { SessionClient } from '#libs/platform/database/session-client.js';
 import { readFreezes } from '../freezes.js';
-import { integerArray } from './array-literal.js';
+import { integerArray, keyColumns, READ_STANDING, ReservedState, type StandingRow } from './reserved-rows.js';
 import { claimColumns, claimStatement, placesIn } from './claim-statement.js';
 import type { ClaimLine, ClaimOfEpoch } from './claim.js';
-import { accountKey, byName, type AccountKey, type ResourceKey } from './resource-key.js';
-import { keyColumns, READ_STANDING, ReservedState, type StandingRow } from './reserved-rows.js';
+import { accountKey, type AccountKey, byName, type ResourceKey } from './resource-key.js';
 
 /** Point look-ups only: a scan of the table would put a predicate lock on all accounts. */
 const PLANS = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin']

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { EvidenceInvalid } from '../evidence-invalid.js';
-import { readEvidence, type EvidenceText } from './evidence.js';
+import { EvidenceInvalid } from './evidence.js';
+import { type EvidenceText, readEvidence } from './evidence.js';
 import type { ResourceKey } from './resource-key.js';
 
 const COLLATERAL: ResourceKey = { venue: 'venue_a', resource: 'COLLATERAL', asset: '' };

@@ -1,9 +1,23 @@
 import type { Instant } from '#libs/base/instant.js';
 import type { Atoms } from '#libs/base/money.js';
 import { rejected, type Rejection } from '#libs/base/rejection.js';
-import { EvidenceInvalid } from '../evidence-invalid.js';
 import { instantOfUtcText } from '../timestamps.js';
 import type { ResourceKey } from './resource-key.js';
+
+/**
+ * The admission authority contradicted itself about one account. It is a value where many requests are answered together,
+ * so that one bad account refuses nobody else, and an error where it is thrown. The caller answers 500 `internal_error`.
+ */
+export class EvidenceInvalid extends Error {
+  readonly ok = false;
+  readonly status = 500;
+  readonly error = 'internal_error';
+
+  constructor(message: string) {
+    super(message);
+    this.name = 'EvidenceInvalid';
+  }
+}
 
 /** What the authority says of one resource of one account, and what is set aside of it. */
 export interface Evidence {

@@ -1,8 +1,6 @@
-import { instantFromNanos, type Instant } from '#libs/base/instant.js';
+import { type Instant, instantFromNanos } from '#libs/base/instant.js';
 import type { Hold } from '../../rules/terms.js';
 import type { Cancel } from '#libs/platform/time/clock.js';
-import { EvidenceInvalid } from '../evidence-invalid.js';
-import { judgeFreeze } from '../freezes.js';
 import type {
   DeskTotals,
   Release,
@@ -10,13 +8,15 @@ import type {
   ReserveOutcome,
   ReserveRequest,
 } from '../reservation-desk.js';
+import { EvidenceInvalid } from './evidence.js';
+import { judgeFreeze } from '../freezes.js';
 import { decideHold } from './capacity.js';
-import { ReservationBatch, type ClaimLine } from './claim.js';
+import { type ClaimLine, ReservationBatch } from './claim.js';
 import type { ReservedLine } from './desk-session.js';
 import { DeskWriter, type DeskWriterSettings } from './desk-writer.js';
 import { HoldBook, HoldDraft } from './hold-book.js';
 import { AccountKeyCache } from './key-ring.js';
-import { byName, resourcesOf, type AccountKey } from './resource-key.js';
+import { type AccountKey, byName, resourcesOf } from './resource-key.js';
 import type { ReservedState } from './reserved-rows.js';
 import { TokenSights } from './token-sights.js';
 import { UnwrittenKeys } from './unwritten-keys.js';

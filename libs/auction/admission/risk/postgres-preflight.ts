@@ -5,12 +5,11 @@ import type { Rejection } from '#libs/base/rejection.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import { judgeFreeze, readFreezes } from '../freezes.js';
-import type { PreflightDesk } from '../preflight-desk.js';
-import type { ReserveRequest } from '../reservation-desk.js';
+import type { PreflightDesk, ReserveRequest } from '../reservation-desk.js';
 import { capacityOf } from './capacity.js';
 import { keyColumns, READ_STANDING, ReservedState, type StandingRow } from './reserved-rows.js';
 import { accountKey, resourcesOf } from './resource-key.js';
-import { verdictOf, type PreflightVerdict } from './verdict.js';
+import { type PreflightVerdict, verdictOf } from './verdict.js';
 
 /** Asks the calculation of the reservation within a read-only transaction. */
 export class PostgresPreflight implements PreflightDesk {

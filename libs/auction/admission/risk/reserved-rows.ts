@@ -1,9 +1,8 @@
 import type { Instant } from '#libs/base/instant.js';
-import { EvidenceInvalid } from '../evidence-invalid.js';
+import { EvidenceInvalid } from './evidence.js';
 import type { Freezes } from '../freezes.js';
 import { utcText } from '../timestamps.js';
-import { textArray } from './array-literal.js';
-import { readEvidence, type Evidence, type EvidenceOf } from './evidence.js';
+import { type Evidence, type EvidenceOf, readEvidence } from './evidence.js';
 import { accountKey, type AccountKey } from './resource-key.js';
 import type { TokenSights } from './token-sights.js';
 
@@ -108,4 +107,21 @@ function shardsOf(row: StandingRow): number[] {
     throw new EvidenceInvalid(`reserved amounts ${held.join(', ')} cannot be right`);
   }
   return held;
+}
+
+const NEEDS_QUOTING = /["\\]/;
+
+/**
+ * A text array as the server reads it. The client library would look at every element on its own; here that is only done
+ * where one of them needs it.
+ */
+export function textArray(values: readonly string[]): string {
+  if (values.length === 0) return '{}';
+  const joined = values.join('","');
+  if (!NEEDS_QUOTING.test(values.join(''))) return `{"${joined}"}`;
+  return `{"${values.map((value) => value.replace(/["\\]/g, '\\$&')).join('","')}"}`;
+}
+
+export function integerArray(values: readonly number[]): string {
+  return `{${values.join(',')}}`;
 }

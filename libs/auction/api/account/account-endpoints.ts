@@ -1,7 +1,6 @@
 import { allOrNone, arrayOf, object } from '#libs/edge/decoding/decode.js';
-import { atoms, text, uuid } from '#libs/edge/decoding/decode-scalars.js';
+import { anyUuid, atoms, text, uuid } from '#libs/edge/decoding/decode-scalars.js';
 import { endpoint } from '#libs/edge/endpoint.js';
-import { anyUuid } from '#libs/edge/path-ids.js';
 import { group, groups, limits, makers, me, protectionOrNone } from './account-shapes.js';
 
 const groupID = anyUuid('invalid_request');

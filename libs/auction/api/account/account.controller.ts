@@ -5,10 +5,10 @@ import type { Pool } from 'pg';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
-import { instantFromNanos, type Instant } from '#libs/base/instant.js';
+import { type Instant, instantFromNanos } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { homeShard } from '../../protocol/routing.js';
-import { accountLimits } from './account-limits.js';
+import { accountLimits } from './account-shapes.js';
 import {
   getLimits,
   getMe,

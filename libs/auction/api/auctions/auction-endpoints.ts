@@ -3,7 +3,7 @@ import { NDJSON } from '#libs/edge/reply/ndjson.js';
 import { cursor, ignoredIn, integerParam, query } from '#libs/edge/decoding/query.js';
 import { object } from '#libs/edge/decoding/decode.js';
 import { instant } from '#libs/edge/decoding/decode-scalars.js';
-import { shardId, shardUuid } from '../../stream/shard-ids.js';
+import { shardId, shardUuid } from '../../stream/stream-limits.js';
 import { moment, optional } from '#libs/edge/documents/shapes.js';
 import { verdict } from '../quotes/quote-shapes.js';
 import { auction, auctionPage, ownAuction } from './auction-shapes.js';

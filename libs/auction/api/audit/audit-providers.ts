@@ -7,9 +7,8 @@ import { AuditReader } from '../../projections/audit/audit-reader.js';
 import { AuditReadLog } from '../../projections/audit/read-log.js';
 import type { processSettings } from '#libs/platform/settings/process-settings.js';
 import { JOURNAL } from '../tokens.js';
-import { AttestationKey } from './attestation-key.js';
+import { AttestationKey, type auditSettings } from './attestation-key.js';
 import { AuditDesk } from './audit-desk.js';
-import type { auditSettings } from './audit-settings.js';
 import { ReplayBundles } from './replay-bundles.js';
 
 export interface AuditParts {

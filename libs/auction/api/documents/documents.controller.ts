@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { EndpointSpec } from '#libs/edge/endpoint.js';
-import { entityTag } from '#libs/edge/exchange/entity-tag.js';
-import type { Reply } from '#libs/edge/reply/reply.js';
+import { entityTag, type Reply } from '#libs/edge/reply/reply.js';
 import { INTERFACE } from '../tokens.js';
 import { asyncApi, CACHE_CONTROL, docs, openApi } from './document-endpoints.js';
 import { httpDocument } from './http-document.js';

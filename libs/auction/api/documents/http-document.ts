@@ -1,11 +1,13 @@
+import path from 'node:path';
 import { openApiDocument } from '#libs/edge/documents/openapi.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import type { EndpointSpec } from '#libs/edge/endpoint.js';
-import { AUCTION_DIALECT } from '../dialect.js';
+import { AUCTION_DIALECT } from '../refusals.js';
 import { CODE_MEANINGS } from './code-meanings.js';
 import { FIELD_MEANINGS } from './field-meanings.js';
-import { INTRODUCTION, TAGS, tagOfPath } from './http-text.js';
-import { recordedAnswers } from './recorded-examples.js';
+import { INTRODUCTION, tagOfPath, TAGS } from './http-text.js';
+import { existsSync, readFileSync } from 'node:fs';
+import type { OperationExamples } from '#libs/edge/documents/about.js';
 
 export const INTERFACE_VERSION = '1.0.0-pilot';
 /** Engine refusals explain themselves. */
@@ -25,4 +27,27 @@ export function httpDocument(specs: readonly EndpointSpec[]): OpenApi {
     sessionScheme: 'session',
     examplesOf: recordedAnswers,
   });
+}
+
+const FOLDER = path.join(rootOf(import.meta.dirname), 'docs/examples');
+
+/** Real answers, recorded by the tests; a document without its examples is still a document. */
+export function recordedAnswers(operationId: string): OperationExamples | undefined {
+  return contentOf(operationId) as OperationExamples | undefined;
+}
+
+/** Real frames of the stream, by the name of their message. */
+export function recordedFrames(): Readonly<Record<string, unknown>> {
+  return (contentOf('stream') ?? {}) as Readonly<Record<string, unknown>>;
+}
+
+function contentOf(name: string): unknown {
+  const file = path.join(FOLDER, `${name}.json`);
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+}
+
+/** The folder of package.json, whether this runs compiled or not. */
+function rootOf(folder: string): string {
+  const above = path.dirname(folder);
+  return existsSync(path.join(folder, 'package.json')) || above === folder ? folder : rootOf(above);
 }

@@ -1,5 +1,5 @@
 import type { Tag } from '#libs/edge/documents/about.js';
-import { ACCOUNT_LIMITS, QUOTE_PER_AUCTION_LIMIT } from '#libs/auction/protocol/limits.js';
+import { ACCOUNT_LIMITS, QUOTE_PER_AUCTION_LIMIT } from '#libs/auction/protocol/protocol.js';
 import type { BucketLimit } from '#libs/shard/tokens/buckets.js';
 
 const rate = (name: string, scope: string, { rate_per_second: perSecond, burst }: BucketLimit): string =>

@@ -11,8 +11,7 @@ import type { Shape } from '#libs/edge/documents/shapes.js';
 import { CLIENT_MESSAGES } from '../../stream/client-messages.js';
 import { SERVER_MESSAGES } from '../../stream/server-messages.js';
 import { FIELD_MEANINGS } from './field-meanings.js';
-import { INTERFACE_VERSION } from './http-document.js';
-import { recordedFrames } from './recorded-examples.js';
+import { INTERFACE_VERSION, recordedFrames } from './http-document.js';
 import { clientShape, serverShape } from './stream-shapes.js';
 import { CLIENT_TEXTS, CLOSE_CODES, SERVER_TEXTS, STREAM_INTRODUCTION } from './stream-text.js';
 

@@ -14,18 +14,18 @@ import {
   oneOf,
   optional,
   record,
-  words,
   type Shape,
+  words,
 } from '#libs/edge/documents/shapes.js';
-import { namesIn, type EndpointSpec } from '#libs/edge/endpoint.js';
+import { type EndpointSpec, namesIn } from '#libs/edge/endpoint.js';
 import {
+  type CLIENT_MESSAGES,
   CONTROL_MESSAGES,
   isControl,
-  type CLIENT_MESSAGES,
   type StreamCommandName,
 } from '../../stream/client-messages.js';
 import type { ResumeError, ResyncReason, ServerMessage } from '../../stream/server-messages.js';
-import { AUCTION_DIALECT } from '../dialect.js';
+import { AUCTION_DIALECT } from '../refusals.js';
 import { cancelAuction, getAuction, getEvents } from '../auctions/auction-endpoints.js';
 import { auction, ownAuction } from '../auctions/auction-shapes.js';
 import { eventOfEachKind, pascal } from '../auctions/timeline-shapes.js';

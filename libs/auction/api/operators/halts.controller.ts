@@ -1,15 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Halts } from '../../admission/policy/halts.js';
-import { instantFromNanos, type Instant } from '#libs/base/instant.js';
+import { type Instant, instantFromNanos } from '#libs/base/instant.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
 import { NOT_FOUND } from '../refusals.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { CLOCK, NEW_ID } from '../tokens.js';
-import { refuseHalt, UNKNOWN_TARGET } from './operator-bodies.js';
-import { imposeHalt, liftHalt, listHalts } from './operator-endpoints.js';
+import { refuseHalt, refuseReason, UNKNOWN_TARGET } from './operator-bodies.js';
+import { imposeHalt, liftHalt, listHalts, voidAuction } from './operator-endpoints.js';
 import { PolicyInForce } from './policy-in-force.js';
+import { shardOfId } from '../../protocol/routing.js';
+import { passOn } from '../owner-router.js';
+import { orderOf } from './shards.controller.js';
+import { OwnerOrders } from './owner-orders.js';
 
 /** Halts: part of the policy by which every owner judges. The answer comes when they do. */
 @Injectable()
@@ -48,5 +52,22 @@ export class HaltsController {
 
   private now(): Instant {
     return instantFromNanos(this.clock.epochNanos());
+  }
+}
+
+/** Ends an auction that must not go on. */
+@Injectable()
+export class VoidsController {
+  constructor(private readonly orders: OwnerOrders) {}
+
+  @Endpoint(voidAuction)
+  async void(call: CallOf<typeof voidAuction>): Promise<Reply> {
+    const refusal = refuseReason(call.body);
+    if (refusal !== undefined) return refusal;
+    const id = call.ids.auctionID;
+    const reply = await this.orders.give(shardOfId(id), { op: 'void', auction_id: id, ...orderOf(call) });
+    if (reply.status !== 200) return passOn(reply);
+    const { status } = JSON.parse(reply.body) as { readonly status: string };
+    return { status: 200, body: { auction_id: id, status } };
   }
 }

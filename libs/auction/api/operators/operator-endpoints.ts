@@ -1,7 +1,6 @@
 import { object } from '#libs/edge/decoding/decode.js';
-import { positive } from '#libs/edge/decoding/decode-scalars.js';
+import { anyUuid, positive } from '#libs/edge/decoding/decode-scalars.js';
 import { endpoint, type IdKind } from '#libs/edge/endpoint.js';
-import { anyUuid } from '#libs/edge/path-ids.js';
 import { cursor, integerParam, query } from '#libs/edge/decoding/query.js';
 import { auctionID } from '../auctions/auction-endpoints.js';
 import { haltBody, orderBody, voidBody } from './operator-bodies.js';

@@ -10,7 +10,7 @@ import type { Reply } from '#libs/edge/reply/reply.js';
 import { NOT_FOUND } from '../refusals.js';
 import { homeShard } from '../../protocol/routing.js';
 import type { AccountSettings } from '../account/account.controller.js';
-import { accountLimits } from '../account/account-limits.js';
+import { accountLimits } from '../account/account-shapes.js';
 import { OwnerRouter, passOn } from '../owner-router.js';
 import { ACCOUNT_SETTINGS, DATABASE } from '../tokens.js';
 import {
@@ -19,6 +19,8 @@ import {
   getServiceLimits,
   listOperatorActions,
 } from './operator-endpoints.js';
+import { HaltsController, VoidsController } from './halts.controller.js';
+import { ShardsController } from './shards.controller.js';
 
 const BOUNDS = {
   audience_makers: MAX_AUDIENCE,
@@ -67,3 +69,11 @@ export class OperatorReadsController {
     return { status: 200, body: { ...entitlement, limits_factor: limitsFactor, buckets } };
   }
 }
+
+/** To everyone but operators their endpoints do not exist. */
+export const OPERATOR_CONTROLLERS = [
+  ShardsController,
+  HaltsController,
+  VoidsController,
+  OperatorReadsController,
+];

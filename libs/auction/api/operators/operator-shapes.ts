@@ -15,11 +15,11 @@ import {
   optional,
   record,
   recordOf,
-  words,
   type Shape,
   type ShapesOf,
+  words,
 } from '#libs/edge/documents/shapes.js';
-import type { LimitView } from '../account/account-limits.js';
+import type { LimitView } from '../account/account-shapes.js';
 import type { ShardRow } from './shard-board.js';
 
 const signed: Shape = { describe: () => ({ type: 'integer' }) };

@@ -4,11 +4,11 @@ import type { CallOf } from '#libs/edge/endpoint.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
 import { NOT_FOUND } from '../refusals.js';
 import { passOn } from '../owner-router.js';
-import { orderOf } from './operator-order.js';
 import { refuseReason } from './operator-bodies.js';
 import { drainShard, listShards, resumeShard } from './operator-endpoints.js';
 import { OwnerOrders } from './owner-orders.js';
 import { ShardBoard } from './shard-board.js';
+import type { OperatorOrder } from '../../protocol/protocol.js';
 
 type ShardCall = CallOf<typeof drainShard>;
 
@@ -44,4 +44,16 @@ export class ShardsController {
     if (reply.status !== 200) return passOn(reply);
     return { status: 200, body: await this.board.row(shard) };
   }
+}
+
+interface Ordering {
+  readonly principal: { readonly account_id: string };
+  readonly requestId: string;
+  readonly body: { readonly reason?: string };
+}
+
+/** Who gives an order and why, as the token and the body say. */
+export function orderOf({ principal, requestId, body: { reason } }: Ordering): OperatorOrder {
+  const order = { operator: principal.account_id, request_id: requestId };
+  return reason === undefined ? order : { ...order, reason };
 }

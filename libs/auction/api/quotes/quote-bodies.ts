@@ -1,6 +1,6 @@
-import { MISMATCH, arrayOf, object, type Decoder, type Decoded } from '#libs/edge/decoding/decode.js';
+import { arrayOf, type Decoded, type Decoder, MISMATCH, object } from '#libs/edge/decoding/decode.js';
 import { atoms, instant, text } from '#libs/edge/decoding/decode-scalars.js';
-import { shardId } from '../../stream/shard-ids.js';
+import { shardId } from '../../stream/stream-limits.js';
 
 export const submitBody = object({
   required: { price_atoms: atoms, quantity_atoms: atoms },

@@ -1,7 +1,7 @@
 import { object } from '#libs/edge/decoding/decode.js';
 import { enumOf, instant } from '#libs/edge/decoding/decode-scalars.js';
 import { endpoint } from '#libs/edge/endpoint.js';
-import { shardId, shardUuid } from '../../stream/shard-ids.js';
+import { shardId, shardUuid } from '../../stream/stream-limits.js';
 import { cursor, integerParam, optionalParam, query } from '#libs/edge/decoding/query.js';
 import { auctionID } from '../auctions/auction-endpoints.js';
 import { auctionQuotes, quote, quotePage, verdict, withdrawnAll } from './quote-shapes.js';

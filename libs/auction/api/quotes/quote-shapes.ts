@@ -1,9 +1,8 @@
 import type { WithdrawnBy } from '../../rules/events.js';
-import type { AwardedQuoteView } from '../../rules/told/own-quotes.js';
-import type { PartyView } from '../../rules/told/party-view.js';
+import type { AwardedQuoteView, PartyView } from '../../rules/told/award-view.js';
 import type { LossReason, QuoteView } from '../../rules/told/quote-view.js';
 import type { QuoteStatus } from '../../rules/state.js';
-import type { RouteVerdict, PreflightVerdict } from '../../admission/risk/verdict.js';
+import type { PreflightVerdict, RouteVerdict } from '../../admission/risk/verdict.js';
 import { atoms, positive, uuid } from '#libs/edge/decoding/decode-scalars.js';
 import { named } from '#libs/edge/documents/components.js';
 import {
@@ -16,9 +15,9 @@ import {
   optional,
   record,
   recordOf,
-  words,
   type Shape,
   type ShapesOf,
+  words,
 } from '#libs/edge/documents/shapes.js';
 
 type Disclosed = Extract<PartyView, { readonly id: string }>;

@@ -1,8 +1,12 @@
 import type { AuctionState } from '../../rules/state.js';
 import { readMoment, SNAPSHOT_FORMAT } from '../../shard/recovery/shard-snapshot.js';
 import type { JournalReader } from '#libs/journal/journal.js';
-import { sealedContent } from '#libs/journal/sealed-snapshots.js';
-import { recordBehind, type Snapshot, type SnapshotStore } from '#libs/journal/snapshots.js';
+import {
+  recordBehind,
+  sealedContent,
+  type Snapshot,
+  type SnapshotStore,
+} from '#libs/journal/sealed-snapshots.js';
 import type { StartingPoint } from '../../stream/feed/feed.js';
 
 const FROM_THE_FIRST: StartingPoint = { position: 0, states: [] };

@@ -5,8 +5,7 @@ import { endpointsOf } from '#libs/edge/endpoint-decorator.js';
 import { idempotencyKey } from '#libs/edge/exchange/idempotency-key.js';
 import { errorReply } from '#libs/edge/reply/flat-errors.js';
 import { payloadOf, type Reply } from '#libs/edge/reply/reply.js';
-import { AUCTION_DIALECT } from '../dialect.js';
-import { FORBIDDEN, INTERNAL_ERROR } from '../refusals.js';
+import { AUCTION_DIALECT, FORBIDDEN, INTERNAL_ERROR } from '../refusals.js';
 import type { JsonValue } from '#libs/edge/decoding/strict-json.js';
 import {
   inSpan,

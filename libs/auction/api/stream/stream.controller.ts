@@ -2,7 +2,24 @@ import { Injectable } from '@nestjs/common';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
 import { UPGRADE_REQUIRED } from '../refusals.js';
-import { streamEndpoint } from './stream-endpoint.js';
+import { endpoint } from '#libs/edge/endpoint.js';
+import { type OnGatewayConnection, WebSocketGateway, WebSocketServer } from '@nestjs/websockets';
+import type { WebSocket } from 'ws';
+import type { Admission, StreamServer } from './stream-server.js';
+
+export const streamEndpoint = endpoint({
+  operationId: 'openStream',
+  method: 'GET',
+  path: '/v1/stream',
+  access: 'session',
+  summary: 'Open the stream: a WebSocket handshake, see the AsyncAPI document',
+  answers: { 101: { description: 'The handshake is accepted; from here on `/asyncapi.json` tells.' } },
+  statuses: {
+    426: ['upgrade_required'],
+    429: ['stream_connection_limit'],
+    503: ['draining', 'auction_owner_unavailable'],
+  },
+});
 
 /** Handshakes never come here: they are led past the endpoints. What does come is told what it should have been. */
 @Injectable()
@@ -10,5 +27,16 @@ export class StreamController {
   @Endpoint(streamEndpoint)
   open(): Reply {
     return UPGRADE_REQUIRED;
+  }
+}
+
+/** `GET /v1/stream`, as Nest starts and stops it. */
+@WebSocketGateway()
+export class StreamGateway implements OnGatewayConnection<WebSocket> {
+  @WebSocketServer()
+  private readonly server!: StreamServer;
+
+  handleConnection(ws: WebSocket, admission: Admission): void {
+    this.server.open(ws, admission);
   }
 }

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import type { PseudonymOf } from '../../rules/pseudonym.js';
+import type { PseudonymOf } from '../../rules/audit/audit-ranking.js';
 
 /** No digit and letter that look alike. 32 of them, so five bits of a digest give one. */
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';

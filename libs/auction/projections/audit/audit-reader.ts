@@ -1,13 +1,12 @@
 import type { Pool } from 'pg';
 import type { AuctionEvent } from '../../rules/events.js';
-import { instantFromNanos, type Instant } from '#libs/base/instant.js';
+import { type Instant, instantFromNanos } from '#libs/base/instant.js';
 import type { AuctionState, AuctionStatus } from '../../rules/state.js';
 import { decodeEvent } from '../../rules/event-versions.js';
 import type { ChainedEvent } from '../../rules/audit/audit.js';
 import { fold, type FoldedAuction } from '../folded-auction.js';
 import type { AuctionMark } from '../reader/auction-reader.js';
-import { BEFORE_ALL } from '../reader/before-all.js';
-import { storedInstant } from '../stored-instant.js';
+import { BEFORE_ALL, storedInstant } from '../tables/answers.js';
 
 /** A page, and one row more that tells whether another follows. */
 const MOST_ROWS = 51;

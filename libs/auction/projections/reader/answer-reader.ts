@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { replyFor } from '../../rules/told/command-reply.js';
 import type { Operation } from '../../rules/events.js';
 import { Batcher } from '#libs/platform/database/batcher.js';
-import { placed, readHistory, type EventRow } from './history-reader.js';
+import { type EventRow, placed, readHistory } from './timeline-reader.js';
 
 /** A command by its caller's name for it. */
 export interface AnswerScope {

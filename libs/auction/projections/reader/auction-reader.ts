@@ -3,9 +3,8 @@ import type { CompletedStatus } from '../../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import type { AuctionState } from '../../rules/state.js';
 import { auctionView } from '../../rules/told/view.js';
-import { viewerOf, type Viewer, type ViewerRole } from '../../rules/told/viewer.js';
-import { storedInstant } from '../stored-instant.js';
-import { BEFORE_ALL } from './before-all.js';
+import { type Viewer, viewerOf, type ViewerRole } from '../../rules/told/viewer.js';
+import { BEFORE_ALL, storedInstant } from '../tables/answers.js';
 
 /** An auction that is over for the viewer. */
 export interface FoundAuction {

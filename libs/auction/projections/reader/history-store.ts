@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { AuctionEvent, Placed } from '../../rules/events.js';
 import type { HistoryPart, HistoryStore, WantedHistories } from '../../protocol/histories.js';
-import { placed, type EventRow } from './history-reader.js';
+import { type EventRow, placed } from './timeline-reader.js';
 import { auctionOffsets } from '../projection.js';
 
 /** So many auctions are looked up at once, and some of them read at once with so many events each. */

@@ -6,9 +6,9 @@ import { createTestDatabase, type TestDatabase } from '#libs/testing/database/te
 import { BY_KEY, OF_CREATES, OF_SHARD } from './answer-reader.js';
 import { COMPLETED, LIST, RECORDS } from '../audit/audit-reader.js';
 import { ONE, PAGE, ROLE } from './auction-reader.js';
-import { BEFORE_ALL } from './before-all.js';
+import { BEFORE_ALL } from '../tables/answers.js';
 import { ENDED, PARTS, TOUCHED } from './history-store.js';
-import { HISTORY } from './history-reader.js';
+import { HISTORY } from './timeline-reader.js';
 import { ALL, OF_STATUS, OWNS } from './quote-reader.js';
 
 jest.setTimeout(60_000);

@@ -1,8 +1,6 @@
 import type { Pool } from 'pg';
-import type { Instant } from '#libs/base/instant.js';
-import { instantFromNanos } from '#libs/base/instant.js';
-import { storedInstant } from '../stored-instant.js';
-import { BEFORE_ALL } from './before-all.js';
+import { type Instant, instantFromNanos } from '#libs/base/instant.js';
+import { BEFORE_ALL, storedInstant } from '../tables/answers.js';
 
 export interface QuoteMark {
   /** `submitted_at` of the quote behind which the page begins. */

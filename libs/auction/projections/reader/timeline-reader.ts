@@ -1,10 +1,11 @@
 import type { Pool } from 'pg';
 import { timeline } from '../../rules/told/timeline.js';
 import type { NumberedEntry } from '../../rules/told/timeline-entry.js';
-import { viewVersion } from '../../rules/told/view-version.js';
+import { viewVersion } from '../../rules/told/view.js';
 import { statusFor, type ViewedStatus, type ViewerRole } from '../../rules/told/viewer.js';
 import type { FoundAuction } from './auction-reader.js';
-import { readHistory } from './history-reader.js';
+import type { AuctionEvent, Placed } from '../../rules/events.js';
+import { decodeEvent } from '../../rules/event-versions.js';
 
 export interface TimelineBody {
   readonly auction_id: string;
@@ -38,4 +39,30 @@ export class TimelineReader {
       ...more,
     };
   }
+}
+
+export const HISTORY = `
+  select sequence, payload from auction_history.events where auction_id = $1 and sequence <= $2 order by sequence`;
+
+export interface EventRow {
+  readonly sequence: number;
+  readonly payload: string;
+}
+
+/** The auction's events up to a position of the journal, in order. */
+export async function readHistory(
+  pool: Pool,
+  auctionId: string,
+  upTo: number,
+): Promise<Placed<AuctionEvent>[]> {
+  const { rows } = await pool.query<EventRow>({
+    name: 'auction-history',
+    text: HISTORY,
+    values: [auctionId, upTo],
+  });
+  return rows.map(placed);
+}
+
+export function placed({ sequence, payload }: EventRow): Placed<AuctionEvent> {
+  return { position: sequence, event: decodeEvent(payload) as AuctionEvent };
 }

@@ -1,9 +1,8 @@
 import type { ClientBase } from 'pg';
 import type { CommandMark, ShardEvent } from '../../rules/events.js';
-import { plusMillis } from '#libs/base/instant.js';
+import { type Instant, nanosFromInstant, plusMillis } from '#libs/base/instant.js';
 import type { JournaledShardEvent } from '../decoded-batch.js';
 import type { SchemaOf } from '#libs/projecting/projection.js';
-import { storedInstant } from '../stored-instant.js';
 
 const KEPT_MILLIS = 30 * 24 * 60 * 60 * 1_000;
 
@@ -78,3 +77,18 @@ function answerTo(event: AnswerEvent): { readonly status: number; readonly body:
     }
   }
 }
+
+/** The text of a bigint: nanoseconds are too many for a number. */
+export type StoredInstant = string;
+
+const LAST = 2n ** 63n - 1n;
+
+/** As the tables hold it. A caller's cursor may name any year: what they cannot hold counts as the nearest that they can. */
+export function storedInstant(instant: Instant): StoredInstant {
+  const nanos = nanosFromInstant(instant);
+  if (nanos > LAST) return String(LAST);
+  return String(nanos < -LAST ? -LAST : nanos);
+}
+
+/** Where a list begins when nobody says where: past every instant and every id. */
+export const BEFORE_ALL = { at: '9223372036854775807', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };

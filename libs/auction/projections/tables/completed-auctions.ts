@@ -1,10 +1,10 @@
 import type { ClientBase } from 'pg';
-import type { Instant } from '#libs/base/instant.js';
+import { type Instant, nanosFromInstant } from '#libs/base/instant.js';
 import type { AuctionState } from '../../rules/state.js';
 import { completionFor, type Viewer } from '../../rules/told/viewer.js';
 import type { FoldedAuction } from '../folded-auction.js';
 import type { SchemaOf } from '#libs/projecting/projection.js';
-import { instants, integers, texts } from './columns.js';
+import { BIGINT, binaryArray, BYTEA, TEXT } from '#libs/platform/database/binary-array.js';
 
 export interface OverFor {
   readonly viewer: Viewer;
@@ -76,4 +76,25 @@ function completionOf(state: AuctionState, viewer: Viewer): Instant {
   if (completedAt === undefined)
     throw new Error(`auction ${state.terms.auction_id} is not over for its viewer`);
   return completedAt;
+}
+
+/** Ids are sent as text too, and become what the column is in the statement. */
+export function texts(values: readonly (string | null)[]): Buffer {
+  return binaryArray(TEXT, values);
+}
+
+/** All whole numbers, whatever their columns hold. */
+export function integers(values: readonly number[]): Buffer {
+  return binaryArray(BIGINT, values);
+}
+
+export function instants(values: readonly (Instant | undefined)[]): Buffer {
+  return binaryArray(
+    BIGINT,
+    values.map((instant) => (instant === undefined ? null : nanosFromInstant(instant))),
+  );
+}
+
+export function hashes(values: readonly string[]): Buffer {
+  return binaryArray(BYTEA, values);
 }

@@ -4,7 +4,7 @@ import { decodeEvent } from '../../rules/event-versions.js';
 import { fold, type FoldedAuction } from '../folded-auction.js';
 import type { JournaledAuctionEvent } from '../decoded-batch.js';
 import type { SchemaOf } from '#libs/projecting/projection.js';
-import { hashes, instants, integers, texts } from './columns.js';
+import { hashes, instants, integers, texts } from './completed-auctions.js';
 
 interface HistoryRow {
   readonly auction_id: string;

@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import { quoteView } from '../../rules/told/quote-view.js';
 import type { AuctionState, Quote } from '../../rules/state.js';
 import type { SchemaOf } from '#libs/projecting/projection.js';
-import { instants, texts } from './columns.js';
+import { instants, texts } from './completed-auctions.js';
 
 export interface ChangedQuote {
   readonly quote: Quote;

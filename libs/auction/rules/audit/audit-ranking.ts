@@ -1,6 +1,8 @@
 import type { Atoms } from '#libs/base/money.js';
-import type { PseudonymOf } from '../pseudonym.js';
 import type { AuctionState, Quote, QuoteResult } from '../state.js';
+
+/** The name of an account for auditors: the same throughout one auction, and unlike any it has in another. */
+export type PseudonymOf = (accountId: string) => string;
 
 export type RankingReason =
   | 'AWARDED'

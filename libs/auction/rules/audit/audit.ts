@@ -1,7 +1,6 @@
-import { auditRanking, type RankingRow } from './audit-ranking.js';
+import { auditRanking, type RankingRow, type PseudonymOf } from './audit-ranking.js';
 import type { AuctionEvent, AwardTerms, Placed, QuoteTerms } from '../events.js';
 import type { Instant } from '#libs/base/instant.js';
-import type { PseudonymOf } from '../pseudonym.js';
 import type { AuctionState, AuctionStatus } from '../state.js';
 import type { Terms } from '../terms.js';
 

@@ -1,13 +1,12 @@
 import { completed, decideCompletion } from '../completion.js';
 import type { Decided } from '../decided.js';
 import type { AwardTerms, NotAwardedReason } from '../events.js';
-import { decideExpiries } from './expire.js';
 import { holdOf } from '../held.js';
 import { assetOf, holdFor, type Need } from '../holds.js';
-import { plusMillis } from '#libs/base/instant.js';
+import { type Instant, plusMillis } from '#libs/base/instant.js';
 import { activeQuotes, type AuctionState, type Quote } from '../state.js';
-import { opposite, type Hold, type Route, type Terms } from '../terms.js';
-import { award, rank, type Fill } from '../winner-rule.js';
+import { type Hold, opposite, type Route, type Terms } from '../terms.js';
+import { award, type Fill, rank } from '../winner-rule.js';
 
 export interface CloseFacts {
   /** The id of the award that a quote wins. */
@@ -109,4 +108,19 @@ function lessTokens(hold: readonly Hold[], used: readonly Hold[]): readonly Hold
     );
     return taken === undefined ? one : { ...one, amount: one.amount - taken.amount };
   });
+}
+
+type Expiring = Quote & { readonly expires_at: Instant };
+
+/** Quotes whose time is up, in the order in which it was. */
+export function decideExpiries(state: AuctionState, now: Instant): readonly Decided[] {
+  return activeQuotes(state)
+    .filter((quote): quote is Expiring => quote.expires_at !== undefined && quote.expires_at <= now)
+    .sort((a, b) =>
+      a.expires_at === b.expires_at ? a.priority - b.priority : a.expires_at < b.expires_at ? -1 : 1,
+    )
+    .map(({ expires_at: at, quote_id, maker }) => ({
+      at,
+      body: { type: 'QUOTE_EXPIRED', data: { quote_id, maker } },
+    }));
 }

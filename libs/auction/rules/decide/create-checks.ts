@@ -1,6 +1,6 @@
 import type { ContractFacts, CreateBody, CreateFacts } from '../commands.js';
-import { plusMillis, type Instant } from '#libs/base/instant.js';
-import { checkReference } from './printable.js';
+import { type Instant, plusMillis } from '#libs/base/instant.js';
+import { checkReference } from './open-check.js';
 import { rejected, type Rejection } from '#libs/base/rejection.js';
 import type { Grid } from '../terms.js';
 

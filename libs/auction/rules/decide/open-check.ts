@@ -1,6 +1,6 @@
 import type { Instant } from '#libs/base/instant.js';
 import { rejected, type Rejection } from '#libs/base/rejection.js';
-import { activeQuote, findQuote, type AuctionState, type Quote } from '../state.js';
+import { activeQuote, type AuctionState, findQuote, type Quote } from '../state.js';
 
 /** Nothing is accepted from `closes_at` on, however late the close is journaled. */
 export function checkOpen(state: AuctionState, now: Instant): Rejection | undefined {
@@ -22,4 +22,25 @@ export function standingQuoteOf(state: AuctionState, maker: string, now: Instant
 export function standingQuote(state: AuctionState, quoteId: string, now: Instant): Quote | undefined {
   const quote = findQuote(state, quoteId);
   return quote !== undefined && isStanding(quote, now) ? quote : undefined;
+}
+
+/** Control, format, private and unassigned characters, half surrogates and line separators print nothing. */
+const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
+
+const MAX_REFERENCE_CHARS = 64;
+const MAX_REASON_CHARS = 200;
+
+export function checkReference(reference: string | undefined): Rejection | undefined {
+  return checkText('client_reference', reference, MAX_REFERENCE_CHARS);
+}
+
+export function checkReason(reason: string | undefined): Rejection | undefined {
+  return checkText('reason', reason, MAX_REASON_CHARS);
+}
+
+/** A character is a code point, so that nobody's script counts double. */
+function checkText(field: string, text: string | undefined, max: number): Rejection | undefined {
+  return text === undefined || (Array.from(text).length <= max && !UNPRINTABLE.test(text))
+    ? undefined
+    : rejected('INVALID_TERMS', `${field} has at most ${max} printable characters.`);
 }

@@ -2,13 +2,12 @@ import type { QuoteFacts, ReviseBody } from '../commands.js';
 import type { AuctionEventBody } from '../events.js';
 import { holdOf } from '../held.js';
 import type { Need } from '../holds.js';
-import { checkOpen, standingQuote } from './open-check.js';
+import { checkOpen, checkReference, standingQuote } from './open-check.js';
 import { needOf, type QuoteDraft } from './plan-submit.js';
-import { checkReference } from './printable.js';
 import { checkExpiry, checkQuoteTerms } from './quote-terms.js';
 import { conflict, rejected, type Rejection } from '#libs/base/rejection.js';
 import type { AuctionState, Quote } from '../state.js';
-import { opposite, type Hold, type Side } from '../terms.js';
+import { type Hold, opposite, type Side } from '../terms.js';
 
 export interface PlannedRevision {
   readonly ok: true;

@@ -2,12 +2,11 @@ import type { QuoteFacts, SubmitBody } from '../commands.js';
 import type { AuctionEventBody, QuoteTerms } from '../events.js';
 import type { Need } from '../holds.js';
 import type { Atoms } from '#libs/base/money.js';
-import { checkOpen, standingQuoteOf } from './open-check.js';
-import { checkReference } from './printable.js';
+import { checkOpen, checkReference, standingQuoteOf } from './open-check.js';
 import { checkExpiry, checkQuoteTerms } from './quote-terms.js';
 import { conflict, type Rejection } from '#libs/base/rejection.js';
 import type { AuctionState } from '../state.js';
-import { opposite, type Hold, type Terms } from '../terms.js';
+import { type Hold, opposite, type Terms } from '../terms.js';
 
 export type QuoteDraft = Omit<QuoteTerms, 'hold'>;
 

@@ -1,8 +1,7 @@
 import type { EndRequest } from '../commands.js';
 import { completed } from '../completion.js';
 import type { Decision, Moment } from '../decided.js';
-import { checkOpen } from './open-check.js';
-import { checkReason } from './printable.js';
+import { checkOpen, checkReason } from './open-check.js';
 import { rejected, type Rejection } from '#libs/base/rejection.js';
 import type { AuctionState } from '../state.js';
 
@@ -27,4 +26,14 @@ function checkOrder(reason: string | undefined): Rejection | undefined {
   return reason === undefined || reason === ''
     ? rejected('INVALID_TERMS', 'An auction is not voided without a reason.')
     : checkReason(reason);
+}
+
+export function decideCancel(state: AuctionState, { by, reason }: EndRequest, { now }: Moment): Decision {
+  const refusal = checkOpen(state, now) ?? checkReason(reason);
+  if (refusal !== undefined) return refusal;
+  const data = reason === undefined ? { by } : { by, reason };
+  return {
+    ok: true,
+    events: [{ at: now, body: { type: 'AUCTION_CANCELLED', data } }, completed(now, 'CANCELLED')],
+  };
 }

@@ -1,13 +1,11 @@
-import { decideCancel } from '../decide/cancel.js';
-import { decideClose } from '../decide/close.js';
+import { decideCancel, decideVoid } from '../decide/void.js';
+import { decideClose, decideExpiries } from '../decide/close.js';
 import { decideCompletion } from '../completion.js';
 import type { AuctionEvent } from '../events.js';
 import { decideExecution, type ExecutionReport } from '../decide/execution.js';
-import { decideExpiries } from '../decide/expire.js';
 import { assetOf } from '../holds.js';
 import { firstDifference, isSame } from './canonical.js';
 import type { AuctionState } from '../state.js';
-import { decideVoid } from '../decide/void.js';
 
 type Of<Type extends AuctionEvent['type']> = Extract<AuctionEvent, { type: Type }>;
 type Ended = Of<'AUCTION_CANCELLED' | 'AUCTION_VOIDED'>;

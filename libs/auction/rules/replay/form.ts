@@ -1,5 +1,4 @@
 import type { AuctionEvent, CancelledBy, QuoteOperation, QuoteTerms, WithdrawnBy } from '../events.js';
-import { isInstant } from './times.js';
 import type {
   Allocation,
   MakerIdentity,
@@ -9,6 +8,7 @@ import type {
   Side,
   Terms,
 } from '../terms.js';
+import { type Instant, instantFromNanos, nanosFromInstant } from '#libs/base/instant.js';
 
 /** All words of a kind: the compiler asks for each of them, and for no other. */
 type Words<Word extends string> = Readonly<Record<Word, true>>;
@@ -154,4 +154,27 @@ function objectionToWords(
 ): string | undefined {
   const wrong = said.find(([, words, word]) => !Object.hasOwn(words, word));
   return wrong === undefined ? undefined : `${wrong[0]} is none of ${Object.keys(wrong[1]).join(', ')}`;
+}
+
+const FORM = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{9}Z$/;
+
+/** Whose time follows from the terms and the events before it, however late they are written down: the rules give the very instant. */
+const OF_THEIR_OWN_TIME: ReadonlySet<AuctionEvent['type']> = new Set<AuctionEvent['type']>([
+  'QUOTE_EXPIRED',
+  'AUCTION_CLOSED',
+  'AUCTION_AWARDED',
+  'AUCTION_NOT_AWARDED',
+  'AUCTION_COMPLETED',
+]);
+
+/** Instants compare as strings only where each of them has this form and names a moment that there is. */
+export function isInstant(text: string): boolean {
+  if (!FORM.test(text) || Number.isNaN(Date.parse(text))) return false;
+  return instantFromNanos(nanosFromInstant(text)) === text;
+}
+
+/** An owner never tells an earlier time than it told before. `latest` is of all records before. */
+export function objectionToTime(latest: Instant | undefined, { type, at }: AuctionEvent): string | undefined {
+  if (latest === undefined || at >= latest || OF_THEIR_OWN_TIME.has(type)) return undefined;
+  return `time runs back: something of ${latest} stands before it`;
 }

@@ -1,6 +1,6 @@
 import { headingDigest, recordDigest, type ReplayBundle, type Sha256 } from './bundle.js';
 import { firstDifference } from './canonical.js';
-import { about, type Finding } from './finding.js';
+import { about, type Finding } from './shape.js';
 
 /**
  * What was altered since the records were linked, as far as the links tell. Each record covers itself, so one that was

@@ -3,8 +3,9 @@ import type { AuctionEvent } from '../events.js';
 import type { Instant } from '#libs/base/instant.js';
 import { planCreate } from '../decide/plan-create.js';
 import { firstDifference, isSame } from './canonical.js';
-import { holdNeeded } from './holds.js';
-import { RULE_VERSION, type Terms } from '../terms.js';
+import { type Hold, RULE_VERSION, type Terms } from '../terms.js';
+import { tokensIn } from '../decide/close.js';
+import { holdFor, type Need } from '../holds.js';
 
 type Opened = Extract<AuctionEvent, { type: 'AUCTION_OPENED' }>;
 
@@ -65,4 +66,9 @@ function contractOf(route: Terms['routes'][number], { grid }: Terms): ContractFa
     status: 'TRADING',
     closes_at: NEVER,
   };
+}
+
+/** What `need` asks to be set aside by a party whose outcome tokens are those of `hold`: the same again, if it was right. */
+export function holdNeeded(need: Need, hold: readonly Hold[]): Hold[] {
+  return holdFor(need, (route) => tokensIn(hold, route));
 }

@@ -3,8 +3,8 @@ import type { AuctionEvent, QuoteTerms } from '../events.js';
 import { planRevise } from '../decide/plan-revise.js';
 import { needOf, planSubmit } from '../decide/plan-submit.js';
 import { firstDifference, isSame } from './canonical.js';
-import { holdNeeded } from './holds.js';
-import { findQuote, type AuctionState, type Quote } from '../state.js';
+import { holdNeeded } from './opening.js';
+import { type AuctionState, findQuote, type Quote } from '../state.js';
 import { decideWithdraw } from '../decide/withdraw.js';
 
 type Of<Type extends AuctionEvent['type']> = Extract<AuctionEvent, { type: Type }>;

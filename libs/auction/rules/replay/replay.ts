@@ -2,7 +2,7 @@ import { auditRanking, type RankingRow } from '../audit/audit-ranking.js';
 import type { ReplayBundle, ReplayRecord } from './bundle.js';
 import { firstDifference, isSame } from './canonical.js';
 import { restored } from './events.js';
-import { about, type Finding } from './finding.js';
+import { about, type Finding } from './shape.js';
 import { Rerun } from './rerun.js';
 import type { AuctionState } from '../state.js';
 

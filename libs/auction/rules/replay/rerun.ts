@@ -1,10 +1,9 @@
 import { evolve } from '../evolve/evolve.js';
 import type { AuctionEvent, Placed } from '../events.js';
 import type { Instant } from '#libs/base/instant.js';
-import { objectionToForm, type Telling } from './form.js';
+import { objectionToForm, objectionToTime, type Telling } from './form.js';
 import { idsGivenBy, objectionToIds } from './ids.js';
 import { objectionTo } from './objections.js';
-import { objectionToTime } from './times.js';
 import type { AuctionState } from '../state.js';
 
 /** One auction run again from its events, by the rules alone. */

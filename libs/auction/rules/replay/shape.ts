@@ -1,5 +1,4 @@
-import { about, type Finding } from './finding.js';
-import { BUNDLE_FORMAT, BUNDLE_VERSION, SIGNATURE_ALGORITHM, type ReplayBundle } from './bundle.js';
+import { BUNDLE_FORMAT, BUNDLE_VERSION, type ReplayBundle, SIGNATURE_ALGORITHM } from './bundle.js';
 
 type Kind = 'text' | 'whole' | 'object' | 'list';
 type Fields = Readonly<Record<string, unknown>>;
@@ -110,4 +109,22 @@ function nameOf(record: unknown, number: number) {
     position: typeof position === 'number' ? position : 0,
     type: typeof type === 'string' ? type : 'unknown',
   };
+}
+
+/** Which record is meant: its number in the bundle, and what it says of its place and type. */
+export interface RecordName {
+  readonly number: number;
+  readonly position: number;
+  readonly type: string;
+}
+
+/** Something in a bundle that is not as it must be. Without a record it is about what stands beside the records. */
+export interface Finding {
+  readonly record?: RecordName;
+  readonly what: string;
+}
+
+export function about(record: RecordName, what: string): Finding {
+  const { number, position, type } = record;
+  return { record: { number, position, type }, what };
 }

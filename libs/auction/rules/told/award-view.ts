@@ -1,7 +1,8 @@
-import { averagePrice, type Atoms } from '#libs/base/money.js';
-import { winnerAsSeenByOriginator, type PartyView } from './party-view.js';
-import type { AuctionState, ExecutionStatus } from '../state.js';
-import { awardOf } from './viewer.js';
+import { type Atoms, averagePrice } from '#libs/base/money.js';
+import { type AuctionState, bookOf, type ExecutionStatus, findQuote } from '../state.js';
+import { awardOf, type Viewer } from './viewer.js';
+import { quoteView, type QuoteView, quoteViewForOthers } from './quote-view.js';
+import type { Party } from '../terms.js';
 
 /** Its own award as a maker sees it. */
 export interface OwnAwardView {
@@ -47,4 +48,46 @@ export function awardView(state: AuctionState): AwardView | undefined {
       execution_status: award.execution_status,
     })),
   };
+}
+
+/** An awarded quote as the originator sees it: without what its maker noted for itself, and with whose it is. */
+export type AwardedQuoteView = Omit<QuoteView, 'client_reference'> & { readonly market_maker: PartyView };
+
+/** A maker's own quotes, newest first; to the originator the awarded ones in the order of the awards, once there are any. */
+export function quotesFor(state: AuctionState, viewer: Viewer): readonly (QuoteView | AwardedQuoteView)[] {
+  return viewer.role === 'ORIGINATOR' ? awardedQuotes(state) : ownQuotes(state, viewer.account_id);
+}
+
+function ownQuotes(state: AuctionState, maker: string): QuoteView[] {
+  return (bookOf(state, maker)?.quotes ?? []).map((quote) => quoteView(state, quote)).reverse();
+}
+
+function awardedQuotes(state: AuctionState): AwardedQuoteView[] {
+  return state.awards.flatMap((award) => {
+    const quote = findQuote(state, award.quote_id);
+    if (quote === undefined) return [];
+    return [
+      { ...quoteViewForOthers(state, quote), market_maker: winnerAsSeenByOriginator(state, award.maker) },
+    ];
+  });
+}
+
+/** Another party as a viewer may know it: by the name made up for this auction, or by its own. */
+export type PartyView = { readonly alias: string } | { readonly id: string; readonly display_name: string };
+
+export function originatorAsSeenBy(state: AuctionState, maker: string): PartyView {
+  const policy = state.terms.identity_policy.originator;
+  const won = awardOf(state, maker) !== undefined;
+  return partyView(state.terms.originator, policy === 'DISCLOSED' || (policy === 'WINNER_ONLY' && won));
+}
+
+/** A winner as the originator sees it. There is none before the award, so being disclosed "after the award" is being disclosed. */
+export function winnerAsSeenByOriginator(state: AuctionState, maker: string): PartyView {
+  const party = state.terms.audience.find((invited) => invited.account_id === maker);
+  if (party === undefined) throw new Error('an award went to a maker that was not invited');
+  return partyView(party, state.terms.identity_policy.market_makers === 'DISCLOSED_AFTER_AWARD');
+}
+
+function partyView(party: Party, disclosed: boolean): PartyView {
+  return disclosed ? { id: party.account_id, display_name: party.display_name } : { alias: party.alias };
 }

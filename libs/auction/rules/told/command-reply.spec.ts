@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { AuctionStory, makerNamed, ORIGINATOR } from '#libs/testing/auctions/story.js';
-import { commandReply, refusal, replyFor, type CommandReply } from './command-reply.js';
-import { quotesFor } from './own-quotes.js';
+import { commandReply, type CommandReply, refusal, replyFor } from './command-reply.js';
+import { quotesFor } from './award-view.js';
 import { auctionView } from './view.js';
 
 /** What the last event's call was answered. */

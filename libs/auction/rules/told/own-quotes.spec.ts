@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { AuctionStory, makerNamed, ORIGINATOR, storyTerms } from '#libs/testing/auctions/story.js';
-import { quotesFor } from './own-quotes.js';
+import { quotesFor } from './award-view.js';
 
 function quoting(): AuctionStory {
   return new AuctionStory(

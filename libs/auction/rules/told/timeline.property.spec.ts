@@ -1,12 +1,11 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '@jest/globals';
 import { makerNamed, ORIGINATOR } from '#libs/testing/auctions/story.js';
 import { anyTale, tell } from '#libs/testing/auctions/tales.js';
-import { quotesFor } from './own-quotes.js';
+import { quotesFor } from './award-view.js';
 import { timeline } from './timeline.js';
-import { auctionView } from './view.js';
+import { auctionView, viewVersion } from './view.js';
 import { completionFor, isDecided, isOverFor } from './viewer.js';
-import { viewVersion } from './view-version.js';
 
 const VIEWERS = [ORIGINATOR, ...['mia', 'max', 'moe', 'may'].map(makerNamed)];
 const everyMaker = () => true;

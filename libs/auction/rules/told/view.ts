@@ -1,10 +1,16 @@
-import { awardView, ownAwardView, type AwardView, type OwnAwardView } from './award-view.js';
+import {
+  awardView,
+  type AwardView,
+  originatorAsSeenBy,
+  ownAwardView,
+  type OwnAwardView,
+  type PartyView,
+} from './award-view.js';
 import type { CancelledBy } from '../events.js';
 import type { Instant } from '#libs/base/instant.js';
 import type { Atoms } from '#libs/base/money.js';
-import { originatorAsSeenBy, type PartyView } from './party-view.js';
 import { quoteView, type QuoteView } from './quote-view.js';
-import { bookOf, isLive, type AuctionState } from '../state.js';
+import { type AuctionState, bookOf, isLive } from '../state.js';
 import type {
   Allocation,
   Grid,
@@ -14,8 +20,16 @@ import type {
   Route,
   Side,
 } from '../terms.js';
-import { completionFor, statusFor, type ViewedStatus, type Viewer } from './viewer.js';
-import { viewVersion } from './view-version.js';
+import {
+  awardOf,
+  completionFor,
+  isDecided,
+  isOverFor,
+  judgedQuote,
+  statusFor,
+  type ViewedStatus,
+  type Viewer,
+} from './viewer.js';
 
 /**
  * An auction as one viewer sees it. Live and completed reads serve the same bytes, so the order of the fields is fixed: it
@@ -152,4 +166,29 @@ function commonView<Role extends Viewer['role']>(
 /** Over for the viewer who is told of the status: nothing more comes. */
 export function phaseOf(status: ViewedStatus): AuctionView['phase'] {
   return status !== 'COMPLETED' && isLive(status) ? 'LIVE' : 'COMPLETED';
+}
+
+const OPENED = 1;
+const OPENED_AND_INVITED = 2;
+
+/**
+ * How many entries the viewer's timeline has, from the state alone: it is the `view_version` and the last `seq` at once.
+ * Nothing of another maker is counted for a maker, and no quote at all for the originator.
+ */
+export function viewVersion(state: AuctionState, viewer: Viewer): number {
+  const own =
+    viewer.role === 'ORIGINATOR' ? originatorEntries(state) : makerEntries(state, viewer.account_id);
+  const ending = [state.cancellation, state.closed_at].filter((reached) => reached !== undefined).length;
+  return own + ending + (isOverFor(state, viewer) ? 1 : 0);
+}
+
+function originatorEntries(state: AuctionState): number {
+  const execution = state.awards.reduce((sum, award) => sum + award.execution_events, 0);
+  return OPENED + (isDecided(state) ? 1 : 0) + execution;
+}
+
+function makerEntries(state: AuctionState, maker: string): number {
+  const quotes = bookOf(state, maker)?.quote_events ?? 0;
+  const result = isDecided(state) && judgedQuote(state, maker) !== undefined ? 1 : 0;
+  return OPENED_AND_INVITED + quotes + result + (awardOf(state, maker)?.execution_events ?? 0);
 }

@@ -1,10 +1,9 @@
-import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { expect, it } from '@jest/globals';
 import type { AuctionEvent, DomainEvent, ShardEventBody } from '../../rules/events.js';
 import type { ConnectionClaim, ConnectionEnd } from '../../protocol/protocol.js';
-import { ConnectionBook } from './connection-book.js';
+import { ConnectionBook, NotedConnections } from './connection-book.js';
 import { LEASE_MILLIS } from './connection.js';
-import { NotedConnections } from './noted-connections.js';
 
 const BEAT = 250;
 const LONGEST_GRACE = 4_000;

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { ConnectionClaim, ConnectionEnd } from '../../protocol/protocol.js';
-import { ConnectionBook } from './connection-book.js';
+import { ConnectionBook, NotedConnections } from './connection-book.js';
 import { LEASE_MILLIS } from './connection.js';
-import { NotedConnections } from './noted-connections.js';
 
 const GRACE = 1_000;
 const AUCTION = 'an-auction';

@@ -1,18 +1,17 @@
-import type { ShardEventBody } from '../../rules/events.js';
+import type { DomainEvent, ShardEventBody } from '../../rules/events.js';
 import type { OwnerRequest } from '../../protocol/protocol.js';
 import {
   awaited,
   claimed,
+  type Connection,
   ended,
   forfeitAt,
   isForgotten,
   LEASE_MILLIS,
   silenced,
   watchOf,
-  type Connection,
 } from './connection.js';
 import { GatewayLeases } from './gateway-leases.js';
-import type { NotedConnection } from './noted-connections.js';
 
 export type PresenceRequest = Extract<OwnerRequest, { op: 'presence' }>;
 type ConnectionNote = Extract<ShardEventBody, { type: 'CONNECTION_NOTED' }>;
@@ -232,4 +231,31 @@ export class ConnectionBook {
 function wanted({ connection, quotes, noted, isFading }: Row): number | undefined {
   if (quotes.size > 0 || connection.standing.is === 'LEFT') return watchOf(connection);
   return isFading ? undefined : noted;
+}
+
+/** What the journal says of a connection whose quotes are watched. */
+export interface NotedConnection {
+  readonly account: string;
+  readonly graceMillis: number;
+}
+
+/** The watched connections as the journal has them: what a fresh process knows of those that it has not met. */
+export class NotedConnections {
+  private readonly byId = new Map<string, NotedConnection>();
+
+  note(event: DomainEvent): void {
+    if (event.type !== 'CONNECTION_NOTED') return;
+    const { connection_id: id, account_id: account, grace_ms: graceMillis } = event.data;
+    if (graceMillis === undefined) this.byId.delete(id);
+    else this.byId.set(id, { account, graceMillis });
+  }
+
+  restore(noted: Iterable<readonly [string, NotedConnection]>): void {
+    for (const [id, connection] of noted) this.byId.set(id, connection);
+  }
+
+  /** What a snapshot must hold. */
+  all(): ReadonlyMap<string, NotedConnection> {
+    return this.byId;
+  }
 }

@@ -1,14 +1,13 @@
 import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { DomainEvent } from '../../rules/events.js';
-import { activeQuotes, findQuote, type AuctionState } from '../../rules/state.js';
-import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
-import { untilNext, type Cancel, type Clock } from '#libs/platform/time/clock.js';
+import { activeQuotes, type AuctionState, findQuote } from '../../rules/state.js';
+import { fault, type LinkReply, reply } from '#libs/link/link-protocol.js';
+import { type Cancel, type Clock, untilNext } from '#libs/platform/time/clock.js';
 import type { AuctionBook } from '../memory/auction-book.js';
-import { UNAVAILABLE, type Submit } from '../auction-task.js';
+import { type Submit, UNAVAILABLE } from '../auction-task.js';
 import { DisconnectTask, NotesTask } from '../tasks/connection-tasks.js';
 import type { ShardContext } from '../tasks/shard-context.js';
-import type { ConnectionBook, PresenceRequest } from './connection-book.js';
-import { NotedConnections } from './noted-connections.js';
+import { type ConnectionBook, NotedConnections, type PresenceRequest } from './connection-book.js';
 
 export interface ConnectionDeskPorts {
   readonly clock: Clock;

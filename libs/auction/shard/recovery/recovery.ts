@@ -2,9 +2,9 @@ import { holdsOf } from '../../rules/holds-of.js';
 import type { Instant } from '#libs/base/instant.js';
 import type { Hold } from '../../rules/terms.js';
 import { decodeEvent } from '../../rules/event-versions.js';
-import { recoverMemory, type RecoveredExtent, type RecoveryPorts } from '#libs/shard/recovery.js';
+import { type RecoveredExtent, recoverMemory, type RecoveryPorts } from '#libs/shard/recovery.js';
 import type { AuctionBook } from '../memory/auction-book.js';
-import type { NotedConnections } from '../connections/noted-connections.js';
+import type { NotedConnections } from '../connections/connection-book.js';
 import { readMoment, SNAPSHOT_FORMAT } from './shard-snapshot.js';
 import type { StoredAnswers } from '../memory/stored-answers.js';
 

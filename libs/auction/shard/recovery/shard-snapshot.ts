@@ -3,7 +3,7 @@ import type { AuctionState } from '../../rules/state.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
 import type { AuctionEntry } from '../memory/auction-book.js';
 import { IdempotencyIndex } from '#libs/shard/idempotency-index.js';
-import type { NotedConnection } from '../connections/noted-connections.js';
+import type { NotedConnection } from '../connections/connection-book.js';
 import type { PlacedAnswer } from '../ports.js';
 
 /** Raised whenever what is written here, or the state of an auction, changes its shape: older snapshots are then no use. */

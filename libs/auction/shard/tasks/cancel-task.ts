@@ -1,14 +1,14 @@
-import { decideCancel } from '../../rules/decide/cancel.js';
+import { decideCancel } from '../../rules/decide/void.js';
 import type { DomainEvent } from '../../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import { auctionView } from '../../rules/told/view.js';
 import { fault, reply } from '#libs/link/link-protocol.js';
 import type { OwnerRequest } from '../../protocol/protocol.js';
 import type { AuctionEntry } from '../memory/auction-book.js';
-import { refusalReply, type AuctionTask, type AuctionTaskResult } from '../auction-task.js';
-import { eventsOf, type Draft } from './drafts.js';
+import { type AuctionTask, type AuctionTaskResult, refusalReply } from '../auction-task.js';
+import { type Draft, eventsOf } from './drafts.js';
 import { dueEvents, isPastClose } from './due-events.js';
-import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';
+import { drafted, isTooLate, type Settle, type ShardContext, TOO_LATE } from './shard-context.js';
 
 export type CancelRequest = Extract<OwnerRequest, { op: 'cancel' }>;
 

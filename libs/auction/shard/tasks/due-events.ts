@@ -1,7 +1,6 @@
-import { decideClose } from '../../rules/decide/close.js';
+import { decideClose, decideExpiries } from '../../rules/decide/close.js';
 import { decideCompletion } from '../../rules/completion.js';
 import type { Decided } from '../../rules/decided.js';
-import { decideExpiries } from '../../rules/decide/expire.js';
 import type { DomainEvent } from '../../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import type { AuctionState } from '../../rules/state.js';

@@ -4,24 +4,24 @@ import type { AuctionEventBody, DomainEvent, QuoteOperation, ShardEventBody } fr
 import type { Instant } from '#libs/base/instant.js';
 import { quoteView } from '../../rules/told/quote-view.js';
 import type { Rejection } from '#libs/base/rejection.js';
-import { bookOf, findQuote, type AuctionState } from '../../rules/state.js';
+import { type AuctionState, bookOf, findQuote } from '../../rules/state.js';
 import type { Hold } from '../../rules/terms.js';
 import { isOverFor } from '../../rules/told/viewer.js';
-import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
+import { fault, type LinkReply, reply } from '#libs/link/link-protocol.js';
 import type { CallerIdentity, CommandIdentity } from '../../protocol/protocol.js';
 import type { AuctionEntry } from '../memory/auction-book.js';
-import { beyond, larger } from '../hold-arithmetic.js';
+import { beyond, larger } from '../releases.js';
 import { AGAIN } from '#libs/shard/task.js';
 import {
-  isKept,
-  refusalReply,
   type AuctionTask,
   type AuctionTaskResult,
+  isKept,
+  refusalReply,
   type TaskRefusal,
 } from '../auction-task.js';
-import { eventsOf, type Draft } from './drafts.js';
+import { type Draft, eventsOf } from './drafts.js';
 import { dueEvents, isPastClose } from './due-events.js';
-import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';
+import { drafted, isTooLate, type Settle, type ShardContext, TOO_LATE } from './shard-context.js';
 
 export type QuoteRequest = { readonly auction_id: string } & CallerIdentity & CommandIdentity;
 

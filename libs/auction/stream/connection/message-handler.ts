@@ -1,19 +1,19 @@
 import { instantFromNanos, NANOS_PER_SECOND } from '#libs/base/instant.js';
 import { MISMATCH } from '#libs/edge/decoding/decode.js';
 import type { Caller } from '#libs/edge/endpoint.js';
-import { shardUuid } from '../shard-ids.js';
+import { shardUuid } from '../stream-limits.js';
 import type { SessionGuard } from '#libs/socket/session-guard.js';
 import { CLOSE } from '#libs/socket/socket.js';
 import {
+  type ClientMessage,
+  type Control,
   CONTROL_MESSAGES,
+  type ControlName,
   isCommand,
   isControl,
-  type ClientMessage,
   type StreamCommandName,
-  type Control,
-  type ControlName,
 } from '../client-messages.js';
-import type { CommandAnswer, WatchedConnection, Refused } from '../ports.js';
+import type { CommandAnswer, Refused, WatchedConnection } from '../ports.js';
 import {
   ack,
   FAILED,

@@ -1,12 +1,12 @@
 import type { NumberedEntry } from '../../rules/told/timeline-entry.js';
-import { viewVersion } from '../../rules/told/view-version.js';
+import { viewVersion } from '../../rules/told/view.js';
 import { pause } from '#libs/platform/time/clock.js';
 import {
+  type BucketRule,
+  type BucketState,
   fullBucket,
   perSecond,
   take,
-  type BucketRule,
-  type BucketState,
 } from '#libs/platform/time/token-bucket.js';
 import type { Control } from '../client-messages.js';
 import type { ViewerState } from '../feed/feed.js';

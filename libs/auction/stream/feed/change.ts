@@ -3,8 +3,8 @@ import type { AuctionEvent, Placed } from '../../rules/events.js';
 import type { AuctionState } from '../../rules/state.js';
 import type { TimelineEntry } from '../../rules/told/timeline-entry.js';
 import { timelineEntries } from '../../rules/told/timeline.js';
-import { viewVersion } from '../../rules/told/view-version.js';
-import { viewerOf, type Viewer } from '../../rules/told/viewer.js';
+import { viewVersion } from '../../rules/told/view.js';
+import { type Viewer, viewerOf } from '../../rules/told/viewer.js';
 
 /** What one event made of an auction. Both states are values, so that it can be looked at later, by any viewer. */
 export interface Change {

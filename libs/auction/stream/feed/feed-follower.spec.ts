@@ -6,7 +6,7 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { realistic, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
-import { journalOfTexts } from '../fixtures/told-auctions.js';
+import { journalOfTexts } from '../fixtures/auction-world.js';
 import { Feed, type StartingPoint } from './feed.js';
 
 const story = new AuctionStory(storyTerms()).submits('mia').closes().awardsNobody('RESERVE_NOT_MET');

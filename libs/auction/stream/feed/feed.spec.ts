@@ -3,10 +3,9 @@ import type { JournalEntry } from '#libs/journal/journal.js';
 import { encodeEvent } from '../../rules/event-versions.js';
 import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
 import { realistic, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
-import { AuctionWorld } from '../fixtures/auction-world.js';
+import { AuctionWorld, journalOfTexts } from '../fixtures/auction-world.js';
 import { SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 import { TestGateway } from '../fixtures/test-gateway.js';
-import { journalOfTexts } from '../fixtures/told-auctions.js';
 import type { Feed } from './feed.js';
 import type { FeedListener } from './listeners.js';
 

@@ -1,11 +1,10 @@
 import { expect, it } from '@jest/globals';
 import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
 import { realistic, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
-import { AuctionWorld } from '../fixtures/auction-world.js';
+import { AuctionWorld, journalOf } from '../fixtures/auction-world.js';
 import { Chat } from '../fixtures/chat.js';
 import { SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 import { TestGateway } from '../fixtures/test-gateway.js';
-import { journalOf } from '../fixtures/told-auctions.js';
 
 const mia = uuidNamed('mia');
 const AUCTION = uuidNamed('first');

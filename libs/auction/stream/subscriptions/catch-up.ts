@@ -1,6 +1,6 @@
 import type { NumberedEntry } from '../../rules/told/timeline-entry.js';
-import { viewVersion } from '../../rules/told/view-version.js';
-import { pause, type Clock } from '#libs/platform/time/clock.js';
+import { viewVersion } from '../../rules/told/view.js';
+import { type Clock, pause } from '#libs/platform/time/clock.js';
 import type { Feed } from '../feed/feed.js';
 import type { Outbox } from '#libs/socket/outbox.js';
 import type { Archive } from '../ports.js';

@@ -3,18 +3,17 @@ import type { Caller } from '#libs/edge/endpoint.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
 import { realistic, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
-import { AuctionWorld } from '../fixtures/auction-world.js';
+import { AuctionWorld, journalOf } from '../fixtures/auction-world.js';
 import { Chat, type Heard } from '../fixtures/chat.js';
 import { settled, SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 import {
+  type GatewayOptions,
   sessionOf,
   TEST_KEY,
   TEST_LIFE,
   TestGateway,
-  type GatewayOptions,
 } from '../fixtures/test-gateway.js';
 import { TestSocket } from '#libs/socket/fixtures/test-socket.js';
-import { journalOf } from '../fixtures/told-auctions.js';
 import type { SessionOutcome } from '#libs/socket/session-guard.js';
 import { ResumeTokens } from '#libs/socket/resume-token.js';
 

@@ -1,13 +1,12 @@
-import '#libs/platform/kafkajs/idle-queues.js';
-import type { Socket } from 'node:net';
 import loggers from 'kafkajs/src/loggers/index.js';
 import Connection from 'kafkajs/src/network/connection.js';
 import plainSockets from 'kafkajs/src/network/socketFactory.js';
+import type { Socket } from 'node:net';
 import type { Clock } from '#libs/platform/time/clock.js';
-import { inPlainWords } from './answered-error.js';
 import type { HostAndPort, KafkaAddress } from './kafka-address.js';
-import { supportedVersions, type Question } from './questions.js';
-import { within } from './within.js';
+import { type Question, supportedVersions } from './questions.js';
+
+import '#libs/platform/kafkajs/idle-queues.js';
 
 const CONNECT_MILLIS = 3_000;
 const SILENT = 0;
@@ -78,4 +77,37 @@ export class BrokerLink {
     this.connection.setSupportAuthenticationProtocol(true);
     await this.connection.authenticate();
   }
+}
+
+/** Rejects when work takes longer. Its result is ignored then. */
+export async function within<T>(clock: Clock, millis: number, answer: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const cancel = clock.after(millis, () => {
+    reject(new Error(`no answer within ${millis} ms`));
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    cancel();
+    answer.catch(() => undefined);
+  }
+}
+
+/** What a broker has answered, also where kafkajs gave up after several such answers, or tells them topic by topic; empty where none has. */
+export function typeOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  if ('type' in error && typeof error.type === 'string') return error.type;
+  if ('errors' in error && Array.isArray(error.errors)) return typeOf(error.errors[0]);
+  return error.cause === undefined ? '' : typeOf(error.cause);
+}
+
+const NOISE = 'Connection error: ';
+
+/** kafkajs says of what the socket has said that it is an error of the connection, and OpenSSL ends what it says with a line break. */
+export function inPlainWords(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { message, cause } = error;
+  const said = message.startsWith(NOISE) ? message.slice(NOISE.length) : message;
+  const words = said.replaceAll(/\s*\n\s*/g, ' ').trim();
+  return words === message ? error : new Error(words, { cause });
 }

@@ -1,10 +1,10 @@
-import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { open, readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { DATA_FOLDER } from '#libs/platform/embedded-kafka/server-properties.js';
 import { KeptJournals } from '#libs/testing/kafka/kept-journals.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
-import { BATCH, PREFIX } from './batch-layout.js';
+import { BATCH, PREFIX } from './write-batch.js';
 
 jest.setTimeout(60_000);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { typeOf } from './answered-error.js';
+import { typeOf } from './broker-link.js';
 import { readFetchAnswer } from './fetch-answer.js';
 import { writeBatch } from './write-batch.js';
 

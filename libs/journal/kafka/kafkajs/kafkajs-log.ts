@@ -2,21 +2,20 @@ import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { messageOf } from '../../journal-errors.js';
 import {
+  type LogMessage,
+  type MacsByIndex,
   MessagesDeleted,
   SendLost,
   SendRefused,
-  TopicMissing,
-  type LogMessage,
-  type MacsByIndex,
   type TopicLog,
+  TopicMissing,
 } from '../topic-log.js';
-import { typeOf } from './answered-error.js';
-import type { BrokerLink } from './broker-link.js';
+import { type BrokerLink, typeOf, within } from './broker-link.js';
 import type { FetchAnswer } from './fetch-answer.js';
 import type { KafkaAddress } from './kafka-address.js';
 import { KafkaCluster } from './kafka-cluster.js';
 import { LeaderFinder } from './leader-finder.js';
-import { RetryingFetch, type Look } from './retrying-fetch.js';
+import { type Look, RetryingFetch } from './retrying-fetch.js';
 import type { Produced } from './produce-request.js';
 import {
   appending,
@@ -28,7 +27,6 @@ import {
   type Written,
 } from './questions.js';
 import { isNotAllowed, namingRight, type Right } from './rights.js';
-import { within } from './within.js';
 
 const READ_MILLIS = 5_000;
 const NO_SEALS: MacsByIndex = new Map();

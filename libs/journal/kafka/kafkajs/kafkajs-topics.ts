@@ -1,21 +1,18 @@
 import '#libs/platform/kafkajs/idle-queues.js';
 import kafkajs, { Kafka, logLevel, type Admin } from 'kafkajs';
-import { pause, type Clock } from '#libs/platform/time/clock.js';
+import { type Clock, pause } from '#libs/platform/time/clock.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import { WrongBackend } from '../../backend/journal-backend.js';
 import { messageOf } from '../../journal-errors.js';
 import type { JournalFamily } from '../../journal-id.js';
 import { Countdown } from '../countdown.js';
-import { KafkaUnsettled } from '../topic-log.js';
-import type { TopicLog } from '../topic-log.js';
-import { inPlainWords, typeOf } from './answered-error.js';
+import { KafkaUnsettled, type TopicLog } from '../topic-log.js';
+import { inPlainWords, typeOf, within } from './broker-link.js';
 import type { KafkaAddress } from './kafka-address.js';
-import { KafkaCluster, StrangeBroker } from './kafka-cluster.js';
+import { KafkaCluster, seedBrokers, StrangeBroker } from './kafka-cluster.js';
 import { KafkajsLog } from './kafkajs-log.js';
 import { isNotAllowed, withRight } from './rights.js';
-import { seedBrokers } from './seed-brokers.js';
-import { replicasAmong, settingsFor, unfitness, type FoundTopic } from './topic-settings.js';
-import { within } from './within.js';
+import { type FoundTopic, replicasAmong, settingsFor, unfitness } from './topic-settings.js';
 
 const KNOWN_WITHIN_MILLIS = 15_000;
 const LOOK_MILLIS = 100;

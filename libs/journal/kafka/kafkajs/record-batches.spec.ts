@@ -1,9 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '@jest/globals';
 import type { LogMessage } from '../topic-log.js';
-import { BATCH, PREFIX } from './batch-layout.js';
+import { BATCH, PREFIX, writeBatch } from './write-batch.js';
 import { readBatches } from './record-batches.js';
-import { writeBatch } from './write-batch.js';
 
 const values = fc.array(
   fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.from(bytes)),

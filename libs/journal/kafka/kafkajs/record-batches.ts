@@ -1,6 +1,6 @@
 import { MAX_BATCH_RECORDS } from '../../limits.js';
 import type { LogMessage } from '../topic-log.js';
-import { BATCH, FORMAT, PREFIX, SEAL_HEADER } from './batch-layout.js';
+import { BATCH, FORMAT, PREFIX, SEAL_HEADER } from './write-batch.js';
 
 /** Not data but a marker of a transaction: nothing that a journal's writer makes. */
 const MARKER = 0b10_0000;

@@ -1,5 +1,5 @@
 import { StartFault } from '#libs/platform/process/start-fault.js';
-import { typeOf } from './answered-error.js';
+import { typeOf } from './broker-link.js';
 
 /** As brokers and their tools call them. */
 export type Right = 'CREATE' | 'DESCRIBE' | 'DESCRIBE_CONFIGS' | 'READ' | 'WRITE';

@@ -1,5 +1,6 @@
 import type { EndpointSpec } from '../endpoint.js';
 import type { AuthOutcome, Check, CheckOutcome, Inspection } from './check.js';
+import type { RateWindow } from '../dialect/dialect-rules.js';
 
 /** `isGuarded` says which paths want a token although no endpoint is known there. */
 export function credentials(isGuarded: (path: string) => boolean): Check {
@@ -23,4 +24,19 @@ function settled(inspection: Inspection, spec: EndpointSpec | undefined, outcome
   if (typeof outcome === 'string') return { kind: outcome, spec };
   inspection.principal = outcome;
   return undefined;
+}
+
+/** Counts a call. Undefined for one that no limit applies to; a refused one says when to come back. */
+export type CountCall = (inspection: Inspection) => RateWindow | undefined;
+
+export function rateLimit(count: CountCall): Check {
+  return {
+    name: 'rate limit',
+    after: ['method', 'credentials'],
+    run(inspection) {
+      inspection.rate = count(inspection);
+      if (inspection.rate?.retryAfter === undefined) return undefined;
+      return { kind: 'rate-limited', spec: inspection.found.spec };
+    },
+  };
 }
