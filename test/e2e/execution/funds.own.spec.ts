@@ -93,7 +93,7 @@ let admin: Session;
 
 beforeAll(async () => {
   // Its own: processes die here.
-  cluster = await startCluster({ env: { SERVICES: 'execution', PRACTICE_STILL: '1' } });
+  cluster = await startCluster({ env: { SERVICES: 'execution', PRACTICE_STILL: '1', LIMITS_FACTOR: '50' } });
   floor = new OrdersFloor(cluster);
   [owner, brings, admin] = await Promise.all([
     Session.of('originator-1'),

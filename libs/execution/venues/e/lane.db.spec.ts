@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { admissionMigrations } from '#libs/auction/admission/migrations/list.js';
 import { journalMigrations } from '#libs/journal/migrations/list.js';
 import { custodyMigrations } from '#libs/ledger/migrations/list.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
@@ -27,14 +28,20 @@ describe('the order lane of venue e', () => {
   let executor: Executor;
   let signer: Awaited<ReturnType<typeof openSigner>>;
   const faults: unknown[] = [];
+  /** What has been opened, so that a beginning that fails leaves nothing open. */
+  const opened: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
-    [database, practice, signer] = await Promise.all([
-      createTestDatabase([...journalMigrations, ...custodyMigrations]),
-      openPracticeE(),
-      openSigner(),
+    database = await createTestDatabase([
+      ...[...journalMigrations, ...admissionMigrations, ...custodyMigrations],
     ]);
+    opened.push(() => database.drop());
+    signer = await openSigner();
+    opened.push(() => signer.close());
+    practice = await openPracticeE();
+    opened.push(() => practice.close());
     live = await LiveCell.open({ database, clock: new MovableClock(), operators: new Operators() });
+    opened.push(() => live.stop());
     const clock = new SystemClock();
     const settings = {
       ...{ VENUES: ['e' as const], VENUE_B_URL: undefined, VENUE_B_WS_URL: undefined },
@@ -51,13 +58,10 @@ describe('the order lane of venue e', () => {
       onFault: (what, error) => faults.push([what, String(error)]),
     });
     executor.start();
+    opened.push(() => executor.stop());
   });
   afterAll(async () => {
-    await executor.stop();
-    await live.stop();
-    await practice.close();
-    await signer.close();
-    await database.drop();
+    for (const close of opened.reverse()) await close();
   });
 
   async function trader(dollars = '100'): Promise<string> {

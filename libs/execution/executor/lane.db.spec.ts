@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { admissionMigrations } from '#libs/auction/admission/migrations/list.js';
 import { journalMigrations } from '#libs/journal/migrations/list.js';
 import { custodyMigrations } from '#libs/ledger/migrations/list.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
@@ -29,14 +30,20 @@ describe('the order lane', () => {
   let venues: ReturnType<typeof openVenues>;
   let signer: Awaited<ReturnType<typeof openSigner>>;
   const faults: unknown[] = [];
+  /** What has been opened, so that a beginning that fails leaves nothing open. */
+  const opened: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
-    [database, practice, signer] = await Promise.all([
-      createTestDatabase([...journalMigrations, ...custodyMigrations]),
-      openPracticeB(),
-      openSigner(),
+    database = await createTestDatabase([
+      ...[...journalMigrations, ...admissionMigrations, ...custodyMigrations],
     ]);
+    opened.push(() => database.drop());
+    signer = await openSigner();
+    opened.push(() => signer.close());
+    practice = await openPracticeB();
+    opened.push(() => practice.close());
     live = await LiveCell.open({ database, clock: new MovableClock(), operators: new Operators() });
+    opened.push(() => live.stop());
     const base = 'http://127.0.0.1';
     const settings = {
       ...{
@@ -51,13 +58,10 @@ describe('the order lane', () => {
     venues = openVenues(settings, { clock, signer: signer.signer });
     executor = executorNamed('executor-0:first', () => true);
     executor.start();
+    opened.push(() => executor.stop());
   });
   afterAll(async () => {
-    await executor.stop();
-    await live.stop();
-    await practice.close();
-    await signer.close();
-    await database.drop();
+    for (const close of opened.reverse()) await close();
   });
 
   /** One that loses its links to the cell for good when it is told that it is gone. */
@@ -193,10 +197,11 @@ describe('the order lane', () => {
     const id = await submit(user, market);
     await eventually(() => expect(life.hasBegun).toBe(true));
     await eventually(async () => expect(await ordersIn(market)).toHaveLength(1));
+    const stopped = dying.stop();
     executor = executorNamed('executor-0:third', () => true);
     executor.start();
     await becomes(user, id, { status: 'open', attempts: 1 }, 20_000);
     expect(await ordersIn(market)).toHaveLength(1);
-    await dying.stop();
+    await stopped;
   });
 });
