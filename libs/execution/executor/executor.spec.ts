@@ -321,6 +321,22 @@ describe('cancels and amends', () => {
     });
   });
 
+  it('an amend that meets an own order says so, and not only that the order is over', async () => {
+    const [{ user }, market] = [await trader(), await practice.market()];
+    const no = { outcome: 'No', outcome_index: 1, price: cents(40), bound: cents(40) };
+    await submit(submission(user, market, no));
+    const terms = submission(user, market);
+    const placed = await submit(terms);
+    const exchange_order_id = placed.what === 'placed' ? placed.order.exchange_order_id : '';
+    const { report } = await cell.give({
+      ...{ kind: 'amend', user_id: user, venue: terms.venue, terms, exchange_order_id },
+      ...{ amend_id: 'a', venue_client_id: terms.order_id, price: cents(60), quantity: terms.quantity },
+    });
+    expect(report).toMatchObject({
+      ...{ what: 'amended', order: { status: 'cancelled', ended_by: 'self-trade', filled: 0n } },
+    });
+  });
+
   it('an amend keeps the order and tells the fills that it caused first', async () => {
     const { terms, exchange_order_id, market } = await resting();
     await offer(market, '0.5000', '4.00');

@@ -95,6 +95,7 @@ describe('the end of an order', () => {
     ['NO_LIQUIDITY', given({ kind: 'market' }, BEGUN), gone({}, 'empty')],
     ['SLIPPAGE_EXCEEDED', given({ kind: 'market' }, BEGUN), gone({}, 'beyond-bound')],
     ['SELF_TRADE_PREVENTED', given({}, BEGUN), gone({}, 'own-order')],
+    ['SELF_TRADE_PREVENTED', given({}, BEGUN, PLACED), gone({ ended_by: 'self-trade' })],
     ['VENUE_REJECTED', given({}, BEGUN), gone({ status: 'rejected' })],
     [
       'INSUFFICIENT_BALANCE',

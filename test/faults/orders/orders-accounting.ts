@@ -57,8 +57,8 @@ function judgePlaced({ ours, books, fills, amendedTo }: JudgedOrder, there: Venu
   for (const price of amendedTo)
     if (!prices.some((at) => own(at, there) === micros(price) || at === micros(price)))
       wrong.push(`was said to be amended to ${price}, and was not`);
-  // In a campaign nobody but its owner ends an order at the venue, unless it meets another one of its own.
-  if (order.terminal_reason === 'VENUE' && there.cause !== 'own-order')
+  // In a campaign nobody but its owner ends an order at the venue, unless it meets another one of its own, which has a word of its own.
+  if (order.terminal_reason === 'VENUE')
     wrong.push(`ended by the venue, where ${there.cause ?? ''} ended it: ${timelineOf(ours)}`);
   wrong.push(...judgeFills(ours.fills, fills.get(there.order_id) ?? []));
   return wrong;

@@ -20,7 +20,7 @@ import { countText, dollarsText, inBook, wholeCount } from './amounts.js';
 import type { VenueBFeed } from './feed.js';
 import { freeByShard, readBalances, readMovements } from './money.js';
 import type { Transfers } from './transfers.js';
-import { newOrder, observedFill, observedOrder, refusalOf, rests } from './orders.js';
+import { endedBy, newOrder, observedFill, observedOrder, refusalOf, rests } from './orders.js';
 import { readPages } from './pages.js';
 import type { VenueBRequests } from './requests.js';
 import {
@@ -194,15 +194,12 @@ export class VenueBAccount implements VenueAccount {
     const { quantity } = this.sentOf(terms);
     const filled = done.fill_count ?? 0n;
     const status = done.remaining_count === 0n ? (filled >= quantity ? 'filled' : 'cancelled') : 'resting';
-    const order = {
-      exchange_order_id: done.order_id,
-      venue_client_id,
-      price,
-      quantity,
-      filled,
-      status,
-    } as const;
-    return { what: 'amended', order };
+    const ended = endedBy(done);
+    const named = { exchange_order_id: done.order_id, venue_client_id, price, quantity, filled };
+    return {
+      what: 'amended',
+      order: { ...named, status, ...(ended === undefined ? {} : { ended_by: ended }) },
+    };
   }
 
   /**

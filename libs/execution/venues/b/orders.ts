@@ -61,7 +61,7 @@ function directionOf({
 
 export function observedOrder(order: BOrder): ObservedAccountOrder {
   const direction = directionOf(order);
-  const ended = ENDED_BY[order.cancel_reason ?? ''];
+  const ended = endedBy(order);
   return {
     exchange_order_id: order.order_id,
     ...(order.client_order_id ? { venue_client_id: order.client_order_id } : {}),
@@ -88,6 +88,13 @@ const ENDED_BY: Readonly<Record<string, NonNullable<ObservedAccountOrder['ended_
   market_closed: 'market-closed',
   own_order: 'self-trade',
 };
+
+/** Why an order ended, where the venue says so. */
+export function endedBy({
+  cancel_reason: reason,
+}: Pick<BOrder, 'cancel_reason'>): ObservedAccountOrder['ended_by'] {
+  return ENDED_BY[reason ?? ''];
+}
 
 /** The venue says `canceled` of what has expired too. */
 function hasExpired({ cancel_reason, expiration_time: expires, last_update_time: ended }: BOrder): boolean {

@@ -18,6 +18,8 @@ export const amendedOrder = z.object({
   order_id: z.string().min(1),
   fill_count: fixedPoint.nullish(),
   remaining_count: fixedPoint.nullish(),
+  /** Of practice venues alone: why the order does not rest at its new price. */
+  cancel_reason: z.string().nullish(),
 });
 
 export const cancelledOrder = z.object({ order_id: z.string().min(1), reduced_by: fixedPoint });
