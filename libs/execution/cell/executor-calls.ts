@@ -45,6 +45,7 @@ export interface ExecutorCallPorts {
 /** How often orders are read that memory has let go; more are let go meanwhile only under a flood. */
 const RECALLS = 5;
 
+const NO_LONGER = { what: 'doubtful', reason: 'told by one that no longer has the task' } as const;
 const NOT_ANY_MORE = refusal('COMMAND_EXPIRED', 'The order is not to be sent any more.');
 
 /** What the executor asks and tells. */
@@ -64,13 +65,11 @@ export class ExecutorCalls {
 
   /** From here on the venue may have the order, whatever is heard of it later. */
   async begin(request: Request<'begin_submission'>): Promise<LinkReply> {
-    const { order_id, executor } = request;
+    const { order_id, executor, task_id } = request;
     const entry = this.ports.users.ownerOf(order_id);
     if (entry === undefined) return NO_ORDER;
     const { desk } = this.ports;
     desk.hear(executor);
-    const task_id = desk.submissionOf(order_id, executor);
-    if (task_id === undefined) return NOT_ANY_MORE;
     const reply = await this.begun(entry, request);
     // What must not be sent is not reported either.
     if (reply.status === NOT_ANY_MORE.status) desk.done(task_id);
@@ -78,11 +77,15 @@ export class ExecutorCalls {
   }
 
   private begun(entry: UserEntry, request: Request<'begin_submission'>): Promise<LinkReply> {
-    const { order_id, venue_client_id, sent } = request;
+    const { order_id, venue_client_id, sent, task_id, executor } = request;
     return this.run((at) => {
       const order = orderOf(entry.head, order_id);
-      if (order === undefined) return refused(NOT_ANY_MORE);
-      if (order.status === 'submitting' && order.venue_client_id === venue_client_id)
+      // Looked at only now: while this waited, the order may have been given to somebody else.
+      if (order === undefined || !this.ports.desk.has(task_id, executor, order_id))
+        return refused(NOT_ANY_MORE);
+      // Whoever has the task has begun it: the answer was lost, and nothing is sent without one.
+      const isBegun = (order.cancel?.before ?? order.status) === 'submitting';
+      if (isBegun && order.venue_client_id === venue_client_id)
         return { events: [], reply: () => answer('begin_submission', { attempt: order.attempts }) };
       if (order.status !== 'queued') return refused(NOT_ANY_MORE);
       const code = this.objection(order, entry, at);
@@ -118,14 +121,16 @@ export class ExecutorCalls {
     entry: UserEntry,
     order_id: string,
     kind: TaskKind,
-    { task_id, report, call }: Request<'report'>,
+    { task_id, report, call, executor }: Request<'report'>,
   ): Promise<LinkReply> {
     const found = { isOpen: false };
     const reply = await this.recalling(entry, (recollection, at) => {
       const order = recollection.find(order_id);
       if (order === undefined || !isOfThisAttempt(order, task_id, report)) return this.heard([]);
       const { own, others } = splitFills(report);
-      const outcome = 'fills' in report ? { ...report, fills: own } : report;
+      const isBelieved = !isDenial(kind, report) || this.ports.desk.has(task_id, executor, order_id);
+      if (!isBelieved && order.status === 'queued') return this.heard([]);
+      const outcome = isBelieved ? ('fills' in report ? { ...report, fills: own } : report) : NO_LONGER;
       const told = { kind, outcome, at, ...(call === undefined ? {} : { call }), ...amendIn(task_id) };
       const { events, isOpenQuestion } = decideReport(order, told);
       found.isOpen = isOpenQuestion;
@@ -136,10 +141,18 @@ export class ExecutorCalls {
     // What came of it is not durable: it will be told again.
     if (reply.status === UNAVAILABLE.status) return reply;
     // Only now is the next task of the same market given out.
-    this.ports.desk.done(task_id);
+    const lease = this.ports.desk.done(task_id);
+    if (report.what === 'returned' && lease !== undefined) this.handAgain(lease);
     if (found.isOpen) this.followUp(entry, order_id, kind, report);
     else this.ports.watch.settled(order_id);
     return reply;
+  }
+
+  /** What was begun is sent again after a while; what was not, at once. */
+  private handAgain({ entry, work, task_id }: Lease): void {
+    const order = 'order_id' in work ? orderOf(entry.head, work.order_id) : undefined;
+    if (order?.status !== 'queued' || readTaskId(task_id).attempt !== order.attempts + 1) return;
+    this.ports.watch.hand(entry, order, 'submit');
   }
 
   private followUp(entry: UserEntry, order_id: string, kind: TaskKind, report: TaskReport): void {
@@ -281,6 +294,14 @@ function isOfThisAttempt(order: OrderState, task_id: string, { what }: TaskRepor
   const { kind, attempt } = readTaskId(task_id);
   if (kind === 'submit' && order.status === 'queued') return attempt === order.attempts + 1;
   return attempt === order.attempts;
+}
+
+/**
+ * That nothing was sent, or taken, ends an order. It counts only from whoever has the task: if it was taken away, somebody else may have
+ * sent the order meanwhile.
+ */
+function isDenial(kind: TaskKind, { what }: TaskReport): boolean {
+  return kind === 'submit' && (what === 'refused' || what === 'not-sent' || what === 'returned');
 }
 
 function splitFills(report: TaskReport): { own: ObservedFill[]; others: ObservedFill[] } {

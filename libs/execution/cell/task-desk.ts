@@ -116,13 +116,10 @@ export class TaskDesk {
     return lease;
   }
 
-  /** The task by which this executor sends the order. */
-  submissionOf(order_id: string, executor: string): string | undefined {
-    for (const [task_id, { lease }] of this.leases) {
-      if (lease?.executor !== executor || lease.work.kind !== 'submit') continue;
-      if (lease.work.order_id === order_id) return task_id;
-    }
-    return undefined;
+  /** Whether the task is with this executor now. It may have been taken from it, and be with the same executor again as another task. */
+  has(task_id: string, executor: string, order_id: string): boolean {
+    const lease = this.leases.get(task_id)?.lease;
+    return lease?.executor === executor && 'order_id' in lease.work && lease.work.order_id === order_id;
   }
 
   /** What was held back may go on now. */

@@ -20,7 +20,7 @@ let executor: Executor;
 let client: BClient;
 let market: string;
 let faults: unknown[];
-const asked = { balances: 0 };
+const asked = { balances: 0, begins: 0, beginsLost: 0 };
 /** Fails what was asked of a cell that is gone, as a link does. */
 let lost: { readonly of: Promise<never>; readonly now: () => void };
 
@@ -58,12 +58,13 @@ beforeEach(async () => {
     },
     { clock, signer: ring },
   );
-  asked.balances = 0;
+  Object.assign(asked, { balances: 0, begins: 0, beginsLost: 0 });
   const link = {
     request: (request: CellRequest) => {
       if (request.op === 'balances') asked.balances += 1;
       const reply = session.live.cell.handle(fromWire(toWire(request)) as CellRequest);
-      return Promise.race([reply, lost.of]);
+      const isLost = request.op === 'begin_submission' && ++asked.begins <= asked.beginsLost;
+      return isLost ? reply.then(() => Promise.reject(new Error('cut'))) : Promise.race([reply, lost.of]);
     },
   };
   executor = new Executor({
@@ -137,6 +138,29 @@ it('finds out what became of an order whose reply was lost, and sends nothing tw
   await becomes(order_id, { status: 'open', attempts: 1 });
   const { body } = await practice.call('GET', `/markets/venue_b/${market}`);
   expect((body as { orders: unknown[] }).orders).toHaveLength(1);
+});
+
+it('asks again for the word of the cell that was lost, without waiting for the task to be taken away', async () => {
+  asked.beginsLost = 1;
+  const order_id = await submit();
+  await becomes(order_id, { status: 'open', attempts: 1 });
+  expect(asked.begins).toBe(2);
+  const { body } = await practice.call('GET', `/markets/venue_b/${market}`);
+  expect((body as { orders: unknown[] }).orders).toHaveLength(1);
+});
+
+it('gives back an order for which the cell has no word, and sends it later, once', async () => {
+  asked.beginsLost = 16;
+  const order_id = await submit();
+  await eventually(
+    async () => expect(await session.orderOf(order_id)).toMatchObject({ status: 'queued', attempts: 1 }),
+    10_000,
+  );
+  asked.beginsLost = 0;
+  session.leap(300);
+  await becomes(order_id, { status: 'open', attempts: 2 });
+  const { body } = await practice.call('GET', `/markets/venue_b/${market}`);
+  expect(body).toMatchObject({ orders: [{ client_order_id: `${order_id}-2` }] });
 });
 
 it('proves that an order was never there, and then says so', async () => {

@@ -1,3 +1,4 @@
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { pause } from '#libs/platform/time/clock.js';
@@ -23,6 +24,8 @@ const WAIT_MILLIS = 2_000;
 /** The link gives up later than the cell answers. */
 const PATIENCE_MILLIS = WAIT_MILLIS + 4_000;
 const AGAIN_MILLIS = 250;
+/** Long for one record in a journal, and short beside the time in which a task has to be sent. */
+const BEGIN_MILLIS = 1_500;
 /** Past this the lease of the task has ended, and the cell asks the venue about it. */
 const REPORT_TRIES = 60;
 const NO_ANSWER = 500;
@@ -49,11 +52,23 @@ export class CellClient {
     return body.tasks;
   }
 
-  /** True once it is durable; false where it must not be sent any more. */
-  async begin(submission: Asked<'begin_submission'>): Promise<boolean> {
-    const reply = await this.ask({ op: 'begin_submission', executor: this.executor, ...submission });
-    if (reply.status >= NO_ANSWER) throw new CellUnavailable(`the cell answered with ${reply.status}`);
-    return reply.status === 200;
+  /**
+   * True once it is durable; false where it must not be sent any more. An answer that was lost is asked for again, the cell knows its
+   * own; undefined: there was none in time, and the order must not be sent now.
+   */
+  async begin(submission: Asked<'begin_submission'>, withinMillis: number): Promise<boolean | undefined> {
+    const request = { op: 'begin_submission', executor: this.executor, ...submission } as const;
+    const deadline = this.clock.monotonicNanos() + BigInt(withinMillis) * NANOS_PER_MILLI;
+    while (this.clock.monotonicNanos() < deadline) {
+      try {
+        const { status } = await this.ask(request, BEGIN_MILLIS);
+        if (status < NO_ANSWER) return status === 200;
+      } catch (error) {
+        if (!(error instanceof CellUnavailable)) throw error;
+      }
+      await pause(this.clock, AGAIN_MILLIS);
+    }
+    return undefined;
   }
 
   /** VenueExchange again until the cell has heard it; a cell that does not know the task any more needs no report. */

@@ -1,4 +1,4 @@
-import { instantFromNanos, plusMillis, type Instant } from '#libs/base/instant.js';
+import { instantFromNanos, NANOS_PER_MILLI, plusMillis, type Instant } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { ExecutorTask, TaskReport } from '../protocol/cell-protocol.js';
 import type { OrderFailure, OrderTerms, VenueCall } from '../rules/order.js';
@@ -38,9 +38,9 @@ interface Done {
   readonly call?: VenueCall;
 }
 
+const STALE_MILLIS = Number(STALE_NANOS / NANOS_PER_MILLI);
 const EXPIRED: OrderFailure = { code: 'COMMAND_EXPIRED' };
 const VENUE_AWAY = 'EXCHANGE_UNAVAILABLE';
-const STALE: OrderFailure = { code: VENUE_AWAY, message: 'it was too old to be sent' };
 
 /** Carries out what has to be done with one order at its venue, and reports once what came of it. */
 export class OrderTasks {
@@ -73,7 +73,7 @@ export class OrderTasks {
   }
 
   private async submit(cell: CellClient, account: VenueAccount, task: TaskOf<'submit'>): Promise<Done> {
-    const { terms, attempt } = task;
+    const { terms, attempt, task_id } = task;
     if (this.isPast(terms.not_after)) return refusal('not-sent', EXPIRED);
     const sent = account.sentOf(terms);
     if (sent.quantity <= 0n) return refusal('refused', { code: 'ORDER_TOO_SMALL' });
@@ -83,14 +83,15 @@ export class OrderTasks {
     const beganNanos = this.ports.clock.monotonicNanos();
     // Side by side: neither sends the order, and both have to have gone well before it is sent.
     const [mayBeSent, lacking] = await Promise.all([
-      cell.begin({ order_id, venue_client_id, sent }),
+      cell.begin({ task_id, order_id, venue_client_id, sent }, STALE_MILLIS),
       this.fund(account, terms, sent, `${venue_client_id}.funds`),
     ]);
+    if (mayBeSent === undefined) return { report: { what: 'returned' } };
     if (!mayBeSent) return { report: { what: 'told' } };
     if (lacking !== undefined) return lacking;
     if (this.isPast(terms.not_after)) return refusal('not-sent', EXPIRED);
     // The cell may have given the task up meanwhile.
-    if (this.ports.clock.monotonicNanos() - beganNanos > STALE_NANOS) return refusal('not-sent', STALE);
+    if (this.ports.clock.monotonicNanos() - beganNanos > STALE_NANOS) return { report: { what: 'returned' } };
     const told = await account.submit(terms, venue_client_id);
     this.ports.breakers.count(terms, isVenueFailure(told.outcome));
     return { call: told.call, report: await this.submitted(account, told, began) };

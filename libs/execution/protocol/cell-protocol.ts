@@ -175,6 +175,8 @@ export type TaskReport =
   | { readonly what: 'refused'; readonly failure: OrderFailure }
   /** Proof that nothing reached the venue: it was never sent, or the connection was refused. */
   | { readonly what: 'not-sent'; readonly failure: OrderFailure }
+  /** Of a submit: it was not sent, for want of the cell's word, and may be handed out again. */
+  | { readonly what: 'returned' }
   | { readonly what: 'doubtful'; readonly reason: string }
   /** Twice, one second apart, after the window of visibility: not known by its own id, and in no fill. */
   | { readonly what: 'absent' }
@@ -187,10 +189,11 @@ export type TaskReport =
 export type ExecutorRequest =
   /** Waits until there is something to do. What one executor was given and has not reported is given out again once its lease ends. */
   | { readonly op: 'claim'; readonly executor: string; readonly max: number; readonly wait_ms: number }
-  /** Before the first byte goes out. 409: it is not to be sent any more. */
+  /** Before the first byte goes out, by whoever has the task; asked again it gets the same answer. 409: it is not to be sent any more. */
   | {
       readonly op: 'begin_submission';
       readonly executor: string;
+      readonly task_id: string;
       readonly order_id: string;
       readonly venue_client_id: string;
       readonly sent: { readonly quantity: Micros; readonly price: Micros };

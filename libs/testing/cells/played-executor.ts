@@ -19,6 +19,8 @@ const CALL: VenueCall = {
 /** Does by hand, step by step, what the executor does. */
 export class PlayedExecutor {
   private readonly waiting: ExecutorTask[] = [];
+  /** The last task by which each order is to be sent. */
+  private readonly submissions = new Map<string, string>();
 
   constructor(
     private readonly live: LiveCell,
@@ -42,6 +44,7 @@ export class PlayedExecutor {
       // Accounts are compared by tests of their own.
       if (task.kind === 'reconcile') await this.told(task.task_id);
       else this.waiting.push(task);
+      if (task.kind === 'submit') this.submissions.set(task.terms.order_id, task.task_id);
     }
     return this.waiting;
   }
@@ -50,11 +53,15 @@ export class PlayedExecutor {
     await this.live.ask({ op: 'report', executor: this.name, task_id, report: { what: 'told' } });
   }
 
-  begin({ order_id, quantity, price }: OrderTerms, attempt = 1): Promise<number> {
+  begin(
+    { order_id, quantity, price }: OrderTerms,
+    attempt = 1,
+    task_id = this.submissions.get(order_id) ?? '',
+  ): Promise<number> {
     const venue_client_id = attempt === 1 ? order_id : `${order_id}-${attempt}`;
     const sent = { quantity, price };
     return this.live
-      .ask({ op: 'begin_submission', executor: this.name, order_id, venue_client_id, sent })
+      .ask({ op: 'begin_submission', executor: this.name, task_id, order_id, venue_client_id, sent })
       .then(({ status }) => status);
   }
 

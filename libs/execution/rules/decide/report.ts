@@ -48,6 +48,8 @@ function answered(draft: OrderDraft, report: Report): boolean {
       return refused(draft, outcome.failure, report);
     case 'not-sent':
       return notSent(draft, outcome.failure, report);
+    case 'returned':
+      return returned(draft, report);
     case 'doubtful':
       if (kind === 'submit' && isUnplacedYet(draft.state) && !isDoubted(draft.state))
         draft.add({ type: 'SUBMISSION_DOUBTED', reason: outcome.reason });
@@ -118,6 +120,20 @@ function notSent(draft: OrderDraft, failure: OrderFailure, report: Report): bool
   return report.kind === 'cancel' || report.kind === 'query' ? false : refused(draft, failure, report);
 }
 
+/** It has not even been tried, so it is sent as if for the first time, however often its owner wanted it to be sent again. */
+function returned(draft: OrderDraft, { at }: Report): boolean {
+  const { status, cancel, terms } = draft.state;
+  if (status === 'queued' || isTerminal(draft.state) || !isUnplacedYet(draft.state)) return true;
+  const failure = { code: isTooLate(terms, at) ? 'COMMAND_EXPIRED' : 'CELL_UNAVAILABLE' };
+  if (cancel !== undefined || isTooLate(terms, at)) endUnplaced(draft, failure);
+  else draft.add({ type: 'SUBMISSION_REPEATED', failure });
+  return true;
+}
+
+function isTooLate({ not_after }: OrderState['terms'], at: Instant): boolean {
+  return not_after !== undefined && not_after <= at;
+}
+
 function absent(draft: OrderDraft): boolean {
   const { state } = draft;
   if (isTerminal(state)) return true;
@@ -138,8 +154,7 @@ function unplaced(draft: OrderDraft, failure: OrderFailure, at: Instant): boolea
   if (isTerminal(state)) return true;
   // A refusal of an order that the venue has is none: what has become of it must be asked.
   if (!isUnplacedYet(state) || state.filled > 0n) return false;
-  const isTooLate = state.terms.not_after !== undefined && state.terms.not_after <= at;
-  endOrRepeat(draft, isTooLate ? { code: 'COMMAND_EXPIRED' } : failure);
+  endOrRepeat(draft, isTooLate(state.terms, at) ? { code: 'COMMAND_EXPIRED' } : failure);
   return true;
 }
 

@@ -26,6 +26,7 @@ export type TaskOutcome =
       readonly unfilled?: Unfilled;
     }
   | { readonly what: 'refused' | 'not-sent'; readonly failure: OrderFailure }
+  | { readonly what: 'returned' }
   | { readonly what: 'doubtful'; readonly reason: string }
   | { readonly what: 'absent' }
   | { readonly what: 'amended'; readonly price: Micros; readonly order?: SeenOrder }

@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { CellSession } from '#libs/testing/cells/cell-session.js';
+import { seenOf } from '#libs/testing/cells/played-executor.js';
+
+/** Machines that do other things at the same time take their time. */
+jest.setTimeout(30_000);
+
+let session: CellSession;
+
+beforeEach(async () => {
+  session = await CellSession.open();
+});
+afterEach(() => session.close());
+
+it('an order is begun by whoever has its task alone, and however often that is asked', async () => {
+  const order_id = await session.submit();
+  const former = await session.executor.task('submit');
+  session.leap(5_100);
+  const task = await session.executor.task('submit');
+  expect(task.task_id).not.toBe(former.task_id);
+  expect(await session.executor.begin(former.terms, 1, former.task_id)).toBe(409);
+  expect(await session.executor.begin(task.terms)).toBe(200);
+  await session.cancel(order_id);
+  expect(await session.executor.begin(task.terms)).toBe(200);
+  expect(await session.executor.begin(former.terms, 1, former.task_id)).toBe(409);
+  // Whoever it was taken from may not say either that it was not sent.
+  await session.executor.report(former, { what: 'not-sent', failure: { code: 'COMMAND_EXPIRED' } });
+  expect(await session.orderOf(order_id)).toMatchObject({ status: 'cancel_requested', attempts: 1 });
+  await session.executor.report(task, { what: 'placed', order: seenOf(task.terms), fills: [] });
+  expect(await session.orderOf(order_id)).toMatchObject({ exchange_order_id: `x-${order_id}` });
+});
+
+it('an order that its executor gives back unsent is handed out again, begun or not', async () => {
+  const order_id = await session.submit();
+  const first = await session.executor.task('submit');
+  await session.executor.report(first, { what: 'returned' });
+  const second = await session.executor.task('submit');
+  expect(second).toMatchObject({ attempt: 1 });
+  await session.executor.begin(second.terms);
+  await session.executor.report(second, { what: 'returned' });
+  expect(await session.orderOf(order_id)).toMatchObject({ status: 'queued', attempts: 1 });
+  session.leap(300);
+  const third = await session.executor.task('submit');
+  expect(third).toMatchObject({ attempt: 2 });
+  await session.executor.begin(third.terms, 2);
+  await session.cancel(order_id);
+  await session.executor.report(third, { what: 'returned' });
+  expect(await session.orderOf(order_id)).toMatchObject({ status: 'cancelled', terminal_reason: 'USER' });
+});
