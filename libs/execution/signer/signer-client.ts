@@ -55,8 +55,8 @@ interface Waiting {
 }
 
 /**
- * One connection to the signer for all of a process's requests. What was asked when the connection broke is asked again: a signature
- * changes nothing until it is sent somewhere.
+ * One connection to the signer for all of a process's requests. What was asked when the connection broke is asked again, byte for byte:
+ * the record may then have two signatures under one text, of which whoever asked is given one, and sends that once or not at all.
  */
 export class SignerClient implements Signer {
   private readonly waiting = new Map<number, Waiting>();

@@ -7,8 +7,14 @@ import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
+import { eventually } from '#libs/testing/eventually.js';
 import { executionMigrations } from '../migrations/list.js';
-import { VAULT_USER, type ActionSigning, type HeaderSigning } from '../protocol/signer-protocol.js';
+import {
+  VAULT_USER,
+  type ActionSigning,
+  type HeaderSigning,
+  type SignerReply,
+} from '../protocol/signer-protocol.js';
 import { FileKeyManagement } from './key-management.js';
 import { SealedKeys } from './sealed-keys.js';
 import { SignatureRecord } from './signature-record.js';
@@ -42,7 +48,11 @@ function newUser(): string {
   return `user-${users}`;
 }
 
-async function startServer(key = KEY, path = join(folder, 'signer.sock')): Promise<SignerServer> {
+async function startServer(
+  key = KEY,
+  path = join(folder, 'signer.sock'),
+  answered: (reply: SignerReply) => Promise<SignerReply> = (reply) => Promise.resolve(reply),
+): Promise<SignerServer> {
   const { pool } = database;
   const service = new SigningService({
     ...{ keys: new SealedKeys(pool), management: new FileKeyManagement(key) },
@@ -51,7 +61,7 @@ async function startServer(key = KEY, path = join(folder, 'signer.sock')): Promi
   const server = new SignerServer({
     path,
     serviceTokens: () => [TOKEN],
-    answer: (request) => service.answer(request),
+    answer: async (request) => answered(await service.answer(request)),
     onFault: () => undefined,
     clock,
   });
@@ -214,6 +224,26 @@ describe('signatures', () => {
     expect(new Set(rows.map(({ order_id: id }) => id)).size).toBe(20);
     expect(rows[0]).toMatchObject({ key_id: agent, content: expect.stringContaining('"nonce":"1790') });
     await expect(database.pool.query('delete from signer.signatures')).rejects.toThrow('append-only');
+  });
+
+  it('whose answer was lost are made again for the very same bytes, and one of them is given out', async () => {
+    const first = await startServer();
+    const [client, user] = [newClient(), newUser()];
+    await client.createKey(user, 'venue_e');
+    await first.close();
+    const dying = await startServer(KEY, undefined, () => new Promise(() => undefined));
+    let answers = 0;
+    const asked = client.sign(cancelOf(user)).finally(() => (answers += 1));
+    const written = async (): Promise<unknown[]> => {
+      const text = 'select content, body_sha256, digest from signer.signatures where user_id = $1';
+      return (await database.pool.query<{ content: string }>(text, [user])).rows;
+    };
+    await eventually(async () => expect(await written()).toHaveLength(1));
+    await dying.close();
+    await startServer();
+    expect((await asked).signature.v).toBeGreaterThanOrEqual(27);
+    const [one, other, ...more] = await written();
+    expect([other, more, answers]).toEqual([one, [], 1]);
   });
 
   it('are not made where they cannot be written down', async () => {

@@ -52,10 +52,10 @@ export class LedgerSums {
     return new Map(rows.map(({ cause_id, times }) => [cause_id, Number(times)]));
   }
 
-  /** Signatures under submissions of each order. */
+  /** Submissions of each order that were signed. A signer that died before it answered signs the same bytes again, of which one goes out. */
   async submitSignatures(users: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const rows = await this.rows<{ order_id: string; times: string }>(
-      `select order_id, count(*)::text as times from signer.signatures
+      `select order_id, count(distinct (digest, body_sha256))::text as times from signer.signatures
        where user_id = any($1) and order_id is not null
          and (content ~ 'POST/trade-api/v2/portfolio/(events/)?orders$' or content ~ '"type": ?"order"')
        group by 1`,
