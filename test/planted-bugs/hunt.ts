@@ -7,6 +7,7 @@ const PATIENCE = ['--patience', '120'];
 /** A kill now and then is enough for most: the checks have to find them. */
 const CAMPAIGN = '--seed 5 --store postgres --open-auctions 0 --minutes 0.5 --only kill:gateway';
 const FUZZ = '--seed 5 --requests 4000';
+const ORDERS = '--seed 5 --faults kill-in-the-middle:executor';
 /** What is found in one of the two lives of a world begins like this. */
 const OF_TWINS = /^twins, \w+ competitors: /;
 const LAST_LINES = 4;
@@ -27,6 +28,8 @@ export function hunt(bug: PlantedBug, folder: string, count: number): Promise<Hu
       return provoke(bug, folder, ['dist/test/faults/main.js', ...words(bug.options ?? CAMPAIGN)]);
     case 'fuzz':
       return provoke(bug, folder, ['dist/test/fuzz/main.js', ...words(bug.options ?? FUZZ)]);
+    case 'orders':
+      return provoke(bug, folder, ['dist/test/faults/orders/main.js', ...words(bug.options ?? ORDERS)]);
   }
 }
 

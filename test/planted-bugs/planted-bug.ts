@@ -17,11 +17,11 @@ export interface PlantedBug extends Spoil {
   /** The promise that is found broken. */
   readonly promise: RegExp;
   readonly foundBy: Finder;
-  /** For the campaign and the fuzz run: what they are called with, where their usual call does not do. */
+  /** For what runs real processes: what they are called with, where their usual call does not do. */
   readonly options?: string;
 }
 
-export const FINDERS = ['simulator', 'campaign', 'fuzz'] as const;
+export const FINDERS = ['simulator', 'campaign', 'fuzz', 'orders'] as const;
 
-/** What looks for the bug: simulated worlds, the campaign of faults on real processes, or hostile requests. */
+/** What looks for the bug: simulated worlds, the campaign of faults on real processes, hostile requests, or traders whose orders are counted. */
 export type Finder = (typeof FINDERS)[number];

@@ -11,6 +11,7 @@ const SOURCE_FOLDERS = [
   'apps',
   'bench',
   'libs',
+  'test/e2e/execution',
   'test/faults',
   'test/fuzz',
   'test/planted-bugs',

@@ -45,6 +45,7 @@ export class OwnedCluster extends RunningCluster {
 
   /** In order, as an operator would; resolves with the launcher's exit code. */
   async stop(): Promise<number | null> {
+    this.launcher.ref();
     if (!this.hasEnded) this.launcher.kill('SIGTERM');
     const code = await this.ended;
     await this.dismissKeeper();

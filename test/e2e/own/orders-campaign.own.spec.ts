@@ -9,6 +9,7 @@ const FAULTS = [
   'duplicate_fill',
   'unreadable:cancel',
   'drop_request:cancel',
+  'lost-on-the-way',
   'kill:practice',
   'drop_request:submit',
   'kill-in-the-middle:cell',

@@ -4,6 +4,11 @@ import type { FillSeen, OrderInFull } from './traders.js';
 import { feeOf, type VenueBooks } from './venue-books.js';
 
 const DOLLAR = 1_000_000n;
+const TERMINAL = ['filled', 'cancelled', 'expired', 'failed'];
+/** Whoever sends an order is given up after seconds; a minute is what the service takes to look by itself. */
+const MOST_SENDING_MS = 45_000;
+/** They say nothing of what has become of a submission. */
+const NO_NEWS = ['CALL', 'CANCEL_REQUESTED', 'STALLED'];
 
 export interface JudgedOrder {
   readonly ours: OrderInFull;
@@ -104,7 +109,7 @@ function textOf(trade: string, price: bigint, quantity: bigint, fee: bigint): st
 function judgeEnd({ order, fills }: OrderInFull): string[] {
   const sum = fills.reduce((total, { quantity }) => total + micros(quantity), 0n);
   const filled = micros(order.filled_quantity);
-  const isEnded = ['filled', 'cancelled', 'expired', 'failed'].includes(order.status);
+  const isEnded = TERMINAL.includes(order.status);
   return [
     ...(isEnded ? [] : ['does not end']),
     ...(order.stalled ? ['is stalled'] : []),
@@ -124,9 +129,13 @@ function judgeTimeline({ order, events }: OrderInFull, signatures: number): stri
   if (versions.some((version, index) => version < (versions[index - 1] ?? 0)))
     wrong.push('its version goes back');
   if ((versions.at(-1) ?? 0) !== order.version) wrong.push('its last event is not its version');
-  const failed = events.findIndex(({ status }) => status === 'failed');
-  if (failed >= 0 && events.slice(failed).some(({ status }) => status !== 'failed'))
-    wrong.push(`failed too early: ${timelineOf({ events })}`);
+  const end = events.find(({ status }) => TERMINAL.includes(status));
+  if (
+    end !== undefined &&
+    events.slice(end.seq).some(({ status, cause }) => status !== end.status || cause === 'FILL')
+  )
+    wrong.push(`${end.status} too early: ${timelineOf({ events })}`);
+  wrong.push(...judgeSending(events));
   const submits = events.flatMap(({ call }) => (call?.operation === 'submit' ? [call.sent_at] : []));
   const sends = new Set(submits).size;
   if (sends > order.attempts) wrong.push(`${sends} submits in ${order.attempts} attempts`);
@@ -134,6 +143,18 @@ function judgeTimeline({ order, events }: OrderInFull, signatures: number): stri
   if (signatures > order.attempts)
     wrong.push(`${signatures} signed submissions in ${order.attempts} attempts`);
   return wrong;
+}
+
+/** A submission is answered or doubted, and not left to itself until somebody happens to look. */
+function judgeSending(events: OrderInFull['events']): string[] {
+  return events.flatMap(({ cause, at, seq }) => {
+    if (cause !== 'SUBMITTING') return [];
+    const news = events.slice(seq).find((event) => !NO_NEWS.includes(event.cause));
+    const millis = Date.parse(news?.at ?? '') - Date.parse(at);
+    return millis < MOST_SENDING_MS
+      ? []
+      : [`begun and neither answered nor doubted for ${millis} ms: ${timelineOf({ events })}`];
+  });
 }
 
 function timelineOf({ events }: Pick<OrderInFull, 'events'>): string {

@@ -5,6 +5,17 @@ import { STRIKES } from './strikes.js';
 
 const SEEDS = [1, 2, 3];
 const WITHIN_MS = 900_000;
+const STOPPED = ['cell', 'executor', 'signer', 'practice', 'projector', 'postgres'];
+
+it(
+  'whatever stands still for a while, by itself and under load, goes on with what is true',
+  async () => {
+    const faults = STOPPED.map((name) => `stop:${name}`);
+    const { wrong, logs } = await runOrdersCampaign({ seed: 34, faults, answersBetween: 60 });
+    expect([wrong, logs]).toEqual([[], '']);
+  },
+  WITHIN_MS,
+);
 
 it.each(SEEDS)(
   'every kind of fault, in an order of its own, leaves every order true (seed %i)',

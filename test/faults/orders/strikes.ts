@@ -42,16 +42,18 @@ async function whileStopped(pids: readonly number[], millis: number): Promise<vo
   }
 }
 
-/** At a venue, for some of the calls of one kind that come next. */
-function atVenue(
-  fault: string,
-  calls: readonly string[],
-  more: Readonly<Record<string, number>> = {},
-): Strike {
+/** For some of the calls of one kind that come next, at either venue. */
+function atVenues(fault: string, call: string): Strike {
+  return async (floor, random) => {
+    for (const exchange_id of VENUES)
+      await arm(floor, { exchange_id, fault, calls: [call], count: random.between(1, 3) });
+  };
+}
+
+function atVenue(fault: string, more: Readonly<Record<string, unknown>> = {}): Strike {
   return async (floor, random) => {
     const exchange_id = random.pick(VENUES);
-    const which = calls.length === 0 ? {} : { calls: [random.pick(calls)] };
-    await arm(floor, { exchange_id, fault, ...which, count: random.between(1, 3), ...more });
+    await arm(floor, { exchange_id, fault, count: random.between(1, 3), ...more });
   };
 }
 
@@ -71,6 +73,14 @@ function killedInTheMiddle(sort: (typeof PROCESSES)[number]): Strike {
   };
 }
 
+/** What is sent reaches nobody, and whoever sent it dies before it is told so. */
+const lostOnTheWay: Strike = async ({ cluster }) => {
+  signalAll([cluster.process('practice').pid], 'SIGSTOP');
+  await sleep(IN_THE_MIDDLE_MS);
+  const gone = ['executor', 'practice'].map((name) => ({ name, pid: cluster.kill(name) }));
+  await Promise.all(gone.map(({ name, pid }) => cluster.restartOf(name, pid, BACK_WITHIN_MS)));
+};
+
 const SENDERS = ['cell', 'executor', 'practice', 'execution'] as const;
 
 /** By name, everything that may happen to the order lane. */
@@ -89,13 +99,16 @@ export const STRIKES: Readonly<Record<string, Strike>> = {
     whileStopped(familyOf(cluster.process('postgres').pid), random.between(PAUSE_MS.least, PAUSE_MS.most)),
   ...Object.fromEntries(
     ['drop_request', 'drop_reply', 'unreadable', 'reject', 'error', 'rate_limit'].flatMap((fault) =>
-      CALLS.map((call) => [`${fault}:${call}`, atVenue(fault, [call])]),
+      CALLS.map((call) => [`${fault}:${call}`, atVenues(fault, call)]),
     ),
   ),
-  delay: atVenue('delay', CALLS, { ms: 1_500 }),
-  disconnect: atVenue('disconnect', [], { ms: 1_500 }),
+  'lost-on-the-way': lostOnTheWay,
+  delay: async (floor, random) => {
+    await atVenue('delay', { calls: [random.pick(CALLS)], ms: 1_500 })(floor, random);
+  },
+  disconnect: atVenue('disconnect', { ms: 1_500 }),
   halt: async (floor) => {
     await arm(floor, { exchange_id: 'venue_b', fault: 'halt', ms: 1_500 });
   },
-  duplicate_fill: atVenue('duplicate_fill', []),
+  duplicate_fill: atVenue('duplicate_fill'),
 };

@@ -40,6 +40,7 @@ const fills = z.object({ fills: z.array(fill) });
 const event = z.object({
   seq: z.number(),
   version: z.number(),
+  at: z.string(),
   cause: z.string(),
   status: z.string(),
   call: z.object({ operation: z.string(), sent_at: z.string() }).loose().optional(),
