@@ -137,7 +137,10 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
         expect(first).toMatchObject({ order: { status: 'cancelled', filled: 0n }, unfilled: 'empty' });
         expect(first.order.exchange_order_id).not.toBe('');
         await placed(other, termsOf(other, market, { price: 45n * CENT, outcome_index: 1 }));
-        expect(await placed(one, termsOf(one, market, ioc))).toMatchObject({ order: { filled: 0n } });
+        // The other outcome is wanted at 0.45, so this one is offered at 0.55.
+        expect(await placed(one, termsOf(one, market, ioc))).toMatchObject({
+          ...{ order: { filled: 0n }, unfilled: 'beyond-bound' },
+        });
       });
 
       it('fill in part and leave the rest where they do not rest', async () => {

@@ -1,5 +1,5 @@
 import type { MarketState, VenueMarket } from '../../rules/markets.js';
-import { ONE, type Micros } from '../../rules/micros.js';
+import { leastOf, mostOf, ONE, type Micros } from '../../rules/micros.js';
 import type { VenueMarkets } from '../port.js';
 import { decimal, instantOf, sideOf, tokenIdOf } from './amounts.js';
 import type { VenueERequests } from './requests.js';
@@ -35,10 +35,23 @@ export class VenueEMarkets implements VenueMarkets {
       .map((outcome) => this.recordOf(outcome));
   }
 
+  /** Each side has a book of its own, and trades with the other's as well: who bids for one offers the other at what is left of a dollar. */
   async best(
     market_id: string,
     outcome_index: number,
   ): Promise<{ readonly bid?: Micros; readonly ask?: Micros }> {
+    const [own, other] = await Promise.all(
+      [outcome_index, 1 - outcome_index].map((index) => this.bestOf(market_id, index)),
+    );
+    const bids = [own?.bid, restOf(other?.ask)].filter((price) => price !== undefined);
+    const asks = [own?.ask, restOf(other?.bid)].filter((price) => price !== undefined);
+    return {
+      ...(bids.length === 0 ? {} : { bid: bids.reduce((one, another) => mostOf(one, another)) }),
+      ...(asks.length === 0 ? {} : { ask: asks.reduce((one, another) => leastOf(one, another)) }),
+    };
+  }
+
+  private async bestOf(market_id: string, outcome_index: number): Promise<{ bid?: Micros; ask?: Micros }> {
     const coin = tokenIdOf({ market_id, outcome_index });
     const read = await this.requests.read({ type: 'l2Book', coin }, book);
     const [bid, ask] = read === null ? [] : read.levels.map(([first]) => first?.px);
@@ -88,6 +101,10 @@ export class VenueEMarkets implements VenueMarkets {
       ...contractIn(said.get('contract')),
     };
   }
+}
+
+function restOf(price: Micros | undefined): Micros | undefined {
+  return price === undefined ? undefined : ONE - price;
 }
 
 /** The venue describes outcomes by `name:value|name:value`. Which names there are but `expiry` is the practice venue's own. */
