@@ -302,8 +302,10 @@ export class TraderDesk {
     if (asked.outcome === undefined || reply.status !== 200) return reply;
     const event = await asked.outcome;
     const order = orderOf(entry.head, order_id);
-    if (event?.type === 'ORDER_AMENDED' && order !== undefined) return amended(order, asked.taken);
-    const why = event?.type === 'AMEND_REFUSED' ? event.message : 'the venue has not answered readably';
+    const isOver = order === undefined || (isTerminal(order) && order.status !== 'filled');
+    if (event?.type === 'ORDER_AMENDED' && !isOver) return amended(order, asked.taken);
+    const ended = isOver ? 'it has ended' : 'the venue has not answered readably';
+    const why = event?.type === 'AMEND_REFUSED' ? event.message : ended;
     return notAmended(`The order could not be amended on the exchange: ${why}`, asked.taken);
   }
 

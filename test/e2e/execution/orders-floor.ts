@@ -105,12 +105,19 @@ export class OrdersFloor {
     const user = this.cluster.file.demo.users.find(({ email }) => email.startsWith(`${name}@`));
     const triple = user?.api_keys?.find(({ name: found }) => found === key);
     if (user === undefined || triple === undefined) throw new Error(`${name} has no key ${key}`);
+    return this.withKey(triple, user.account_id);
+  }
+
+  withKey(
+    triple: Readonly<Record<'client_id' | 'api_key' | 'api_secret', string>>,
+    userId: string,
+  ): DemoTrader {
     const headers = {
       'x-client-id': triple.client_id,
       'x-api-key': triple.api_key,
       'x-api-secret': triple.api_secret,
     };
-    return new DemoTrader(this.url, headers, user.account_id);
+    return new DemoTrader(this.url, headers, userId);
   }
 
   /** Of the practice venues' admin listener. */

@@ -95,7 +95,9 @@ function amended(
   { price, order }: Extract<TaskOutcome, { what: 'amended' }>,
   { amend_id = draft.state.amend?.amend_id ?? '' }: Report,
 ): boolean {
-  if (!isTerminal(draft.state)) draft.add({ type: 'ORDER_AMENDED', amend_id, price });
+  // What it has traded at its new price may have been told first, and have ended it.
+  if (!isTerminal(draft.state) || draft.state.price !== price)
+    draft.add({ type: 'ORDER_AMENDED', amend_id, price });
   return order === undefined || settleSeen(draft, order);
 }
 
