@@ -1,4 +1,5 @@
 import { body, ids, query } from '#libs/edge/checks/parts.js';
+import type { Check } from '#libs/edge/checks/check.js';
 import { contentType, size } from '#libs/edge/checks/content.js';
 import { framing, headerCount } from '#libs/edge/checks/head.js';
 import { method, path, route } from '#libs/edge/checks/route.js';
@@ -22,6 +23,21 @@ export const BODY_RULES: BodyRules = {
   absent: 'empty-object',
 };
 
+/** Where every procedure is asked for that there is not. */
+export const ANY_PROCEDURE = '/rpc/:procedure';
+
+export const NO_SUCH_PROCEDURE = refusal('RPC_PROCEDURE_NOT_FOUND', 'There is no such procedure');
+
+/** A procedure that there is not is a path that there is not, whatever method and body it is asked with. */
+const procedure: Check = {
+  name: 'procedure',
+  after: ['path'],
+  run({ match }) {
+    const [first] = match?.endpoints.values() ?? [];
+    return first?.spec.path === ANY_PROCEDURE ? { kind: 'not-found', spec: first.spec } : undefined;
+  },
+};
+
 /** The only call whose broken bodies are refused in plain text. */
 export const AMEND_OPERATION = 'amendOrder';
 /** Where a missing scope is told without the envelope. */
@@ -36,7 +52,6 @@ const BARE: Partial<Record<FaultKind, readonly [number, string]>> = {
   'internal-header': [403, 'Forbidden'],
   unauthorized: [401, 'Authentication required'],
   forbidden: [403, 'Forbidden'],
-  'not-found': [404, 'Not found'],
   'method-not-allowed': [405, 'Method not allowed'],
   'rate-limited': [429, 'Too many failed authentications from this address'],
   'unsupported-media-type': [415, 'The body must be JSON, and not encoded'],
@@ -48,7 +63,7 @@ const BARE: Partial<Record<FaultKind, readonly [number, string]>> = {
 export function executionDialect(gate: CallerGate): Dialect {
   return {
     checks: [
-      ...[framing, headerCount, route, credentialsCheck(gate), path, method, sessionOnly, scope],
+      ...[framing, headerCount, route, credentialsCheck(gate), path, procedure, method, sessionOnly, scope],
       ...[ids, query, contentType, size, body],
     ],
     internalHeaders: [],
@@ -78,6 +93,8 @@ function refused(fault: Fault): Reply {
         : invalid(fault, 'VALIDATION_INVALID_PARAMETER', 'A field of the body is wrong or missing');
     case 'internal-error':
       return refusal('INTERNAL_ERROR', 'Something went wrong on our side; name the request id when you ask');
+    case 'not-found':
+      return spec?.path === ANY_PROCEDURE ? NO_SUCH_PROCEDURE : errorOnly(404, 'Not found');
     case 'unavailable':
       return message === undefined
         ? envelope(503, { code: 'INTERNAL_ERROR', message: 'A part of the service cannot be reached' })

@@ -138,6 +138,22 @@ const CHECKS: readonly Row[] = [
     '409 EXCHANGE_FEE_QUOTE_UNSUPPORTED',
   ],
   ['an unknown procedure', ['POST', '/rpc/nothing.at.all', 'session', '{}'], '404 RPC_PROCEDURE_NOT_FOUND'],
+  [
+    'an unknown procedure with an input',
+    ['POST', '/rpc/nothing.at.all', ALL, '{"input":{}}'],
+    '404 RPC_PROCEDURE_NOT_FOUND',
+  ],
+  [
+    'an unknown procedure before its body',
+    ['POST', '/rpc/nothing.at.all', ALL, '{', plain()],
+    '404 RPC_PROCEDURE_NOT_FOUND',
+  ],
+  [
+    'an unknown procedure before its method',
+    ['DELETE', '/rpc/nothing.at.all', ALL],
+    '404 RPC_PROCEDURE_NOT_FOUND',
+  ],
+  ['an unknown procedure wants credentials first', ['POST', '/rpc/nothing.at.all', '', '{}'], '401 error'],
   ['a mutation by GET', ['GET', '/rpc/orders.reconcile', 'session'], '405 error'],
   [
     'an input that is wrong',
@@ -300,4 +316,63 @@ it('links the account of a caller that has agreed', async () => {
     ...{ exchange_id: 'venue_b', trading_linked: true, linked_at: '2026-11-28T12:00:00.123Z' },
   });
   expect(service.asked).toMatchObject([{ op: 'link_venue', user_id: 'user-1', venue: 'venue_b' }]);
+});
+
+describe('money, when a leg cannot be read', () => {
+  const links = { links: [{ venue: 'venue_e', account: '0xAB', linked_at: '2026-11-28T12:00:00Z' }] };
+  const balancesOf = async (name: string, input: object): Promise<Record<string, unknown>> => {
+    const response = await service.ask('POST', `/rpc/${name}`, 'position:read', JSON.stringify({ input }));
+    expect(response.status).toBe(200);
+    return ((await response.json()) as { result: Record<string, unknown> }).result;
+  };
+  const unread = { value: '0.00', held: '0.00', available: false };
+
+  it('tells what it has read, and which leg it has not', async () => {
+    service.answer = ({ op }) => {
+      if (op === 'links') return { status: 200, body: toWire(links) };
+      return op === 'account_balances'
+        ? { status: 503, body: toWire({ code: 'EXCHANGE_UNAVAILABLE', message: 'it is down' }) }
+        : { status: 200, body: toWire({}) };
+    };
+    const told = await balancesOf('balances.getAllBalances', {});
+    expect(told).toMatchObject({
+      balances: [
+        { exchangeId: 'venue_b', available: true },
+        { exchangeId: 'venue_e', walletAddress: '0xab', ...unread },
+      ],
+      degraded: true,
+      degradedReads: [{ leg: 'venue_e', reason: 'EXCHANGE_UNAVAILABLE' }],
+    });
+  });
+
+  it("tells every trading leg as unread while the caller's cell is silent, and the vault all the same", async () => {
+    service.answer = () => new Promise(() => undefined);
+    const reason = 'CELL_UNAVAILABLE';
+    const legs = ['venue_b', 'venue_e'];
+    expect(await balancesOf('balances.getAllBalances', {})).toMatchObject({
+      balances: legs.map((exchangeId) => ({ exchangeId, ...unread })),
+      degraded: true,
+      degradedReads: legs.map((leg) => ({ leg, reason })),
+    });
+    expect(await balancesOf('balances.getWalletBalances', { walletAddress: '0xAB' })).toMatchObject({
+      balances: [{ exchangeId: 'venue_e', ...unread }],
+      degradedReads: [{ leg: 'venue_e', reason }],
+    });
+    expect(await balancesOf('balances.getVaultBalances', {})).toMatchObject({
+      balances: [],
+      degraded: false,
+    });
+  });
+});
+
+it('tells operators what the signer keeps, and that it is away', async () => {
+  service.answer = slotsOr({ keys: 4, signatures: 12 });
+  const told = await service.ask('POST', '/rpc/admin.signer.status', 'operator', '{}');
+  expect(await told.json()).toMatchObject({ result: { keys: 4, signatures: 12 } });
+  service.answer = slotsOr({ code: 'SIGNER_UNAVAILABLE', message: 'away' }, 503);
+  const away = await service.ask('GET', '/rpc/admin.signer.status', 'operator');
+  expect([away.status, await away.json()]).toMatchObject([
+    503,
+    { error_details: { code: 'SIGNER_UNAVAILABLE' } },
+  ]);
 });

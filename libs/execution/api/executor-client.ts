@@ -2,6 +2,7 @@ import { LinkCongested, LinkGarbled, LinkUnavailable } from '#libs/link/link-cli
 import type { CellRefusal } from '../protocol/cell-replies.js';
 import type { ExecutorLink, ExecutorLinkRequest } from '../protocol/executor-protocol.js';
 import { fromWire } from '../protocol/wire.js';
+import type { SignerStatus } from '../protocol/signer-protocol.js';
 import type { VenueBalances } from '../venues/port.js';
 import { envelope, RefusedCall } from './refusals.js';
 
@@ -16,6 +17,7 @@ interface ExecutorReplies {
   readonly link_venue: { readonly linked_at?: string };
   readonly account_balances: VenueBalances;
   readonly vault_balances: VenueBalances;
+  readonly signer_status: SignerStatus;
   readonly reset_breakers: object;
 }
 type Op = keyof ExecutorReplies;

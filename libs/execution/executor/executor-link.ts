@@ -2,7 +2,7 @@ import type { LinkReply } from '#libs/link/link-protocol.js';
 import type { OrderRefusal } from '../protocol/cell-protocol.js';
 import type { ExecutorLinkRequest } from '../protocol/executor-protocol.js';
 import { cellOf } from '../protocol/routing.js';
-import { SignerFailure, VAULT_USER } from '../protocol/signer-protocol.js';
+import { SignerFailure, VAULT_USER, type Signer } from '../protocol/signer-protocol.js';
 import { toWire } from '../protocol/wire.js';
 import { CredentialsRefused } from '../venues/credentials.js';
 import { VenueUnavailable } from '../venues/port.js';
@@ -18,6 +18,7 @@ export interface ExecutorLinkPorts {
   readonly accounts: LinkedAccounts;
   readonly reconciler: Reconciler;
   readonly breakers: Pick<BreakerBoard, 'reset'>;
+  readonly signer: Pick<Signer, 'status'>;
   /** Of practice venues only. */
   readonly credit?: PracticeCredit | undefined;
 }
@@ -44,6 +45,8 @@ export class ExecutorLinkHandler {
         }
         case 'vault_balances':
           return wireReply(200, await (await this.ports.accounts.vault(request.venue)).balances());
+        case 'signer_status':
+          return wireReply(200, await this.ports.signer.status());
         case 'reset_breakers': {
           const { side, kind, time_in_force } = request;
           this.ports.breakers.reset({

@@ -40,7 +40,7 @@ beforeEach(async () => {
     {
       ...{ VENUES: ['b'], VENUE_B_URL: `${base}/trade-api/v2`, VENUE_B_WS_URL: undefined },
       VENUE_B_ACCOUNTS_URL: `http://127.0.0.1:${practice.admin.port}`,
-      ...{ VENUE_E_URL: undefined, VENUE_E_WS_URL: undefined },
+      VENUE_E_URL: undefined,
     },
     { clock, signer: ring },
   );

@@ -51,7 +51,7 @@ export class Executor {
     this.orders = new OrderTasks({ accounts, breakers: this.breakers, meter, clock });
     this.transfers = new TransferTasks(accounts, clock);
     const { breakers, reconciler } = this;
-    this.link = new ExecutorLinkHandler({ cells, accounts, reconciler, breakers, credit });
+    this.link = new ExecutorLinkHandler({ cells, accounts, reconciler, breakers, signer, credit });
     this.loops = cells.map(
       (cell) =>
         new TaskLoop({ cell, clock, concurrency, onFault, carryOut: (task) => this.carryOut(cell, task) }),

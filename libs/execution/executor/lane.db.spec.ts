@@ -50,7 +50,6 @@ describe('the order lane', () => {
         VENUES: ['b' as const],
         VENUE_B_WS_URL: undefined,
         VENUE_E_URL: undefined,
-        VENUE_E_WS_URL: undefined,
       },
       VENUE_B_URL: `${base}:${practice.open.port}/trade-api/v2`,
       VENUE_B_ACCOUNTS_URL: `${base}:${practice.admin.port}`,

@@ -29,6 +29,8 @@ export type ExecutorLinkRequest =
     }
   /** The vault's own account at the venue, for the proof of reserves. */
   | { readonly op: 'vault_balances'; readonly request_id: string; readonly venue: VenueId }
+  /** How many keys the signer keeps, and what it has signed. Reply: `SignerStatus`; 503 where the signer does not answer. */
+  | { readonly op: 'signer_status'; readonly request_id: string }
   | {
       readonly op: 'reset_breakers';
       readonly request_id: string;

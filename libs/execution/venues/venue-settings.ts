@@ -24,10 +24,6 @@ export const venueSettings = defineConfig({
     schema: httpUrl().optional(),
     describe: 'Address of venue e',
   },
-  VENUE_E_WS_URL: {
-    schema: nonEmpty().optional(),
-    describe: 'Address of the socket of venue e; /ws of its address unless it is set',
-  },
 });
 
 export type VenuesConfig = Config<typeof venueSettings>;

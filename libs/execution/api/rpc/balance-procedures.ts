@@ -11,6 +11,8 @@ import type { LedgerBalance } from '../../projections/reader/ledger-reader.js';
 import { anyId } from './inputs.js';
 import { procedure, type Procedure } from './procedure.js';
 
+/** After that nobody can say where the caller's money lies, and every leg is told as unread. */
+const CELL_PATIENCE_MS = 1_000;
 const CASH_PLACES = 2;
 const NONE = '0.00';
 
@@ -49,9 +51,9 @@ export function balanceProcedures(parts: ExecutionParts): readonly Procedure[] {
       async ({ caller, requestId, input: { walletAddress } }) => {
         const rows = await rowsOf(parts, caller, requestId);
         const address = walletAddress.toLowerCase();
-        return answer(
-          rows.filter(({ row }) => row.custodyDomain === 'chain' && row.walletAddress === address),
-        );
+        const isOf = ({ row, degraded }: Row): boolean =>
+          row.walletAddress === address || (row.walletAddress === undefined && degraded !== undefined);
+        return answer(rows.filter((found) => found.row.custodyDomain === 'chain' && isOf(found)));
       },
     ),
     procedure(
@@ -81,14 +83,16 @@ function answer(rows: readonly Row[]): Record<string, unknown> {
 
 async function rowsOf(parts: ExecutionParts, caller: ApiCaller, requestId: string): Promise<readonly Row[]> {
   const { cells, venues, opened } = parts;
-  const [links, ledger] = await Promise.all([
-    cells.told<'links'>({ ...orderCaller(caller, requestId), op: 'links' }),
+  const [linked, ledger] = await Promise.all([
+    cells.ask<'links'>({ ...orderCaller(caller, requestId), op: 'links' }, CELL_PATIENCE_MS),
     opened.reads.ledger.balances(caller.user_id),
   ]);
+  const leg = { ledger, user_id: caller.user_id, request_id: requestId };
   return Promise.all(
-    venues.ids.map((venue) => {
-      const account = links.links.find((link) => link.venue === venue)?.account;
-      return rowOf(parts, { venue, account, ledger, user_id: caller.user_id, request_id: requestId });
+    venues.ids.map(async (venue) => {
+      if (!linked.ok) return unread(parts, { ...leg, venue, account: undefined }, linked.refusal.code);
+      const account = linked.value.links.find((link) => link.venue === venue)?.account;
+      return rowOf(parts, { ...leg, venue, account });
     }),
   );
 }
@@ -101,40 +105,46 @@ interface Leg {
   readonly request_id: string;
 }
 
-async function rowOf(
-  parts: ExecutionParts,
-  { venue, account, ledger, user_id, request_id }: Leg,
-): Promise<Row> {
+async function rowOf(parts: ExecutionParts, leg: Leg): Promise<Row> {
+  const { venue, account, user_id, request_id } = leg;
+  const { head, inTransit, held } = bookedOf(leg);
+  if (account === undefined) {
+    const nothing = { value: NONE, held: NONE, inTransit: NONE, available: true };
+    return { row: { ...head, ...nothing, asOf: nowOf(parts) } };
+  }
+  const read = await parts.opened.executor.ask<'account_balances'>({
+    ...{ op: 'account_balances', request_id, user_id, venue },
+  });
+  if (!read.ok) return unread(parts, leg, read.refusal.code);
+  return {
+    row: { ...head, ...moneyOf(read.value), held, inTransit, available: true, asOf: nowOf(parts) },
+  };
+}
+
+/** What nobody has read is no number. */
+function unread(parts: ExecutionParts, leg: Leg, reason: string): Row {
+  const { head, inTransit } = bookedOf(leg);
+  return {
+    row: { ...head, value: NONE, held: NONE, inTransit, available: false, asOf: nowOf(parts) },
+    degraded: { leg: leg.venue, reason },
+  };
+}
+
+function bookedOf({ venue, account, ledger }: Leg): {
+  readonly head: Readonly<Record<string, unknown>>;
+  readonly held: string;
+  readonly inTransit: string;
+} {
   const domain = tradingDomain(venue);
   const asset = CAPABILITIES[venue].settlement_currency;
   const booked = ledger.find(
     (row) => row.custodyDomain === domain && row.exchangeId === venue && row.asset === asset,
   );
-  const head = {
-    custodyDomain: domain,
-    exchangeId: venue,
-    ...(domain === 'chain' && account !== undefined ? { walletAddress: account.toLowerCase() } : {}),
-    asset,
-  };
-  const asOf = nowOf(parts);
-  if (account === undefined) {
-    return { row: { ...head, value: NONE, held: NONE, inTransit: NONE, available: true, asOf } };
-  }
-  const read = await parts.opened.executor.ask<'account_balances'>({
-    ...{ op: 'account_balances', request_id, user_id, venue },
-  });
-  if (!read.ok) {
-    return {
-      row: { ...head, value: NONE, held: NONE, inTransit: booked?.inTransit ?? NONE, available: false, asOf },
-      degraded: { leg: venue, reason: read.refusal.code },
-    };
-  }
+  const wallet = domain === 'chain' && account !== undefined ? { walletAddress: account.toLowerCase() } : {};
   return {
-    row: {
-      ...head,
-      ...moneyOf(read.value),
-      ...{ held: booked?.held ?? NONE, inTransit: booked?.inTransit ?? NONE, available: true, asOf },
-    },
+    head: { custodyDomain: domain, exchangeId: venue, ...wallet, asset },
+    held: booked?.held ?? NONE,
+    inTransit: booked?.inTransit ?? NONE,
   };
 }
 

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { BOUND } from '#libs/edge/endpoint-decorator.js';
 import { bind, endpoint, type BoundEndpoint, type IdKind } from '#libs/edge/endpoint.js';
+import { ANY_PROCEDURE, NO_SUCH_PROCEDURE } from '../dialect.js';
 import { chainEndpoints } from '../exchanges/chain-endpoints.js';
 import { ExecutionParts } from '../execution-parts.js';
-import { refusal } from '../refusals.js';
 import { balanceProcedures } from './balance-procedures.js';
 import { fundsProcedures } from './funds-procedures.js';
 import { operatorProcedures } from './operator-procedures.js';
@@ -16,7 +16,6 @@ const anyName: IdKind = {
   accepts: () => true,
   describe: () => ({ type: 'string' }),
 };
-const UNKNOWN = refusal('RPC_PROCEDURE_NOT_FOUND', 'There is no such procedure');
 
 /** The procedures of RPC, and what only venues on a chain have: endpoints that come from tables. */
 @Injectable()
@@ -48,14 +47,14 @@ function unknownProcedures(): readonly BoundEndpoint[] {
         ...{
           operationId: `${method.toLowerCase()}Procedure`,
           method,
-          path: '/rpc/:procedure',
+          path: ANY_PROCEDURE,
           access: 'session',
         },
         ids: { procedure: anyName },
         summary: 'Any other procedure: there is none',
         statuses: { 404: ['RPC_PROCEDURE_NOT_FOUND'] },
       }),
-      () => UNKNOWN,
+      () => NO_SUCH_PROCEDURE,
     ),
   );
 }

@@ -46,6 +46,20 @@ export function reportProcedures(parts: ExecutionParts): readonly Procedure[] {
       object({}),
       async ({ requestId }) => ({ rows: await reserveRows(parts, requestId), asOf: now() }),
     ),
+    procedure(
+      {
+        name: 'admin.signer.status',
+        ...query,
+        summary: 'How many keys the signer keeps, and what it signed',
+      },
+      object({}),
+      async ({ requestId: request_id }) => {
+        const { keys, signatures } = await parts.opened.executor.told<'signer_status'>({
+          ...{ op: 'signer_status', request_id },
+        });
+        return { keys, signatures, asOf: now() };
+      },
+    ),
   ];
 }
 

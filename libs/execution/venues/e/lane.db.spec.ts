@@ -45,7 +45,7 @@ describe('the order lane of venue e', () => {
     const clock = new SystemClock();
     const settings = {
       ...{ VENUES: ['e' as const], VENUE_B_URL: undefined, VENUE_B_WS_URL: undefined },
-      ...{ VENUE_B_ACCOUNTS_URL: undefined, VENUE_E_URL: practice.url, VENUE_E_WS_URL: undefined },
+      ...{ VENUE_B_ACCOUNTS_URL: undefined, VENUE_E_URL: practice.url },
     };
     const link: Pick<CellLink, 'request'> = {
       request: (request: CellRequest) => live.cell.handle(fromWire(toWire(request)) as CellRequest),
