@@ -75,6 +75,14 @@ interface Probe {
   readonly httpGet: { readonly path: string };
 }
 
+interface Container {
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly env?: readonly Variable[];
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+}
+
 interface Workload {
   readonly kind: string;
   readonly metadata: { readonly name: string };
@@ -84,12 +92,7 @@ interface Workload {
     readonly podSelector?: object;
     readonly template?: {
       readonly spec: {
-        readonly containers: readonly {
-          readonly command: readonly string[];
-          readonly env?: readonly Variable[];
-          readonly livenessProbe?: Probe;
-          readonly readinessProbe?: Probe;
-        }[];
+        readonly containers: readonly Container[];
       };
     };
   };
@@ -122,14 +125,14 @@ export function kubernetesGaps(all: readonly StartableProgram[]): string[] {
 }
 
 function workloadClaims({
-  kind: { name, app, replicas, paths, settings = {}, databaseRole: role },
+  kind: { name, app, podOf: pod = name, replicas, paths, settings = {}, databaseRole: role },
 }: StartableProgram): Claim[] {
-  const spec = workloadOf(name)?.spec;
-  const [container] = spec?.template?.spec.containers ?? [];
+  const spec = workloadOf(pod)?.spec;
+  const container = containerOf(pod, name);
   const listed = MANIFESTS.flatMap(({ resources = [] }) => resources);
   if (container === undefined) return [[`workload ${name}`, false]];
   return [
-    [`kustomization.yaml: ${name}.yaml`, listed.includes(`${name}.yaml`)],
+    [`kustomization.yaml: ${pod}.yaml`, listed.includes(`${pod}.yaml`)],
     [`${name}: command`, container.command.join(' ') === `node dist/apps/${app}/main.js`],
     ...Object.entries(settings).map(([setting, value]): Claim => [
       `${name}: ${setting}`,
@@ -140,18 +143,18 @@ function workloadClaims({
     [`${name}: readiness`, container.readinessProbe?.httpGet.path === paths.readiness],
     [
       `${name}: login`,
-      secretsOf(name).find((key) => key.endsWith('-database-url')) === (role && `${role}-database-url`),
+      secretsOf(pod, name).find((key) => key.endsWith('-database-url')) === (role && `${role}-database-url`),
     ],
   ];
 }
 
-function policyClaims({ kind: { name }, settings }: StartableProgram): Claim[] {
+function policyClaims({ kind: { name, podOf: pod = name }, settings }: StartableProgram): Claim[] {
   const wanted = POLICIES.filter(([, setting]) => setting in settings).map(([policy]) => policy);
   const lets = (policy: string): boolean => {
     const found = MANIFESTS.find(
       ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === policy,
     );
-    return JSON.stringify(found?.spec?.podSelector ?? {}).includes(`"${name}"`);
+    return JSON.stringify(found?.spec?.podSelector ?? {}).includes(`"${pod}"`);
   };
   return [
     ...wanted.map((policy): Claim => [`network policy ${policy}: ${name}`, lets(policy)]),
@@ -165,16 +168,19 @@ function workloadOf(name: string): Workload | undefined {
   );
 }
 
-function secretsOf(name: string): string[] {
-  const [container] = workloadOf(name)?.spec?.template?.spec.containers ?? [];
-  return (container?.env ?? []).flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.key ?? []);
+function containerOf(pod: string, name: string): Container | undefined {
+  return workloadOf(pod)?.spec?.template?.spec.containers.find((each) => each.name === name);
+}
+
+function secretsOf(pod: string, name = pod): string[] {
+  return (containerOf(pod, name)?.env ?? []).flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.key ?? []);
 }
 
 /** What the figures of processes are not read from. */
 export function scrapeGaps(all: readonly StartableProgram[]): string[] {
   const programs = all.filter(({ kind }) => kind.replicas.compose > 0);
   const [pods] = POD_MONITOR.spec.selector.matchExpressions;
-  const [endpoint] = POD_MONITOR.spec.podMetricsEndpoints;
+  const endpoints = POD_MONITOR.spec.podMetricsEndpoints;
   return gapsIn(
     programs.flatMap(({ kind }): Claim[] => {
       const job = SCRAPES.find(({ job_name: found }) => found === kind.name);
@@ -187,8 +193,12 @@ export function scrapeGaps(all: readonly StartableProgram[]): string[] {
         [`prometheus.yml: job ${kind.name}`, job !== undefined],
         [`prometheus.yml: targets of ${kind.name}`, targets.join() === addresses.join()],
         [`prometheus.yml: path of ${kind.name}`, (job?.metrics_path ?? '/metrics') === kind.paths.metrics],
-        [`monitoring/pods.yaml: ${kind.name}`, pods?.values.includes(kind.name) === true],
-        [`monitoring/pods.yaml: path of ${kind.name}`, endpoint?.path === kind.paths.metrics],
+        [`monitoring/pods.yaml: ${kind.name}`, pods?.values.includes(kind.podOf ?? kind.name) === true],
+        [
+          `monitoring/pods.yaml: path of ${kind.name}`,
+          endpoints.find(({ port }) => port === (kind.podOf === undefined ? 'internal' : kind.name))?.path ===
+            kind.paths.metrics,
+        ],
       ];
     }),
   );

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { PROCESSES, processNames } from '#libs/platform/processes/catalogue.js';
+import { kindNamed, PROCESSES, processNames, type ProcessKind } from '#libs/platform/processes/catalogue.js';
 import { SCRAPES } from './monitoring.js';
 import { faultsOf, kindOf, ROOT, runs, SCHEMAS, unknownSettings } from './processes.js';
 
@@ -18,7 +18,7 @@ interface Service {
   readonly cap_drop?: readonly string[];
   readonly ports?: readonly string[];
   readonly mem_limit?: string;
-  readonly volumes?: readonly unknown[];
+  readonly volumes?: readonly (string | object)[];
   readonly secrets?: readonly { readonly source: string; readonly target: string }[];
   readonly networks?: unknown;
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
@@ -33,20 +33,29 @@ const MANIFESTS: Readonly<Record<string, string>> = {
   backup: 'operator',
   'accept-restored': 'operator',
 };
+/** Whose pod has the container in Kubernetes, if it is not one of its own. */
+const PODS: Readonly<Record<string, string | undefined>> = Object.fromEntries(
+  PROCESSES.map(({ name, podOf }: ProcessKind) => [name, podOf]),
+);
+const SIGNER_SOCKET = 'signer-socket:/run/signer';
 const NOT_OURS = new Set(['postgres', 'kafka', 'prometheus', 'grafana']);
 
 const OPERATIONS = readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8');
 const file = readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8');
-const { services, networks, secrets } = parse(file, { merge: true }) as {
+const { services, networks, secrets, volumes } = parse(file, { merge: true }) as {
   readonly services: Readonly<Record<string, Service>>;
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
   readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
+  readonly volumes: Readonly<Record<string, { readonly driver_opts?: object }>>;
 };
 const ours = Object.entries(services).filter(([name]) => !NOT_OURS.has(name));
 const lasting = ours.filter(([name]) => !ONE_OFF.has(name));
 
 /** Of those that have none called after them. */
 const ROLES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    PROCESSES.map(({ name, databaseRole }: ProcessKind) => [name, `sotto_${databaseRole ?? ''}`]),
+  ),
   migrate: 'sotto',
   ledger: 'sotto',
   projection: 'sotto',
@@ -63,6 +72,7 @@ describe('docker-compose.yml', () => {
     expect(ours.map(([name]) => name).sort()).toEqual(wanted);
     const shards = [0, 1, 2].map((shard) => services[`owner-${shard}`]?.environment?.SHARD);
     expect(shards).toEqual(['0', '1', '2']);
+    expect([0, 1].map((cell) => services[`cell-${cell}`]?.environment?.CELL)).toEqual(['0', '1']);
     expect(
       Object.keys(services)
         .filter((name) => NOT_OURS.has(name))
@@ -99,9 +109,10 @@ describe('docker-compose.yml', () => {
       return given.map(({ source }) => source);
     });
     for (const [name] of ours) {
-      const speaksToOwners = 'SERVICE_TOKEN_FILE' in (SCHEMAS[kindOf(name)] ?? {});
-      expect([name, services[name]?.secrets !== undefined]).toEqual([name, speaksToOwners]);
-      expect([name, services[name]?.volumes !== undefined]).toEqual([name, name === 'backup']);
+      const speaksToWriters = 'SERVICE_TOKEN_FILE' in (SCHEMAS[kindOf(name)] ?? {});
+      expect([name, services[name]?.secrets !== undefined]).toEqual([name, speaksToWriters]);
+      const hasVolume = name === 'backup' || 'SIGNER_SOCKET' in (SCHEMAS[kindOf(name)] ?? {});
+      expect([name, services[name]?.volumes !== undefined]).toEqual([name, hasVolume]);
     }
     const shown = SCRAPES.map(({ authorization }) => authorization.credentials_file);
     expect(services.prometheus?.secrets).toEqual([{ source: 'metrics-token', target: shown[0] }]);
@@ -119,11 +130,13 @@ describe('docker-compose.yml', () => {
 
   it('lets each process have the memory that the Kubernetes manifests let it have', () => {
     for (const [name, { mem_limit: limit }] of ours) {
+      const container = MANIFESTS[name] ?? kindOf(name);
       const manifest = readFileSync(
-        path.join(ROOT, `deploy/kubernetes/${MANIFESTS[name] ?? kindOf(name)}.yaml`),
+        path.join(ROOT, `deploy/kubernetes/${PODS[container] ?? container}.yaml`),
         'utf8',
       );
-      const [, there = ''] = /limits: \{ memory: (\S+) \}/.exec(manifest) ?? [];
+      const [, own = ''] = manifest.split(new RegExp(`- name: ${container}\\n +image:`));
+      const [, there = ''] = /limits: \{ memory: (\S+) \}/.exec(own) ?? [];
       expect([name, limit]).toEqual([name, there.replace('i', '').toLowerCase()]);
     }
   });
@@ -142,6 +155,39 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('speaks to cells, executor and venues where they are, and of as many cells as there are', () => {
+    const { compose: count } = kindNamed('cell').replicas;
+    for (const [name, { environment = {} }] of ours) {
+      const { CELL_URLS: urls, EXECUTOR_URL: executor, INTERNAL_PORT: port = '', CELLS: cells } = environment;
+      const schema = SCHEMAS[kindOf(name)] ?? {};
+      if (urls !== undefined) expect(urls).toBe(`http://cell-0:${port},http://cell-1:${port}`);
+      if (executor !== undefined) expect(executor).toBe(`http://executor:${port}`);
+      if (cells !== undefined) expect(cells).toBe(String(count));
+      const takesOrders = kindOf(name) === 'execution' || ('CELL_URLS' in schema && !('SERVES' in schema));
+      expect([name, urls !== undefined, environment.VENUE_B_URL !== undefined]).toEqual([
+        ...[name, takesOrders, takesOrders],
+      ]);
+    }
+  });
+
+  it('gives the keys of users to the signer alone, which is asked over a socket in memory that only its user opens', () => {
+    const having = (setting: string): string[] =>
+      ours.filter(([, { environment = {} }]) => setting in environment).map(([name]) => name);
+    expect(having('SIGNER_KEY')).toEqual(['signer']);
+    expect(having('API_KEY_SECRET')).toEqual(['execution-0', 'execution-1']);
+    expect(having('SIGNER_SOCKET')).toEqual(['executor', 'signer']);
+    for (const name of ['executor', 'signer']) {
+      expect(services[name]?.volumes).toEqual([SIGNER_SOCKET]);
+      const folder = SIGNER_SOCKET.split(':')[1] ?? '';
+      expect(path.dirname(services[name]?.environment?.SIGNER_SOCKET ?? '')).toBe(folder);
+    }
+    expect(volumes['signer-socket']?.driver_opts).toEqual({
+      type: 'tmpfs',
+      device: 'tmpfs',
+      o: 'uid=1000,gid=1000,mode=0700',
+    });
+  });
+
   it('gives each process the database role of its kind, and nobody else the one that owns the tables', () => {
     for (const [name, { environment }] of ours) {
       if (!('DATABASE_URL' in (SCHEMAS[kindOf(name)] ?? {}))) {
@@ -149,7 +195,7 @@ describe('docker-compose.yml', () => {
         continue;
       }
       const user = /^postgres:\/\/(\w+):/.exec(environment?.DATABASE_URL ?? '')?.[1];
-      const role = ROLES[name] ?? `sotto_${kindOf(name)}`;
+      const role = ROLES[kindOf(name)];
       expect([name, user]).toEqual([name, role]);
     }
   });
@@ -193,17 +239,18 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('opens gateways to the outside and nothing else of the product, on loopback', () => {
+  it('opens gateways to the outside and nothing else of the product, on loopback; the executor alone gets out beside them', () => {
     expect(networks.inside).toEqual({ internal: true });
     const published = Object.entries(services).filter(([, { ports }]) => ports !== undefined);
-    expect(published.map(([name]) => name)).toEqual(['gateway-0', 'gateway-1', 'grafana']);
+    const gateways = ['gateway-0', 'gateway-1', 'execution-0', 'execution-1'];
+    expect(published.map(([name]) => name)).toEqual([...gateways, 'grafana']);
     for (const [, { ports = [] }] of published) {
       for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
     }
     const outside = Object.entries(services).filter(([, service]) =>
       JSON.stringify(service.networks).includes('edge'),
     );
-    expect(outside.map(([name]) => name)).toEqual(['gateway-0', 'gateway-1', 'grafana']);
+    expect(outside.map(([name]) => name)).toEqual([...gateways, 'executor', 'grafana']);
     for (const [, { environment, networks: joined }] of lasting) {
       expect(joined).toMatchObject({ inside: { interface_name: environment?.INTERNAL_HOST } });
     }

@@ -15,15 +15,27 @@ jest.setTimeout(180_000);
 
 const READY_WITHIN_MS = 60_000;
 const TOKEN = 'metrics-token-of-compose-0123456789abcdef';
-const PASSWORDS = ['OWNER', 'GATEWAY', 'PROJECTOR', 'SETTLER', 'OPERATIONS'];
+const PASSWORDS = ['OWNER', 'GATEWAY', 'PROJECTOR', 'SETTLER', 'CELL', 'SIGNER', 'OPERATIONS'];
 const OPERATOR = { OPS_EMAIL: 'ops@house.example', OPS_PASSWORD: 'a-password-of-some-length' };
-const KEYS = ['ID_KEY', 'SESSION_KEK', 'STREAM_KEYS', 'AUDIT_KEY', 'AUDIT_SIGNING_KEY'];
+const KEYS = [
+  'ID_KEY',
+  'SESSION_KEK',
+  'STREAM_KEYS',
+  'AUDIT_KEY',
+  'AUDIT_SIGNING_KEY',
+  'API_KEY_SECRET',
+  'SIGNER_KEY',
+];
+/** Nobody answers there: nothing is traded here. */
+const VENUES = { VENUE_B_URL: 'http://127.0.0.1:9/trade-api/v2', VENUE_E_URL: 'http://127.0.0.1:9' };
 
 const { services } = parse(readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
   readonly services: Readonly<Record<string, ComposedService>>;
 };
 /** Those that stay, in the order of the file. */
 const lasting = Object.entries(services).filter(([, { environment }]) => environment?.INSTANCE !== undefined);
+
+const PUBLIC = ['gateway-0', 'gateway-1', 'execution-0', 'execution-1'];
 
 /** Every process that docker-compose.yml has, by the command and in the environment that it names; addresses and paths are this machine's. */
 describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, (kafka) => {
@@ -39,11 +51,18 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
     METRICS_TOKEN: TOKEN,
     SECRETS_DIR: folder,
     ...OPERATOR,
+    ...VENUES,
     ...Object.fromEntries(KEYS.map((name, index) => [name, `${index + 1}`.repeat(64)])),
     ...Object.fromEntries(
       PASSWORDS.map((name) => [`DATABASE_PASSWORD_${name}`, `password0${name}0123456789`]),
     ),
   });
+  const publicPlace = (name: string): Record<string, string> => {
+    const port = publicPorts[PUBLIC.indexOf(name)];
+    if (port === undefined) return {};
+    const setting = name.startsWith('execution') ? 'EXECUTION_PORT' : 'PORT';
+    return { [setting]: String(port), LISTEN_HOST: '127.0.0.1' };
+  };
   const machineOf = (name: string): Machine => ({
     given: given(),
     places: [
@@ -56,12 +75,11 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
         ({ source, target }) => [target, path.join(folder, source)] as const,
       ),
       ['inside0', 'lo'],
+      ['/run/signer', folder],
     ],
     own: {
       ...(internal.has(name) ? { INTERNAL_PORT: String(internal.get(name)) } : {}),
-      ...(/^gateway-\d$/.test(name)
-        ? { PORT: String(publicPorts[Number(name.at(-1))]), LISTEN_HOST: '127.0.0.1' }
-        : {}),
+      ...publicPlace(name),
       ...(services[name]?.environment?.KAFKA_BROKERS === undefined
         ? {}
         : { KAFKA_TOPIC_PREFIX: kafka().prefix }),
@@ -80,8 +98,9 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
     chmodSync(folder, 0o755);
     writeFileSync(path.join(folder, 'service-tokens'), `${'5'.repeat(64)}\n`);
     database = await startTestServer();
-    const [first = 0, second = 0, ...rest] = await pickPorts(lasting.length + 2);
-    publicPorts = [first, second];
+    const ports = await pickPorts(lasting.length + PUBLIC.length);
+    publicPorts = ports.slice(0, PUBLIC.length);
+    const rest = ports.slice(PUBLIC.length);
     for (const [index, [name]] of lasting.entries()) internal.set(name, rest[index] ?? 0);
   }, 60_000);
   afterAll(async () => {
@@ -120,7 +139,7 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
   });
 
   it('let somebody in who was entered', async () => {
-    for (const port of publicPorts) {
+    for (const port of publicPorts.slice(0, 2)) {
       const answer = await fetch(`http://127.0.0.1:${port}/auth/login`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },

@@ -16,6 +16,7 @@ import {
   selectorsIn,
   storiesOf,
 } from './monitoring.js';
+import { PROCESSES, type ProcessKind } from '#libs/platform/processes/catalogue.js';
 import { kindOf, ROOT } from './processes.js';
 
 const OPERATIONS = readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8');
@@ -115,13 +116,25 @@ describe('deploy/kubernetes/monitoring', () => {
     const { jobLabel, selector, podMetricsEndpoints } = POD_MONITOR.spec;
     const [kinds] = selector.matchExpressions;
     expect([jobLabel, kinds?.key]).toEqual(['app', 'app']);
-    expect([...(kinds?.values ?? [])].sort()).toEqual(SCRAPES.map(({ job_name: job }) => job).sort());
+    const pods = SCRAPES.map(({ job_name: job }) =>
+      PROCESSES.find(({ name }: ProcessKind) => name === job),
+    ).map((kind?: ProcessKind) => kind?.podOf ?? kind?.name);
+    expect([...(kinds?.values ?? [])].sort()).toEqual([...new Set(pods)].sort());
     expect(podMetricsEndpoints).toMatchObject([
       {
         port: 'internal',
         honorLabels: true,
         authorization: { credentials: { name: 'sotto-secrets', key: 'metrics-token' } },
         relabelings: [{ sourceLabels: ['__meta_kubernetes_pod_name'], targetLabel: 'instance' }],
+      },
+      {
+        port: 'signer',
+        honorLabels: true,
+        authorization: { credentials: { name: 'sotto-secrets', key: 'metrics-token' } },
+        relabelings: [
+          { targetLabel: 'job', replacement: 'signer' },
+          { targetLabel: 'instance', replacement: 'signer' },
+        ],
       },
     ]);
     expect(OPERATIONS).toContain('`metrics-token`');

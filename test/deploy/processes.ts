@@ -55,6 +55,7 @@ const FAULTS: Readonly<Record<string, (env: Environment) => readonly string[]>> 
 
 /** As good as any: settings that are secret are told to the deployment, not by it. */
 const A_KEY = '0123456789abcdef'.repeat(4);
+const AN_ADDRESS = 'https://venue.example';
 
 export function kindOf(name: string): string {
   return name.replace(/-\d$/, '');
@@ -65,8 +66,9 @@ export function faultsOf(kind: string, environment: Environment): readonly strin
   const filled = Object.entries(environment).map(([name, value]): [string, string | undefined] => [
     name,
     value?.replaceAll(
-      /\$\{[A-Z_]+:(?:\?[^}]*|-([^}]*))\}/g,
-      (_all, otherwise?: string) => otherwise ?? A_KEY,
+      /\$\{([A-Z_]+):(?:\?[^}]*|-([^}]*))\}/g,
+      (_all, variable: string, otherwise?: string) =>
+        otherwise ?? (variable.endsWith('_URL') ? AN_ADDRESS : A_KEY),
     ),
   ]);
   return FAULTS[kind]?.(Object.fromEntries(filled)) ?? [`there is no ${kind}`];

@@ -22,6 +22,8 @@ export interface ProcessKind {
   readonly isNumbered: boolean;
   /** Processes under `npm start`, in docker-compose.yml, and the pods in Kubernetes; 0 where it is not deployed. */
   readonly replicas: { readonly local: number; readonly compose: number; readonly kubernetes: number };
+  /** In Kubernetes, the kind in whose pod its container stands: they speak over a Unix socket. */
+  readonly podOf?: string;
   /** Where the public reaches it on one machine: the first replica at `base`, each further one `step` above. */
   readonly publicPort?: { readonly base: number; readonly step: number };
   /** As whom it logs in to the database: `<database>_<role>`. */
@@ -33,8 +35,6 @@ export interface ProcessKind {
   readonly stop: { readonly order: number; readonly withinMs: number };
 }
 
-/** Runs under `npm start` only. */
-const NOT_DEPLOYED = { compose: 0, kubernetes: 0 } as const;
 const ALL_SERVICES = ['auction', 'execution'] as const;
 const PATHS = { health: '/healthz', readiness: '/readyz', metrics: '/metrics' } as const;
 
@@ -91,7 +91,7 @@ export const PROCESSES = [
     services: ['execution'],
     settings: { SERVES: 'execution' },
     isNumbered: true,
-    replicas: { local: 1, ...NOT_DEPLOYED },
+    replicas: { local: 1, compose: 2, kubernetes: 2 },
     publicPort: { base: 8090, step: 1 },
     databaseRole: 'gateway',
     paths: PATHS,
@@ -103,7 +103,7 @@ export const PROCESSES = [
     app: 'cell',
     services: ['execution'],
     isNumbered: true,
-    replicas: { local: 2, ...NOT_DEPLOYED },
+    replicas: { local: 2, compose: 2, kubernetes: 2 },
     databaseRole: 'cell',
     paths: PATHS,
     waitsFor: ['schema', 'journals'],
@@ -114,7 +114,7 @@ export const PROCESSES = [
     app: 'executor',
     services: ['execution'],
     isNumbered: false,
-    replicas: { local: 1, ...NOT_DEPLOYED },
+    replicas: { local: 1, compose: 1, kubernetes: 1 },
     paths: PATHS,
     waitsFor: ['schema'],
     stop: { order: 2, withinMs: 1_500 },
@@ -122,9 +122,10 @@ export const PROCESSES = [
   {
     name: 'signer',
     app: 'signer',
+    podOf: 'executor',
     services: ['execution'],
     isNumbered: false,
-    replicas: { local: 1, ...NOT_DEPLOYED },
+    replicas: { local: 1, compose: 1, kubernetes: 1 },
     databaseRole: 'signer',
     paths: PATHS,
     waitsFor: ['schema'],
@@ -135,7 +136,8 @@ export const PROCESSES = [
     app: 'practice',
     services: ['execution'],
     isNumbered: false,
-    replicas: { local: 1, ...NOT_DEPLOYED },
+    // Its admin surface lets anybody do anything, so it stays on loopback (decision 103).
+    replicas: { local: 1, compose: 0, kubernetes: 0 },
     paths: PATHS,
     waitsFor: [],
     stop: { order: 4, withinMs: 1_000 },
