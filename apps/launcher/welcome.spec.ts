@@ -19,6 +19,22 @@ it.each([
   expect(lines.join()).not.toContain('secret');
 });
 
+it('order execution is advised where it runs, with a key that works as it is printed', () => {
+  const key = { name: 'trading', client_id: 'c-1', api_key: 'k-1', api_secret: 's-1', scopes: [] };
+  const users = [{ email: 'trader-1@d', account_id: '1', roles: [], api_keys: [key] }];
+  const trading = { ...CLUSTER, executionUrl: 'http://127.0.0.1:8090', seed: { ...CLUSTER.seed, users } };
+  const lines = welcome(trading, path.resolve('.data'))
+    .split('\n')
+    .map((line) => line.trim());
+  expect(lines).toContain('orders     http://127.0.0.1:8090');
+  expect(lines).toContain('npm run demo -- trading');
+  expect(lines).toContain(
+    "curl -s http://127.0.0.1:8090/account/scopes -H 'x-client-id: c-1' -H 'x-api-key: k-1' -H 'x-api-secret: s-1'",
+  );
+  expect(lines.join('\n')).toContain(path.resolve('.data/cluster.json'));
+  expect(welcome(CLUSTER, path.resolve('.data'))).not.toContain('trading');
+});
+
 it('shows the demo users in few words', () => {
   const emails = ['maker-1@d', 'maker-2@d', 'maker-3@d', 'auditor-1@d', 'load-maker-9@d', 'admin@d'];
   expect(demoNames(emails)).toBe('maker-1..3@d, auditor-1@d, admin@d');

@@ -12,6 +12,7 @@ export function welcome(cluster: StartedCluster, dataFolder: string): string {
   return [
     '',
     `  gateway    ${cluster.gatewayUrls.join(', ')}`,
+    ...(cluster.executionUrl === undefined ? [] : [`  orders     ${cluster.executionUrl}`]),
     `  database   ${masked(cluster.databaseUrl)}   (password in ${dataFolder}/cluster.json)`,
     `  logs       ${dataFolder}/logs`,
     `  users      ${demoNames(users.map(({ email }) => email))}`,
@@ -19,11 +20,24 @@ export function welcome(cluster: StartedCluster, dataFolder: string): string {
     '',
     '  Try:',
     `    ${settingFor(dataFolder)}npm run demo`,
+    ...tradingAdvice(cluster, dataFolder),
     `    ${login}`,
     `    curl -s '${gateway}/v1/contracts?limit=5' -H "authorization: Bearer $(${login} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')"`,
     '',
     '  Ctrl-C stops everything.',
   ].join('\n');
+}
+
+/** What to try of order execution, where it runs. */
+function tradingAdvice({ executionUrl, seed }: StartedCluster, dataFolder: string): string[] {
+  const [key] = seed.users.flatMap(({ api_keys: keys = [] }) => keys);
+  if (executionUrl === undefined || key === undefined) return [];
+  const { client_id: id, api_key: name, api_secret: secret } = key;
+  return [
+    `    ${settingFor(dataFolder)}npm run demo -- trading`,
+    `    curl -s ${executionUrl}/account/scopes -H 'x-client-id: ${id}' -H 'x-api-key: ${name}' -H 'x-api-secret: ${secret}'`,
+    `    more keys: ${path.join(dataFolder, 'cluster.json')}; orders with them: docs/use/trading.md`,
+  ];
 }
 
 /** The demo looks for a cluster in the usual folder unless it is told of another. */
