@@ -8,7 +8,7 @@ import { OwnProfile } from './profiles/own-profile.js';
 import { linesOfProfiles } from './profiles/tell.js';
 import { missedIn, reportOf, save, tableOf } from './report.js';
 import type { RowOutcome, Row } from './row.js';
-import { ROWS } from './rows/all-rows.js';
+import { ROW_GROUPS, ROWS } from './rows/all-rows.js';
 
 const EXIT_USAGE = 64;
 const EXIT_MISSED = 1;
@@ -18,7 +18,7 @@ const A_WHILE_MS = 1_000;
 async function main(args: readonly string[]): Promise<number> {
   let call: BenchCall | undefined;
   try {
-    call = callOf(args, ROWS);
+    call = callOf(args, ROWS, ROW_GROUPS);
   } catch (error) {
     if (!(error instanceof UsageFault)) throw error;
     mention(`bench: ${error.message}\n\n${usageOf(ROWS)}`);

@@ -24,10 +24,11 @@ export function usageOf(rows: readonly Row[]): string {
   const width = Math.max(...rows.map(({ name }) => name.length));
   return `Usage: npm run bench -- [--only row,row] [--json] [--quick] [--strict] [--runs n] [--save folder]
        npm run -s bench -- row ... --json
+       npm run bench -- orders [--only row,row]
 
 ${rows.map(({ name, title }) => `  ${name.padEnd(width)}  ${title}`).join('\n')}
 
-  --only     some of the rows; they can also be named one by one
+  --only     some of the rows, or of those that are named: orders stands for all rows of order execution
   --json     one JSON document on standard output instead of the table
   --quick    a moment of each, to see that it works: its figures mean nothing
   --strict   exit with 1 when a minimum is missed; without it that is told, and is no failure: machines differ
@@ -38,11 +39,15 @@ ${rows.map(({ name, title }) => `  ${name.padEnd(width)}  ${title}`).join('\n')}
 }
 
 /** Undefined where only help is wanted. */
-export function callOf(args: readonly string[], all: readonly Row[]): BenchCall | undefined {
+export function callOf(
+  args: readonly string[],
+  all: readonly Row[],
+  groups: ReadonlyMap<string, readonly Row[]> = new Map(),
+): BenchCall | undefined {
   const { values, positionals } = parsed(args);
   if (values.help === true) return undefined;
-  const names = [...positionals, ...(values.only?.split(',') ?? [])];
-  const rows = names.length === 0 ? all : names.map((name) => rowNamed(name, all));
+  const named = positionals.flatMap((name) => groups.get(name) ?? rowNamed(name, all));
+  const rows = chosen(named.length === 0 ? all : named, values.only?.split(','));
   const quick = values.quick === true;
   const runs = numberOf('--runs', values.runs, quick ? 1 : RUNS);
   const seconds = numberOf('--seconds', values.seconds, quick ? QUICK_SECONDS : SECONDS);
@@ -56,6 +61,10 @@ function numberOf(name: string, text: string | undefined, usual: number): number
   const value = text === undefined ? usual : Number(text);
   if (!(value > 0)) throw new UsageFault(`${name} is a number above 0`);
   return value;
+}
+
+function chosen(rows: readonly Row[], only: readonly string[] | undefined): readonly Row[] {
+  return only === undefined ? rows : only.map((name) => rowNamed(name, rows));
 }
 
 function rowNamed(name: string, all: readonly Row[]): Row {

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { UsageFault } from '#libs/platform/terminal/commands.js';
 import { callOf } from './call.js';
 import { missedIn, reportOf } from './report.js';
-import { atLeast, atMost } from './row.js';
+import { atLeast, atMost, type Row } from './row.js';
 
 const bounds = { minimum: 10, goal: 20 };
 
@@ -25,4 +25,18 @@ it('judges nothing by figures that mean nothing', () => {
   expect(callOf(['--strict'], [])).toMatchObject({ strict: true });
   expect(callOf([], [])).toMatchObject({ strict: false });
   expect(() => callOf(['--strict', '--quick'], [])).toThrow(UsageFault);
+});
+
+it('a name may stand for several rows, of which only some are asked for', () => {
+  const row = (name: string): Row => ({ name, title: name, run: () => Promise.reject(new Error('not run')) });
+  const [first, second, third] = [row('first'), row('second'), row('third')];
+  const all = [first, second, third];
+  const groups = new Map([['pair', [second, third]]]);
+  const rowsOf = (...args: string[]): unknown => callOf(args, all, groups)?.rows;
+  expect(rowsOf()).toEqual(all);
+  expect(rowsOf('pair')).toEqual([second, third]);
+  expect(rowsOf('first', 'pair')).toEqual(all);
+  expect(rowsOf('--only', 'third,first')).toEqual([third, first]);
+  expect(rowsOf('pair', '--only', 'third')).toEqual([third]);
+  expect(() => rowsOf('pair', '--only', 'first')).toThrow(UsageFault);
 });

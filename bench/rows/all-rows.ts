@@ -1,4 +1,6 @@
 import type { Row } from '../row.js';
+import { cancelAll } from './cancel-all.js';
+import { cellRecovery } from './cell-recovery.js';
 import { completed } from './completed.js';
 import { fanOut } from './fan-out.js';
 import { get } from './get.js';
@@ -9,14 +11,33 @@ import { kafka } from './kafka.js';
 import { kafkaQuotes } from './kafka-quotes.js';
 import { lag } from './lag.js';
 import { latency } from './latency.js';
+import { matching } from './matching.js';
 import { memory } from './memory.js';
 import { oneAccount } from './one-account.js';
+import { orderAcks } from './order-acks.js';
+import { orderFill } from './order-fill.js';
+import { orderLatency } from './order-latency.js';
+import { orderPage } from './order-page.js';
 import { projection } from './projection.js';
 import { push } from './push.js';
 import { quotes } from './quotes.js';
 import { recovery } from './recovery.js';
 import { replay } from './replay.js';
 import { reserve } from './reserve.js';
+
+/** `orders` stands for all of them. */
+const ORDER_ROWS: readonly Row[] = [
+  orderAcks,
+  orderLatency,
+  orderFill,
+  matching,
+  cancelAll,
+  orderPage,
+  cellRecovery,
+];
+
+/** Names that stand for several rows. */
+export const ROW_GROUPS: ReadonlyMap<string, readonly Row[]> = new Map([['orders', ORDER_ROWS]]);
 
 /** In the order in which they are measured: an idle cluster first, what fills disks and memory last. */
 export const ROWS: readonly Row[] = [
@@ -38,4 +59,5 @@ export const ROWS: readonly Row[] = [
   memory,
   recovery,
   completed,
+  ...ORDER_ROWS,
 ];

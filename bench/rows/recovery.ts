@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiClient } from '#libs/client/api-client.js';
-import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
+import { comebackOf, type Comeback } from '../ground/comeback.js';
 import type { Ground } from '../ground/ground.js';
 import { seedCluster } from '../ground/seeding.js';
 import { atMost, type RowOutcome, type Row, type Settings } from '../row.js';
@@ -12,13 +10,6 @@ const OPEN = 30_000;
 const FEW = 30;
 const QUOTES = 9;
 const OWNER = 'owner-0';
-const LOOK_MILLIS = 5;
-const MILLIS_PER_SECOND = 1_000;
-
-interface Comeback {
-  readonly sinceKill: number;
-  readonly sinceStart: number;
-}
 
 /** An owner that is killed while it carries many auctions: until it is ready again. */
 export const recovery: Row = {
@@ -30,7 +21,7 @@ export const recovery: Row = {
     await seedCluster(cluster.dataDir, ['--open', open, '--quotes', String(QUOTES), '--audience', '10']);
     const comebacks: Comeback[] = [];
     for (let run = 1; run <= runs; run += 1) {
-      comebacks.push(await killed(cluster));
+      comebacks.push(await comebackOf(cluster, OWNER));
       say(`run ${run} of ${runs}: ${JSON.stringify(comebacks.at(-1))}`);
     }
     const log = readFileSync(`${cluster.dataDir}/logs/${OWNER}.log`, 'utf8');
@@ -51,26 +42,3 @@ export const recovery: Row = {
     };
   },
 };
-
-async function killed(cluster: OwnedCluster): Promise<Comeback> {
-  const former = cluster.process(OWNER);
-  const begun = performance.now();
-  cluster.kill(OWNER);
-  while (cluster.process(OWNER).pid === former.pid) await sleep(LOOK_MILLIS);
-  const started = performance.now();
-  const { health_url: healthUrl } = cluster.process(OWNER);
-  const api = new ApiClient(healthUrl);
-  for (;;) {
-    const answer = await api.get('/readyz').catch(unlessRefused);
-    if (answer?.status === 200) break;
-    await sleep(LOOK_MILLIS);
-  }
-  api.close();
-  const now = performance.now();
-  return { sinceKill: (now - begun) / MILLIS_PER_SECOND, sinceStart: (now - started) / MILLIS_PER_SECOND };
-}
-
-/** Nobody listens yet. */
-function unlessRefused(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ECONNREFUSED') throw error;
-}

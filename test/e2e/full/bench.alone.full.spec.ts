@@ -24,6 +24,13 @@ const ROWS = [
   'memory',
   'recovery',
   'completed',
+  'order-acks',
+  'order-latency',
+  'order-fill',
+  'matching',
+  'cancel-all',
+  'order-page',
+  'cell-recovery',
 ];
 
 interface Report {
