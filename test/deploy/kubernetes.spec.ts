@@ -120,10 +120,12 @@ describe('the Kubernetes manifests', () => {
     const { podFailurePolicy, template } = spec.jobTemplate!.spec;
     expect(template.metadata.labels.app).toBe('journal');
     expect(template.spec).toMatchObject({ restartPolicy: 'Never' });
-    const [container] = template.spec.containers;
-    expect(container?.command.at(-1)).toBe('verify');
-    const onExitCodes = { containerName: 'journal', operator: 'In', values: [1] };
-    expect(podFailurePolicy).toEqual({ rules: [{ action: 'FailJob', onExitCodes }] });
+    const calls = template.spec.containers.map(({ command }) => command.slice(2).join(' '));
+    expect(calls).toEqual(['journal verify', 'journal verify --family execution']);
+    const rules = template.spec.containers.map(({ name: containerName }) => ({
+      ...{ action: 'FailJob', onExitCodes: { containerName, operator: 'In', values: [1] } },
+    }));
+    expect(podFailurePolicy).toEqual({ rules });
   });
 
   it('have a pod from which operators back up, and where backups can be written and outlive it', () => {

@@ -112,6 +112,8 @@ export function named(kind: string, name: string): Manifest {
 
 export const settings = named('ConfigMap', 'sotto-settings').data ?? {};
 export const KINDS = ['StatefulSet', 'Deployment', 'Job', 'CronJob', 'Pod'];
+/** By the name of a container, the workload that it stands in. */
+const PODS = new Map<string, string>();
 /** By the name of its container, which is that of the workload where it stands alone. */
 export const workloads = KINDS.flatMap(ofKind).flatMap((manifest): [string, PodSpec, Container][] => {
   const template = manifest.spec.template ?? manifest.spec.jobTemplate?.spec.template;
@@ -119,7 +121,10 @@ export const workloads = KINDS.flatMap(ofKind).flatMap((manifest): [string, PodS
     ...manifest.spec,
     containers: manifest.spec.containers ?? [],
   };
-  return pod.containers.map((container) => [container.name, pod, container]);
+  return pod.containers.map((container) => {
+    PODS.set(container.name, manifest.metadata.name);
+    return [container.name, pod, container];
+  });
 });
 export function containerOf(name: string): Container {
   const found = workloads.find(([each]) => each === name);
@@ -129,7 +134,9 @@ export function containerOf(name: string): Container {
 
 /** Pods that wait for somebody to call a tool in them. */
 export const WAITING = ['accounts', 'ledger', 'operator', 'ops'];
-export const lasting = workloads.filter(([name]) => ![...WAITING, 'migrate', 'journal'].includes(name));
+export const lasting = workloads.filter(
+  ([name]) => ![...WAITING, 'migrate', 'journal', 'journal-execution'].includes(name),
+);
 
 /** Whose login of the database each has that has none of its own. */
 export const WHO: Readonly<Record<string, string>> = {
@@ -138,12 +145,13 @@ export const WHO: Readonly<Record<string, string>> = {
   operator: 'migration',
   accounts: 'operations',
   journal: 'operations',
+  'journal-execution': 'operations',
 };
 
 export const DEPLOYED: readonly ProcessKind[] = PROCESSES.filter(({ replicas }) => replicas.kubernetes > 0);
 /** The label of the pod that has the container. */
 export function podOf(name: string): string {
-  return DEPLOYED.find((kind) => kind.name === name)?.podOf ?? name;
+  return PODS.get(name) ?? name;
 }
 export function podsOf(names: readonly string[]): string[] {
   return [...new Set(names.map(podOf))].sort();

@@ -53,7 +53,7 @@ describe('the network policies', () => {
     const { matchExpressions: matched } = spec.podSelector as {
       readonly matchExpressions?: readonly { readonly values: readonly string[] }[];
     };
-    expect([...(matched?.[0]?.values ?? [])].sort()).toEqual(readers.sort());
+    expect([...(matched?.[0]?.values ?? [])].sort()).toEqual(podsOf(readers));
     const port = Number(/:(\d+)$/.exec(settings.KAFKA_BROKERS ?? '')?.[1]);
     expect(JSON.stringify(spec)).toContain(`"port":${port}`);
   });

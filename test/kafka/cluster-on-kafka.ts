@@ -13,8 +13,12 @@ export class ClusterOnKafka {
     readonly cluster: OwnedCluster,
   ) {}
 
-  static async start({ addresses, prefix }: TestKafka, name: string): Promise<ClusterOnKafka> {
-    const settings = { KAFKA_BROKERS: addresses.join(','), KAFKA_TOPIC_PREFIX: prefix };
+  static async start(
+    { addresses, prefix }: TestKafka,
+    name: string,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<ClusterOnKafka> {
+    const settings = { ...more, KAFKA_BROKERS: addresses.join(','), KAFKA_TOPIC_PREFIX: prefix };
     const dataDir = mkdtempSync(path.join(tmpdir(), `sotto-${name}-`));
     chmodSync(dataDir, 0o711);
     return new ClusterOnKafka(settings, dataDir, await startCluster({ env: settings, dataDir }));
