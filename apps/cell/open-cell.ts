@@ -16,8 +16,17 @@ import { refuseUnfitDatabase } from '#libs/platform/database/fit-database.js';
 import { quietly } from '#libs/platform/process/log.js';
 import { keyBytes } from '#libs/platform/settings/setting-types.js';
 import { repeat } from '#libs/platform/time/clock.js';
+import type { Config } from '#libs/platform/settings/config.js';
+import type { Tracing } from '#libs/platform/tracing/tracing.js';
+import type { WriterParts } from '#libs/shard/writer-server.js';
 import { CellMetrics } from './cell-metrics.js';
-import type { CellParts } from './cell-parts.js';
+import type { cellConfig } from './config.js';
+
+/** What a cell's process has before anything is opened. */
+export interface CellParts extends WriterParts {
+  readonly config: Config<typeof cellConfig>;
+  readonly tracing: Tracing;
+}
 
 export interface OpenParts extends CellParts {
   readonly pool: Pool;

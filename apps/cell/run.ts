@@ -7,7 +7,7 @@ import type { Environment } from '#libs/platform/settings/config.js';
 import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { openTracing } from '#libs/platform/tracing/open-tracing.js';
-import { CellProcess } from './cell-process.js';
+import { serveCell } from './cell-process.js';
 import { cellConfig, cellRules } from './config.js';
 
 export function run(env: Environment): void {
@@ -19,6 +19,6 @@ export function run(env: Environment): void {
   runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
     const parts = { config, log, registry, scope, clock: new SystemClock() };
     const traced = await openTracing('cell', parts);
-    await new CellProcess({ ...parts, ...traced, server: createInternalServer() }).serve();
+    await serveCell({ ...parts, ...traced, server: createInternalServer() });
   });
 }

@@ -6,22 +6,13 @@ import { keyBytes } from '#libs/platform/settings/setting-types.js';
 import { SHARDS } from '#libs/auction/protocol/routing.js';
 import { statfs } from 'node:fs/promises';
 import type { Config } from '#libs/platform/settings/config.js';
+import type { WriterParts } from '#libs/shard/writer-server.js';
 import type { ownerConfig } from './config.js';
-import type { Server } from 'node:http';
-import type { Registry } from 'prom-client';
-import type { Clock } from '#libs/platform/time/clock.js';
-import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
-import type { Logger } from '#libs/platform/process/log.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';
 
 /** What an owner's process has before anything is opened. */
-export interface OwnerParts {
+export interface OwnerParts extends WriterParts {
   readonly config: Config<typeof ownerConfig>;
-  readonly log: Logger;
-  readonly registry: Registry;
-  readonly scope: ProcessScope;
-  readonly server: Server;
-  readonly clock: Clock;
   readonly tracing: Tracing;
 }
 

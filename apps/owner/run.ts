@@ -8,7 +8,7 @@ import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { openTracing } from '#libs/platform/tracing/open-tracing.js';
 import { ownerConfig, ownerRules } from './config.js';
-import { OwnerProcess } from './owner.js';
+import { serveShard } from './owner.js';
 
 export function run(env: Environment): void {
   const config = loadConfigOrExit('owner', ownerConfig, env, ownerRules);
@@ -19,6 +19,6 @@ export function run(env: Environment): void {
   runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
     const parts = { config, log, registry, scope, clock: new SystemClock() };
     const traced = await openTracing('owner', parts);
-    await new OwnerProcess({ ...parts, ...traced, server: createInternalServer() }).serve();
+    await serveShard({ ...parts, ...traced, server: createInternalServer() });
   });
 }

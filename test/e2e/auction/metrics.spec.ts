@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { sharedTradingCluster } from '#libs/testing/cluster/shared-cluster.js';
 import { EXPRESSIONS, groupedBy, selectorsIn } from '../../deploy/monitoring.js';
 import { auctionBody, sharedFloor, type TradingFloor } from '../trading-floor.js';
 
@@ -30,7 +31,9 @@ beforeAll(async () => {
   const [originator, maker] = await floor.newTraders('originator', 'maker');
   const { auction_id: id } = await originator.opens(auctionBody(floor.contract('venue_a', 0), [maker], {}));
   const texts: string[] = [];
-  const scrapes = floor.cluster.file.processes.map(async ({ name: process, metrics_url: url }) => {
+  const { file: trading } = await sharedTradingCluster();
+  const all = [...floor.cluster.file.processes, ...trading.processes];
+  const scrapes = all.map(async ({ name: process, metrics_url: url }) => {
     const text = await (await fetch(url)).text();
     texts.push(text);
     return [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({
@@ -44,7 +47,7 @@ beforeAll(async () => {
   families = familiesIn(texts);
   await originator.cancel(id);
   floor.close();
-}, 60_000);
+}, 120_000);
 
 it('every process of the cluster has metrics of ours', () => {
   const silent = floor.cluster.file.processes.filter(
