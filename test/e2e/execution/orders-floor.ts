@@ -58,11 +58,12 @@ export class DemoTrader {
     return this.send('POST', '/orders', { client_order_id: randomUUID(), ...order });
   }
 
-  /** Submits, and waits for the wanted status. */
+  /** Submits, again under the same id where that is the advice, and waits for the wanted status. */
   async place(order: Readonly<Record<string, unknown>>, ...statuses: readonly string[]): Promise<OrderJson> {
+    const named = { client_order_id: randomUUID(), ...order };
     const answer = await eventually(async () => {
-      const found = await this.submit(order);
-      if (found.status === 429) throw new Error('too many orders at once');
+      const found = await this.submit(named);
+      if (found.status === 429 || found.status === 503) throw new Error(`${found.status} ${found.text}`);
       return found;
     });
     if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
