@@ -20,7 +20,11 @@ export interface SwitchboardPorts {
   readonly onFault: (error: unknown) => void;
 }
 
+type ShownBreaker = VenueHealth['breakers'][number];
+
 const POLL_MILLIS = 250;
+/** A probe of which nothing has been heard for so long is lost, and another one may go. */
+const PROBE_NANOS = 15_000n * NANOS_PER_MILLI;
 /** What was read longer ago than this may be false by now: nothing new is let through. */
 const HOLDS_NANOS = 10_000n * NANOS_PER_MILLI;
 
@@ -35,6 +39,8 @@ export class Switchboard {
   private written = '';
   private readAt: bigint | undefined;
   private health: VenueHealth = { breakers: [], venues: [] };
+  /** When an order went to try what a breaker has kept others from; by breaker. */
+  private readonly probes = new Map<string, bigint>();
   private cancel: Cancel | undefined;
 
   constructor(private readonly ports: SwitchboardPorts) {}
@@ -67,7 +73,15 @@ export class Switchboard {
   told(health: VenueHealth): void {
     const isChange = JSON.stringify(health.venues) !== JSON.stringify(this.health.venues);
     this.health = health;
+    const waiting = new Set(health.breakers.filter(({ state }) => state === 'half_open').map(nameOf));
+    for (const name of this.probes.keys()) if (!waiting.has(name)) this.probes.delete(name);
     if (isChange) this.ports.onChange();
+  }
+
+  /** The order, or its amend, goes on: where a breaker waits for one that tries, it is this one. */
+  letThrough(order: Switched): void {
+    if (this.breakerOf(order)?.state === 'half_open')
+      this.probes.set(nameOf(order), this.ports.clock.monotonicNanos());
   }
 
   /** Why an order, or an amend of it, must not go on now. */
@@ -75,16 +89,20 @@ export class Switchboard {
     if (!this.isKnown) return { code: 'CELL_UNAVAILABLE' };
     const mode = this.modeOf(order, holdings);
     if (!lets(mode.mode, order.side)) return { code: 'EXCHANGE_TRADING_HALTED', mode };
-    const open = this.health.breakers.find(
-      (breaker) =>
-        breaker.state === 'open' &&
-        breaker.venue === order.venue &&
-        breaker.side === order.side &&
-        breaker.kind === order.kind &&
-        breaker.time_in_force === order.time_in_force,
-    );
-    if (open === undefined) return undefined;
-    return { code: 'EXCHANGE_CIRCUIT_OPEN', ...(open.until === undefined ? {} : { until: open.until }) };
+    const breaker = this.breakerOf(order);
+    if (breaker === undefined || (breaker.state === 'half_open' && !this.isProbed(order))) return undefined;
+    const { until } = breaker;
+    return { code: 'EXCHANGE_CIRCUIT_OPEN', ...(until === undefined ? {} : { until }) };
+  }
+
+  private breakerOf(order: Switched): ShownBreaker | undefined {
+    const name = nameOf(order);
+    return this.health.breakers.find((breaker) => nameOf(breaker) === name);
+  }
+
+  private isProbed(order: Switched): boolean {
+    const since = this.probes.get(nameOf(order));
+    return since !== undefined && this.ports.clock.monotonicNanos() - since < PROBE_NANOS;
   }
 
   /** Whether the switches alone forbid it; a breaker does not end what was accepted. */
@@ -135,6 +153,10 @@ export class Switchboard {
     const venues = this.health.venues.map(({ venue, mode, since }): Switch => ({ venue, mode, since }));
     return [...this.switches, ...venues, ...doubted];
   }
+}
+
+function nameOf({ venue, side, kind, time_in_force }: Omit<Switched, 'user_id'>): string {
+  return `${venue}/${side}/${kind}/${time_in_force}`;
 }
 
 function resuming(resumes_at: Instant | undefined): { resumes_at?: string } {

@@ -97,6 +97,7 @@ export class TraderDesk {
       const verdict = judgeSell(entry.head, terms, at);
       if (verdict !== 'ok') return refused(this.noShares(entry, terms, verdict, taken));
     }
+    this.ports.switchboard.letThrough(terms);
     const { order_id } = terms;
     const { slots } = taken;
     const body: SubmitReply = {
@@ -292,6 +293,7 @@ export class TraderDesk {
       const objection = notAmendable(order);
       if (objection !== undefined) return refused(notAmended(objection, taken));
       if (order.price === price) return refused(amended(order, taken));
+      this.ports.switchboard.letThrough({ ...order.terms, user_id });
       asked.outcome = this.amendOutcome(order_id, amend_id);
       asked.taken = taken;
       const draft = new OrderDraft(order, at);

@@ -130,6 +130,16 @@ describe('a submit', () => {
     expect(await ordersIn(market)).toEqual([]);
   });
 
+  it('that trades and then meets an own order says so of its rest', async () => {
+    const [{ user }, market] = [await trader(), await practice.market()];
+    const no = { outcome: 'No', outcome_index: 1, price: cents(62), bound: cents(62) };
+    await submit(submission(user, market, no));
+    await offer(market, '0.3500', '4.00');
+    expect(await submit(submission(user, market))).toMatchObject({
+      ...{ what: 'placed', order: { status: 'cancelled', ended_by: 'self-trade', filled: 4n * ONE } },
+    });
+  });
+
   it('brings its fills, with the fee that the venue has told', async () => {
     const [{ user }, market] = [await trader(), await practice.market()];
     await offer(market, '0.3500');
@@ -159,15 +169,6 @@ describe('a submit', () => {
     expect(sale).toMatchObject({ what: 'placed', order: { status: 'resting', price: cents(60) } });
     const { body } = await practice.call('GET', `/markets/venue_b/${market}`);
     expect(body).toMatchObject({ books: [{ bids: [{ price: '0.4' }] }, { outcome: 'No' }] });
-  });
-
-  it('past its time is not sent', async () => {
-    const [{ user }, market] = [await trader(), await practice.market()];
-    const not_after = plusMillis(instantFromNanos(clock.epochNanos()), -1);
-    expect(await submit(submission(user, market, { not_after }))).toMatchObject({
-      ...{ what: 'not-sent', failure: { code: 'COMMAND_EXPIRED' } },
-    });
-    expect(cell.all('begin_submission')).toEqual([]);
   });
 
   it('without the signer is not sent', async () => {
@@ -284,8 +285,10 @@ describe('stories of others', () => {
   it('a command that came too late for its sender never lands', async () => {
     const [{ user }, market] = [await trader(), await practice.market()];
     const not_after = plusMillis(instantFromNanos(clock.epochNanos()), -1);
-    await submit(submission(user, market, { not_after }));
-    expect(await ordersIn(market)).toEqual([]);
+    expect(await submit(submission(user, market, { not_after }))).toMatchObject({
+      ...{ what: 'not-sent', failure: { code: 'COMMAND_EXPIRED' } },
+    });
+    expect([cell.all('begin_submission'), await ordersIn(market)]).toEqual([[], []]);
   });
 });
 

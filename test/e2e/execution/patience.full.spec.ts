@@ -61,8 +61,8 @@ it('a venue that fails half of twenty calls is left alone by that kind of order,
     async () => expect(await breakers()).toMatchObject([{ state: 'half_open' }]),
     PROBED_WITHIN_MS,
   );
-  const probed = await trader.submit(probe);
-  expect(probed.status).toBe(200);
+  const [probed, second] = await Promise.all([trader.submit(probe), trader.submit(next)]);
+  expect([probed.status, codeOf(second)]).toEqual([200, [503, 'EXCHANGE_CIRCUIT_OPEN']]);
   await trader.until(String(probed.body.order_id), 'cancelled');
   await eventually(async () => expect(await breakers()).toEqual([]));
   expect((await trader.submit(next)).status).toBe(200);

@@ -103,7 +103,9 @@ export class VenueBAccount implements VenueAccount {
     const { quantity, price } = this.sentOf(terms);
     const filled = created.fill_count;
     const isResting = rests(terms) && created.remaining_count > 0n;
+    const ended = endedBy(created);
     const order: ObservedOrder = {
+      ...(ended === undefined ? {} : { ended_by: ended }),
       exchange_order_id: created.order_id,
       ...{ venue_client_id, price, quantity, filled },
       status: filled >= quantity ? 'filled' : isResting ? 'resting' : 'cancelled',
