@@ -15,7 +15,7 @@ export interface PriceGrid {
 
 /** One step from nothing to a dollar. */
 export function evenGrid(step: PriceMicros, sizes: Omit<PriceGrid, 'bands'>): PriceGrid {
-  return { bands: [{ start: 0, end: ONE_DOLLAR, step }], ...sizes };
+  return { ...sizes, bands: [{ start: 0, end: ONE_DOLLAR, step }] };
 }
 
 export function isOnGrid({ bands }: PriceGrid, price: PriceMicros): boolean {

@@ -48,14 +48,17 @@ describe.each(VENUES)('a price at %s', (exchange_id) => {
     expect(orders).toEqual([]);
   });
 
-  it('of a market whose grid nobody knows is passed on', async () => {
-    const record = await floor.market(exchange_id, { grid: false });
+  it('of a market whose grid is not published is for the venue to judge', async () => {
+    const record = await floor.market(exchange_id, { grid: false, tick_size: '0.01' });
     const { body } = await trader.send('POST', '/rpc/markets.get', {
       input: { exchangeId: exchange_id, marketId: record.market_id },
     });
     for (const member of ['tick_size', 'bands']) expect(body.result).not.toHaveProperty(member);
-    const order = { ...namesOf(exchange_id, record, 0), ...LIMIT, side: 'buy', price: 0.1234 };
-    expect(await trader.place(order, 'open')).toMatchObject({ sent: { price: '0.1234' } });
+    const order = { ...namesOf(exchange_id, record, 0), ...LIMIT, side: 'buy', price: 0.12 };
+    expect(await trader.place(order, 'open')).toMatchObject({ sent: { price: '0.12' } });
+    expect(await trader.place({ ...order, price: 0.1234 }, 'failed')).toMatchObject({
+      ...{ sent: { price: '0.1234' }, failure: { code: 'VENUE_REJECTED', details: { actions: [] } } },
+    });
     for (const price of [0, -0.1, 1.01])
       expect(await refusal({ ...order, price })).toEqual([400, 'VALIDATION_INVALID_PRICE']);
   });
