@@ -129,7 +129,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
     owner: ['select', 'insert (family, shard, sequence)'],
     operations: READ,
   },
-  'journal.histories': { cell: ['select', 'insert'], owner: ['select', 'insert'], operations: READ },
+  'journal.histories': { owner: ['select', 'insert'], operations: READ },
   'journal.witness': { cell: KEEP, owner: KEEP, gateway: READ, projector: READ, operations: READ },
 
   'completed.auctions': PROJECTED,
@@ -140,7 +140,15 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'auction_history.quotes': PROJECTED,
   'auction_history.answers': PROJECTED,
 
-  'execution_control.switches': { gateway: KEEP, cell: READ, operations: READ },
+  'execution_control.switches': {
+    gateway: [
+      'select',
+      'insert (exchange_id, side, kind, time_in_force, user_id, mode, resumes_at)',
+      'update (mode, resumes_at)',
+    ],
+    cell: READ,
+    operations: READ,
+  },
   'execution_control.operator_actions': {
     gateway: ['select', 'insert (operator, action, input, reason, request_id)'],
     operations: READ,

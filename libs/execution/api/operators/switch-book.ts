@@ -28,8 +28,8 @@ const COLUMNS = 'exchange_id, side, kind, time_in_force, user_id, mode, since, r
 const SET = `
   insert into execution_control.switches (exchange_id, side, kind, time_in_force, user_id, mode, resumes_at)
   values ($1, $2, $3, $4, $5, $6, $7)
-  on conflict (exchange_id, side, kind, time_in_force, user_id) do update set mode = excluded.mode,
-    resumes_at = excluded.resumes_at, since = date_trunc('milliseconds', clock_timestamp())
+  on conflict (exchange_id, side, kind, time_in_force, user_id) do update
+    set mode = excluded.mode, resumes_at = excluded.resumes_at
   returning ${COLUMNS}`;
 const LIST = `
   select ${COLUMNS} from execution_control.switches where mode <> 'on' order by since, exchange_id, user_id limit 10000`;

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { OperatorBook } from '#libs/execution/api/operators/operator-book.js';
+import { SwitchBook, type SwitchPlace } from '#libs/execution/api/operators/switch-book.js';
+import { openPool } from '#libs/platform/database/postgres.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
+import { REFUSED, RoleLogins } from '#libs/testing/database/role-logins.js';
+import { urlAs } from './database-roles.js';
+
+const DENIED = '42501';
+const END = 'set constraints all immediate';
+
+let logins: RoleLogins;
+
+beforeAll(async () => {
+  logins = await RoleLogins.open();
+});
+afterAll(() => logins.close());
+
+describe('the login of gateways, and switches', () => {
+  const user = randomUUID();
+  const halted = (columns = '', values = ''): string =>
+    `insert into execution_control.switches (exchange_id${columns}, mode) values ('venue_b'${values}, 'halted')`;
+  const booked = (input: object, action = 'switches.set'): string =>
+    `insert into execution_control.operator_actions (operator, action, input, reason, request_id)
+     values (gen_random_uuid(), '${action}', '${JSON.stringify(input)}', 'drill', 'r')`;
+  const asSaid = booked({ exchangeId: 'venue_b', mode: 'halted' });
+
+  it('sets no switch that the book of operators does not have', async () => {
+    for (const [deed, comes] of [
+      [halted(), REFUSED],
+      [`${asSaid}; ${halted()}`, 'done'],
+      [`${halted()}; ${asSaid}`, 'done'],
+      [`${booked({ exchangeId: 'venue_b', mode: 'halted' }, 'keys.revoke')}; ${halted()}`, REFUSED],
+    ] as const)
+      expect([deed, await logins.attempt('gateway', `${deed}; ${END}`)]).toEqual([deed, comes]);
+  });
+
+  it('sets none but the one that the book names', async () => {
+    for (const [columns, values] of [
+      [', side', `, 'buy'`],
+      [', kind', `, 'limit'`],
+      [', time_in_force', `, 'GTC'`],
+      [', user_id', `, '${user}'`],
+      [', resumes_at', ', now()'],
+    ])
+      expect(await logins.attempt('gateway', `${asSaid}; ${halted(columns, values)}; ${END}`)).toBe(REFUSED);
+    for (const other of [{ mode: 'halted' }, { exchangeId: 'venue_b', mode: 'on' }])
+      expect(await logins.attempt('gateway', `${booked(other)}; ${halted()}; ${END}`)).toBe(REFUSED);
+  });
+
+  it('takes none back by an entry of earlier, and says of none since when', async () => {
+    const pool = openPool(urlAs(logins.database.url, 'gateway', logins.passwords.gateway), {
+      ...{ applicationName: 'gateway-login', max: 1 },
+    });
+    try {
+      await pool.query(booked({ exchangeId: 'venue_e', mode: 'on' }));
+      await setBy(pool, { exchangeId: 'venue_e' }, 'halted');
+      const back = `update execution_control.switches set mode = 'on' where exchange_id = 'venue_e'`;
+      await expect(pool.query(back)).rejects.toMatchObject({ code: REFUSED });
+      const long = `update execution_control.switches set since = '2001-01-01'`;
+      await expect(pool.query(long)).rejects.toMatchObject({ code: DENIED });
+      const gone = 'delete from execution_control.switches';
+      await expect(pool.query(gone)).rejects.toMatchObject({ code: DENIED });
+    } finally {
+      await pool.end();
+    }
+  });
+
+  it('sets by the operators what they may, everywhere in the tree', async () => {
+    const pool = openPool(urlAs(logins.database.url, 'gateway', logins.passwords.gateway), {
+      ...{ applicationName: 'gateway-login', max: 1 },
+    });
+    try {
+      const resumesAt = '2026-12-01T10:00:00.123456789Z';
+      for (const place of [
+        {},
+        { exchangeId: 'venue_b' },
+        { exchangeId: 'venue_b', side: 'sell', kind: 'market', timeInForce: 'FAK', userId: user },
+      ] as const)
+        for (const mode of ['halted', 'on'] as const)
+          expect(await setBy(pool, place, mode, resumesAt)).toMatchObject({ ...place, mode });
+    } finally {
+      await pool.end();
+    }
+  });
+
+  function setBy(
+    pool: pg.Pool,
+    place: SwitchPlace,
+    mode: 'halted' | 'on',
+    resumesAt?: string,
+  ): Promise<Record<string, unknown>> {
+    const input = { ...place, mode, ...(resumesAt === undefined ? {} : { resumesAt }), reason: 'drill' };
+    const deed = { operator: randomUUID(), action: 'switches.set', input, reason: 'drill', request_id: 'r' };
+    const switches = new SwitchBook(pool, new SystemClock());
+    return new OperatorBook(pool).act(deed, (client) => switches.set(client, place, mode, resumesAt));
+  }
+});
+
+it.each([
+  ['cell', 'execution', 'done'],
+  ['cell', 'auction', DENIED],
+  ['owner', 'auction', 'done'],
+  ['owner', 'execution', DENIED],
+] as const)('%s says where the journals of %s are: %s', async (role, family, comes) => {
+  const home = `insert into journal.home (family, cluster_id, topic_prefix) values ('${family}', 'c', 't')`;
+  expect(await logins.attempt(role, home)).toBe(comes);
+});
+
+describe('the logins of cells and owners, and journals', () => {
+  const HASH = `decode(repeat('00', 32), 'hex')`;
+  const OWN = { cell: 'execution', owner: 'auction' } as const;
+  const FOREIGN = { cell: ['auction', 'data'], owner: ['execution', 'data'] } as const;
+  const added = (family: string): readonly string[] => [
+    `insert into journal.shards (family, shard, epoch) values ('${family}', 9, 1)`,
+    `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash)
+     values ('${family}', 9, 1, 1, 'event', '{}', ${HASH})`,
+    `insert into journal.sealed (family, shard, sequence) values ('${family}', 9, 1)`,
+    `insert into journal.snapshots (family, shard, sequence, hash, format_version, body) values ('${family}', 9, 1, ${HASH}, 1, '')`,
+    `insert into journal.witness (family, shard, sequence, hash) values ('${family}', 9, 1, ${HASH})`,
+    `insert into journal.accepted (family, shard, sequence, hash) values ('${family}', 9, 1, ${HASH})`,
+  ];
+  const CHANGED = [
+    `update journal.shards set epoch = epoch + 1`,
+    `update journal.witness set sequence = 7`,
+    `update journal.accepted set sequence = 7`,
+    `delete from journal.snapshots`,
+    `delete from journal.restored`,
+  ];
+
+  beforeAll(async () => {
+    const restored = `insert into journal.restored (family, shard, sequence, hash, taken_at)`;
+    for (const family of ['auction', 'execution', 'data']) {
+      for (const statement of added(family)) await logins.database.pool.query(statement);
+      await logins.database.pool.query(`${restored} values ('${family}', 9, 1, ${HASH}, now())`);
+    }
+  });
+
+  it.each(['cell', 'owner'] as const)('%s adds to nothing but to what is of its family', async (role) => {
+    const here = (statement: string): string => statement.replaceAll(/\b9, /g, '8, ');
+    for (const statement of added(OWN[role]).map(here))
+      expect([statement, await logins.attempt(role, statement)]).toEqual([statement, 'done']);
+    for (const statement of FOREIGN[role].flatMap((family) => added(family)).map(here))
+      expect([statement, await logins.attempt(role, statement)]).toEqual([statement, DENIED]);
+  });
+
+  it.each(['cell', 'owner'] as const)('%s changes and removes nothing else', async (role) => {
+    const client = await logins.connect(role, logins.passwords[role]);
+    try {
+      for (const statement of CHANGED) {
+        await client.query('begin');
+        const { rows } = await client.query<{ family: string }>(`${statement} returning family`);
+        expect([statement, rows.map(({ family }) => family)]).toEqual([statement, [OWN[role]]]);
+        await client.query('rollback');
+      }
+    } finally {
+      await client.end();
+    }
+  });
+
+  it.each(['cell', 'owner', 'gateway', 'projector'] as const)('%s reads them all', async (role) => {
+    const client = await logins.connect(role, logins.passwords[role]);
+    try {
+      const { rows } = await client.query(
+        'select family from journal.records where shard = 9 order by family',
+      );
+      expect(rows).toEqual([{ family: 'auction' }, { family: 'data' }, { family: 'execution' }]);
+    } finally {
+      await client.end();
+    }
+  });
+
+  it('a cell has nothing to do with the histories of auctions', async () => {
+    const history = `insert into journal.histories values (gen_random_uuid(), 0, '{1}')`;
+    expect(await logins.attempt('cell', history)).toBe(DENIED);
+  });
+});
