@@ -1,7 +1,8 @@
 import type { Pool } from 'pg';
 import { z } from 'zod';
 import type { Clock } from '#libs/platform/time/clock.js';
-import { linkTraders, type VaultMoney } from './demo/link-traders.js';
+import { linkTraders } from './demo/link-traders.js';
+import { vaultHoldings } from './demo/vault-holdings.js';
 import type { TradingPlaces } from './processes.js';
 import type { DemoUser } from './seed-result.js';
 
@@ -28,8 +29,9 @@ export async function openTrading(
 ): Promise<PracticeFacts> {
   const { adminPort, venueBPort, venueEPort } = places;
   const admin_url = `http://127.0.0.1:${adminPort}`;
-  await linkTraders(users, await vaultMoney(pool), executor);
   const answer = await fetch(`${admin_url}/markets`);
+  const listed = markets.parse(await answer.json()).markets;
+  await linkTraders(users, await vaultHoldings(pool, listed), executor);
   const venue = (exchange_id: string, port: number): PracticeFacts['venues'][number] => ({
     exchange_id,
     rest_url: `http://127.0.0.1:${port}`,
@@ -39,20 +41,6 @@ export async function openTrading(
     admin_url,
     venues: [venue('venue_b', venueBPort), venue('venue_e', venueEPort)],
     chains: [],
-    markets: markets.parse(await answer.json()).markets,
+    markets: listed,
   };
-}
-
-const VENUES = ['venue_b', 'venue_e'] as const;
-const OWED = `
-  select venue, (sum(amount) / 1000000.0)::numeric(20, 2)::text as dollars from custody.balances
-  where domain = 'vault' and kind = 'available' and asset = '' and account_id not like 'system:%' group by venue`;
-
-/** Collateral of accounts in the vault, by venue. */
-async function vaultMoney(pool: Pool): Promise<VaultMoney[]> {
-  const { rows } = await pool.query<{ venue: string; dollars: string }>(OWED);
-  return VENUES.map((venue) => ({
-    venue,
-    dollars: rows.find((row) => row.venue === venue)?.dollars ?? '0',
-  }));
 }

@@ -1,4 +1,4 @@
-import type { ExecutorLinkRequest } from '#libs/execution/protocol/executor-protocol.js';
+import type { ExecutorLinkRequest, PracticeShares } from '#libs/execution/protocol/executor-protocol.js';
 import { LinkClient } from '#libs/link/link-client.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { DemoUser } from '../seed-result.js';
@@ -14,9 +14,10 @@ const AGAIN_MS = 200;
 const WITHIN_NANOS = 20_000_000_000n;
 
 /** What the vault owes at a venue, as its ledger says. */
-export interface VaultMoney {
+export interface VaultHoldings {
   readonly venue: 'venue_b' | 'venue_e';
   readonly dollars: string;
+  readonly shares: readonly PracticeShares[];
 }
 
 interface LinkPlaces {
@@ -28,7 +29,7 @@ interface LinkPlaces {
 /** Links the demo traders at the practice venues; those that are linked stay as they are. Resolves with how many links there are. */
 export async function linkTraders(
   users: readonly DemoUser[],
-  vault: readonly VaultMoney[],
+  vault: readonly VaultHoldings[],
   { executorUrl, serviceToken, clock }: LinkPlaces,
 ): Promise<number> {
   const link = new LinkClient<ExecutorLinkRequest>({
@@ -44,12 +45,13 @@ export async function linkTraders(
         : vault.map(({ venue }) => ({ user_id: account_id, venue, practice_credit: OPENING[trading] })),
     );
     await untilConnected(link, clock);
-    for (const { venue, dollars: practice_credit } of vault) {
+    for (const { venue, dollars: practice_credit, shares: practice_shares } of vault) {
       const opened = await link.request({
         op: 'open_vault',
         request_id: `vault-${venue}`,
         venue,
         practice_credit,
+        practice_shares,
       });
       if (opened.status >= 300) throw new Error(`${venue} opens no account of the vault: ${opened.body}`);
     }

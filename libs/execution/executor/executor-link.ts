@@ -9,7 +9,6 @@ import { VenueUnavailable } from '../venues/port.js';
 import { NoAccount, type LinkedAccounts } from './linked-accounts.js';
 import type { BreakerBoard } from './breaker-board.js';
 import { CellUnavailable, type CellClient } from './cell-client.js';
-import type { VenueId } from '../rules/venues.js';
 import type { PracticeCredit } from './practice-credit.js';
 import type { Reconciler } from './reconciler.js';
 
@@ -23,6 +22,7 @@ export interface ExecutorLinkPorts {
   readonly credit?: PracticeCredit | undefined;
 }
 
+type VaultOpening = Extract<ExecutorLinkRequest, { op: 'open_vault' }>;
 type Linking = Extract<ExecutorLinkRequest, { op: 'link_venue' }>;
 
 const STATUS: Readonly<Record<string, number>> = { EXCHANGE_NOT_LINKED: 409, SIGNER_REFUSED: 403 };
@@ -38,7 +38,7 @@ export class ExecutorLinkHandler {
         case 'link_venue':
           return await this.link(request);
         case 'open_vault':
-          return await this.openVault(request.venue, request.practice_credit);
+          return await this.openVault(request);
         case 'account_balances': {
           const account = await this.ports.accounts.of(request.user_id, request.venue);
           return wireReply(200, await account.balances());
@@ -80,11 +80,12 @@ export class ExecutorLinkHandler {
   }
 
   /** The vault is no user of any cell: nothing of its account is told to one. */
-  private async openVault(venue: VenueId, amount: string): Promise<LinkReply> {
+  private async openVault({ venue, practice_credit, practice_shares }: VaultOpening): Promise<LinkReply> {
     const { accounts, credit } = this.ports;
     if (await accounts.has(VAULT_USER, venue)) return wireReply(200, {});
     const account = await accounts.venue(venue).open(VAULT_USER);
-    await credit?.give(venue, account, amount);
+    await credit?.give(venue, account, practice_credit);
+    for (const { amount, ...shares } of practice_shares) await credit?.give(venue, account, amount, shares);
     return wireReply(201, {});
   }
 }

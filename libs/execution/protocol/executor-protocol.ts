@@ -1,6 +1,13 @@
 import type { LinkClient } from '#libs/link/link-client.js';
 import type { VenueId } from '../rules/venues.js';
 
+/** Shares with which the vault's account at a practice venue begins. */
+export interface PracticeShares {
+  readonly market_id: string;
+  readonly outcome: string;
+  readonly amount: string;
+}
+
 /** What gateways ask of the executor, which alone speaks to venues with users' credentials. JSON as in `cell-protocol.ts`. */
 export type ExecutorLinkRequest =
   /** Opens an account at the venue or takes the caller's own, has its credentials sealed, and then tells the user's cell. */
@@ -13,12 +20,13 @@ export type ExecutorLinkRequest =
       /** Of a practice venue: with how many dollars a new account begins. */
       readonly practice_credit?: string;
     }
-  /** Opens the vault's own account at a practice venue, with as many dollars as its ledger says; once. */
+  /** Opens the vault's own account at a practice venue, with as many dollars and shares as its ledger says; once. */
   | {
       readonly op: 'open_vault';
       readonly request_id: string;
       readonly venue: VenueId;
       readonly practice_credit: string;
+      readonly practice_shares: readonly PracticeShares[];
     }
   /** The account as the venue shows it now; 503 where it cannot be read. Reply: `AccountBalances`. */
   | {

@@ -4,7 +4,7 @@ import { FAULT_NAMES, CALL_KINDS } from '../faults.js';
 import { evenGrid, type PriceGrid } from '../matching/grid.js';
 import { ONE_DOLLAR } from '../matching/order-book.js';
 import type { OpenVenue } from '../open-venue.js';
-import type { MarketTerms, PracticeVenueId } from '../venue/terms.js';
+import type { CommandOf, MarketTerms, PracticeVenueId } from '../venue/terms.js';
 import type { ListedMarket } from '../venue/venue-reads.js';
 import { plainText } from '../venues/http-exchange.js';
 import type { VenueAnswer, VenueRequest } from '../venues/venue-shell.js';
@@ -61,6 +61,8 @@ const faucetBody = z.strictObject({
   exchange_id: z.string(),
   account: z.string().min(1).max(128),
   amount: decimal,
+  /** Ours beside the contract: shares instead of money, which no other account has sold. */
+  shares: z.strictObject({ market_id: z.string(), outcome: z.string() }).optional(),
 });
 const accountBody = z.strictObject({
   exchange_id: z.string(),
@@ -167,12 +169,16 @@ export class AdminSurface {
   private async credit(input: unknown): Promise<VenueAnswer> {
     const read = faucetBody.safeParse(input);
     if (!read.success) return bad(read.error);
-    const { exchange_id, account: name, amount } = read.data;
+    const { exchange_id, account: name, amount, shares: named } = read.data;
     const open = this.venueOf(exchange_id);
-    const account = open?.shell.cashAccount(name);
+    const market = named === undefined ? undefined : open?.venue.reads.market(named.market_id);
+    const shares = sharesOf(market, named?.outcome);
+    if (named !== undefined && shares === undefined) return fault(400, 'No such market or outcome is here.');
+    const account = open?.shell.creditedAccount(name, market?.terms.shard);
     if (open === undefined || account === undefined) return fault(400, 'No such venue or account is here.');
     const movement_id = open.venue.newId();
-    await open.venue.ask({ do: 'credit', account, amount: String(amount), movement_id });
+    const what = { amount: String(amount), ...(shares === undefined ? {} : { shares }) };
+    await open.venue.ask({ do: 'credit', account, movement_id, ...what });
     return { status: 200, body: { exchange_id, account: name, movement_id } };
   }
 
@@ -204,6 +210,16 @@ export class AdminSurface {
     const market = open?.venue.reads.market(marketId);
     return open === undefined || market === undefined ? undefined : { open, market };
   }
+}
+
+function sharesOf(
+  market: ListedMarket | undefined,
+  label: string | undefined,
+): CommandOf<'credit'>['shares'] {
+  if (market === undefined) return undefined;
+  const { market_id, outcomes } = market.terms;
+  if (outcomes[0] === label) return { market_id, outcome: 0 };
+  return outcomes[1] === label ? { market_id, outcome: 1 } : undefined;
 }
 
 /** The grid that is asked for, else the venue's; undefined for bands that leave a price out or name one twice. */

@@ -55,8 +55,14 @@ export type VenueCommand = { readonly once?: string } & (
   | { readonly do: 'list'; readonly market: MarketTerms }
   /** Opens the account, or adds keys to one that is open. A key's value is what its signatures are verified with. */
   | { readonly do: 'open'; readonly account: string; readonly keys: Readonly<Record<string, string>> }
-  /** Money from outside. */
-  | { readonly do: 'credit'; readonly account: string; readonly amount: string; readonly movement_id: string }
+  /** Money from outside, or shares. */
+  | {
+      readonly do: 'credit';
+      readonly account: string;
+      readonly amount: string;
+      readonly movement_id: string;
+      readonly shares?: { readonly market_id: string; readonly outcome: OutcomeIndex };
+    }
   | {
       readonly do: 'transfer';
       readonly movement_id: string;

@@ -203,7 +203,12 @@ export class VenueState implements VenueReads {
     return { ok: true };
   }
 
-  private credit({ account, amount, movement_id }: CommandOf<'credit'>, at: Millis): VenueReply {
+  /** No movement says where shares came from, so they are nobody's to explain but the vault's. */
+  private credit({ account, amount, movement_id, shares }: CommandOf<'credit'>, at: Millis): VenueReply {
+    if (shares !== undefined) {
+      this.exchange.accounts.move(account, shares.market_id, shares.outcome, Number(amount));
+      return { ok: true };
+    }
     const cash = BigInt(amount) * CASH_OF_MICROS;
     this.exchange.accounts.pay(account, cash);
     this.tellMovement({ movement_id, account, kind: 'deposit', amount: cash, at });

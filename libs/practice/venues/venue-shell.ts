@@ -41,12 +41,12 @@ export interface VenueShell {
   refuseSocket(request: VenueRequest): VenueAnswer | undefined;
   socket(socket: WebSocket, request: VenueRequest): void;
 
-  /** The markets the venue has from its first start on: six, some with a `contract_id`. */
+  /** The markets the venue has from its first start on: six, and those of which the auctions trade a contract. */
   seedMarkets(now: Millis): readonly MarketTerms[];
   /** Id, labels and tokens of a market made by call; the grid, if none is asked for, is the venue's own. */
   newMarket(market: NewMarket, now: Millis): Omit<MarketTerms, 'publishes_grid' | 'closes_at' | 'seeded'>;
-  /** The account of the engine that money from outside goes to, for an account as the admin surface names it; undefined: there is none. */
-  cashAccount(account: string): string | undefined;
+  /** The account of the engine to which comes what is given from outside, for one as the admin surface names it; undefined: there is none. */
+  creditedAccount(account: string, shard?: number): string | undefined;
   /** Where the venue hands out keys itself: a new account, or a new key to one that is named. The reply is what its owner needs. */
   openAccount?(account: string | undefined): Promise<Readonly<Record<string, string>>>;
 }

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { printMicros } from '../../rules/micros.js';
+import { printMicros, type Micros } from '../../rules/micros.js';
 import { CAPABILITIES, VENUE_IDS, venueNamed } from '../../rules/venues.js';
 
 export type CustodyDomain = 'vault' | 'chain' | 'kalshi_usd';
@@ -40,9 +40,9 @@ export interface LedgerBalance {
 export interface ReserveRow {
   readonly exchangeId: string;
   readonly asset: string;
-  readonly owed: string;
-  readonly issued: string;
-  readonly inTransit: string;
+  readonly owed: Micros;
+  readonly issued: Micros;
+  readonly inTransit: Micros;
 }
 
 interface EntryRow {
@@ -148,11 +148,10 @@ export class LedgerReader {
       issued: string;
       in_transit: string;
     }>({ name: 'execution-reserves', text: RESERVES, values: [] });
-    return rows.map(({ venue, asset, owed, issued, in_transit }) => {
-      const print = printerOf(venue, asset);
-      const amounts = { owed: print(owed), issued: print(issued), inTransit: print(in_transit) };
-      return { exchangeId: venue, asset: assetName(venue, asset), ...amounts };
-    });
+    return rows.map(({ venue, asset, owed, issued, in_transit }) => ({
+      ...{ exchangeId: venue, asset: assetName(venue, asset) },
+      ...{ owed: BigInt(owed), issued: BigInt(issued), inTransit: BigInt(in_transit) },
+    }));
   }
 }
 

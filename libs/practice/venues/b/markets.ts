@@ -22,6 +22,10 @@ const SEEDS: readonly (Pick<MarketTerms, 'market_id' | 'title' | 'contract_id'> 
   seed('KXTURNOUT-26T60', 'Turnout above 60 %', 1, 'b-turnout-above-60'),
   seed('KXSNOW-26DEC', 'Snow in the capital on Christmas Day', 0),
   seed('KXTRAIN-26Q4', 'The night train runs again', 1),
+  seed('KXCUP-26FAV', 'The favourite wins the cup', 0, 'b-cup-favourite'),
+  seed('KXSTRIKE-26DOCK', 'The dockers do not strike', 1, 'b-strike-averted'),
+  seed('KXTREATY-26SIGN', 'The treaty is signed', 0, 'b-treaty-signed'),
+  seed('KXCOURT-26RULE', 'The court upholds the ruling', 1, 'b-court-upholds'),
 ];
 
 function seed(market_id: string, title: string, shard: number, contract_id?: string): (typeof SEEDS)[number] {

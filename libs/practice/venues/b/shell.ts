@@ -105,9 +105,9 @@ export class BShell implements VenueShell {
     return newMarketOfB(ticker, market, now);
   }
 
-  cashAccount(account: string): string | undefined {
+  creditedAccount(account: string, shard = 0): string | undefined {
     const named = accountNamed(this.parts.venue.reads, account);
-    return named === undefined ? undefined : engineAccount(named, 0);
+    return named === undefined ? undefined : engineAccount(named, shard);
   }
 
   openAccount(account: string | undefined): Promise<Readonly<Record<string, string>>> {

@@ -260,7 +260,7 @@ describe('practice venue b, through the published client', () => {
     const client = await practice.account();
     const { data } = await client.markets.getMarkets();
     const seeded = data.markets.filter(({ ticker }) => !ticker.startsWith('KXMADE'));
-    expect(seeded).toHaveLength(6);
+    expect(seeded).toHaveLength(10);
     const { data: book } = await client.markets.getMarketOrderbook(seeded[0]!.ticker);
     expect(book.orderbook_fp.yes_dollars).toHaveLength(10);
     expect(book.orderbook_fp.no_dollars).toHaveLength(10);

@@ -23,6 +23,9 @@ const SEEDS: readonly (readonly [title: string, contractId?: string])[] = [
   ['Oil above 100 dollars this year', 'e-oil-above-100'],
   ['The lighthouse is lit again'],
   ['A comet is seen with the naked eye'],
+  ['A first film wins best picture', 'e-best-picture-debut'],
+  ['A new marathon record', 'e-marathon-record'],
+  ['The champion keeps the title', 'e-chess-champion'],
 ];
 
 export function seedsOfE(now: Millis): readonly MarketTerms[] {

@@ -66,7 +66,7 @@ export class EShell implements VenueShell {
     return newMarketOfE(market, now, this.parts.venue.reads);
   }
 
-  cashAccount(account: string): string {
+  creditedAccount(account: string): string {
     return account.toLowerCase();
   }
 }

@@ -1,0 +1,86 @@
+import type { ReserveRow } from '../../projections/reader/ledger-reader.js';
+import { printMicros, type Micros } from '../../rules/micros.js';
+import { CAPABILITIES, type VenueId } from '../../rules/venues.js';
+import type { VenueBalances } from '../../venues/port.js';
+import type { ExecutionParts } from '../execution-parts.js';
+import type { Venues } from '../venues.js';
+
+/** The auctions' names of a market's outcomes, by index. */
+const CONTRACT_OUTCOMES = ['YES', 'NO'];
+const MONEY_PLACES = 2;
+
+interface Reserve {
+  owed: Micros;
+  issued: Micros;
+  inTransit: Micros;
+  observed: Micros;
+}
+
+/**
+ * The ledger names a contract of the auctions, the venue a market and an outcome: both count for one asset. What the venue shows and the
+ * ledger does not owe has a row too. A venue that cannot be read fails the whole: half a proof would be none.
+ */
+export async function reserveRows({ venues, opened }: ExecutionParts, request_id: string): Promise<object[]> {
+  const owed = await opened.reads.ledger.reserves();
+  const rows: object[] = [];
+  for (const venue of venues.ids) {
+    const seen = await opened.executor.told<'vault_balances'>({ op: 'vault_balances', request_id, venue });
+    rows.push(...(await rowsOf(venue, owed, seen, venues)));
+  }
+  return rows;
+}
+
+async function rowsOf(
+  venue: VenueId,
+  owed: readonly ReserveRow[],
+  { cash, tokens }: VenueBalances,
+  venues: Venues,
+): Promise<object[]> {
+  const money = CAPABILITIES[venue].settlement_currency;
+  const reserves = new Map<string, Reserve>();
+  const reserveOf = (asset: string): Reserve => {
+    const reserve = reserves.get(asset) ?? { owed: 0n, issued: 0n, inTransit: 0n, observed: 0n };
+    reserves.set(asset, reserve);
+    return reserve;
+  };
+  for (const { exchangeId, asset, ...amounts } of owed) {
+    if (exchangeId !== venue) continue;
+    const reserve = reserveOf(asset.startsWith('#') ? await contractOfToken(venue, asset, venues) : asset);
+    reserve.owed += amounts.owed;
+    reserve.issued += amounts.issued;
+    reserve.inTransit += amounts.inTransit;
+  }
+  for (const { value } of cash) reserveOf(money).observed += value;
+  for (const { market_id, outcome, token_id, quantity } of tokens) {
+    const market = await venues.market(venue, market_id);
+    const index = market.outcomes.find((one) => one.outcome === outcome)?.index;
+    const asset = contractAsset(market.contract_id, index) ?? token_id ?? `${market_id}:${outcome}`;
+    reserveOf(asset).observed += quantity;
+  }
+  return [...reserves].map(([asset, reserve]) => shown(venue, asset, reserve, asset === money));
+}
+
+function shown(
+  exchangeId: VenueId,
+  asset: string,
+  { owed, issued, inTransit, observed }: Reserve,
+  isMoney: boolean,
+): object {
+  const print = (amount: Micros): string => printMicros(amount, isMoney ? MONEY_PLACES : 0);
+  return {
+    ...{ exchangeId, asset, owed: print(owed), issued: print(issued), inTransit: print(inTransit) },
+    ...{ observed: print(observed), difference: print(observed + issued - owed) },
+  };
+}
+
+/** Tokens that users have moved into the vault bear the venue's own name there. */
+async function contractOfToken(venue: VenueId, token: string, venues: Venues): Promise<string> {
+  const market = await venues.market(venue, token);
+  const index = market.outcomes.find(({ token_id }) => token_id === token)?.index;
+  return contractAsset(market.contract_id, index) ?? token;
+}
+
+function contractAsset(contract: string | undefined, index: number | undefined): string | undefined {
+  const outcome = index === undefined ? undefined : CONTRACT_OUTCOMES[index];
+  return contract === undefined || outcome === undefined ? undefined : `${contract}/${outcome}`;
+}
