@@ -107,9 +107,9 @@ async function nothingIsMissing(): Promise<void> {
   await eventually(async () => {
     const { status, result } = await admin.call('admin.reserves.report');
     expect(status).toBe(200);
-    // Of the tokens that the demo's makers begin with there is none at the practice venues.
-    const money = (result.rows as readonly Json[]).filter(({ asset }) => MONEY.has(asset));
-    expect(money.map(({ difference }) => Number(difference))).toEqual([0, 0]);
+    const rows = result.rows as readonly Json[];
+    expect(rows.filter(({ asset }) => MONEY.has(asset))).toHaveLength(2);
+    expect(rows.filter(({ difference }) => difference !== '0')).toEqual([]);
   }, 15_000);
 }
 
@@ -132,7 +132,7 @@ describe.each(PLACES)('money between the vault and %s', (exchangeId, asset, doma
     expect(one.transferId).toBe(other.transferId);
     expect(await owner.completed(one)).toMatchObject({
       ...out,
-      ...{ amount: '25.00', reference: expect.any(String), completedAt: expect.any(String) },
+      ...{ amount: '25', reference: expect.any(String), completedAt: expect.any(String) },
     });
     const again = await owner.call('funds.transfer', { ...wanted, amount: '26.00' });
     expect([again.status, again.code]).toEqual([409, 'IDEMPOTENCY_KEY_CONFLICT']);
@@ -151,7 +151,7 @@ describe.each(PLACES)('money between the vault and %s', (exchangeId, asset, doma
     const booked = (result.entries as readonly Json[]).filter(({ cause }) => {
       return (cause as Json | undefined)?.id === one.transferId;
     });
-    expect(booked).toMatchObject([{ amount: '25.00' }]);
+    expect(booked).toMatchObject([{ amount: '25' }]);
   }, 60_000);
 
   it('stays where it is if there is too little of it', async () => {
@@ -199,3 +199,21 @@ it('an account that its owner brings along gets money of the vault', async () =>
   });
   await nothingIsMissing();
 }, 60_000);
+
+it('what the vault has beyond what it owes, or lacks, shows in the report', async () => {
+  await nothingIsMissing();
+  const given = (amount: string, shares?: Json): Promise<Json> =>
+    floor.admin('POST', '/faucet', { exchange_id: 'venue_b', account: 'vault', amount, shares });
+  await given('1.5');
+  await given('3', { market_id: 'KXTREATY-26SIGN', outcome: 'Yes' });
+  await given('2', { market_id: 'KXSNOW-26DEC', outcome: 'No' });
+  await eventually(async () => {
+    const { result } = await admin.call('admin.reserves.report');
+    const rows = (result.rows as readonly Json[]).filter(({ difference }) => difference !== '0');
+    expect(rows.map(({ asset, difference }) => [asset, difference])).toEqual([
+      ['USD', '1.5'],
+      ['b-treaty-signed/YES', '3'],
+      ['KXSNOW-26DEC:No', '2'],
+    ]);
+  });
+});

@@ -15,7 +15,6 @@ import { procedure, type Procedure } from './procedure.js';
 import { unregistered } from './reading-procedures.js';
 
 const CODE = 'VALIDATION_INVALID_PARAMETER';
-const CASH_PLACES = 2;
 const requestKey = text({ minLength: 1, maxLength: 64, printable: true });
 const place = enumOf(['vault', 'chain', 'kalshi_usd']);
 
@@ -107,10 +106,9 @@ function transferRecord(transfer: Transfer): Record<string, unknown> {
   const { terms, status, created_at, completed_at, reference, failure } = transfer;
   const { transfer_id, venue, asset, amount, direction } = terms;
   const domain = tradingDomain(venue);
-  const isMoney = asset === CAPABILITIES[venue].settlement_currency;
   return {
     ...{ transferId: transfer_id, status, exchangeId: venue, asset },
-    amount: printMicros(amount, isMoney ? CASH_PLACES : 0),
+    amount: printMicros(amount),
     ...(direction === 'from_vault' ? { from: 'vault', to: domain } : { from: domain, to: 'vault' }),
     ...present({ reference }),
     createdAt: printTime(created_at),

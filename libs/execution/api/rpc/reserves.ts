@@ -7,7 +7,6 @@ import type { Venues } from '../venues.js';
 
 /** The auctions' names of a market's outcomes, by index. */
 const CONTRACT_OUTCOMES = ['YES', 'NO'];
-const MONEY_PLACES = 2;
 
 interface Reserve {
   owed: Micros;
@@ -57,19 +56,19 @@ async function rowsOf(
     const asset = contractAsset(market.contract_id, index) ?? token_id ?? `${market_id}:${outcome}`;
     reserveOf(asset).observed += quantity;
   }
-  return [...reserves].map(([asset, reserve]) => shown(venue, asset, reserve, asset === money));
+  return [...reserves].map(([asset, reserve]) => shown(venue, asset, reserve));
 }
 
-function shown(
-  exchangeId: VenueId,
-  asset: string,
-  { owed, issued, inTransit, observed }: Reserve,
-  isMoney: boolean,
-): object {
-  const print = (amount: Micros): string => printMicros(amount, isMoney ? MONEY_PLACES : 0);
+function shown(exchangeId: VenueId, asset: string, { owed, issued, inTransit, observed }: Reserve): object {
   return {
-    ...{ exchangeId, asset, owed: print(owed), issued: print(issued), inTransit: print(inTransit) },
-    ...{ observed: print(observed), difference: print(observed + issued - owed) },
+    ...{
+      exchangeId,
+      asset,
+      owed: printMicros(owed),
+      issued: printMicros(issued),
+      inTransit: printMicros(inTransit),
+    },
+    ...{ observed: printMicros(observed), difference: printMicros(observed + issued - owed) },
   };
 }
 

@@ -107,6 +107,8 @@ export const RESERVES = `
   from custody.balances where domain = 'vault' group by 1, 2 order by 1, 2`;
 
 const DOMAINS: readonly CustodyDomain[] = ['vault', 'chain', 'kalshi_usd'];
+/** Of cash in balances, and nowhere else. */
+const CASH_PLACES = 2;
 const NUMBER = /^\d{1,15}$/;
 /** In the words of the interface. */
 const CAUSES: Readonly<Record<string, string>> = { SETTLEMENT: 'AWARD' };
@@ -185,13 +187,14 @@ function entryRecord(row: EntryRow): LedgerEntryRecord {
     exchangeId: row.venue,
     asset: assetName(row.venue, row.asset),
     account: row.account,
-    amount: printerOf(row.venue, row.asset)(row.amount),
+    amount: printMicros(BigInt(row.amount)),
     recordedAt: row.recorded_at,
   };
 }
 
 function balanceRecord({ domain, venue, asset, value, held, in_transit }: BalanceSums): LedgerBalance {
-  const print = printerOf(venue, asset);
+  const places = isMoney(venue, asset) ? CASH_PLACES : 0;
+  const print = (amount: string): string => printMicros(BigInt(amount), places);
   return {
     ...{ custodyDomain: domain, exchangeId: venue, asset: assetName(venue, asset) },
     ...{ value: print(value), held: print(held), inTransit: print(in_transit) },
@@ -210,9 +213,4 @@ function assetName(venue: string, asset: string): string {
 
 function isMoney(venue: string, asset: string): boolean {
   return assetName(venue, asset) === currencyOf(venue);
-}
-
-/** Cash has at least two decimals. */
-function printerOf(venue: string, asset: string): (amount: string) => string {
-  return (amount) => printMicros(BigInt(amount), isMoney(venue, asset) ? 2 : 0);
 }
