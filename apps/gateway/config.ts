@@ -1,18 +1,16 @@
-import { auditSettings } from '#libs/auction/api/audit/attestation-key.js';
-import { ownerSettings } from '#libs/auction/api/open-owners.js';
+import { auctionIsSet, auctionSettings } from '#libs/auction/api/auction-settings.js';
 import { streamSettings } from '#libs/auction/api/stream/stream-settings.js';
 import { executionIsSet, executionSettings } from '#libs/execution/api/execution-settings.js';
 import { sessionSettings } from '#libs/identity/sessions/session-lifetimes.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
-import { ownerUrlsAreOnePerShard } from '#libs/auction/protocol/routing.js';
 import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-tokens.js';
-import { defineConfig } from '#libs/platform/settings/config.js';
+import { defineConfig, type ConfigDefinition } from '#libs/platform/settings/config.js';
 import { databaseSettings } from '#libs/platform/database/database-settings.js';
 import { limitsHoldUnlessLoopback } from '#libs/platform/settings/process-settings.js';
 import { processSettings } from '#libs/platform/settings/process-settings.js';
-import { integer, nonEmpty, port } from '#libs/platform/settings/setting-types.js';
+import { integer, nonEmpty } from '#libs/platform/settings/setting-types.js';
 import { tracingSettings } from '#libs/platform/tracing/tracing.js';
-import { SERVICE_NAMES } from '#libs/platform/processes/catalogue.js';
+import { SERVICE_NAMES, type ServiceName } from '#libs/platform/processes/catalogue.js';
 import { servedServices } from './served.js';
 
 export const gatewayConfig = defineConfig({
@@ -27,16 +25,14 @@ export const gatewayConfig = defineConfig({
     describe: `Services that this process carries, comma separated; this release has ${SERVICE_NAMES.join(', ')}`,
     default: 'auction',
   },
-  PORT: { schema: port(), describe: 'Port of the public listener' },
   LISTEN_HOST: { schema: nonEmpty(), describe: 'Address of the public listener', default: '127.0.0.1' },
-  ...ownerSettings,
   LIMITS_FACTOR: {
     schema: integer(1, 1_000_000),
     describe: 'Multiplies the token buckets that callers are shown; for measuring on loopback only',
     default: '1',
   },
-  ...auditSettings,
   ...streamSettings,
+  ...auctionSettings,
   ...executionSettings,
 });
 
@@ -44,6 +40,21 @@ export const gatewayRules = [
   limitsHoldUnlessLoopback('LISTEN_HOST', 'INTERNAL_HOST'),
   kafkaSettingsAgree,
   serviceTokenIsSet,
-  ownerUrlsAreOnePerShard,
+  auctionIsSet,
   executionIsSet,
 ];
+
+const OF_ONE_SERVICE: Readonly<Record<ServiceName, ConfigDefinition>> = {
+  auction: auctionSettings,
+  execution: executionSettings,
+};
+
+/** What a gateway reads that is started with these settings: nothing of a service that it does not carry. */
+export function gatewayReads({
+  SERVES: given = gatewayConfig.SERVES.default,
+}: Readonly<Record<string, string>>): ConfigDefinition {
+  const served = servedServices.parse(given);
+  const others = SERVICE_NAMES.filter((name) => !served.includes(name));
+  const unread = new Set(others.flatMap((name) => Object.keys(OF_ONE_SERVICE[name])));
+  return Object.fromEntries(Object.entries(gatewayConfig).filter(([name]) => !unread.has(name)));
+}

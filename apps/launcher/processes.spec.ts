@@ -57,16 +57,31 @@ it('what the launcher knows better stands above what the operator has set', () =
   const given = { PORT: '9', LISTEN_HOST: '0.0.0.0', DATABASE_URL: 'postgres://x@y/z', SERVICE_TOKEN: 'x' };
   const withoutDatabase = ['executor', 'practice'];
   const withoutToken = ['projector', 'practice'];
-  const ports = new Map([
-    ['gateway-0', '8080'],
-    ['execution-0', '8090'],
-  ]);
   for (const [name, env] of environments(given)) {
     const url = withoutDatabase.includes(name) ? undefined : 'postgres://sotto@127.0.0.1/sotto';
     expect([name, env.DATABASE_URL]).toEqual([name, url]);
     const token = withoutToken.includes(name) ? undefined : secrets.service_token;
     expect([name, env.SERVICE_TOKEN]).toEqual([name, token]);
-    const port = ports.get(name);
-    expect([name, env.PORT, env.LISTEN_HOST]).toEqual([name, port, port && '127.0.0.1']);
+    const isPublic = name === 'gateway-0' || name === 'execution-0';
+    expect([name, env.PORT]).toEqual([name, name === 'gateway-0' ? '8080' : undefined]);
+    expect([name, env.EXECUTION_PORT]).toEqual([name, name === 'execution-0' ? '8090' : undefined]);
+    expect([name, env.LISTEN_HOST]).toEqual([name, isPublic ? '127.0.0.1' : undefined]);
+  }
+});
+
+it('a gateway finds nothing of a service that another carries', () => {
+  const namesOf = (wanted: string): string[] =>
+    environments({}).flatMap(([name, env]) => (name === wanted ? Object.keys(env) : []));
+  const ofAuctions = ['PORT', 'OWNER_URLS', 'AUDIT_KEY', 'AUDIT_SIGNING_KEY'];
+  const ofOrders = ['EXECUTION_PORT', 'CELL_URLS', 'EXECUTOR_URL', 'API_KEY_SECRET', 'VENUE_B_URL'];
+  expect(namesOf('gateway-0')).toEqual(expect.arrayContaining(ofAuctions));
+  expect(namesOf('execution-0')).toEqual(expect.arrayContaining(ofOrders));
+  expect(namesOf('gateway-0').filter((name) => ofOrders.includes(name))).toEqual([]);
+  expect(namesOf('execution-0').filter((name) => ofAuctions.includes(name))).toEqual([]);
+  expect(holders('VENUES')).toEqual(['execution-0', 'executor']);
+  expect(holders('OWNER_TIMEOUT_MS')).toEqual(['gateway-0']);
+  for (const plan of plans) {
+    const env = { ...childEnvironment({}, plan, 1), JOURNAL_PATH: '/' };
+    expect([plan.name, plan.faults(env)]).toEqual([plan.name, []]);
   }
 });

@@ -10,6 +10,7 @@ import {
 /** A kind of process with what its app says of its settings. */
 export interface StartableProgram {
   readonly kind: ProcessKind;
+  /** Those that a process of this kind reads. */
   readonly settings: ConfigDefinition;
   /** What a process would find wrong with this environment, in one line each. */
   readonly faults: (env: Environment) => readonly string[];
@@ -19,18 +20,26 @@ const definition = z.custom<ConfigDefinition>(
   (found) =>
     z.record(z.string(), z.looseObject({ schema: z.instanceof(z.ZodType) })).safeParse(found).success,
 );
+const narrowing = z.custom<(settings: Readonly<Record<string, string>>) => ConfigDefinition>(
+  (found) => typeof found === 'function',
+);
 const rules = z.array(z.custom<SettingsRule<ConfigDefinition>>((found) => typeof found === 'function'));
 
 export function loadPrograms(kinds: readonly ProcessKind[]): Promise<StartableProgram[]> {
   return Promise.all(kinds.map(loadProgram));
 }
 
-/** An app's settings are found by its name, so that a new kind of process is not named here. */
+/**
+ * An app's settings are found by its name, so that a new kind of process is not named here. An app of several kinds says what each
+ * of them reads.
+ */
 async function loadProgram(kind: ProcessKind): Promise<StartableProgram> {
   const { app } = kind;
   const found: unknown = await import(`#apps/${app}/config.js`);
   const exported = z.record(z.string(), z.unknown()).parse(found);
   const settings = definition.parse(exported[`${app}Config`]);
   const agreements = rules.parse(exported[`${app}Rules`] ?? []);
-  return { kind, settings, faults: (env) => settingsFaults(settings, env, agreements) };
+  const reads = narrowing.optional().parse(exported[`${app}Reads`]);
+  const read = reads === undefined ? settings : definition.parse(reads(kind.settings ?? {}));
+  return { kind, settings: read, faults: (env) => settingsFaults(settings, env, agreements) };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { INestApplication } from '@nestjs/common';
 import type { Pool } from 'pg';
+import { auctionSettingsOf, type AuctionSettings } from '#libs/auction/api/auction-settings.js';
 import { auditProviders } from '#libs/auction/api/audit/audit-providers.js';
 import { CompletedReads } from '#libs/auction/api/auctions/completed-reads.js';
 import { TimelineStream } from '#libs/auction/api/auctions/timeline-stream.js';
@@ -34,11 +35,12 @@ export const auctionService: ServiceDefinition = {
     ...['createAuction', 'cancelAuction', 'withdrawAllQuotes', 'login', 'logout', 'logoutAll'],
     ...['drainShard', 'resumeShard', 'imposeHalt', 'liftHalt', 'voidAuction'],
   ]),
-  addressIn: ({ PORT: port, LISTEN_HOST: host }) => ({ port, host }),
+  addressIn: (config) => ({ port: auctionSettingsOf(config).port, host: config.LISTEN_HOST }),
   open,
 };
 
 interface AuctionParts extends ServiceParts {
+  readonly settings: AuctionSettings;
   readonly projections: Pool;
   readonly journal: JournalReader;
   readonly owners: OwnerRouter;
@@ -47,10 +49,11 @@ interface AuctionParts extends ServiceParts {
 /** Opens what the auctions need, in the order in which it must be closed again. */
 async function open(given: ServiceParts): Promise<OpenService> {
   const { config, log, scope, clock, pool, tracing } = given;
+  const settings = auctionSettingsOf(config);
   const projections = openProjections(given);
   const journal = await openJournalReader({ config, log, pool, clock, scope });
-  const owners = openOwners({ config, log, clock, scope, tracing });
-  const parts: AuctionParts = { ...given, projections, journal, owners };
+  const owners = openOwners({ config, settings, log, clock, scope, tracing });
+  const parts: AuctionParts = { ...given, settings, projections, journal, owners };
   const { sessions, authenticator } = given.identity.of(AUCTION_CATALOGUE.service);
   const readiness = new Readiness(new DatabasePulse(pool, clock, SCHEMA_ANSWERS), owners, scope.stopping);
   const listener = openListener(parts, authenticator);
@@ -74,10 +77,11 @@ async function open(given: ServiceParts): Promise<OpenService> {
 }
 
 function providersOf(
-  { config, pool, projections, journal, owners, clock, log, identity }: AuctionParts,
+  { config, settings, pool, projections, journal, owners, clock, log, identity }: AuctionParts,
   readiness: Readiness,
 ): Parameters<typeof AuctionModule.with>[0] {
-  const { OWNER_URLS: ownerUrls } = config;
+  const { ownerUrls } = settings;
+  const { INSTANCE: instance } = config;
   return [
     { provide: DATABASE, useValue: pool },
     { provide: PROJECTIONS, useValue: projections },
@@ -86,7 +90,7 @@ function providersOf(
     { provide: ACCOUNT_SETTINGS, useValue: { limitsFactor: config.LIMITS_FACTOR } },
     { provide: NEW_ID, useValue: randomUUID },
     ...identity.providers,
-    ...auditProviders({ config, pool, projections, journal }),
+    ...auditProviders({ settings, instance, pool, projections, journal }),
     ...operatorProviders({ pool, projections, journal, owners, clock, log, ownerUrls, newId: randomUUID }),
   ];
 }

@@ -3,20 +3,21 @@ import { openLink } from '#libs/link/link-client.js';
 import { receiveNotices } from '#libs/link/notices.js';
 import { type serviceTokenSettings, watchServiceTokens } from '#libs/link/service-tokens.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-import { type Config, defineConfig } from '#libs/platform/settings/config.js';
+import type { Config } from '#libs/platform/settings/config.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
 import type { Logger } from '#libs/platform/process/log.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import type { processSettings } from '#libs/platform/settings/process-settings.js';
 import { GATEWAY_READS, type OwnerRequest } from '../protocol/protocol.js';
+import type { AuctionSettings } from './auction-settings.js';
 import { OwnerRouter } from './owner-router.js';
-import { httpUrl, integer, listOf } from '#libs/platform/settings/setting-types.js';
 
 /** From when the gateway is told to stop: whoever still waits for an owner then is told 503 while there is time to tell anything. */
 const LAST_REPLIES_MS = 5_000;
 
 export interface OwnersParts {
-  readonly config: Config<typeof processSettings & typeof serviceTokenSettings & typeof ownerSettings>;
+  readonly config: Config<typeof processSettings & typeof serviceTokenSettings>;
+  readonly settings: Pick<AuctionSettings, 'ownerUrls' | 'ownerTimeoutMs'>;
   readonly log: Logger;
   readonly clock: Clock;
   readonly scope: ProcessScope;
@@ -24,15 +25,15 @@ export interface OwnersParts {
 }
 
 /** The links to all owners, with whatever service token is to be shown at the time. */
-export function openOwners({ config, log, clock, scope, tracing }: OwnersParts): OwnerRouter {
+export function openOwners({ config, settings, log, clock, scope, tracing }: OwnersParts): OwnerRouter {
   const tokens = watchServiceTokens(config, { clock, log, scope });
-  const links = config.OWNER_URLS.map((url, shard) =>
+  const links = settings.ownerUrls.map((url, shard) =>
     openLink<OwnerRequest>(tokens, {
       url,
       peer: config.INSTANCE,
       clock,
       headers: GATEWAY_READS,
-      timeoutMillis: config.OWNER_TIMEOUT_MS,
+      timeoutMillis: settings.ownerTimeoutMs,
       trace: { tracing, shard },
       onNotice: receiveNotices(journalNotices, (notice) => {
         router.noticed(shard, notice);
@@ -47,16 +48,3 @@ export function openOwners({ config, log, clock, scope, tracing }: OwnersParts):
   scope.onStop('owners', close);
   return router;
 }
-
-/** Of a process that asks owners for its callers. */
-export const ownerSettings = defineConfig({
-  OWNER_URLS: {
-    schema: listOf(httpUrl()),
-    describe: 'Internal addresses of the three owners by shard, separated by commas',
-  },
-  OWNER_TIMEOUT_MS: {
-    schema: integer(100, 60_000),
-    describe: 'How long a gateway waits for an owner before it answers 503',
-    default: '10000',
-  },
-});

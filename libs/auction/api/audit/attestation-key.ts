@@ -1,8 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { keyIdOf } from '../../rules/replay/bundle.js';
 import type { BundleSigner } from '../../rules/replay/seal.js';
-import { defineConfig } from '#libs/platform/settings/config.js';
-import { hexKey, hexKeys } from '#libs/platform/settings/setting-types.js';
 
 /** What stands before the 32 bytes of an Ed25519 private key in PKCS #8 (RFC 8410). */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
@@ -45,18 +43,3 @@ export class AttestationKey implements BundleSigner {
     return { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid: this.keyId, x: this.publicKey };
   }
 }
-
-/** Of a process that answers auditors. */
-export const auditSettings = defineConfig({
-  AUDIT_KEY: {
-    schema: hexKey(),
-    describe: 'Key from which auditors get pseudonyms for accounts; the same at all gateways, for good',
-    secret: true,
-  },
-  AUDIT_SIGNING_KEY: {
-    schema: hexKeys(),
-    describe:
-      'Private Ed25519 keys (their 32-byte seeds) of replay bundles: the first signs, all are published',
-    secret: true,
-  },
-});

@@ -136,6 +136,12 @@ describe('keys of a user', () => {
     });
   });
 
+  it('whose end has passed are good for nothing, from the first moment on', async () => {
+    const made = await create({ name: 'r', preset: 'readonly', expires_at: '2020-01-01T00:00:00Z' });
+    expect(made).toMatchObject({ status: 201, body: { expires_at: '2020-01-01T00:00:00.000Z' } });
+    expect((await ask('GET', '/account/limits', { headers: tripleIn(made) })).status).toBe(401);
+  });
+
   it.each<[string, object]>([
     ['no name', { preset: 'trading' }],
     ['an empty name', { name: '', preset: 'trading' }],
