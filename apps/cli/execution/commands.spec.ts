@@ -39,8 +39,24 @@ it('reads lists and words', async () => {
   expect((await carriedOut(access))[2]).toMatchObject({ input: { enabled: null } });
   const grant = ['key', 'grant', '--user', 'u', '--name', 'bot', '--scopes', 'read, trade'];
   expect((await carriedOut(grant))[2]).toMatchObject({ input: { scopes: ['read', 'trade'] } });
+  const limits = ['--addresses', '192.0.2.7,::1', '--per-minute', '60', '--expires', '2031-01-01T00:00:00Z'];
+  expect((await carriedOut([...grant, ...limits]))[2]).toEqual({
+    input: {
+      ...{ userId: 'u', name: 'bot', scopes: ['read', 'trade'], ipAllowList: ['192.0.2.7', '::1'] },
+      ...{ ordersPerMinute: 60, expiresAt: '2031-01-01T00:00:00Z' },
+    },
+  });
+  await expect(carriedOut([...grant, '--per-minute', '1e3'])).rejects.toThrow('a whole number');
   await expect(carriedOut([...access.slice(0, 5), 'perhaps', ...access.slice(6)])).rejects.toThrow(
     'true, false and unknown',
+  );
+});
+
+it('prints lists of words as such, and a dash for what there is not', async () => {
+  const granted = { clientId: 'k', scopes: ['read', 'trade'], funding: null, doubts: [] };
+  const grant = ['key', 'grant', '--user', 'u', '--name', 'bot', '--scopes', 'read'];
+  expect((await carriedOut(grant, granted))[3]).toBe(
+    'clientId  k\nscopes  read, trade\nfunding  -\ndoubts:\n  nothing',
   );
 });
 

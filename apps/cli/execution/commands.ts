@@ -34,6 +34,9 @@ const OPTIONS = {
   enabled: { input: 'enabled', value: 'word', text: 'true, false, or unknown' },
   name: { input: 'name', value: 'text', text: 'what the key is called' },
   scopes: { input: 'scopes', value: 'list', text: 'scopes, separated by commas' },
+  addresses: { input: 'ipAllowList', value: 'list', text: 'the only addresses it may come from' },
+  'per-minute': { input: 'ordersPerMinute', value: 'n', text: 'orders that it may submit in a minute' },
+  expires: { input: 'expiresAt', value: 'time', text: 'when it ends' },
   key: { input: 'clientId', value: 'id', text: 'the client id of the key' },
   order: { input: 'orderId', value: 'id', text: 'the order' },
   reason: { input: 'reason', value: 'text', text: 'why; it is kept with your name' },
@@ -88,7 +91,7 @@ const PROCEDURES: readonly Procedure[] = [
     procedure: 'admin.keys.grant',
     summary: 'make an API key of any scopes; its secrets are shown once',
     needs: ['user', 'name', 'scopes'],
-    takes: ['reason'],
+    takes: ['addresses', 'per-minute', 'expires', 'reason'],
   },
   {
     name: 'key revoke',
@@ -164,11 +167,17 @@ const ENABLED: ReadonlyMap<string, boolean | null> = new Map([
 ]);
 
 function valueOf(name: OptionName, text: string): unknown {
-  if (name === 'scopes') return text.split(',').map((scope) => scope.trim());
+  if (name === 'scopes' || name === 'addresses') return text.split(',').map((each) => each.trim());
+  if (name === 'per-minute') return wholeNumber(text);
   if (name !== 'enabled') return text;
   const word = ENABLED.get(text);
   if (word === undefined) throw new UsageFault('--enabled knows true, false and unknown');
   return word;
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new UsageFault('--per-minute is a whole number');
+  return Number(text);
 }
 
 function shown(found: unknown): string[] {
@@ -177,8 +186,9 @@ function shown(found: unknown): string[] {
   if (rows.length > 0) return tableOf(rows);
   if (!isRow(found)) return [String(found)];
   return Object.entries(found).flatMap(([name, value]) => {
-    if (Array.isArray(value)) return [`${name}:`, ...shown(value).map((line) => `  ${line}`)];
-    return [`${name}  ${textOf(value)}`];
+    if (!Array.isArray(value)) return [`${name}  ${textOf(value) ?? '-'}`];
+    if (value.some((each) => typeof each === 'string')) return [`${name}  ${value.join(', ')}`];
+    return [`${name}:`, ...shown(value).map((line) => `  ${line}`)];
   });
 }
 

@@ -154,6 +154,11 @@ const CHECKS: readonly Row[] = [
     '404 RPC_PROCEDURE_NOT_FOUND',
   ],
   ['an unknown procedure wants credentials first', ['POST', '/rpc/nothing.at.all', '', '{}'], '401 error'],
+  [
+    'differences at an unregistered venue',
+    ['POST', '/rpc/admin.reconciliation.report', 'operator', '{"input":{"exchangeId":"venue_c"}}'],
+    '400 VALIDATION_INVALID_PARAMETER',
+  ],
   ['a mutation by GET', ['GET', '/rpc/orders.reconcile', 'session'], '405 error'],
   [
     'an input that is wrong',

@@ -9,6 +9,7 @@ import { envelope, RefusedCall } from '../refusals.js';
 import { exchange, uuidText } from './inputs.js';
 import { procedure, type Procedure } from './procedure.js';
 import { reserveRows } from './reserves.js';
+import { unregistered } from './reading-procedures.js';
 
 const query = { kind: 'query', access: 'operator' } as const;
 
@@ -25,6 +26,7 @@ export function reportProcedures(parts: ExecutionParts): readonly Procedure[] {
       },
       object({ optional: { userId: uuidText, exchangeId: exchange } }),
       async ({ input: { userId: user_id, exchangeId: venue } }) => {
+        if (venue !== undefined && !parts.venues.has(venue)) throw unregistered();
         const asked = { ...present({ user_id, venue }), op: 'reconciliation' } as const;
         const answers = await cells.askAll<'reconciliation'>(asked);
         const told = answers.map((answer) => {
