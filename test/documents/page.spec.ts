@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { markup } from '#libs/auction/api/documents/page/markup.js';
-import { markdown } from '#libs/auction/api/documents/page/markdown.js';
-import { documentPage } from '#libs/auction/api/documents/page/page.js';
+import { markup } from '#libs/edge/documents/page/markup.js';
+import { markdown } from '#libs/edge/documents/page/markdown.js';
+import { documentPage } from '#libs/edge/documents/page/page.js';
 import { http, stream } from './described-interface.js';
 
 const { html, policy } = documentPage(http, stream);
@@ -30,7 +30,7 @@ describe('the page', () => {
     const ids = new Set(all(/ id="([^"]+)"/g));
     expect(ids.size).toBe(all(/ id="([^"]+)"/g).length);
     const targets = all(/ href="([^"]+)"/g).filter(
-      (target) => !['/openapi.json', '/asyncapi.json'].includes(target),
+      (target) => !['openapi.json', 'asyncapi.json'].includes(target),
     );
     expect(targets.filter((target) => !ids.has(target.slice(1)))).toEqual([]);
   });

@@ -1,10 +1,7 @@
 import type { Dialect } from '../dialect/dialect.js';
 import type { EndpointSpec } from '../endpoint.js';
-
-export interface Tag {
-  readonly name: string;
-  readonly description: string;
-}
+import type { Manners } from './manners.js';
+import type { Tag } from './openapi-types.js';
 
 /** Recorded answers of one operation, by status, or by status and code: `201`, `409 quote_already_active`. */
 export interface OperationExamples {
@@ -28,6 +25,8 @@ export interface About {
   /** Refusals of these statuses carry a message. */
   readonly explained: ReadonlySet<number>;
   readonly sessionScheme: string;
+  /** Where it is not as all other services. */
+  readonly manners?: Manners;
   examplesOf(operationId: string): OperationExamples | undefined;
 }
 

@@ -90,14 +90,12 @@ const OF_NO_OPERATION: ReadonlySet<string> = new Set(['NoSuchPath', 'MethodNotAl
 
 /** The answers of the edge as this dialect writes them. */
 export function edgeAnswersOf(dialect: Dialect): readonly EdgeAnswer[] {
-  return ANSWERS.map(({ name, kinds, description }) => {
+  const isUsed = ({ name }: DescribedFaults): boolean =>
+    name !== 'InternalHeaders' || dialect.internalHeaders.length > 0;
+  return ANSWERS.filter(isUsed).map(({ name, kinds, description }) => {
     const written = kinds.map((kind) => writtenIn(dialect, kind));
-    return {
-      name,
-      description,
-      status: written[0]?.status ?? 0,
-      codes: written.map(({ code }) => code),
-    };
+    const codes = [...new Set(written.map(({ code }) => code))];
+    return { name, description, status: written[0]?.status ?? 0, codes };
   });
 }
 

@@ -1,5 +1,9 @@
 import type { JsonSchema } from '../decoding/decode.js';
-import type { Tag } from './about.js';
+
+export interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
 
 /** As much of OpenAPI 3.1 as our documents use. */
 export interface OpenApi {

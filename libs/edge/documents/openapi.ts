@@ -33,6 +33,11 @@ export function openApiDocument(specs: readonly EndpointSpec[], about: About): O
     operations[spec.method.toLowerCase()] = operationOf(spec, about, components, responses);
   }
   const common = responses.common;
+  const { manners } = about;
+  const schemes = {
+    [about.sessionScheme]: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+    ...manners?.securitySchemes,
+  };
   const used = new Set(specs.map((spec) => about.tagOf(spec)));
   return {
     openapi: '3.1.0',
@@ -47,13 +52,14 @@ export function openApiDocument(specs: readonly EndpointSpec[], about: About): O
     security: [{ [about.sessionScheme]: [] }],
     paths,
     components: {
-      securitySchemes: {
-        [about.sessionScheme]: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-      },
-      headers: EVERY_HEADER,
+      securitySchemes: schemes,
+      headers: { ...EVERY_HEADER, ...manners?.headers },
       parameters: COMMON_PARAMETERS,
       responses: common,
-      schemas: explainFields({ ...components.schemas, Error: ERROR, Rejection: REJECTION }, about.fields),
+      schemas: explainFields(
+        { ...components.schemas, ...(manners?.schemas ?? { Error: ERROR, Rejection: REJECTION }) },
+        about.fields,
+      ),
     },
     'x-any-path': Object.fromEntries(
       edgeAnswersOf(about.dialect).map(({ name, status }) => [

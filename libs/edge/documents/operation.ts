@@ -65,6 +65,7 @@ export function operationOf(
 
 function securityOf(spec: EndpointSpec, about: About): readonly Security[] {
   if (spec.access === 'public' && spec.checksToken !== true) return [];
+  if (about.manners !== undefined) return about.manners.securityOf(spec);
   return [{ [about.sessionScheme]: spec.capability === undefined ? [] : [spec.capability] }];
 }
 
@@ -95,7 +96,8 @@ function parametersOf(
     ...(tagged ? ['IfNoneMatch'] : []),
     'RequestId',
   ];
-  return [...ids, ...query, ...common.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
+  const own = about.manners?.parametersOf(spec) ?? [];
+  return [...ids, ...query, ...own, ...common.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
 }
 
 /** The body as it is sent: the idempotency key is no part of its content but may travel in it. */

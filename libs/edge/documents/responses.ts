@@ -51,7 +51,10 @@ export class Responses {
     return Object.fromEntries(
       this.edgeAnswers.map(({ name, status, codes, description }) => [
         name,
-        this.refusal(status, codes, { description, operationId: ANYWHERE }),
+        this.refusal(status, codes, {
+          description: this.about.manners?.descriptions[name] ?? description,
+          operationId: ANYWHERE,
+        }),
       ]),
     );
   }
@@ -72,14 +75,16 @@ export class Responses {
   private response(spec: EndpointSpec, status: number, codes: readonly string[]): Response | Reference {
     const answer = spec.answers?.[status];
     const { operationId } = spec;
-    if (answer !== undefined) return this.answer(operationId, status, answer, codes);
+    if (answer !== undefined) return this.answer(spec, status, answer, codes);
     const message = status === 401 ? spec.unauthorizedMessage : undefined;
     const common = this.edgeAnswers.find((edge) => edge.status === status && isSame(edge, codes));
     if (common !== undefined && message === undefined) return { $ref: `${REF}/${common.name}` };
-    return this.refusal(status, codes, { operationId, message });
+    return this.refusal(status, codes, { operationId, message, spec });
   }
 
-  private answer(operationId: string, status: number, answer: Answer, codes: readonly string[]): Response {
+  private answer(spec: EndpointSpec, status: number, answer: Answer, codes: readonly string[]): Response {
+    const { operationId } = spec;
+    const own = this.about.manners?.headersOf(status, spec);
     const bodies = answer.body === undefined ? [] : [this.components.schemaOf(answer.body)];
     if (codes.length > 0) bodies.push(this.envelope(status, codes));
     const schema = bodies.length > 1 ? { oneOf: bodies } : bodies[0];
@@ -94,7 +99,7 @@ export class Responses {
     return {
       description: [answer.description, ...this.listed(codes)].join('\n'),
       // The answer to a handshake is the WebSocket library's, and only a status.
-      ...(status < 200 ? {} : { headers: this.headers(answer.headers) }),
+      ...(status < 200 ? {} : { headers: this.headers({ ...own, ...answer.headers }) }),
       ...(Object.keys(content).length > 0 ? { content } : {}),
     };
   }
@@ -102,8 +107,17 @@ export class Responses {
   private refusal(
     status: number,
     codes: readonly string[],
-    { description, operationId, message }: Refusal,
+    { description, operationId, message, spec }: Refusal,
   ): Response {
+    const { manners } = this.about;
+    if (manners !== undefined) {
+      const content = manners.contentOf(codes);
+      return {
+        description: description ?? this.listed(codes).join('\n'),
+        headers: this.headers(manners.headersOf(status, spec)),
+        ...(content === undefined ? {} : { content }),
+      };
+    }
     const recorded = this.about.examplesOf(operationId)?.responses ?? {};
     const shown = codes.find((code) => `${status} ${code}` in recorded);
     const example = shown === undefined ? undefined : recorded[`${status} ${shown}`];
@@ -134,7 +148,7 @@ export class Responses {
     special: Readonly<Record<string, Shape>> = {},
   ): Readonly<Record<string, Header | Reference>> {
     const headers: Record<string, Header | Reference> = {};
-    for (const name of Object.keys(EVERY_HEADER)) {
+    for (const name of Object.keys({ ...EVERY_HEADER, ...this.about.manners?.headers })) {
       if (!(name in special)) headers[name] = { $ref: `#/components/headers/${name}` };
     }
     for (const [name, shape] of Object.entries(special)) {
@@ -160,6 +174,7 @@ interface Refusal {
   readonly operationId: string;
   readonly description?: string;
   readonly message?: string | undefined;
+  readonly spec?: EndpointSpec;
 }
 
 function isSame(edge: EdgeAnswer, codes: readonly string[]): boolean {

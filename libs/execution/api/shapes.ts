@@ -1,6 +1,6 @@
 import type { Decoder, JsonSchema } from '#libs/edge/decoding/decode.js';
 import type { JsonRecord } from '#libs/edge/decoding/strict-json.js';
-import { anyText, listOf, optional, record, type Shape } from '#libs/edge/documents/shapes.js';
+import type { Shape } from '#libs/edge/documents/shapes.js';
 import type { IdKind } from '#libs/edge/endpoint.js';
 import { isUuidText } from './params.js';
 
@@ -39,9 +39,6 @@ export const uuidText: Shape = { describe: () => UUID };
 export const numberShape: Shape = { describe: () => NUMBER };
 export const wholeShape: Shape = { describe: () => WHOLE };
 export const flagShape: Shape = { describe: () => FLAG };
-/** An object that the text describes. */
-export const anyObject: Shape = { describe: () => ({ type: 'object' }) };
-
 /** In any case. */
 export const orderId: IdKind = {
   fault: 'VALIDATION_INVALID_ID',
@@ -54,19 +51,3 @@ export const exchangeId: IdKind = {
   accepts: () => true,
   describe: () => TEXT,
 };
-
-export const orderShape = record({
-  order_id: uuidText,
-  exchange_id: anyText,
-  status: anyText,
-  ...{ market_id: anyText, outcome: anyText, side: anyText, kind: anyText },
-  ...{ price: decimalText, quantity: decimalText, filled_quantity: decimalText },
-  ...{ submittedAt: moment, updated_at: moment, version: wholeShape },
-  failure: optional(anyObject),
-});
-export const fillShape = record({
-  ...{ fill_id: uuidText, order_id: anyText, exchange_id: anyText, market_id: anyText, outcome: anyText },
-  ...{ side: anyText, price: decimalText, quantity: decimalText, fee: anyObject, liquidity: anyText },
-  ...{ venue_trade_id: anyText, settlement_status: anyText, occurred_at: moment },
-});
-export const fillsShape = record({ fills: listOf(fillShape) });

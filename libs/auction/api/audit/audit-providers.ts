@@ -6,7 +6,7 @@ import { AuditReader } from '../../projections/audit/audit-reader.js';
 import { AuditReadLog } from '../../projections/audit/read-log.js';
 import type { AuctionSettings } from '../auction-settings.js';
 import { JOURNAL } from '../tokens.js';
-import { AttestationKey, type auditSettings } from './attestation-key.js';
+import { AttestationKey } from './attestation-key.js';
 import { AuditDesk } from './audit-desk.js';
 import { ReplayBundles } from './replay-bundles.js';
 

@@ -5,7 +5,7 @@ import { entityTag, type Reply } from '#libs/edge/reply/reply.js';
 import { INTERFACE } from '../tokens.js';
 import { asyncApi, CACHE_CONTROL, docs, openApi } from './document-endpoints.js';
 import { httpDocument } from './http-document.js';
-import { documentPage } from './page/page.js';
+import { documentPage } from '#libs/edge/documents/page/page.js';
 import { streamDocument } from './stream-document.js';
 
 /** The descriptions of the interface. They are made once: nothing about them changes while the process lives. */

@@ -1,4 +1,4 @@
-import type { Tag } from '#libs/edge/documents/about.js';
+import type { Tag } from '#libs/edge/documents/openapi-types.js';
 import { ACCOUNT_LIMITS, QUOTE_PER_AUCTION_LIMIT } from '#libs/auction/protocol/protocol.js';
 import type { BucketLimit } from '#libs/shard/tokens/buckets.js';
 

@@ -1,4 +1,4 @@
-import type { Tag } from '#libs/edge/documents/about.js';
+import type { Tag } from '#libs/edge/documents/openapi-types.js';
 import { openApiDocument } from '#libs/edge/documents/openapi.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import type { EndpointSpec } from '#libs/edge/endpoint.js';

@@ -12,38 +12,27 @@ import {
   words,
   type Shape,
 } from '#libs/edge/documents/shapes.js';
-import { VENUE_IDS } from '../../rules/venues.js';
 import { CONTROL_MESSAGES, isControl, type SocketControlName } from '../../stream/client-messages.js';
 import type { CommandName } from '../../stream/ports.js';
+import {
+  anything,
+  decimal,
+  fillFields,
+  oneOfWords,
+  orderRow,
+  settlement,
+  side,
+  time,
+  venue,
+} from '../record-shapes.js';
 import type { SocketMessage, SocketResumeError, SocketResyncReason } from '../../stream/server-messages.js';
 
 export type ClientOp = SocketControlName | CommandName;
 
-/** RFC 3339 in UTC with milliseconds. */
-const time: Shape = {
-  describe: () => ({
-    type: 'string',
-    format: 'date-time',
-    pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$`,
-  }),
-};
-const decimal: Shape = { describe: () => ({ type: 'string', pattern: String.raw`^-?\d+(\.\d{1,6})?$` }) };
 const number: JsonSchema = { type: 'number' };
-const anything: Shape = { describe: () => ({ type: 'object' }) };
-const absent: Shape = { describe: () => ({ type: 'null' }) };
-const oneOfWords = (...all: readonly string[]): Shape => ({
-  describe: () => ({ type: 'string', enum: all }),
-});
-const venue = oneOfWords(...VENUE_IDS);
-const side = oneOfWords('buy', 'sell');
 const reqId = text({ minLength: 1, maxLength: 64 });
 const seq = integerFrom(0);
-const sentAmounts = record({ quantity: decimal, price: decimal });
 
-const STATUSES = [
-  ...['queued', 'submitting', 'pending_venue', 'open', 'partially_filled', 'cancel_requested'],
-  ...['filled', 'cancelled', 'expired', 'failed'],
-];
 const REASONS = [
   ...[
     'ACCEPTED',
@@ -57,41 +46,6 @@ const REASONS = [
   ],
   ...['STALLED', 'SETTLEMENT', 'REVERSAL', 'EXTERNAL', 'FILLED', 'CANCELLED', 'EXPIRED', 'FAILED'],
 ];
-const SETTLEMENT = oneOfWords('not_applicable', 'pending', 'confirmed', 'failed');
-
-const orderRow = named(
-  'OrderRow',
-  record({
-    ...{ order_id: uuid, origin: oneOfWords('sotto', 'external'), client_order_id: optional(anyText) },
-    ...{ exchange_id: venue, exchange_order_id: optional(anyText), market_id: anyText },
-    ...{ token_id: optional(anyText), outcome: anyText, side, kind: oneOfWords('limit', 'market') },
-    ...{ time_in_force: oneOfWords('GTC', 'GTD', 'FOK', 'FAK', 'IOC'), post_only: flag },
-    ...{ price: decimal, quantity: decimal, requested: sentAmounts, sent: optional(sentAmounts) },
-    ...{ status: oneOfWords(...STATUSES), filled_quantity: decimal, remaining_quantity: decimal },
-    average_fill_price: optional(decimal),
-    fees: record({ amount: decimal, currency: anyText, source: oneOfWords('venue', 'estimate') }),
-    ...{ max_slippage_cents: optional(integerFrom(0)), max_slippage: optional(decimal) },
-    ...{
-      expiration_minutes: optional(integerFrom(1)),
-      not_after: optional(time),
-      max_retries: integerFrom(0),
-    },
-    ...{ attempts: integerFrom(0), collateral: anyText, funding: absent, source: anyText },
-    ...{ bot_id: optional(anyText), submittedAt: time, updated_at: time, terminal_at: optional(time) },
-    ...{ expires_at: optional(time), cancel_requested_at: optional(time), stalled: flag },
-    ...{ stalled_since: optional(time), settlement_status: SETTLEMENT, terminal_reason: optional(anyText) },
-    ...{ failure: optional(anything), version: positive, raw: absent, metadata: absent },
-  }),
-);
-
-const fill = {
-  ...{ fill_id: uuid, order_id: uuid, exchange_id: venue, market_id: anyText, token_id: optional(anyText) },
-  ...{ outcome: anyText, side, price: decimal, quantity: decimal },
-  fee: record({ amount: decimal, currency: anyText }),
-  ...{ liquidity: oneOfWords('maker', 'taker'), venue_trade_id: anyText, settlement_status: SETTLEMENT },
-  ...{ synthetic: optional(flag), occurred_at: time },
-};
-
 const subscription = record({
   subscription_id: anyText,
   channel: constant('orders'),
@@ -115,8 +69,8 @@ const SERVER_SHAPES: Readonly<Record<SocketMessage, Readonly<Record<string, Shap
   unsubscribed: { req_id: reqId, subscription_id: anyText },
   snapshot: { ...onChannel, orders: listOf(orderRow, { max: 200 }), more: flag },
   order_update: { ...onChannel, reason: oneOfWords(...REASONS), order: orderRow },
-  fill: { ...onChannel, ...fill },
-  settlement: { ...onChannel, fill_id: uuid, settlement_status: SETTLEMENT, tx_hash: optional(anyText) },
+  fill: { ...onChannel, ...fillFields },
+  settlement: { ...onChannel, fill_id: uuid, settlement_status: settlement, tx_hash: optional(anyText) },
   fill_reversal: { ...onChannel, fill_id: uuid, order_id: uuid, reason: anyText },
   external: {
     ...{ ...onChannel, kind: oneOfWords('TRANSFER', 'REDEMPTION'), exchange_id: venue, asset: anyText },

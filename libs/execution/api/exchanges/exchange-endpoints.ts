@@ -1,11 +1,10 @@
-import { named } from '#libs/edge/documents/components.js';
-import { anyText, listOf, optional, record } from '#libs/edge/documents/shapes.js';
+import { anyText, listOf, record } from '#libs/edge/documents/shapes.js';
 import { endpoint } from '#libs/edge/endpoint.js';
-import { anyObject, exchangeId, flagShape, moment, openBody, TEXT } from '../shapes.js';
+import { capabilities, tradingStatus } from '../record-shapes.js';
+import { exchangeId, flagShape, moment, openBody, TEXT } from '../shapes.js';
 
 const ONE = '/exchanges/:exchange_id';
 const ids = { exchange_id: exchangeId };
-const capabilities = named('Capabilities', anyObject);
 
 export const listExchanges = endpoint({
   operationId: 'listExchanges',
@@ -51,13 +50,7 @@ export const getTradingStatus = endpoint({
   answers: {
     200: {
       description: 'The strictest mode, narrower switches and breakers.',
-      body: named(
-        'TradingStatus',
-        record({
-          ...{ mode: anyText, scope: anyText, since: moment, resumes_at: optional(moment) },
-          ...{ switches: listOf(anyObject), breakers: listOf(anyObject) },
-        }),
-      ),
+      body: tradingStatus,
     },
   },
   statuses: { 503: ['CELL_UNAVAILABLE'] },

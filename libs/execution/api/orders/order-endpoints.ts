@@ -5,9 +5,7 @@ import { endpoint } from '#libs/edge/endpoint.js';
 import { AMEND_OPERATION } from '../dialect.js';
 import { NO_PARAMS, params } from '../params.js';
 import {
-  anyObject,
   decimalText,
-  fillsShape,
   FLAG,
   flagShape,
   moment,
@@ -15,7 +13,6 @@ import {
   numberShape,
   openBody,
   orderId,
-  orderShape,
   TEXT,
   TIME,
   UUID,
@@ -23,6 +20,18 @@ import {
   WHOLE,
   wholeShape,
 } from '../shapes.js';
+
+import {
+  anything,
+  classification,
+  oneOfWords,
+  order,
+  orderFills,
+  orderRow,
+  orderStatus,
+  terminalReason,
+  timeline,
+} from '../record-shapes.js';
 
 const ONE_ORDER = '/orders/:order_id';
 const MARKET_ERRORS = [
@@ -32,7 +41,15 @@ const MARKET_ERRORS = [
   'EXCHANGE_CIRCUIT_OPEN',
 ];
 const CELL_ERRORS = ['CELL_UNAVAILABLE', 'AUTH_ACCESS_UNVERIFIABLE'];
-const order = named('Order', orderShape);
+
+const notCancelled = record({
+  order_id: uuidText,
+  error_details: record({
+    code: anyText,
+    details: optional(anything),
+    metadata: record({ classification }),
+  }),
+});
 
 const submitFields: Readonly<Record<string, JsonSchema>> = {
   ...{ exchange_id: TEXT, market_id: TEXT, side: TEXT, kind: { type: 'string', enum: ['market', 'limit'] } },
@@ -65,7 +82,7 @@ export const submitOrder = endpoint({
         'Submitted',
         record({
           order_id: uuidText,
-          status: anyText,
+          status: orderStatus,
           funding: { describe: () => ({ type: ['object', 'null'] }) },
         }),
       ),
@@ -123,7 +140,7 @@ export const getOrderFills = endpoint({
   ids: { order_id: orderId },
   query: NO_PARAMS,
   summary: 'The fills of one order, oldest first',
-  answers: { 200: { description: 'The fills.', body: fillsShape } },
+  answers: { 200: { description: 'The fills.', body: orderFills } },
   statuses: { 404: ['ORDER_NOT_FOUND'], 429: ['RATE_LIMITED_CALLS'], 503: CELL_ERRORS },
 });
 
@@ -139,12 +156,7 @@ export const getOrderEvents = endpoint({
   answers: {
     200: {
       description: 'A part of the timeline.',
-      body: record({
-        order_id: uuidText,
-        events: listOf(anyObject),
-        times: anyObject,
-        next_after_seq: optional(wholeShape),
-      }),
+      body: timeline,
     },
   },
   statuses: { 404: ['ORDER_NOT_FOUND'], 429: ['RATE_LIMITED_CALLS'], 503: CELL_ERRORS },
@@ -174,7 +186,7 @@ export const listOrders = endpoint({
   answers: {
     200: {
       description: 'A page.',
-      body: record({ orders: listOf(order), has_more: flagShape, next_before_id: optional(uuidText) }),
+      body: record({ orders: listOf(orderRow), has_more: flagShape, next_before_id: optional(uuidText) }),
     },
   },
   statuses: { 429: ['RATE_LIMITED_CALLS'] },
@@ -183,9 +195,9 @@ export const listOrders = endpoint({
 const cancelled = named(
   'Cancelled',
   record({
-    ...{ order_id: uuidText, status: anyText, success: flagShape },
+    ...{ order_id: uuidText, status: orderStatus, success: flagShape },
     ...{ filled_quantity: decimalText, remaining_quantity: decimalText },
-    ...{ terminal_reason: optional(anyText), message: optional(anyText) },
+    ...{ terminal_reason: optional(terminalReason), message: optional(anyText) },
   }),
 );
 
@@ -247,7 +259,7 @@ export const cancelAll = endpoint({
       description: 'How many, and what became of them within two seconds.',
       body: record({
         ...{ requested: wholeShape, cancelled: wholeShape, pending: wholeShape },
-        ...{ failed: listOf(anyObject), mode: anyText, as_of: moment },
+        ...{ failed: listOf(notCancelled), mode: oneOfWords('native', 'emulated'), as_of: moment },
       }),
     },
   },

@@ -1,7 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { instantFromNanos } from '#libs/base/instant.js';
-import { named } from '#libs/edge/documents/components.js';
-import { anyText, listOf, record } from '#libs/edge/documents/shapes.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import { endpoint, type CallOf } from '#libs/edge/endpoint.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
@@ -13,7 +11,8 @@ import { isAlias, marked } from '../deprecations.js';
 import { ExecutionParts } from '../execution-parts.js';
 import { params, type Params } from '../params.js';
 import { answering } from '../refusals.js';
-import { anyObject, flagShape, moment, TEXT } from '../shapes.js';
+import { exposure } from '../record-shapes.js';
+import { TEXT } from '../shapes.js';
 import { takeSlot } from '../slots.js';
 import { positionId } from '../../protocol/position-id.js';
 
@@ -31,14 +30,7 @@ export const getExposure = endpoint({
   answers: {
     200: {
       description: 'Positions by venue, market, token and wallet.',
-      body: named(
-        'Exposure',
-        record({
-          ...{ positions: listOf(anyObject), closed: listOf(anyObject), closed_token_ids: listOf(anyText) },
-          ...{ resolved: listOf(anyObject), as_of: moment, reservation_source: anyText },
-          reservations_authoritative: flagShape,
-        }),
-      ),
+      body: exposure,
     },
   },
   statuses: { 429: ['RATE_LIMITED_CALLS'] },

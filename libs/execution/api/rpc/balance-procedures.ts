@@ -10,6 +10,7 @@ import type { ExecutionParts } from '../execution-parts.js';
 import type { LedgerBalance } from '../../projections/reader/ledger-reader.js';
 import { anyId } from './inputs.js';
 import { procedure, type Procedure } from './procedure.js';
+import { balancesResult } from './results.js';
 
 /** After that nobody can say where the caller's money lies, and every leg is told as unread. */
 const CELL_PATIENCE_MS = 1_000;
@@ -27,28 +28,31 @@ interface Row {
 }
 
 /** Money by where it lies. The venue says what there is, the ledger what of it is held. */
-export function balanceProcedures(parts: ExecutionParts): readonly Procedure[] {
+export function balanceProcedures(): readonly Procedure[] {
   const access = 'position:read';
+  const result = balancesResult;
   return [
     procedure(
       {
         name: 'balances.getAllBalances',
         kind: 'query',
         access,
+        result,
         summary: "Money in the caller's own accounts",
       },
       object({}),
-      async ({ caller, requestId }) => answer(await rowsOf(parts, caller, requestId)),
+      async ({ caller, requestId, parts }) => answer(await rowsOf(parts, caller, requestId)),
     ),
     procedure(
       {
         name: 'balances.getWalletBalances',
         kind: 'query',
         access,
+        result,
         summary: "Money in one of the caller's wallets",
       },
       object({ required: { walletAddress: anyId } }),
-      async ({ caller, requestId, input: { walletAddress } }) => {
+      async ({ caller, requestId, parts, input: { walletAddress } }) => {
         const rows = await rowsOf(parts, caller, requestId);
         const address = walletAddress.toLowerCase();
         const isOf = ({ row, degraded }: Row): boolean =>
@@ -57,9 +61,15 @@ export function balanceProcedures(parts: ExecutionParts): readonly Procedure[] {
       },
     ),
     procedure(
-      { name: 'balances.getVaultBalances', kind: 'query', access, summary: "The caller's part of the vault" },
+      {
+        name: 'balances.getVaultBalances',
+        kind: 'query',
+        access,
+        result,
+        summary: "The caller's part of the vault",
+      },
       object({}),
-      async ({ caller }) => {
+      async ({ caller, parts }) => {
         const balances = await parts.opened.reads.ledger.balances(caller.user_id);
         const asOf = nowOf(parts);
         const rows = balances.filter(({ custodyDomain }) => custodyDomain === 'vault');

@@ -6,12 +6,12 @@ import { failureRecord } from '../../rules/failures.js';
 import type { Transfer } from '../../rules/holdings.js';
 import { CAPABILITIES, tradingDomain } from '../../rules/venues.js';
 import { orderCaller } from '../caller.js';
-import type { ExecutionParts } from '../execution-parts.js';
 import { linkVenue } from '../exchanges/linking.js';
 import { wrongField } from '../refusals.js';
 import { present } from '../present.js';
 import { amountText, anyId, exchange, limit, USUAL_LIMIT, uuidText } from './inputs.js';
 import { procedure, type Procedure } from './procedure.js';
+import { LINKING, linkResult, MOVING, OF_CELL, transferResult, transfersResult } from './results.js';
 import { unregistered } from './reading-procedures.js';
 
 const CODE = 'VALIDATION_INVALID_PARAMETER';
@@ -19,22 +19,23 @@ const requestKey = text({ minLength: 1, maxLength: 64, printable: true });
 const place = enumOf(['vault', 'chain', 'kalshi_usd']);
 
 /** Linking a venue, and money between the vault and where its owner trades: for sessions alone. */
-export function fundsProcedures(parts: ExecutionParts): readonly Procedure[] {
-  const { cells, venues, opened } = parts;
+export function fundsProcedures(): readonly Procedure[] {
   return [
-    linking(parts),
+    linking(),
     procedure(
       {
         name: 'funds.transfer',
         kind: 'mutation',
         access: 'session',
+        result: transferResult,
+        statuses: MOVING,
         summary: 'Move money or tokens to or from the vault',
       },
       object({
         required: { exchangeId: exchange, asset: anyId, amount: amountText, from: place, to: place },
         optional: { clientRequestId: requestKey },
       }),
-      async ({ caller, requestId, input }) => {
+      async ({ caller, requestId, input, parts: { cells, venues, opened } }) => {
         const { exchangeId: venue, asset, amount, from, to, clientRequestId } = input;
         if (!venues.has(venue)) throw unregistered();
         const domain = tradingDomain(venue);
@@ -57,10 +58,12 @@ export function fundsProcedures(parts: ExecutionParts): readonly Procedure[] {
         name: 'funds.transfers',
         kind: 'query',
         access: 'session',
+        result: transfersResult,
+        statuses: OF_CELL,
         summary: "The caller's transfers, oldest first",
       },
       object({ optional: { transferId: uuidText, after: anyId, limit } }),
-      async ({ caller, requestId, input }) => {
+      async ({ caller, requestId, input, parts: { cells } }) => {
         const { transferId: transfer_id, after, limit: most = USUAL_LIMIT } = input;
         const asked = { ...orderCaller(caller, requestId), ...present({ transfer_id }) };
         const { transfers } = await cells.told<'transfers'>({ ...asked, op: 'transfers' });
@@ -77,16 +80,18 @@ export function fundsProcedures(parts: ExecutionParts): readonly Procedure[] {
   ];
 }
 
-function linking({ venues, opened }: ExecutionParts): Procedure {
+function linking(): Procedure {
   return procedure(
     {
       name: 'venues.link',
       kind: 'mutation',
       access: 'session',
+      result: linkResult,
+      statuses: LINKING,
       summary: 'Open and link an account at a venue',
     },
     object({ required: { exchangeId: exchange } }),
-    async ({ caller, requestId, input: { exchangeId } }) => {
+    async ({ caller, requestId, input: { exchangeId }, parts: { venues, opened } }) => {
       if (!venues.has(exchangeId)) throw unregistered();
       if (exchangeId === 'venue_b') {
         throw wrongField(CODE, 'exchangeId', 'venue_b is linked by POST /exchanges/venue_b/enable-trading');

@@ -2,12 +2,22 @@ import { arrayOf, object } from '#libs/edge/decoding/decode.js';
 import { enumOf, instant, text } from '#libs/edge/decoding/decode-scalars.js';
 import { TRADING_MODES } from '../../protocol/cell-protocol.js';
 import type { OperatorDeed } from '../operators/operator-book.js';
-import type { ExecutionParts } from '../execution-parts.js';
 import { present } from '../present.js';
 import { refuse, wrongField } from '../refusals.js';
 import { orderCaller } from '../caller.js';
 import { anyId, exchange, uuidText, verdict, why, wholePositive } from './inputs.js';
 import { procedure, type Procedure, type ProcedureCall } from './procedure.js';
+import {
+  accessSet,
+  breakersReset,
+  keyGranted,
+  keyRevoked,
+  OF_VENUE,
+  RECONCILING,
+  switchesResult,
+  switchSet,
+} from './results.js';
+import { order } from '../record-shapes.js';
 import { unregistered } from './reading-procedures.js';
 
 const CODE = 'VALIDATION_INVALID_PARAMETER';
@@ -20,8 +30,8 @@ const MOST_SCOPES = 20;
 const MOST_ADDRESSES = 50;
 
 /** What operators change. Every change stands in their book, in the same transaction. */
-export function operatorProcedures(parts: ExecutionParts): readonly Procedure[] {
-  return [...switchProcedures(parts), ...venueProcedures(parts), ...keyProcedures(parts), reconcile(parts)];
+export function operatorProcedures(): readonly Procedure[] {
+  return [...switchProcedures(), ...venueProcedures(), ...keyProcedures(), reconcile()];
 }
 
 function actionOf(
@@ -32,16 +42,22 @@ function actionOf(
   return { operator: caller.user_id, action, input, reason, request_id };
 }
 
-function switchProcedures({ cells, venues, opened }: ExecutionParts): readonly Procedure[] {
-  const { operators, switches } = opened;
+function switchProcedures(): readonly Procedure[] {
   return [
     procedure(
-      { name: 'admin.switches.set', ...mutation, summary: 'Restrict trading, or take that back' },
+      {
+        name: 'admin.switches.set',
+        ...mutation,
+        result: switchSet,
+        summary: 'Restrict trading, or take that back',
+      },
       object({
         required: { mode: enumOf(TRADING_MODES), reason: why },
         optional: { exchangeId: exchange, side, kind, timeInForce, userId: uuidText, resumesAt: instant },
       }),
       async (call) => {
+        const { cells, venues, opened } = call.parts;
+        const { operators, switches } = opened;
         const { mode, reason, resumesAt, ...place } = call.input;
         if (place.exchangeId !== undefined && !venues.has(place.exchangeId)) throw unregistered();
         const set = await operators.act(actionOf('switches.set', call, reason), (client) =>
@@ -53,23 +69,35 @@ function switchProcedures({ cells, venues, opened }: ExecutionParts): readonly P
       },
     ),
     procedure(
-      { name: 'admin.switches.list', ...query, summary: 'All switches that are not on' },
+      {
+        name: 'admin.switches.list',
+        ...query,
+        result: switchesResult,
+        summary: 'All switches that are not on',
+      },
       object({}),
-      async () => ({ switches: await switches.list() }),
+      async ({ parts }) => ({ switches: await parts.opened.switches.list() }),
     ),
   ];
 }
 
-function venueProcedures({ venues, opened }: ExecutionParts): readonly Procedure[] {
-  const { operators, executor, access } = opened;
+function venueProcedures(): readonly Procedure[] {
   return [
     procedure(
-      { name: 'admin.breakers.reset', ...mutation, summary: 'Close breakers of a venue' },
+      {
+        name: 'admin.breakers.reset',
+        ...mutation,
+        result: breakersReset,
+        statuses: OF_VENUE,
+        summary: 'Close breakers of a venue',
+      },
       object({
         required: { exchangeId: exchange, reason: why },
         optional: { side, kind, timeInForce },
       }),
       async (call) => {
+        const { venues, opened } = call.parts;
+        const { operators, executor } = opened;
         const { exchangeId, reason, timeInForce: time_in_force, ...named } = call.input;
         if (!venues.has(exchangeId)) throw unregistered();
         await operators.act(actionOf('breakers.reset', call, reason), () =>
@@ -85,10 +113,13 @@ function venueProcedures({ venues, opened }: ExecutionParts): readonly Procedure
       {
         name: 'admin.apiAccess.set',
         ...mutation,
+        result: accessSet,
         summary: 'Whether API keys may use a venue; null: not known',
       },
       object({ required: { exchangeId: exchange, enabled: verdict, reason: why } }),
       async (call) => {
+        const { venues, opened } = call.parts;
+        const { operators, access } = opened;
         const { exchangeId: provider, enabled: given, reason } = call.input;
         if (!venues.has(provider)) throw unregistered();
         const { enabled } = given;
@@ -102,12 +133,16 @@ function venueProcedures({ venues, opened }: ExecutionParts): readonly Procedure
   ];
 }
 
-function keyProcedures({ opened }: ExecutionParts): readonly Procedure[] {
-  const { operators, keys } = opened;
+function keyProcedures(): readonly Procedure[] {
   const scope = text({ pattern: /^(?!auction:)[!-~]{1,64}$/ });
   return [
     procedure(
-      { name: 'admin.keys.grant', ...mutation, summary: 'Give a user an API key with any scopes' },
+      {
+        name: 'admin.keys.grant',
+        ...mutation,
+        result: keyGranted,
+        summary: 'Give a user an API key with any scopes',
+      },
       object({
         required: {
           userId: uuidText,
@@ -122,6 +157,7 @@ function keyProcedures({ opened }: ExecutionParts): readonly Procedure[] {
         },
       }),
       async (call) => {
+        const { operators, keys } = call.parts.opened;
         const { userId, name, scopes, ipAllowList, ordersPerMinute, expiresAt, reason = '' } = call.input;
         const given = present({ ip_allow_list: ipAllowList, orders_per_minute: ordersPerMinute });
         const end = expiresAt === undefined ? {} : { expires_at: new Date(expiresAt) };
@@ -137,9 +173,10 @@ function keyProcedures({ opened }: ExecutionParts): readonly Procedure[] {
       },
     ),
     procedure(
-      { name: 'admin.keys.revoke', ...mutation, summary: 'Revoke any API key for good' },
+      { name: 'admin.keys.revoke', ...mutation, result: keyRevoked, summary: 'Revoke any API key for good' },
       object({ required: { clientId: anyId, reason: why } }),
       async (call) => {
+        const { operators, keys } = call.parts.opened;
         const { clientId, reason } = call.input;
         const isRevoked = await keys.revokeAny(clientId, (client) =>
           operators.write(client, actionOf('keys.revoke', call, reason)),
@@ -151,12 +188,19 @@ function keyProcedures({ opened }: ExecutionParts): readonly Procedure[] {
   ];
 }
 
-function reconcile({ cells, opened }: ExecutionParts): Procedure {
-  const { operators } = opened;
+function reconcile(): Procedure {
   return procedure(
-    { name: 'admin.orders.reconcile', ...mutation, summary: "Ask the venue now about anybody's order" },
+    {
+      name: 'admin.orders.reconcile',
+      ...mutation,
+      result: order,
+      statuses: RECONCILING,
+      summary: "Ask the venue now about anybody's order",
+    },
     object({ required: { orderId: uuidText, reason: why } }),
     async (call) => {
+      const { cells, opened } = call.parts;
+      const { operators } = opened;
       const { orderId: order_id, reason } = call.input;
       const user_id = await operators.ownerOf(order_id);
       if (user_id === undefined) throw refuse('ORDER_NOT_FOUND', 'There is no such order');

@@ -2,7 +2,7 @@ import { MISMATCH, type Decoder } from '#libs/edge/decoding/decode.js';
 import { Reading } from '#libs/edge/decoding/reading.js';
 import { parseJson } from '#libs/edge/decoding/strict-json.js';
 import { bind, endpoint, type BoundEndpoint, type Call, type EndpointSpec } from '#libs/edge/endpoint.js';
-import { record } from '#libs/edge/documents/shapes.js';
+import { record, type Shape } from '#libs/edge/documents/shapes.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
 import type { ApiCaller } from '#libs/identity/api-keys/authenticate.js';
 import { apiCallerOf, type Scope } from '../caller.js';
@@ -11,7 +11,7 @@ import type { ExecutionParts } from '../execution-parts.js';
 import { BodyFields } from '../fields.js';
 import { params, type Params } from '../params.js';
 import { answering, refuse } from '../refusals.js';
-import { anyObject, openBody } from '../shapes.js';
+import { openBody } from '../shapes.js';
 import { takeSlot } from '../slots.js';
 
 const CODE = 'VALIDATION_INVALID_PARAMETER';
@@ -20,9 +20,14 @@ const NOTHING = Buffer.from('{}');
 /** Who may call: keys with a scope and all sessions, sessions alone, or operators. */
 export type ProcedureAccess = Scope | 'session' | 'operator';
 
-export interface ProcedureCall<Input> {
+interface CallOfProcedure {
   readonly caller: ApiCaller;
   readonly requestId: string;
+  /** What the process has opened: a procedure itself is only a declaration. */
+  readonly parts: ExecutionParts;
+}
+
+export interface ProcedureCall<Input> extends CallOfProcedure {
   readonly input: Input;
 }
 
@@ -31,20 +36,23 @@ export interface Procedure {
   readonly kind: 'query' | 'mutation';
   readonly access: ProcedureAccess;
   readonly summary: string;
+  readonly result: Shape;
+  /** Refusals besides those of any procedure, by status. */
+  readonly statuses?: Readonly<Record<number, readonly string[]>>;
   readonly input: Decoder<object>;
-  run(given: object, caller: ApiCaller, requestId: string): Promise<unknown>;
+  run(given: object, call: CallOfProcedure): Promise<unknown>;
 }
 
 /** Keeps the types of one procedure together. */
 export function procedure<Input extends object>(
-  head: Pick<Procedure, 'name' | 'kind' | 'access' | 'summary'>,
+  head: Omit<Procedure, 'input' | 'run'>,
   input: Decoder<Input>,
   work: (call: ProcedureCall<Input>) => Promise<unknown>,
 ): Procedure {
   return {
     ...head,
     input,
-    run(given, caller, requestId) {
+    run(given, call) {
       const reading = new Reading({ unknown: 'refused', nulls: 'absent' });
       const read = input.decode(given, reading);
       if (read === MISMATCH) {
@@ -52,16 +60,16 @@ export function procedure<Input extends object>(
         const message = field === undefined ? 'The input is wrong' : `${field} is wrong, missing or unknown`;
         throw refuse(CODE, message, field === undefined ? undefined : { field });
       }
-      return work({ caller, requestId, input: read });
+      return work({ ...call, input: read });
     },
   };
 }
 
 /** A procedure is an endpoint like others: its scope is checked before its body is read. Queries may be asked with GET as well. */
-export function endpointsOfProcedure(one: Procedure, parts: ExecutionParts): BoundEndpoint[] {
+export function endpointsOfProcedure(one: Procedure, parts: () => ExecutionParts): BoundEndpoint[] {
   const post = endpoint({ ...specOf(one), method: 'POST', body: openBody({ input: one.input.describe() }) });
   const asked = bind(post, (call) =>
-    answer(one, parts, call, () => {
+    answer(one, parts(), call, () => {
       const input = new BodyFields(call.body, ['input'], CODE).valueOf('input') ?? {};
       if (typeof input !== 'object' || Array.isArray(input))
         throw refuse(CODE, 'input must be an object', { field: 'input' });
@@ -78,14 +86,15 @@ export function endpointsOfProcedure(one: Procedure, parts: ExecutionParts): Bou
       others: 'ignored',
     }),
   });
-  return [asked, bind(get, (call) => answer(one, parts, call, () => inputIn(call.query)))];
+  return [asked, bind(get, (call) => answer(one, parts(), call, () => inputIn(call.query)))];
 }
 
-function specOf({ name, access, summary }: Procedure): Omit<EndpointSpec, 'method' | 'query' | 'body'> {
+function specOf(one: Procedure): Omit<EndpointSpec, 'method' | 'query' | 'body'> {
+  const { name, access, summary, statuses = {} } = one;
   return {
     ...{ operationId: name, path: `/rpc/${name}`, access: 'session', summary },
-    answers: { 200: { description: 'The result.', body: record({ result: anyObject }) } },
-    statuses: { 400: [CODE], 429: ['RATE_LIMITED_CALLS'] },
+    answers: { 200: { description: 'The result.', body: record({ result: one.result }) } },
+    statuses: { ...statuses, 400: [CODE, ...(statuses[400] ?? [])], 429: ['RATE_LIMITED_CALLS'] },
     ...(access === 'session' || access === 'operator' ? { sessionOnly: true } : { capability: access }),
     ...(access === 'operator' ? { requiredRole: 'OPERATOR' } : {}),
   };
@@ -100,14 +109,14 @@ function inputIn(given: Params): object {
 
 function answer(
   one: Procedure,
-  { cells }: ExecutionParts,
+  parts: ExecutionParts,
   { principal, requestId }: Pick<Call, 'principal' | 'requestId'>,
   inputOf: () => object,
 ): Promise<Reply> {
   return answering(async () => {
     const caller = apiCallerOf(principal);
     const input = inputOf();
-    await takeSlot(cells, caller, requestId, 'rpc');
-    return { status: 200, body: { result: await one.run(input, caller, requestId) } };
+    await takeSlot(parts.cells, caller, requestId, 'rpc');
+    return { status: 200, body: { result: await one.run(input, { caller, requestId, parts }) } };
   });
 }

@@ -11,6 +11,14 @@ import { endpointsOfProcedure } from './procedure.js';
 import { readingProcedures } from './reading-procedures.js';
 import { reportProcedures } from './report-procedures.js';
 
+const PROCEDURES = [
+  ...balanceProcedures(),
+  ...readingProcedures(),
+  ...fundsProcedures(),
+  ...operatorProcedures(),
+  ...reportProcedures(),
+];
+
 const anyName: IdKind = {
   fault: 'VALIDATION_INVALID_ID',
   accepts: () => true,
@@ -23,21 +31,17 @@ export class ProceduresController {
   readonly [BOUND]: readonly BoundEndpoint[];
 
   constructor(parts: ExecutionParts) {
-    const procedures = [
-      ...[
-        balanceProcedures,
-        readingProcedures,
-        fundsProcedures,
-        operatorProcedures,
-        reportProcedures,
-      ].flatMap((made) => made(parts)),
-    ];
-    this[BOUND] = [
-      ...procedures.flatMap((one) => endpointsOfProcedure(one, parts)),
-      ...unknownProcedures(),
-      ...chainEndpoints(),
-    ];
+    this[BOUND] = tabledEndpoints(() => parts);
   }
+}
+
+/** Nothing is asked of the parts before a procedure runs, so that documents can be made without any. */
+export function tabledEndpoints(parts: () => ExecutionParts): readonly BoundEndpoint[] {
+  return [
+    ...PROCEDURES.flatMap((one) => endpointsOfProcedure(one, parts)),
+    ...unknownProcedures(),
+    ...chainEndpoints(),
+  ];
 }
 
 function unknownProcedures(): readonly BoundEndpoint[] {

@@ -10,25 +10,26 @@ import { exchange, uuidText } from './inputs.js';
 import { procedure, type Procedure } from './procedure.js';
 import { reserveRows } from './reserves.js';
 import { unregistered } from './reading-procedures.js';
+import { OF_CELL, OF_SIGNER, OF_VENUE, reportResult, reservesResult, signerResult } from './results.js';
 
 const query = { kind: 'query', access: 'operator' } as const;
 
 /** What operators read: where our records and the venues' differ. */
-export function reportProcedures(parts: ExecutionParts): readonly Procedure[] {
-  const { cells, clock } = parts;
-  const now = (): string => printTime(instantFromNanos(clock.epochNanos()));
+export function reportProcedures(): readonly Procedure[] {
   return [
     procedure(
       {
         name: 'admin.reconciliation.report',
         ...query,
+        result: reportResult,
+        statuses: OF_CELL,
         summary: 'Differences that nothing explains, and orders in doubt',
       },
       object({ optional: { userId: uuidText, exchangeId: exchange } }),
-      async ({ input: { userId: user_id, exchangeId: venue } }) => {
+      async ({ parts, input: { userId: user_id, exchangeId: venue } }) => {
         if (venue !== undefined && !parts.venues.has(venue)) throw unregistered();
         const asked = { ...present({ user_id, venue }), op: 'reconciliation' } as const;
-        const answers = await cells.askAll<'reconciliation'>(asked);
+        const answers = await parts.cells.askAll<'reconciliation'>(asked);
         const told = answers.map((answer) => {
           if (!answer.ok) throw new RefusedCall(envelope(answer.status, answer.refusal));
           return reportOf(answer.value);
@@ -36,30 +37,42 @@ export function reportProcedures(parts: ExecutionParts): readonly Procedure[] {
         return {
           differences: told.flatMap(({ differences }) => differences),
           doubts: told.flatMap(({ doubts }) => doubts),
-          asOf: now(),
+          asOf: nowOf(parts),
         };
       },
     ),
     procedure(
-      { name: 'admin.reserves.report', ...query, summary: 'The whole vault beside its own accounts' },
+      {
+        name: 'admin.reserves.report',
+        ...query,
+        result: reservesResult,
+        statuses: OF_VENUE,
+        summary: 'The whole vault beside its own accounts',
+      },
       object({}),
-      async ({ requestId }) => ({ rows: await reserveRows(parts, requestId), asOf: now() }),
+      async ({ requestId, parts }) => ({ rows: await reserveRows(parts, requestId), asOf: nowOf(parts) }),
     ),
     procedure(
       {
         name: 'admin.signer.status',
         ...query,
+        result: signerResult,
+        statuses: OF_SIGNER,
         summary: 'How many keys the signer keeps, and what it signed',
       },
       object({}),
-      async ({ requestId: request_id }) => {
+      async ({ requestId: request_id, parts }) => {
         const { keys, signatures } = await parts.opened.executor.told<'signer_status'>({
           ...{ op: 'signer_status', request_id },
         });
-        return { keys, signatures, asOf: now() };
+        return { keys, signatures, asOf: nowOf(parts) };
       },
     ),
   ];
+}
+
+function nowOf({ clock }: ExecutionParts): string {
+  return printTime(instantFromNanos(clock.epochNanos()));
 }
 
 function reportOf({ differences, doubts }: ReconciliationReply): { differences: object[]; doubts: object[] } {

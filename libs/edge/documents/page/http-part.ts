@@ -30,7 +30,7 @@ export function httpPart(document: OpenApi): Markup {
   const { info, openapi, tags } = document;
   return markup`<section id="http">
 <h1>${info.title}</h1>
-<p class="version">OpenAPI ${openapi}, version ${info.version}: <a href="/openapi.json">openapi.json</a></p>
+<p class="version">OpenAPI ${openapi}, version ${info.version}: <a href="openapi.json">openapi.json</a></p>
 ${markdown(info.description)}
 </section>
 ${tags.map(

@@ -21,7 +21,7 @@ export function streamPart(document: AsyncApi): Markup {
   );
   return markup`
 <section id="stream" class="part"><h2>${info.title}</h2>
-<p class="version">AsyncAPI ${asyncapi}, version ${info.version}: <a href="/asyncapi.json">asyncapi.json</a></p>
+<p class="version">AsyncAPI ${asyncapi}, version ${info.version}: <a href="asyncapi.json">asyncapi.json</a></p>
 ${markdown(info.description)}
 <h4>Close codes</h4>
 <div class="scroll"><table>${closes}</table></div>
