@@ -13,6 +13,7 @@ import { TimelineStream } from '#libs/auction/api/auctions/timeline-stream.js';
 import { AuditController } from '#libs/auction/api/audit/audit.controller.js';
 import { DATABASE, INTERFACE, PROJECTIONS } from '#libs/auction/api/tokens.js';
 import { DocumentsController } from '#libs/auction/api/documents/documents.controller.js';
+import { ExecutionDocumentsController } from '#libs/execution/api/documents/documents.controller.js';
 import { HealthController } from './health.controller.js';
 import { AuthController } from '../identity/auth.controller.js';
 import { OPERATOR_CONTROLLERS } from '#libs/auction/api/operators/operator-reads.controller.js';
@@ -33,6 +34,7 @@ export const CONTROLLERS = [
   GroupsController,
   ContractsController,
   DocumentsController,
+  ExecutionDocumentsController,
   AuditController,
   ...OPERATOR_CONTROLLERS,
   StreamController,

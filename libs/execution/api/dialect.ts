@@ -41,7 +41,7 @@ const procedure: Check = {
 /** The only call whose broken bodies are refused in plain text. */
 export const AMEND_OPERATION = 'amendOrder';
 /** Where a missing scope is told without the envelope. */
-const BARE_SCOPE = /^\/(?:account\/|positions\/|rpc\/|ws$)/;
+export const BARE_SCOPE = /^\/(?:account\/|positions\/|rpc\/|ws$)/;
 
 const BARE: Partial<Record<FaultKind, readonly [number, string]>> = {
   'malformed-request': [400, 'Malformed request'],

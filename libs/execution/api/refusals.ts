@@ -72,6 +72,10 @@ export function errorOnly(status: number, error: string): Reply {
   return { status, body: { error } };
 }
 
+/** Instead of a code, where endpoints declare what they may answer: a refusal without a body, and one in plain text. */
+export const NO_BODY = 'NO_BODY';
+export const PLAIN_TEXT = 'PLAIN_TEXT';
+
 export function emptyReply(status: number): Reply {
   return { status };
 }

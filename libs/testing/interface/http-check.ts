@@ -42,10 +42,12 @@ export class HttpCheck {
   readonly shown = new Set<string>();
   private readonly routes: HttpRoutes;
   private readonly schemas: SchemaSet;
+  private readonly credentials: ReadonlySet<string>;
 
   constructor(private readonly document: OpenApi) {
     this.routes = new HttpRoutes(document);
     this.schemas = new SchemaSet(document.components.schemas);
+    this.credentials = credentialHeaders(document);
   }
 
   /** What the document does not say, or says otherwise; one line each. */
@@ -131,9 +133,7 @@ export class HttpCheck {
     const faults = this.schemas.faults(schema, value);
     if (faults.length > 0) return faults;
     this.schemas.show(schema, value, at, this.shown);
-    const { error } = (typeof value === 'object' && value !== null ? value : {}) as {
-      readonly error?: string;
-    };
+    const error = codeOf(value);
     const [owner = '', status = ''] = at.split(' ');
     if (error !== undefined) for (const who of [owner, ANY]) this.shown.add(`${who} ${status} ${error}`);
     return [];
@@ -151,7 +151,9 @@ export class HttpCheck {
       (pair) => ['query', ...pair] as const,
     );
     const headers = Object.entries(requestHeaders)
-      .filter(([name]) => !SENT_ANYWAY.has(name) && !name.startsWith(HANDSHAKE))
+      .filter(
+        ([name]) => !SENT_ANYWAY.has(name) && !this.credentials.has(name) && !name.startsWith(HANDSHAKE),
+      )
       .map((pair) => ['header', ...pair] as const);
     const faults = [...query, ...headers].flatMap(([where, name, text]) => {
       const known = parameters.find(
@@ -163,7 +165,7 @@ export class HttpCheck {
       this.shown.add(parameterPart(operationId, known));
       const ignoredIn = known.schema['x-ignored-in'];
       if (typeof ignoredIn === 'string' && requestHeaders.accept === ignoredIn) return [];
-      const value = known.schema.type === 'integer' ? Number(text) : text;
+      const value = parameterValue(known.schema, text);
       return this.schemas.faults(known.schema, value).map((fault) => `${where} parameter ${name}: ${fault}`);
     });
     for (const parameter of parameters.filter((each) => each.in === 'path')) {
@@ -201,12 +203,42 @@ function responseParts(owner: string, status: string, { headers = {}, content = 
   ];
 }
 
+/** Of the flat envelope, or of one with details. */
+function codeOf(value: unknown): string | undefined {
+  const { error, error_details: details } = (typeof value === 'object' && value !== null ? value : {}) as {
+    readonly error?: string;
+    readonly error_details?: { readonly code?: string };
+  };
+  return details?.code ?? error;
+}
+
+/** In lower case, as they arrive. */
+function credentialHeaders({ components }: OpenApi): ReadonlySet<string> {
+  return new Set(
+    Object.values(components.securitySchemes).flatMap(({ type, in: where, name }) => {
+      if (type !== 'apiKey') return [];
+      return where === 'header' ? [String(name).toLowerCase()] : ['cookie'];
+    }),
+  );
+}
+
+function parameterValue({ type }: Readonly<Record<string, unknown>>, text: string): unknown {
+  if (type === 'array') return [text];
+  return type === 'integer' ? Number(text) : text;
+}
+
 function codesIn(schema: Readonly<Record<string, unknown>>): readonly string[] {
   const { properties, oneOf = [] } = schema as {
-    readonly properties?: { readonly error?: { readonly enum?: readonly string[] } };
+    readonly properties?: {
+      readonly error?: { readonly enum?: readonly string[] };
+      readonly error_details?: {
+        readonly properties?: { readonly code?: { readonly enum?: readonly string[] } };
+      };
+    };
     readonly oneOf?: readonly Readonly<Record<string, unknown>>[];
   };
-  return [...(properties?.error?.enum ?? []), ...oneOf.flatMap(codesIn)];
+  const detailed = properties?.error_details?.properties?.code?.enum ?? [];
+  return [...(properties?.error?.enum ?? []), ...detailed, ...oneOf.flatMap(codesIn)];
 }
 
 function parameterPart(owner: string, { in: where, name }: Parameter): string {

@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { documentPage } from '#libs/edge/documents/page/page.js';
+import { documentReply, pageReply } from '#libs/edge/documents/served.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { EndpointSpec } from '#libs/edge/endpoint.js';
-import { entityTag, type Reply } from '#libs/edge/reply/reply.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
 import { INTERFACE } from '../tokens.js';
-import { asyncApi, CACHE_CONTROL, docs, openApi } from './document-endpoints.js';
+import { asyncApi, docs, openApi } from './document-endpoints.js';
 import { httpDocument } from './http-document.js';
-import { documentPage } from '#libs/edge/documents/page/page.js';
 import { streamDocument } from './stream-document.js';
 
 /** The descriptions of the interface. They are made once: nothing about them changes while the process lives. */
@@ -18,15 +19,9 @@ export class DocumentsController {
   constructor(@Inject(INTERFACE) specs: readonly EndpointSpec[]) {
     const http = httpDocument(specs);
     const stream = streamDocument();
-    this.openApiReply = cachedReply(JSON.stringify(http));
-    this.asyncApiReply = cachedReply(JSON.stringify(stream));
-    const { html, policy } = documentPage(http, stream);
-    this.pageReply = cachedReply(html, {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': policy,
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-    });
+    this.openApiReply = documentReply(http);
+    this.asyncApiReply = documentReply(stream);
+    this.pageReply = pageReply(documentPage(http, stream));
   }
 
   @Endpoint(openApi)
@@ -43,12 +38,4 @@ export class DocumentsController {
   docs(): Reply {
     return this.pageReply;
   }
-}
-
-function cachedReply(body: string, headers: Readonly<Record<string, string>> = {}): Reply {
-  return {
-    status: 200,
-    body,
-    headers: { 'cache-control': CACHE_CONTROL, etag: entityTag(body), ...headers },
-  };
 }

@@ -83,7 +83,7 @@ const TAG_OF_PATH: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/me\b/, 'Account'],
   [/^\/v1\/(?:contracts|market-makers|groups)\b/, 'Reference'],
   [/^\/(?:healthz|readyz)$/, 'Health'],
-  [/^\/(?:docs|openapi\.json|asyncapi\.json)$/, 'Documents'],
+  [/^\/(?:execution\/)?(?:docs|openapi\.json|asyncapi\.json)$/, 'Documents'],
 ];
 
 export function tagOfPath(path: string): string {

@@ -18,6 +18,7 @@ export const getScopes = endpoint({
   access: 'session',
   summary: 'What these credentials may do, and which venues they can trade on',
   answers: { 200: { description: 'The credentials.', body: scopes } },
+  statuses: { 429: ['RATE_LIMITED_CALLS'], 503: ['CELL_UNAVAILABLE'] },
 });
 
 export const getLimits = endpoint({
@@ -27,6 +28,7 @@ export const getLimits = endpoint({
   access: 'session',
   summary: 'What is left of every limit',
   answers: { 200: { description: 'The limits.', body: limits } },
+  statuses: { 503: ['CELL_UNAVAILABLE'] },
 });
 
 export const listApiKeys = endpoint({
@@ -48,6 +50,7 @@ export const createApiKey = endpoint({
   body: newKeyBody,
   summary: 'Make an API key; for sessions, with the password in `X-Reauth`',
   answers: { 201: { description: 'The key, and its secrets for the only time.', body: issuedKey } },
+  statuses: { 409: ['API_KEY_LIMIT'] },
 });
 
 export const changeApiKey = endpoint({
@@ -60,6 +63,7 @@ export const changeApiKey = endpoint({
   body: keyChangeBody,
   summary: 'Change an API key; null removes. For sessions, with the password in `X-Reauth`',
   answers: { 200: { description: 'The key as it is now.', body: apiKey } },
+  statuses: { 404: ['HTTP_404'] },
 });
 
 export const revokeApiKey = endpoint({
@@ -71,6 +75,7 @@ export const revokeApiKey = endpoint({
   ids: { client_id },
   summary: 'Revoke an API key for good; for sessions, with the password in `X-Reauth`',
   answers: { 204: { description: 'It is good for nothing any more.' } },
+  statuses: { 404: ['HTTP_404'] },
 });
 
 export const rotateApiKey = endpoint({
@@ -84,4 +89,5 @@ export const rotateApiKey = endpoint({
   summary:
     'Give an API key new secrets, the old ones staying good for a while; for sessions, with the password in `X-Reauth`',
   answers: { 200: { description: 'The key and its new secrets, for the only time.', body: rotatedKey } },
+  statuses: { 404: ['HTTP_404'] },
 });

@@ -1,25 +1,13 @@
 import { expect, it } from '@jest/globals';
-import { endpointSpecsOf } from '#libs/edge/endpoint-decorator.js';
-import { ApiKeysController } from '../account/api-keys.controller.js';
-import { CredentialsController } from '../account/credentials.controller.js';
-import { chainEndpoints } from '../exchanges/chain-endpoints.js';
-import { ExchangesController } from '../exchanges/exchanges.controller.js';
-import { ExecutionHealthController } from '../health.controller.js';
-import { OrdersController } from '../orders/orders.controller.js';
-import { ExposureController } from '../positions/exposure.controller.js';
+import { CODE_MEANINGS } from './code-meanings.js';
 import { executionDocument } from './http-document.js';
+import { executionSpecs } from './interface.js';
 
-const SPECS = [
-  ...endpointSpecsOf([
-    ...[OrdersController, ExchangesController, ExposureController, ExecutionHealthController],
-    ...[CredentialsController, ApiKeysController],
-  ]),
-  ...chainEndpoints().map(({ spec }) => spec),
-];
+const specs = executionSpecs();
+const document = executionDocument(specs);
 
 it('describes every endpoint once, and refers to nothing that it does not have', () => {
-  const document = executionDocument(SPECS);
-  const ids = SPECS.map(({ operationId }) => operationId);
+  const ids = specs.map(({ operationId }) => operationId);
   expect(new Set(ids).size).toBe(ids.length);
   const text = JSON.stringify(document);
   for (const id of ids) expect(text).toContain(`"operationId":"${id}"`);
@@ -33,4 +21,9 @@ it('describes every endpoint once, and refers to nothing that it does not have',
       );
     expect({ path, isThere: found !== undefined }).toEqual({ path, isThere: true });
   }
+});
+
+it('says of every code that a call may be refused with what it means', () => {
+  const declared = specs.flatMap(({ statuses = {} }) => Object.values(statuses).flat());
+  expect([...new Set(declared)].filter((code) => CODE_MEANINGS[code] === undefined)).toEqual([]);
 });

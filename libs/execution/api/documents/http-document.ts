@@ -2,7 +2,10 @@ import type { Tag } from '#libs/edge/documents/openapi-types.js';
 import { openApiDocument } from '#libs/edge/documents/openapi.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import type { EndpointSpec } from '#libs/edge/endpoint.js';
-import { API_VERSION, executionDialect } from '../dialect.js';
+import { API_VERSION, BARE_SCOPE, executionDialect } from '../dialect.js';
+import { CODE_MEANINGS } from './code-meanings.js';
+import { FIELD_MEANINGS } from './field-meanings.js';
+import { EXECUTION_MANNERS } from './http-manners.js';
 
 const INTRODUCTION = `Orders of prediction-market contracts at several venues, under one interface.
 
@@ -31,25 +34,52 @@ const TAG_OF_PATH: readonly (readonly [RegExp, string])[] = [
   [/^\/health$/, 'Health'],
 ];
 
+const SERVERS = [
+  {
+    url: 'http://127.0.0.1:8090',
+    description: 'What `npm start` starts; elsewhere what `execution_url` says',
+  },
+];
+
 /** The document describes refusals, and asks nobody who calls. */
 const DESCRIBED = executionDialect({
   authenticate: () => ({ ok: false, refusal: { status: 401, error: 'Authentication required' } }),
 });
 
 export function executionDocument(specs: readonly EndpointSpec[]): OpenApi {
-  return openApiDocument(specs, {
+  const document = openApiDocument(specs.map(withCommon), {
     dialect: DESCRIBED,
     title: 'Sotto order execution',
     version: API_VERSION,
     description: INTRODUCTION,
     tags: TAGS,
     tagOf: ({ path }) => tagOf(path),
-    codes: {},
-    fields: {},
-    explained: new Set([400, 404, 409]),
+    codes: CODE_MEANINGS,
+    fields: FIELD_MEANINGS,
+    explained: new Set(),
     sessionScheme: 'session',
+    manners: EXECUTION_MANNERS,
     examplesOf: () => undefined,
   });
+  return { ...document, servers: SERVERS };
+}
+
+/** What any call may be answered that wants credentials, a scope or a body. */
+function withCommon(spec: EndpointSpec): EndpointSpec {
+  const { access, capability, path, body, statuses = {} } = spec;
+  if (access === 'public') return spec;
+  const isTold = capability !== undefined && !BARE_SCOPE.test(path);
+  const common: Readonly<Record<number, readonly string[]>> = {
+    ...(body === undefined ? {} : { 400: ['VALIDATION_UNKNOWN_FIELD', 'VALIDATION_INVALID_PARAMETER'] }),
+    403: ['HTTP_403', ...(isTold ? ['AUTH_INSUFFICIENT_SCOPE'] : [])],
+    429: ['HTTP_429'],
+  };
+  const all = new Set([...Object.keys(common), ...Object.keys(statuses)].map(Number));
+  const merged = [...all].map((status): [number, readonly string[]] => [
+    status,
+    [...new Set([...(statuses[status] ?? []), ...(common[status] ?? [])])],
+  ]);
+  return { ...spec, statuses: Object.fromEntries(merged) };
 }
 
 function tagOf(path: string): string {

@@ -1,11 +1,10 @@
 import { bind, endpoint, type BoundEndpoint } from '#libs/edge/endpoint.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
 import { CASH_OUT_QUOTE } from '../credentials-check.js';
-import { emptyReply, refusal } from '../refusals.js';
+import { emptyReply, NO_BODY, refusal } from '../refusals.js';
 import { exchangeId, openBody } from '../shapes.js';
 
 const NO_MARKET = refusal('VALIDATION_MARKET_NOT_FOUND', 'No registered venue has this');
-const NOT_FOUND = { 404: ['VALIDATION_MARKET_NOT_FOUND'] };
 const anyBody = openBody({});
 
 type Row = readonly [operationId: string, method: 'GET' | 'POST', path: string, capability: string];
@@ -25,7 +24,7 @@ const ABSENT: readonly Row[] = [
 
 export function chainEndpoints(): readonly BoundEndpoint[] {
   const absent = ABSENT.map(([operationId, method, path, capability]) =>
-    bound({ operationId, method, path, capability }, NO_MARKET),
+    bound({ operationId, method, path, capability }, NO_MARKET, 'VALIDATION_MARKET_NOT_FOUND'),
   );
   const path = '/exchanges/:exchange_id/allowances';
   const allowances = {
@@ -34,7 +33,7 @@ export function chainEndpoints(): readonly BoundEndpoint[] {
     path,
     capability: 'trade:execute',
   } as const;
-  return [...absent, bound(allowances, emptyReply(404))];
+  return [...absent, bound(allowances, emptyReply(404), NO_BODY)];
 }
 
 function bound(
@@ -50,13 +49,14 @@ function bound(
     readonly capability: string;
   },
   answer: Reply,
+  code: string,
 ): BoundEndpoint {
   const spec = endpoint({
     ...{ operationId, method, path, capability, access: 'session' },
     ...(path.includes(':') ? { ids: { exchange_id: exchangeId } } : {}),
     ...(method === 'POST' ? { body: anyBody } : {}),
     summary: 'Of venues on a chain; no registered venue has it',
-    statuses: NOT_FOUND,
+    statuses: { 404: [code] },
   });
   return bind(spec, () => answer);
 }

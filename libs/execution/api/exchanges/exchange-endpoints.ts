@@ -1,9 +1,11 @@
 import { anyText, listOf, record } from '#libs/edge/documents/shapes.js';
 import { endpoint } from '#libs/edge/endpoint.js';
 import { capabilities, tradingStatus } from '../record-shapes.js';
+import { NO_BODY } from '../refusals.js';
 import { exchangeId, flagShape, moment, openBody, TEXT } from '../shapes.js';
 
 const ONE = '/exchanges/:exchange_id';
+const UNREGISTERED = { 404: [NO_BODY] };
 const ids = { exchange_id: exchangeId };
 
 export const listExchanges = endpoint({
@@ -28,6 +30,7 @@ export const getExchange = endpoint({
       body: record({ id: anyText, name: anyText, is_active: flagShape, capabilities }),
     },
   },
+  statuses: UNREGISTERED,
 });
 
 export const getCapabilities = endpoint({
@@ -38,6 +41,7 @@ export const getCapabilities = endpoint({
   ids,
   summary: 'What a venue can do',
   answers: { 200: { description: 'All of it; what does not apply is null.', body: capabilities } },
+  statuses: UNREGISTERED,
 });
 
 export const getTradingStatus = endpoint({
@@ -53,7 +57,7 @@ export const getTradingStatus = endpoint({
       body: tradingStatus,
     },
   },
-  statuses: { 503: ['CELL_UNAVAILABLE'] },
+  statuses: { ...UNREGISTERED, 503: ['CELL_UNAVAILABLE'] },
 });
 
 export const enableTrading = endpoint({
@@ -84,7 +88,7 @@ export const enableTrading = endpoint({
   },
   statuses: {
     400: ['VALIDATION_INVALID_PARAMETER'],
-    403: ['AUTH_INSUFFICIENT_SCOPE'],
+    ...UNREGISTERED,
     503: ['EXCHANGE_UNAVAILABLE', 'SIGNER_UNAVAILABLE', 'CELL_UNAVAILABLE', 'AUTH_ACCESS_UNVERIFIABLE'],
   },
 });

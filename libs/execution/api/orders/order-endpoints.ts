@@ -21,6 +21,7 @@ import {
   wholeShape,
 } from '../shapes.js';
 
+import { NO_BODY, PLAIN_TEXT } from '../refusals.js';
 import {
   anything,
   classification,
@@ -39,7 +40,10 @@ const MARKET_ERRORS = [
   'CELL_UNAVAILABLE',
   'EXCHANGE_TRADING_HALTED',
   'EXCHANGE_CIRCUIT_OPEN',
+  'AUTH_ACCESS_UNVERIFIABLE',
 ];
+/** Where keys may not be used at the venue. */
+const DENIED = [NO_BODY];
 const CELL_ERRORS = ['CELL_UNAVAILABLE', 'AUTH_ACCESS_UNVERIFIABLE'];
 
 const notCancelled = record({
@@ -105,6 +109,7 @@ export const submitOrder = endpoint({
       'VALIDATION_FUNDING_CAP_UNEXPECTED',
       'VALIDATION_INVALID_TOKEN',
     ],
+    403: DENIED,
     404: ['VALIDATION_MARKET_NOT_FOUND'],
     409: [
       'VALIDATION_MARKET_CLOSED',
@@ -213,6 +218,7 @@ export const cancelOrder = endpoint({
   summary: 'Cancel an order',
   answers: { 200: { description: 'What the cancel has come to; too late is no error.', body: cancelled } },
   statuses: {
+    403: DENIED,
     404: ['ORDER_NOT_FOUND'],
     409: ['COMMAND_EXPIRED'],
     429: ['RATE_LIMITED_CALLS'],
@@ -235,6 +241,7 @@ export const cancelByClientId = endpoint({
   summary: 'Cancel an order by the key it was submitted with',
   answers: { 200: { description: 'As of a cancel by id.', body: cancelled } },
   statuses: {
+    403: DENIED,
     404: ['ORDER_NOT_FOUND'],
     409: ['COMMAND_EXPIRED'],
     429: ['RATE_LIMITED_CALLS'],
@@ -263,7 +270,12 @@ export const cancelAll = endpoint({
       }),
     },
   },
-  statuses: { 409: ['EXCHANGE_CANCEL_ALL_UNSUPPORTED'], 429: ['RATE_LIMITED_CALLS'], 503: CELL_ERRORS },
+  statuses: {
+    403: DENIED,
+    409: ['EXCHANGE_CANCEL_ALL_UNSUPPORTED', 'COMMAND_EXPIRED'],
+    429: ['RATE_LIMITED_CALLS'],
+    503: CELL_ERRORS,
+  },
 });
 
 export const cancelAfter = endpoint({
@@ -276,7 +288,7 @@ export const cancelAfter = endpoint({
   body: openBody({ timeout_ms: WHOLE, exchange_id: TEXT }, ['timeout_ms']),
   summary: 'Cancel everything unless this is renewed in time; 0 disarms',
   answers: { 200: { description: 'When it is due.', body: record({ armed_until: optional(moment) }) } },
-  statuses: { 429: ['RATE_LIMITED_CALLS'], 503: CELL_ERRORS },
+  statuses: { 403: DENIED, 429: ['RATE_LIMITED_CALLS'], 503: CELL_ERRORS },
 });
 
 export const amendOrder = endpoint({
@@ -305,7 +317,7 @@ export const amendOrder = endpoint({
     },
   },
   statuses: {
-    400: ['VALIDATION_INVALID_PRICE'],
+    400: ['VALIDATION_INVALID_PRICE', PLAIN_TEXT],
     404: ['ORDER_NOT_FOUND'],
     409: ['EXCHANGE_AMEND_UNSUPPORTED', 'COMMAND_EXPIRED'],
     429: ['RATE_LIMITED_ORDERS', 'RATE_LIMITED_KEY'],
@@ -325,7 +337,7 @@ export const batchOrders = endpoint({
     'orders',
   ]),
   summary: 'Submit several orders at once, at venues that take them so',
-  statuses: { 409: ['EXCHANGE_BATCH_UNSUPPORTED'] },
+  statuses: { 403: DENIED, 409: ['EXCHANGE_BATCH_UNSUPPORTED'], 503: ['AUTH_ACCESS_UNVERIFIABLE'] },
 });
 
 export const feeQuote = endpoint({
