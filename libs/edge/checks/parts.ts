@@ -142,6 +142,6 @@ export function queryFault({ query }: EndpointSpec): string {
   return query?.fault ?? 'invalid_request';
 }
 
-export function canQueryFail(spec: EndpointSpec): boolean {
-  return !isAnyQueryIgnored(spec);
+export function canQueryFail(spec: EndpointSpec, unknown: Reading['rules']['unknown']): boolean {
+  return spec.query !== undefined || (unknown !== 'ignored' && !isAnyQueryIgnored(spec));
 }

@@ -127,7 +127,7 @@ export function codesOf(spec: EndpointSpec, dialect: Dialect): Map<number, reado
     if (own.length > 0) add(writtenIn(dialect, kind).status, ...own);
   };
   invalid('invalid-id', ...Object.values(spec.ids ?? {}).map(({ fault }) => fault));
-  if (canQueryFail(spec)) invalid('invalid-query', queryFault(spec));
+  if (canQueryFail(spec, dialect.unknownParameters)) invalid('invalid-query', queryFault(spec));
   if (spec.capability !== undefined || spec.requiredRole !== undefined) addKinds('forbidden');
   if (spec.role !== undefined) addKinds('not-found');
   if (spec.bodyFault !== undefined) invalid('invalid-body', spec.bodyFault);

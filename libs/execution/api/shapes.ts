@@ -47,7 +47,7 @@ export const orderId: IdKind = {
 };
 /** Which exchanges there are, the handler knows: an unknown one has an answer of its own. */
 export const exchangeId: IdKind = {
-  fault: 'VALIDATION_INVALID_ID',
+  fault: 'VALIDATION_INVALID_PARAMETER',
   accepts: () => true,
   describe: () => TEXT,
 };

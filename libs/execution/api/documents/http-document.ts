@@ -61,7 +61,37 @@ export function executionDocument(specs: readonly EndpointSpec[]): OpenApi {
     manners: EXECUTION_MANNERS,
     examplesOf: () => undefined,
   });
-  return { ...document, servers: SERVERS };
+  return { ...withAnyCaller(document), servers: SERVERS };
+}
+
+/** What credentials may be refused with before there is a path: these belong to no operation. */
+const OF_ANY_CALLER: readonly (readonly [number, string, string])[] = [
+  [403, 'NotFromHere', 'A key that may not be used from this address.'],
+  [429, 'TooManyFailures', 'Too many failed authentications from this address.'],
+];
+
+function withAnyCaller(document: OpenApi): OpenApi {
+  const { components, 'x-any-path': anyPath } = document;
+  const { Unauthorized: alike } = components.responses;
+  if (alike === undefined) throw new Error('the document says nothing of credentials');
+  return {
+    ...document,
+    components: {
+      ...components,
+      responses: {
+        ...components.responses,
+        ...Object.fromEntries(
+          OF_ANY_CALLER.map(([, name, description]) => [name, { ...alike, description }]),
+        ),
+      },
+    },
+    'x-any-path': {
+      ...anyPath,
+      ...Object.fromEntries(
+        OF_ANY_CALLER.map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }]),
+      ),
+    },
+  };
 }
 
 /** What any call may be answered that wants credentials, a scope or a body. */

@@ -60,7 +60,7 @@ const submitFields: Readonly<Record<string, JsonSchema>> = {
   ...{ quantity: NUMBER, price: NUMBER, outcome: TEXT, token_id: TEXT, time_in_force: TEXT, post_only: FLAG },
   ...{ expiration_minutes: WHOLE, client_order_id: TEXT, trigger_price: NUMBER, max_slippage_cents: WHOLE },
   ...{ max_slippage: NUMBER, max_retries: WHOLE, collateral: TEXT, shard_funding: FLAG },
-  ...{ max_bridge_fee_usdc: { type: ['number', 'string'] }, max_funding_wait_ms: WHOLE, bot_id: TEXT },
+  ...{ max_bridge_fee_usdc: { oneOf: [NUMBER, TEXT] }, max_funding_wait_ms: WHOLE, bot_id: TEXT },
   ...{
     source: TEXT,
     gas_sponsored: FLAG,

@@ -20,7 +20,7 @@ const PROCEDURES = [
 ];
 
 const anyName: IdKind = {
-  fault: 'VALIDATION_INVALID_ID',
+  fault: 'VALIDATION_INVALID_PARAMETER',
   accepts: () => true,
   describe: () => ({ type: 'string' }),
 };

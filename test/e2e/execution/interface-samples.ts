@@ -1,0 +1,33 @@
+import { operationsOf } from '../../documents/described-parts.js';
+import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
+import type { Asked } from './interface-walk.js';
+
+/** What stands where a path has a name. */
+export interface SampleIds {
+  readonly order_id: string;
+  readonly client_id: string;
+}
+
+const VALUES: Readonly<Record<string, string>> = { exchange_id: 'venue_b', procedure: 'no.such.procedure' };
+
+export interface Sample extends Pick<Asked, 'method' | 'path'> {
+  readonly operationId: string;
+  readonly takesBody: boolean;
+  readonly isPublic: boolean;
+}
+
+/** One request for every operation of the document, without its body. */
+export function samplesOf(document: OpenApi, ids: SampleIds): readonly Sample[] {
+  const known: Readonly<Record<string, string>> = { ...VALUES, ...ids };
+  const routes = Object.entries(document.paths).flatMap(([template, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ template, method, operation })),
+  );
+  if (routes.length !== operationsOf(document).length) throw new Error('operations are missing');
+  return routes.map(({ template, method, operation }) => ({
+    operationId: operation.operationId,
+    method: method.toUpperCase(),
+    path: template.replaceAll(/\{(\w+)\}/g, (_, name: string) => known[name] ?? ''),
+    takesBody: operation.requestBody !== undefined,
+    isPublic: operation.security.length === 0,
+  }));
+}
