@@ -3,15 +3,20 @@ import { describe, expect, it } from '@jest/globals';
 import { markup } from '#libs/edge/documents/page/markup.js';
 import { markdown } from '#libs/edge/documents/page/markdown.js';
 import { documentPage } from '#libs/edge/documents/page/page.js';
+import { executionDocument } from '#libs/execution/api/documents/http-document.js';
+import { executionSpecs } from '#libs/execution/api/documents/interface.js';
+import { socketDocument } from '#libs/execution/api/documents/socket-document.js';
 import { http, stream } from './described-interface.js';
 
-const { html, policy } = documentPage(http, stream);
+const DOCUMENTED = [
+  ['the auctions', http, stream],
+  ['order execution', executionDocument(executionSpecs()), socketDocument('1')],
+] as const;
 
-function all(pattern: RegExp): string[] {
-  return [...html.matchAll(pattern)].map(([, found]) => found ?? '');
-}
+describe.each(DOCUMENTED)('the page of %s', (_, http, stream) => {
+  const { html, policy } = documentPage(http, stream);
+  const all = (pattern: RegExp): string[] => [...html.matchAll(pattern)].map(([, found]) => found ?? '');
 
-describe('the page', () => {
   it('needs nothing but itself: no script, no other file, no style that the policy does not name', () => {
     const foreign = /<(?:script|link|img|iframe|object|form|base)\b|\son\w+=|\sstyle=|javascript:/i;
     expect(foreign.exec(html)?.[0]).toBeUndefined();

@@ -4,7 +4,7 @@ import { recordExchange } from '#libs/testing/interface/recorder.js';
 const PATIENCE_MS = 4_000;
 
 /** Sends bytes as they are and resolves with all that comes back until the other side closes, or until it has been silent for long. */
-export function rawExchange(
+export function rawAnswer(
   baseUrl: string,
   bytes: string | Buffer,
   patienceMs: number = PATIENCE_MS,
@@ -22,10 +22,20 @@ export function rawExchange(
       if (received === '') reject(error);
     });
     socket.on('close', () => {
-      recordRaw(bytes.toString('latin1'), received);
       resolve(received);
     });
   });
+}
+
+/** The same, kept for the check of the auctions' document against reality. */
+export async function rawExchange(
+  baseUrl: string,
+  bytes: string | Buffer,
+  patienceMs?: number,
+): Promise<string> {
+  const received = await rawAnswer(baseUrl, bytes, patienceMs);
+  recordRaw(bytes.toString('latin1'), received);
+  return received;
 }
 
 /** Keeps the first of what was received, as the answer to whatever the bytes may be as a request. */

@@ -4,7 +4,7 @@ import { executionDocument } from '#libs/execution/api/documents/http-document.j
 import { executionSpecs } from '#libs/execution/api/documents/interface.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { rawExchange } from '../raw-exchange.js';
+import { rawAnswer } from '../raw-exchange.js';
 import { samplesOf, type Sample } from './interface-samples.js';
 import { InterfaceWalk, type Asked, type Told } from './interface-walk.js';
 import { namesOf, OrdersFloor, type VenueMarketJson } from './orders-floor.js';
@@ -352,7 +352,7 @@ describe('what is refused', () => {
       .join('\r\n');
     const raw = async (head: string, rest = ''): Promise<void> => {
       const sent = `${head}\r\nConnection: close\r\n${rest}\r\n`;
-      const received = await rawExchange(floor.url, sent);
+      const received = await rawAnswer(floor.url, sent);
       walk.observe(observedIn(sent, received));
     };
     await raw(
