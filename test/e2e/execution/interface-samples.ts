@@ -1,6 +1,6 @@
 import { operationsOf } from '../../documents/described-parts.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
-import type { Asked } from './interface-walk.js';
+import type { WalkCall } from './interface-walk.js';
 
 /** What stands where a path has a name. */
 export interface SampleIds {
@@ -10,14 +10,14 @@ export interface SampleIds {
 
 const VALUES: Readonly<Record<string, string>> = { exchange_id: 'venue_b', procedure: 'no.such.procedure' };
 
-export interface Sample extends Pick<Asked, 'method' | 'path'> {
+export interface SampledOperation extends Pick<WalkCall, 'method' | 'path'> {
   readonly operationId: string;
   readonly takesBody: boolean;
   readonly isPublic: boolean;
 }
 
 /** One request for every operation of the document, without its body. */
-export function samplesOf(document: OpenApi, ids: SampleIds): readonly Sample[] {
+export function samplesOf(document: OpenApi, ids: SampleIds): readonly SampledOperation[] {
   const known: Readonly<Record<string, string>> = { ...VALUES, ...ids };
   const routes = Object.entries(document.paths).flatMap(([template, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ template, method, operation })),

@@ -4,7 +4,7 @@ import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import type { ObservedExchange } from '#libs/client/api-client.js';
 import { HttpCheck } from '#libs/testing/interface/http-check.js';
 
-export interface Asked {
+export interface WalkCall {
   readonly method: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export interface Asked {
   readonly from?: string;
 }
 
-export interface Told {
+export interface WalkAnswer {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly text: string;
@@ -38,7 +38,7 @@ export class InterfaceWalk {
     return parts.filter((part) => /^\S+ \d{3}$/.test(part) && !shown.has(part)).sort();
   }
 
-  async ask({ method, path, headers = {}, body, from = '127.0.0.1' }: Asked): Promise<Told> {
+  async ask({ method, path, headers = {}, body, from = '127.0.0.1' }: WalkCall): Promise<WalkAnswer> {
     const sent = typeof body === 'object' ? JSON.stringify(body) : body;
     const requestHeaders = {
       ...(sent === undefined ? {} : { 'content-type': 'application/json' }),

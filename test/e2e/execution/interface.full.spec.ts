@@ -5,8 +5,8 @@ import { executionSpecs } from '#libs/execution/api/documents/interface.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { rawAnswer } from '../raw-exchange.js';
-import { samplesOf, type Sample } from './interface-samples.js';
-import { InterfaceWalk, type Asked, type Told } from './interface-walk.js';
+import { samplesOf, type SampledOperation } from './interface-samples.js';
+import { InterfaceWalk, type WalkCall, type WalkAnswer } from './interface-walk.js';
 import { namesOf, OrdersFloor, type VenueMarketJson } from './orders-floor.js';
 
 jest.setTimeout(120_000);
@@ -62,7 +62,7 @@ async function logIn(name: string): Promise<string> {
 }
 
 /** Once its limit lets it through. */
-function ask(asked: Asked): Promise<Told> {
+function ask(asked: WalkCall): Promise<WalkAnswer> {
   return eventually(async () => {
     const told = await walk.ask({ headers: trading, ...asked });
     if (told.status === 429) throw new Error('too many at once');
@@ -70,7 +70,7 @@ function ask(asked: Asked): Promise<Told> {
   });
 }
 
-async function gives(status: number, asked: Asked): Promise<Told['body']> {
+async function gives(status: number, asked: WalkCall): Promise<WalkAnswer['body']> {
   const told = await ask(asked);
   expect([asked.method, asked.path, told.status, told.text]).toEqual([
     ...[asked.method, asked.path, status, told.text],
@@ -78,13 +78,13 @@ async function gives(status: number, asked: Asked): Promise<Told['body']> {
   return told.body;
 }
 
-const get = (path: string, headers = trading): Asked => ({ method: 'GET', path, headers });
-const post = (path: string, body: object | string = {}, headers = trading): Asked => ({
+const get = (path: string, headers = trading): WalkCall => ({ method: 'GET', path, headers });
+const post = (path: string, body: object | string = {}, headers = trading): WalkCall => ({
   ...{ method: 'POST', path, body, headers },
 });
-const rpc = (name: string, input: object = {}, headers = trading): Asked =>
+const rpc = (name: string, input: object = {}, headers = trading): WalkCall =>
   post(`/rpc/${name}`, { input }, headers);
-const rpcRead = (name: string, input: object = {}, headers = trading): Asked =>
+const rpcRead = (name: string, input: object = {}, headers = trading): WalkCall =>
   get(`/rpc/${name}?input=${encodeURIComponent(JSON.stringify(input))}`, headers);
 
 function buy(more: object = {}): Record<string, unknown> {
@@ -102,15 +102,15 @@ async function placed(more: object = {}): Promise<string> {
   return String(id);
 }
 
-function samples(): readonly Sample[] {
+function samples(): readonly SampledOperation[] {
   return samplesOf(document, { order_id: order, client_id: NOBODYS_KEY });
 }
 
 /** Every operation at once, in a way that must be refused before it does anything. */
 function refusedEverywhere(
   statuses: readonly number[],
-  asked: (sample: Sample) => Partial<Asked>,
-  wanted: (sample: Sample) => boolean = ({ isPublic }) => !isPublic,
+  asked: (sample: SampledOperation) => Partial<WalkCall>,
+  wanted: (sample: SampledOperation) => boolean = ({ isPublic }) => !isPublic,
 ): Promise<unknown> {
   return Promise.all(
     samples()
@@ -388,7 +388,7 @@ describe('what nobody can answer for a while', () => {
     }
   }
 
-  async function all503(asked: readonly Asked[]): Promise<void> {
+  async function all503(asked: readonly WalkCall[]): Promise<void> {
     const told = await Promise.all(asked.map((each) => walk.ask(each)));
     expect(told.map(({ status }, at) => [asked[at]?.path, status])).toEqual(
       asked.map(({ path }) => [path, 503]),
@@ -451,7 +451,7 @@ describe('what nobody can answer for a while', () => {
     }));
 
   it('whether keys may be used', async () => {
-    const set = (enabled: boolean | null): Asked =>
+    const set = (enabled: boolean | null): WalkCall =>
       rpc('admin.apiAccess.set', { exchangeId: 'venue_b', enabled, reason: 'a walk' }, operator);
     await gives(200, set(null));
     await gives(503, post('/orders/batch', { exchange_id: 'venue_b', orders: [] }));
