@@ -53,7 +53,8 @@ export function composeGaps(programs: readonly StartableProgram[]): string[] {
           [`${name}: login`, loginIn(environment.DATABASE_URL) === (role && `sotto_${role}`)],
           [
             `${name}: public port`,
-            ports.join(' ') === (host && `127.0.0.1:${host}:${environment.PORT ?? ''}`),
+            ports.join(' ') ===
+              (host && `127.0.0.1:${host}:${environment.PORT ?? environment.EXECUTION_PORT ?? ''}`),
           ],
         ];
       }),
