@@ -435,6 +435,17 @@ describe('accounts', () => {
     const { data } = await client.portfolio.getBalance();
     expect(data.balance_dollars).toBe('70.0000');
   });
+
+  it('where the vault has no account a transfer fails before anything is sent', async () => {
+    const { user } = await trader('100');
+    await cell.give({
+      ...{ kind: 'transfer', user_id: user, venue: 'venue_b', transfer_id: randomUUID() },
+      ...{ asset: 'USD', amount: 30n * ONE, direction: 'to_vault' },
+    });
+    expect(cell.all('transfer_report')).toMatchObject([
+      { step: 'failed', failure: { code: 'VENUE_REJECTED' } },
+    ]);
+  });
 });
 
 describe('what gateways ask', () => {

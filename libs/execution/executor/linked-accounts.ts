@@ -46,6 +46,12 @@ export class LinkedAccounts {
     return this.of(VAULT_USER, venue);
   }
 
+  /** Before anything is sent to or from it. At a real venue there may be none. */
+  async needVault(venue: VenueId): Promise<void> {
+    if (await this.has(VAULT_USER, venue)) return;
+    throw new NoAccount({ code: 'VENUE_REJECTED', message: `the vault has no account at ${venue}` });
+  }
+
   /** Other credentials have taken the place of those that were known. */
   forget(user_id: string, venue: VenueId): void {
     this.known.delete(`${venue}/${user_id}`);

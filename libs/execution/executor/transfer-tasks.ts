@@ -36,6 +36,7 @@ export class TransferTasks {
       await this.end(cell, task, { step: 'completed', reference: task.reference });
       return;
     }
+    if (task.reference === undefined) await this.accounts.needVault(task.venue);
     const reference = task.reference ?? account.transferReference(transfer_id);
     if (task.reference === undefined && !(await this.step(cell, task, { step: 'sent', reference }))) return;
     for (let tries = 1; ; tries += 1) {
