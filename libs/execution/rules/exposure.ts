@@ -118,6 +118,7 @@ export function exposureRecord(
     positions: rows,
     closed,
     closed_token_ids: closed.map(({ token_id }) => token_id),
+    // For what is held until somebody redeems it. Venues b and e pay by themselves: what was resolved there is in `closed`.
     resolved: [],
     as_of: printTime(at),
     reservation_source: 'cell',
