@@ -2,18 +2,22 @@ import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { ExecutorTask } from '../protocol/cell-protocol.js';
 import { orderOf } from '../rules/user.js';
-import type { VenueId } from '../rules/venues.js';
+import { CAPABILITIES, type VenueId } from '../rules/venues.js';
 import type { Switchboard } from './switchboard.js';
 import { buildTask, type Work } from './task-builder.js';
 import type { UserEntry } from './user-entry.js';
 
-/** What is handed out one after the other: the work of one user in one market of one venue. */
+/**
+ * What is handed out one after the other: the work of one user in one market of one venue. Only cancels of different orders that stand one
+ * behind the other go out together, to venues that take many in one request.
+ */
 interface Lane {
   readonly name: string;
   readonly entry: UserEntry;
   readonly venue: VenueId;
   readonly waiting: Work[];
-  lease: Lease | undefined;
+  /** By task. */
+  readonly leases: Map<string, Lease>;
 }
 
 export interface Lease {
@@ -78,12 +82,12 @@ export class TaskDesk {
   /** The same work is not waited for twice. */
   add(entry: UserEntry, venue: VenueId, market: string, work: Work): void {
     const name = `${entry.user_id}/${venue}/${market}`;
-    const lane = this.lanes.get(name) ?? { name, entry, venue, waiting: [], lease: undefined };
+    const lane: Lane = this.lanes.get(name) ?? { name, entry, venue, waiting: [], leases: new Map() };
     this.lanes.set(name, lane);
     if (lane.waiting.some((other) => isSame(other, work))) return;
-    if (lane.lease !== undefined && work.kind === 'query' && isSame(lane.lease.work, work)) return;
+    if (work.kind === 'query' && isUnderWay(lane, work)) return;
     lane.waiting.push(work);
-    if (lane.lease === undefined) this.ready.add(lane);
+    if (mayGiveOut(lane)) this.ready.add(lane);
     this.flushSoon();
   }
 
@@ -110,7 +114,7 @@ export class TaskDesk {
   /** The task is done, whatever came of it. Undefined where it was not, or is no longer, with this executor. */
   done(task_id: string): Lease | undefined {
     const lane = this.leases.get(task_id);
-    const lease = lane?.lease;
+    const lease = lane?.leases.get(task_id);
     if (lane === undefined || lease === undefined) return undefined;
     this.free(lane, lease);
     return lease;
@@ -118,7 +122,7 @@ export class TaskDesk {
 
   /** Whether the task is with this executor now. It may have been taken from it, and be with the same executor again as another task. */
   has(task_id: string, executor: string, order_id: string): boolean {
-    const lease = this.leases.get(task_id)?.lease;
+    const lease = this.leases.get(task_id)?.leases.get(task_id);
     return lease?.executor === executor && 'order_id' in lease.work && lease.work.order_id === order_id;
   }
 
@@ -153,6 +157,7 @@ export class TaskDesk {
 
   private take(executor: string, max: number): ExecutorTask[] {
     const tasks: ExecutorTask[] = [];
+    // A lane that has more to give out comes again behind the others.
     for (const lane of this.ready) {
       if (tasks.length >= max) break;
       const task = this.takeFrom(lane, executor);
@@ -167,7 +172,12 @@ export class TaskDesk {
       const [work] = lane.waiting;
       if (work === undefined) {
         this.ready.delete(lane);
-        this.lanes.delete(lane.name);
+        if (lane.leases.size === 0) this.lanes.delete(lane.name);
+        return undefined;
+      }
+      // What stood before it had come to nothing.
+      if (!mayGiveOut(lane)) {
+        this.ready.delete(lane);
         return undefined;
       }
       if (this.isHeldBack(entry, work)) return undefined;
@@ -175,9 +185,10 @@ export class TaskDesk {
       const task_id = taskIdOf(entry, work, this.ports.newId);
       const task = buildTask(entry, venue, work, task_id);
       if (task === undefined) continue;
-      lane.lease = { task_id, executor, work, entry, venue, since: this.now() };
+      lane.leases.set(task_id, { task_id, executor, work, entry, venue, since: this.now() });
       this.leases.set(task_id, lane);
       this.ready.delete(lane);
+      if (mayGiveOut(lane)) this.ready.add(lane);
       return task;
     }
   }
@@ -191,8 +202,8 @@ export class TaskDesk {
 
   private look(): void {
     const now = this.now();
-    for (const lane of this.leases.values()) {
-      const { lease } = lane;
+    for (const [task_id, lane] of this.leases) {
+      const lease = lane.leases.get(task_id);
       if (lease === undefined) continue;
       const heardAt = this.heard.get(lease.executor) ?? lease.since;
       if (now - heardAt < LEASE_MILLIS && now - lease.since < MOST_TASK_MILLIS) continue;
@@ -203,12 +214,13 @@ export class TaskDesk {
   }
 
   private free(lane: Lane, { task_id }: Lease): void {
-    lane.lease = undefined;
+    lane.leases.delete(task_id);
     this.leases.delete(task_id);
     if (lane.waiting.length === 0) {
-      this.lanes.delete(lane.name);
+      if (lane.leases.size === 0) this.lanes.delete(lane.name);
       return;
     }
+    if (!mayGiveOut(lane)) return;
     this.ready.add(lane);
     this.flushSoon();
   }
@@ -216,6 +228,18 @@ export class TaskDesk {
   private now(): number {
     return Number(this.ports.clock.monotonicNanos() / NANOS_PER_MILLI);
   }
+}
+
+/** Whether the first that waits need not wait for what is under way. */
+function mayGiveOut({ waiting, leases, venue }: Lane): boolean {
+  const [work] = waiting;
+  if (work === undefined || leases.size === 0) return work !== undefined;
+  if (work.kind !== 'cancel' || !CAPABILITIES[venue].supports_cancel_all) return false;
+  return [...leases.values()].every((lease) => lease.work.kind === 'cancel' && !isSame(lease.work, work));
+}
+
+function isUnderWay({ leases }: Lane, work: Work): boolean {
+  return [...leases.values()].some((lease) => isSame(lease.work, work));
 }
 
 function isSame(one: Work, other: Work): boolean {

@@ -91,11 +91,6 @@ export interface VenueAccount {
   fills(since: Instant): Promise<readonly ObservedFill[]>;
   balances(): Promise<VenueBalances>;
   movements(since: Instant): Promise<readonly AccountMovement[]>;
-  /** Natively; undefined where the venue has none. */
-  cancelAll?(select: {
-    readonly market_id?: string;
-    readonly side?: OrderSide;
-  }): Promise<VenueExchange<{ readonly cancelled: readonly string[] }>>;
   /** On venue b: what each shard of the account's collateral has free to pay with. */
   freeCollateral?(): Promise<ReadonlyMap<number, Micros>>;
   /** On venue b, between the account's two shards of collateral; done at most once under a reference. */

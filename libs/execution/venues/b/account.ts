@@ -1,6 +1,6 @@
+import type { Clock } from '#libs/platform/time/clock.js';
 import { plusMillis, type Instant } from '#libs/base/instant.js';
 import type { ObservedFill, ObservedOrder } from '../../protocol/cell-protocol.js';
-import { classificationOf } from '../../rules/failures.js';
 import { isPriceOnGrid, tickAt } from '../../rules/markets.js';
 import { leastOf, mostOf, ONE, type Micros } from '../../rules/micros.js';
 import type { OrderTerms } from '../../rules/order.js';
@@ -16,6 +16,7 @@ import {
   type VenueAccount,
   type VenueBalances,
 } from '../port.js';
+import { VenueBCancels } from './cancels.js';
 import { countText, dollarsText, inBook, wholeCount } from './amounts.js';
 import type { VenueBFeed } from './feed.js';
 import { freeByShard, readBalances, readMovements } from './money.js';
@@ -23,16 +24,7 @@ import type { Transfers } from './transfers.js';
 import { endedBy, newOrder, observedFill, observedOrder, refusalOf, rests } from './orders.js';
 import { readPages } from './pages.js';
 import type { VenueBRequests } from './requests.js';
-import {
-  amendedOrder,
-  cancelledOrder,
-  cancelledOrders,
-  createdOrder,
-  fillPage,
-  oneOrder,
-  orderPage,
-  readAs,
-} from './shapes.js';
+import { amendedOrder, createdOrder, fillPage, oneOrder, orderPage, readAs } from './shapes.js';
 import { bodyOf, doubt, goodAnswer, reasonOf, unanswered, type RequestOutcome } from '../answers.js';
 import type { VenueBMarkets } from './markets.js';
 
@@ -47,6 +39,7 @@ export interface AccountParts {
   readonly markets: VenueBMarkets;
   readonly feed: VenueBFeed;
   readonly transfers: Transfers;
+  readonly clock: Clock;
 }
 
 /** One user's account at the venue. */
@@ -54,12 +47,14 @@ export class VenueBAccount implements VenueAccount {
   readonly transfer: Transfers['transfer'];
   readonly transferred: Transfers['transferred'];
   readonly transferReference: Transfers['transferReference'];
+  private readonly cancels: VenueBCancels;
 
   constructor(
     private readonly owner: { readonly user_id: string; readonly account: string },
     private readonly parts: AccountParts,
   ) {
-    const { transfers } = parts;
+    const { transfers, requests, clock } = parts;
+    this.cancels = new VenueBCancels({ requests, clock, user_id: owner.user_id, path: ORDERS });
     this.transfer = (input) => transfers.transfer(input);
     this.transferred = (reference) => transfers.transferred(reference);
     this.transferReference = (transfer_id) => transfers.transferReference(transfer_id);
@@ -138,28 +133,24 @@ export class VenueBAccount implements VenueAccount {
       if (found === undefined) return { outcome: { what: 'gone' }, call };
       id = found.exchange_order_id;
     }
-    const exchange = await this.parts.requests.signed({
-      ...{ user_id: this.owner.user_id, order_id: order.terms.order_id, operation: 'cancel' },
-      ...{ method: 'DELETE', path: `${ORDERS}/${encodeURIComponent(id)}` },
-    });
-    return { outcome: await this.cancelled(exchange.outcome, order), call: exchange.call };
+    const { outcome, call } = await this.cancels.ask({ ...order, exchange_order_id: id });
+    return {
+      outcome: outcome.what === 'taken-back' ? await this.cancelled(order, id, outcome.left) : outcome,
+      call,
+    };
   }
 
-  private async cancelled(outcome: RequestOutcome, order: OrderName): Promise<CancelOutcome> {
-    if (outcome.what !== 'answered') return { ...reasonOf(outcome) };
-    const refused = refusalOf(outcome.status, outcome.body);
-    if (refused !== undefined) {
-      if (outcome.status === UNKNOWN_STATUS) return { what: 'gone' };
-      const { code, message = refused.code } = refused.failure;
-      // Too busy, or halted: that is no word on the order, and the cancel stays wanted.
-      return { what: classificationOf(code) === 'retryable' ? 'not-sent' : 'refused', reason: message };
+  private async cancelled(order: OrderName, id: string, left: Micros): Promise<CancelOutcome> {
+    const { quantity, price } = this.sentOf(order.terms);
+    const { venue_client_id } = order;
+    // All of it was left, so nothing was filled.
+    if (left === quantity) {
+      const seen = { venue_client_id, price, quantity, filled: 0n, status: 'cancelled' } as const;
+      return { what: 'cancelled', order: { exchange_order_id: id, ...seen } };
     }
-    const done = goodAnswer(outcome, cancelledOrder);
-    if (done === undefined) return { what: 'doubtful', reason: doubt(outcome) };
     // What was filled by then is the venue's to say, so the order is read once more.
-    const name = { ...order, exchange_order_id: done.order_id };
     try {
-      const { outcome: found } = await this.order(name);
+      const { outcome: found } = await this.order({ ...order, exchange_order_id: id });
       return found === undefined ? { what: 'gone' } : { what: 'cancelled', order: found };
     } catch (error) {
       if (error instanceof VenueUnavailable) return { what: 'doubtful', reason: error.message };
@@ -272,30 +263,6 @@ export class VenueBAccount implements VenueAccount {
 
   movements(since: Instant): Promise<readonly AccountMovement[]> {
     return readMovements(this.parts.requests, this.owner, since);
-  }
-
-  async cancelAll(select: {
-    readonly market_id?: string;
-    readonly side?: 'buy' | 'sell';
-  }): Promise<VenueExchange<{ readonly cancelled: readonly string[] }>> {
-    const open = await this.openOrders();
-    const chosen = open.filter(
-      ({ market_id, side }) =>
-        (select.market_id === undefined || market_id === select.market_id) &&
-        (select.side === undefined || side === select.side),
-    );
-    const exchange = await this.parts.requests.signed({
-      ...{ user_id: this.owner.user_id, operation: 'cancel', method: 'DELETE', path: `${ORDERS}/batched` },
-      body: {
-        orders: chosen.map(({ exchange_order_id: order_id, market_id }) => ({
-          order_id,
-          market_ticker: market_id,
-        })),
-      },
-    });
-    const { orders } = readAs(cancelledOrders, bodyOf(exchange.outcome));
-    const cancelled = orders.filter(({ error }) => !error).map(({ order_id }) => order_id);
-    return { outcome: { cancelled }, call: exchange.call };
   }
 
   freeCollateral(): Promise<ReadonlyMap<number, Micros>> {

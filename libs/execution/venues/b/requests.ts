@@ -20,6 +20,8 @@ export interface SignedBRequest extends BRequest {
   readonly user_id: string;
   readonly operation: VenueCall['operation'];
   readonly order_id?: string;
+  /** Since when it has waited to be sent; from now on unless said. */
+  readonly since?: bigint;
 }
 
 export interface BExchange {
@@ -58,7 +60,7 @@ export class VenueBRequests {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const url = this.address(path, query);
     const asked = { method, url, ...(text === undefined ? {} : { body: text }) };
-    const began = this.clock.monotonicNanos();
+    const began = request.since ?? this.clock.monotonicNanos();
     let signed: SignedHeaders;
     try {
       signed = await this.sign(request, url.pathname, text ?? '');

@@ -24,11 +24,13 @@ export const amendedOrder = z.object({
 
 export const cancelledOrder = z.object({ order_id: z.string().min(1), reduced_by: fixedPoint });
 
-export const cancelledOrders = z.object({
-  orders: z.array(
-    z.object({ order_id: z.string(), reduced_by: fixedPoint, error: z.object({}).loose().nullish() }),
-  ),
+const cancelledRow = z.object({
+  order_id: z.string(),
+  reduced_by: fixedPoint,
+  error: z.object({}).loose().nullish(),
 });
+export type CancelledRow = z.output<typeof cancelledRow>;
+export const cancelledOrders = z.object({ orders: z.array(cancelledRow) });
 
 const direction = {
   /** Of older interfaces, and the only one that says which outcome was bought or sold. */

@@ -57,7 +57,10 @@ export class VenueB implements Venue {
   account(user_id: string, account: string): VenueAccount {
     const { requests, markets, feed } = this;
     const transfers = new Transfers({ requests, signer: this.parts.signer, user_id, account });
-    return new VenueBAccount({ user_id, account }, { requests, markets, feed, transfers });
+    return new VenueBAccount(
+      { user_id, account },
+      { requests, markets, feed, transfers, clock: this.parts.clock },
+    );
   }
 
   async open(user_id: string, credentials?: Credentials): Promise<string> {
