@@ -188,6 +188,25 @@ it('cancels all of a user at once', async () => {
   expect(body).toMatchObject({ requested: 3, cancelled: 3, pending: 0, failed: [] });
 });
 
+it('many cancels go to the venue together, and where the answer is lost each order is asked for by itself', async () => {
+  const ids = [];
+  for (let count = 0; count < 6; count += 1)
+    ids.push(await submit({ price: 100_000n + BigInt(count) * 10_000n }));
+  for (const id of ids) await becomes(id, { status: 'open' });
+  await fault({ fault: 'drop_reply', calls: ['cancel'], count: 1 });
+  const { body } = await session.live.ask<'cancel_all'>({
+    ...({ op: 'cancel_all', cause: 'CANCEL_ALL', request_id: REQUEST } as const),
+    ...{ user_id: session.user_id, select: { market_id: market } },
+  });
+  expect(body).toMatchObject({ requested: 6, failed: [] });
+  for (const id of ids) await becomes(id, { status: 'cancelled', terminal_reason: 'CANCEL_ALL' });
+  const asked = (await session.live.journaled()).flatMap((event) =>
+    'call' in event && event.call?.operation === 'cancel' ? [event.call.request_sha256] : [],
+  );
+  // One request for all of them, and each of them has it in its history.
+  expect([asked.length, new Set(asked).size]).toEqual([6, 1]);
+});
+
 it('takes up its work after a restart of the cell, in the middle of everything', async () => {
   const ids = [];
   // One that was begun and never sent is proven absent, and then sent.
