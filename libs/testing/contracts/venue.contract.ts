@@ -330,6 +330,31 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
         expect((await one.account.cancel(name)).outcome).toMatchObject({ what: 'cancelled' });
       });
 
+      it('has no part in cancels that come at the same moment: each order has an outcome of its own', async () => {
+        const [one, other, market] = [await trader(), await trader(), await listed()];
+        const nameOf = async (price: bigint) => {
+          const terms = termsOf(one, market, { price, quantity: 4n * ONE });
+          const { exchange_order_id } = (await placed(one, terms)).order;
+          return { exchange_order_id, venue_client_id: one.account.clientIdOf(terms.order_id, 1), terms };
+        };
+        const [partly, whole, gone] = [
+          await nameOf(42n * CENT),
+          await nameOf(41n * CENT),
+          await nameOf(40n * CENT),
+        ];
+        const against = { price: 58n * CENT, quantity: ONE, outcome_index: 1 } as const;
+        await placed(other, termsOf(other, market, against));
+        expect((await one.account.cancel(gone)).outcome.what).toBe('cancelled');
+        const cancels = await Promise.all([partly, whole, gone].map((name) => one.account.cancel(name)));
+        expect(cancels.map(({ outcome }) => outcome)).toMatchObject([
+          { what: 'cancelled', order: { exchange_order_id: partly.exchange_order_id } },
+          { what: 'cancelled', order: { exchange_order_id: whole.exchange_order_id, filled: 0n } },
+          { what: 'gone' },
+        ]);
+        expect((await one.account.order(partly)).outcome).toMatchObject({ status: 'cancelled' });
+        expect(await one.account.openOrders()).toEqual([]);
+      });
+
       it('of a cancel is told, and the order shows what came of it', async () => {
         const [one, market] = [await trader(), await listed()];
         const terms = termsOf(one, market, { price: 40n * CENT });
