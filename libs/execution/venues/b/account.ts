@@ -17,6 +17,7 @@ import {
   type VenueBalances,
 } from '../port.js';
 import { VenueBCancels } from './cancels.js';
+import { SharedRead } from './shared-read.js';
 import { countText, dollarsText, inBook, wholeCount } from './amounts.js';
 import type { VenueBFeed } from './feed.js';
 import { freeByShard, readBalances, readMovements } from './money.js';
@@ -48,12 +49,15 @@ export class VenueBAccount implements VenueAccount {
   readonly transferred: Transfers['transferred'];
   readonly transferReference: Transfers['transferReference'];
   private readonly cancels: VenueBCancels;
+  /** Every purchase asks for it before it is sent. */
+  private readonly free: SharedRead<ReadonlyMap<number, Micros>>;
 
   constructor(
     private readonly owner: { readonly user_id: string; readonly account: string },
     private readonly parts: AccountParts,
   ) {
     const { transfers, requests, clock } = parts;
+    this.free = new SharedRead(() => freeByShard(requests, owner.user_id));
     this.cancels = new VenueBCancels({ requests, clock, user_id: owner.user_id, path: ORDERS });
     this.transfer = (input) => transfers.transfer(input);
     this.transferred = (reference) => transfers.transferred(reference);
@@ -266,7 +270,7 @@ export class VenueBAccount implements VenueAccount {
   }
 
   freeCollateral(): Promise<ReadonlyMap<number, Micros>> {
-    return freeByShard(this.parts.requests, this.owner.user_id);
+    return this.free.ask();
   }
 
   async moveCollateral(from: number, to: number, amount: Micros, reference: string): Promise<void> {
