@@ -287,6 +287,7 @@ describe('a cancel', () => {
       user_id: session.user_id,
       request_id: REQUEST,
       grace_ms: 2_000,
+      attachment: 1,
     } as const;
     for (const connection_id of ['c-1', 'c-2'])
       await session.live.ask<'connection'>({ ...connection, connection_id, how: 'LOST' });

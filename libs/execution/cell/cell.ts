@@ -9,6 +9,7 @@ import { decodeCellEvent } from '../protocol/event-codec.js';
 import type { CellPorts } from './cell-ports.js';
 import { CELL_SNAPSHOT_FORMAT, readCellMoment, type CellMoment } from './cell-snapshot.js';
 import { answer, UNAVAILABLE, type CellTypes } from './cell-task.js';
+import type { ConnectionDesk } from './connection-desk.js';
 import type { ExecutorCalls } from './executor-calls.js';
 import type { OrderWatch } from './order-watch.js';
 import type { CellReads } from './cell-reads.js';
@@ -30,6 +31,7 @@ export interface CellObjects {
   readonly users: Users;
   readonly executors: ExecutorCalls;
   readonly traders: TraderDesk;
+  readonly connections: ConnectionDesk;
   readonly transfers: TransferDesk;
   readonly reads: CellReads;
 }
@@ -47,8 +49,8 @@ export class Cell {
 
   /** CellReads the journal and takes up everything that was under way. */
   async start(): Promise<RecoveredExtent> {
-    const { ports, progress, users, keeper, loop, desk, watch, switchboard, leadership, transfers } =
-      this.objects;
+    const { ports, progress, users, keeper, loop, desk, watch, connections, switchboard } = this.objects;
+    const { leadership, transfers } = this.objects;
     const { cell, clock, reader, snapshots, writer } = ports;
     let lastEventAt: string | undefined;
     const extent = await recoverMemory({
@@ -72,6 +74,7 @@ export class Cell {
     loop.start();
     desk.start();
     watch.start();
+    connections.start();
     leadership.start();
     ports.announce({ head: progress.durableHead });
     return extent;
@@ -90,9 +93,10 @@ export class Cell {
 
   /** Finishes what was accepted and takes nothing more. */
   async stop(): Promise<void> {
-    const { desk, watch, switchboard, leadership, loop, keeper } = this.objects;
+    const { desk, watch, connections, switchboard, leadership, loop, keeper } = this.objects;
     desk.stop();
     watch.stop();
+    connections.stop();
     switchboard.stop();
     leadership.stop();
     await loop.stop();
@@ -128,7 +132,7 @@ export class Cell {
   }
 
   private answer(request: CellRequest): Promise<LinkReply> | LinkReply {
-    const { traders, executors, transfers, reads, switchboard } = this.objects;
+    const { traders, connections, executors, transfers, reads, switchboard } = this.objects;
     switch (request.op) {
       case 'submit':
         return traders.submit(request);
@@ -143,7 +147,9 @@ export class Cell {
       case 'amend':
         return traders.amend(request);
       case 'connection':
-        return traders.connection(request);
+        return connections.connection(request);
+      case 'presence':
+        return connections.presence(request);
       case 'transfer':
         return transfers.transfer(request);
       case 'claim':

@@ -9,6 +9,7 @@ import type { CellPorts } from './cell-ports.js';
 import { CELL_SNAPSHOT_FORMAT, momentOf, writeCellMoment, type CellMoment } from './cell-snapshot.js';
 import { UNAVAILABLE, type CellTask, type CellTypes } from './cell-task.js';
 import { Cell } from './cell.js';
+import { ConnectionDesk } from './connection-desk.js';
 import { ExecutorCalls } from './executor-calls.js';
 import { FormerOrders } from './former-orders.js';
 import { Observations } from './observations.js';
@@ -68,8 +69,9 @@ export function composeCell(ports: CellPorts): Cell {
     submit,
   });
   const outcomes = new Outcomes(clock);
+  const connections = new ConnectionDesk({ users, clock, submit });
   const traders = new TraderDesk({
-    ...{ users, slots, switchboard, watch, outcomes, former, newOrderId, newId, submit },
+    ...{ users, slots, switchboard, watch, outcomes, connections, former, newOrderId, newId, submit },
   });
   const transfers = new TransferDesk({ users, newId, submit, vault: ports.vault, isOurs: ports.isOurs });
   const reads = new CellReads({ users, former, slots, switchboard, watch, now, durableHead });
@@ -81,14 +83,14 @@ export function composeCell(ports: CellPorts): Cell {
       ports.meter.appended(records, seconds);
     },
     onCommitted: (committed) => {
-      commit({ ports, progress, leadership, watch, outcomes, keeper, users }, committed);
+      commit({ ports, progress, leadership, watch, outcomes, connections, keeper, users }, committed);
     },
     onJournalFailure: ports.onJournalFailure,
     onUnreserved: () => undefined,
   });
 
   const working = { loop, desk, watch, switchboard, keeper, leadership, progress, users };
-  return new Cell({ ports, ...working, executors, traders, transfers, reads });
+  return new Cell({ ports, ...working, executors, traders, connections, transfers, reads });
 }
 
 interface CommitParts {
@@ -97,13 +99,14 @@ interface CommitParts {
   readonly leadership: LeadershipCheck;
   readonly watch: OrderWatch;
   readonly outcomes: Outcomes;
+  readonly connections: ConnectionDesk;
   readonly keeper: SnapshotKeeper<CellMoment>;
   readonly users: Users;
 }
 
 /** Tells every part what has become durable, in the journal's order. */
 function commit(parts: CommitParts, { events, head, append }: Committed<CellTypes>): void {
-  const { ports, progress, leadership, watch, outcomes, keeper, users } = parts;
+  const { ports, progress, leadership, watch, outcomes, connections, keeper, users } = parts;
   progress.committed(head, events);
   if (append !== undefined) {
     leadership.proven(append.since);
@@ -111,6 +114,7 @@ function commit(parts: CommitParts, { events, head, append }: Committed<CellType
   }
   for (const event of events) {
     watch.committed(event);
+    connections.committed(event);
     if (isOrderEvent(event)) outcomes.committed(event);
   }
   const record = ports.writer.head;

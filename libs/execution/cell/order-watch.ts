@@ -69,7 +69,7 @@ export class OrderWatch {
     for (const entry of this.ports.users.all()) {
       for (const order of entry.head.live.values()) this.resume(entry, order);
       for (const { timer, due_at } of entry.head.timers.values())
-        this.deadlines.schedule(due_at, { entry, what: 'timer', id: timer });
+        if (due_at !== undefined) this.deadlines.schedule(due_at, { entry, what: 'timer', id: timer });
       for (const { terms, status } of entry.head.holdings.transfers.values())
         if (status === 'PENDING' || status === 'IN_TRANSIT')
           this.transfer(entry, terms.venue, terms.transfer_id);
@@ -89,9 +89,10 @@ export class OrderWatch {
   committed(event: CellEvent): void {
     const entry = this.ports.users.find(event.user_id);
     if (entry === undefined) return;
-    if (event.type === 'CANCEL_TIMER_ARMED')
-      this.deadlines.schedule(event.due_at, { entry, what: 'timer', id: event.timer });
-    else if (event.type === 'VENUE_LINKED') this.reconcile(entry, event.venue);
+    if (event.type === 'CANCEL_TIMER_ARMED') {
+      const { due_at, timer } = event;
+      if (due_at !== undefined) this.deadlines.schedule(due_at, { entry, what: 'timer', id: timer });
+    } else if (event.type === 'VENUE_LINKED') this.reconcile(entry, event.venue);
     else if (event.type === 'TRANSFER_HELD') this.transfer(entry, event.venue, event.terms.transfer_id);
     else if (isOrderEvent(event)) this.changed(entry, event);
   }
@@ -345,7 +346,7 @@ function isMeant({ venue, connection_id }: CancelTimer, { terms }: OrderState): 
 /** A timer that was not renewed in time cancels what it stands for, once. */
 export function decideTimer(user: UserState, user_id: string, name: string, at: Instant): CellEvent[] {
   const timer = user.timers.get(name);
-  if (timer === undefined || timer.due_at > at) return [];
+  if (timer?.due_at === undefined || timer.due_at > at) return [];
   const cause = timer.connection_id === undefined ? 'CANCEL_AFTER' : 'DISCONNECT';
   const meant = [...user.live.values()].filter((order) => isMeant(timer, order));
   const cancels = meant.flatMap((order) => decideCancel(order, { cause, at }));

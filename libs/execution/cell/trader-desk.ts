@@ -25,6 +25,7 @@ import {
   type CellTask,
   type CellDecision,
 } from './cell-task.js';
+import type { ConnectionDesk } from './connection-desk.js';
 import type { FormerOrders } from './former-orders.js';
 import type { OrderWatch } from './order-watch.js';
 import type { Outcomes } from './outcomes.js';
@@ -41,6 +42,7 @@ export interface TraderDeskPorts {
   readonly switchboard: Switchboard;
   readonly watch: OrderWatch;
   readonly outcomes: Outcomes;
+  readonly connections: ConnectionDesk;
   readonly former: FormerOrders;
   readonly newOrderId: (venue: VenueId) => string;
   readonly newId: () => string;
@@ -105,7 +107,10 @@ export class TraderDesk {
       slots,
     };
     return {
-      events: [{ type: 'ORDER_ACCEPTED', at, user_id, order_id, terms }],
+      events: [
+        { type: 'ORDER_ACCEPTED', at, user_id, order_id, terms },
+        ...this.ports.connections.noted(terms, entry, at),
+      ],
       reply: () => answer('submit', body),
     };
   }
@@ -250,24 +255,6 @@ export class TraderDesk {
       return {
         events: [{ type: 'CANCEL_TIMER_ARMED', at, user_id, timer, due_at, ...of }],
         reply: () => answer('cancel_after', { armed_until: printTime(due_at) }),
-      };
-    });
-  }
-
-  connection({ user_id, connection_id, how, grace_ms }: Request<'connection'>): Promise<LinkReply> {
-    const entry = this.ports.users.entryOf(user_id);
-    const timer = `connection/${connection_id}`;
-    return this.run((at) => {
-      const reply = (): LinkReply => answer('connection', {});
-      if (how !== 'LOST') return { events: endTimer(entry, timer, at), reply };
-      const isNeeded = [...entry.head.live.values()].some(
-        ({ terms }) => terms.connection_id === connection_id,
-      );
-      if (!isNeeded) return { events: [], reply };
-      const due_at = plusMillis(at, grace_ms);
-      return {
-        events: [{ type: 'CANCEL_TIMER_ARMED', at, user_id, timer, due_at, connection_id }],
-        reply,
       };
     });
   }

@@ -80,6 +80,8 @@ export type TraderRequest = OrderCaller &
         readonly connection_id: string;
         readonly how: 'LOST' | 'RESUMED' | 'BYE';
         readonly grace_ms: number;
+        /** Of several sockets that had the connection the highest is the latest. */
+        readonly attachment: number;
       }
     | {
         readonly op: 'transfer';
@@ -295,7 +297,17 @@ export type OperatorRequest =
   | { readonly op: 'reconciliation'; readonly user_id?: string; readonly venue?: VenueId }
   | { readonly op: 'cell_status' };
 
-export type CellRequest = TraderRequest | ExecutorRequest | OperatorRequest;
+/** Of a gateway, at least every second: the connections that it has whose orders go with them. */
+export interface PresenceRequest {
+  readonly op: 'presence';
+  readonly here: readonly {
+    readonly connection_id: string;
+    readonly grace_ms: number;
+    readonly attachment: number;
+  }[];
+}
+
+export type CellRequest = TraderRequest | ExecutorRequest | OperatorRequest | PresenceRequest;
 export type CellLink = LinkClient<CellRequest>;
 
 /** A refusal of the envelope, before the gateway writes it. */

@@ -36,6 +36,7 @@ export interface CellReplies {
   };
   readonly take_slot: { readonly slots: ShownLimit };
   readonly connection: Readonly<Record<string, never>>;
+  readonly presence: Readonly<Record<string, never>>;
   readonly transfer: { readonly transfer: Transfer };
   readonly transfers: { readonly transfers: readonly Transfer[] };
   readonly claim: { readonly tasks: readonly ExecutorTask[] };

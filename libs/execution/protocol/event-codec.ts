@@ -63,7 +63,7 @@ const SHAPES: Readonly<Record<CellEvent['type'], Shape>> = {
   TRANSFER_SENT: { ...TRANSFER, reference: 'string' },
   TRANSFER_COMPLETED: { ...TRANSFER, reference: 'string' },
   TRANSFER_FAILED: { ...TRANSFER, failure: 'object' },
-  CANCEL_TIMER_ARMED: { timer: 'string', due_at: 'string' },
+  CANCEL_TIMER_ARMED: { timer: 'string' },
   CANCEL_TIMER_ENDED: { timer: 'string', was_due: 'boolean' },
   ORDER_RECALLED: { order: 'object' },
 };

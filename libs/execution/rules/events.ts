@@ -155,11 +155,13 @@ export type TimerEvent = OfUser &
   (
     | {
         readonly type: 'CANCEL_TIMER_ARMED';
-        /** `after/<venue or *>` of cancel-after, `connection/<id>` of a lost socket. */
+        /** `after/<venue or *>` of cancel-after, `connection/<id>` of a socket whose orders go with it. */
         readonly timer: string;
-        readonly due_at: Instant;
+        /** Absent while the connection is there: it runs from when that is lost. */
+        readonly due_at?: Instant;
         readonly venue?: VenueId;
         readonly connection_id?: string;
+        readonly grace_ms?: number;
       }
     | { readonly type: 'CANCEL_TIMER_ENDED'; readonly timer: string; readonly was_due: boolean }
   );

@@ -8,9 +8,10 @@ import type { VenueId } from './venues.js';
 
 export interface CancelTimer {
   readonly timer: string;
-  readonly due_at: Instant;
+  readonly due_at?: Instant;
   readonly venue?: VenueId;
   readonly connection_id?: string;
+  readonly grace_ms?: number;
 }
 
 /** All that a cell knows of one user. It never changes; every event makes a new one. */
@@ -82,10 +83,12 @@ function evolveTimers(
     after.delete(event.timer);
     return after;
   }
-  const { timer, due_at, venue, connection_id } = event;
+  const { timer, due_at, venue, connection_id, grace_ms } = event;
   return after.set(timer, {
-    ...{ timer, due_at },
+    timer,
+    ...(due_at === undefined ? {} : { due_at }),
     ...(venue === undefined ? {} : { venue }),
     ...(connection_id === undefined ? {} : { connection_id }),
+    ...(grace_ms === undefined ? {} : { grace_ms }),
   });
 }

@@ -6,7 +6,7 @@ import type { LinkReply } from '#libs/link/link-protocol.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { ResumeTokens } from '#libs/socket/resume-token.js';
 import type { Sessions } from '#libs/socket/session-guard.js';
-import type { TraderRequest } from '../../protocol/cell-protocol.js';
+import type { PresenceRequest, TraderRequest } from '../../protocol/cell-protocol.js';
 import type { VenueId } from '../../rules/venues.js';
 import { CellFeed } from '../../stream/cell-feed.js';
 import type { CommandTaker, VenueAccess, StreamCaller } from '../../stream/ports.js';
@@ -24,7 +24,7 @@ import { SocketServer } from './socket-server.js';
 export interface StreamCells {
   readonly count: number;
   cellOf(user: string): number;
-  ask(cell: number, request: TraderRequest): Promise<LinkReply>;
+  ask(cell: number, request: TraderRequest | PresenceRequest): Promise<LinkReply>;
   onNotice(hear: (cell: number, notice: JournalNotice) => void): void;
 }
 
@@ -84,24 +84,31 @@ export async function openSocketStream(parts: SocketStreamParts): Promise<Socket
     cellOf: (user) => cells.cellOf(user),
     liveOrders: (user) => askLiveOrders(ask, user, randomUUID()),
   });
+  const presence = new ConnectionTeller({
+    ...{ ask, newRequestId: randomUUID, clock },
+    cellOf: (user) => cells.cellOf(user),
+    askCell: (cell, request) => cells.ask(cell, request),
+  });
   const { hub, start } = openSocketHub(
     {
       ...{ folds, events, clock, limits, onFault: faulty, newId: randomUUID },
       ...{ sessions: parts.sessions, commands: parts.commands, access: parts.access, venues: parts.venues },
       tokens: new ResumeTokens(parts.keys, resumePoints, parts.incarnation),
-      presence: new ConnectionTeller({ ask, newRequestId: randomUUID, clock }),
+      presence,
       meter: new SocketMetrics(parts.registry),
     },
     feed,
     parts.socketsOfUser,
   );
   const stopLooking = start();
+  presence.start();
   const sockets = new SocketServer(hub, faulty);
   return {
     sockets,
     stop: async () => {
       await sockets.drain();
       stopLooking();
+      presence.stop();
       await feed.stop();
     },
   };

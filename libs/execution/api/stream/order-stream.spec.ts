@@ -427,6 +427,12 @@ describe('commands', () => {
     await stream.subscribe();
     await stream.ask('order.submit', { order: {} });
     expect(gateway.commands[0]?.connectionId).toBe(id);
+    const named = (): unknown[] =>
+      cell.heard.flatMap((request) =>
+        request.op === 'presence' ? request.here.map(({ connection_id }) => connection_id) : [],
+      );
+    // At once, and then every second as long as the socket is there.
+    await eventually(() => expect(named().slice(0, 3)).toEqual([id, id, id]));
     stream.kill();
     const said = (): unknown[] =>
       cell.heard.flatMap((request) =>

@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { CellSession, REQUEST } from '#libs/testing/cells/cell-session.js';
+import { eventually } from '#libs/testing/eventually.js';
+
+/** Machines that do other things at the same time take their time. */
+jest.setTimeout(30_000);
+
+const ID = '0d7a3f2c-52a1-4c0e-9d53-1f6f5a8f0c11';
+const GRACE = 2_000;
+let session: CellSession;
+
+beforeEach(async () => {
+  session = await CellSession.open();
+});
+afterEach(() => session.close());
+
+function claim(attachment = 1): Promise<unknown> {
+  return session.live.ask({
+    op: 'presence',
+    here: [{ connection_id: ID, grace_ms: GRACE, attachment }],
+  });
+}
+
+function tell(how: 'LOST' | 'RESUMED' | 'BYE', attachment: number): Promise<unknown> {
+  return session.live.ask({
+    ...{ op: 'connection', user_id: session.user_id, request_id: REQUEST },
+    ...{ connection_id: ID, how, attachment, grace_ms: GRACE },
+  });
+}
+
+/** In steps, as time passes for a process that is awake. */
+async function pass(seconds: number, each: () => Promise<unknown> = () => Promise.resolve()): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) {
+    session.leap(1_000);
+    await each();
+    await session.live.ask({ op: 'cell_status' });
+  }
+}
+
+async function statusOf(order_id: string): Promise<unknown> {
+  return (await session.orderOf(order_id)).status;
+}
+
+async function isCancelled(order_id: string): Promise<void> {
+  await eventually(async () => {
+    await pass(1);
+    expect(await session.orderOf(order_id)).toMatchObject({ status: 'cancelled' });
+  });
+}
+
+describe('orders of a connection whose gateway died without a word', () => {
+  it('are cancelled after the lease and the grace, and no others', async () => {
+    await claim();
+    const order_id = await session.submit({ connection_id: ID });
+    const other = await session.submit();
+    await pass(10, () => claim());
+    expect(await statusOf(order_id)).toBe('queued');
+    await pass(4);
+    expect(await statusOf(order_id)).toBe('queued');
+    await isCancelled(order_id);
+    expect(await statusOf(other)).toBe('queued');
+    expect(await session.orderOf(order_id)).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('are cancelled by the next process of the cell too, and stay where a gateway names it in time', async () => {
+    await claim();
+    const order_id = await session.submit({ connection_id: ID });
+    await session.restart();
+    await pass(10, () => claim());
+    expect(await statusOf(order_id)).toBe('queued');
+    await session.restart();
+    await isCancelled(order_id);
+  });
+
+  it('stay when the gateway is heard of again within the grace', async () => {
+    await claim();
+    const order_id = await session.submit({ connection_id: ID });
+    await eventually(async () => {
+      await pass(1);
+      const events = await session.live.journaled();
+      expect(events.some((event) => event.type === 'CANCEL_TIMER_ARMED' && event.due_at !== undefined)).toBe(
+        true,
+      );
+    });
+    await pass(10, () => claim());
+    expect(await statusOf(order_id)).toBe('queued');
+  });
+});
+
+describe('a connection', () => {
+  it('that has said goodbye leaves its orders, over a restart as well', async () => {
+    await claim();
+    const order_id = await session.submit({ connection_id: ID });
+    await tell('BYE', 1);
+    await pass(12);
+    await session.restart();
+    await pass(12);
+    expect(await statusOf(order_id)).toBe('queued');
+  });
+
+  it('that goes on elsewhere is not lost with its former socket', async () => {
+    await claim(1);
+    const order_id = await session.submit({ connection_id: ID });
+    await tell('RESUMED', 2);
+    await tell('LOST', 1);
+    await pass(10, () => claim(2));
+    expect(await statusOf(order_id)).toBe('queued');
+    await tell('LOST', 2);
+    await isCancelled(order_id);
+  });
+});
