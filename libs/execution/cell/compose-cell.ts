@@ -56,7 +56,11 @@ export function composeCell(ports: CellPorts): Cell {
     },
   });
   const { stalledAfterMillis } = settings;
-  const watch: OrderWatch = new OrderWatch({ clock, users, desk, now, submit, stalledAfterMillis });
+  const connections = new ConnectionDesk({ users, clock, submit });
+  const watch: OrderWatch = new OrderWatch({
+    ...{ clock, users, desk, now, submit, stalledAfterMillis },
+    isHearing: () => connections.isHearing,
+  });
   const observations = new Observations({ newOrderId });
   const former = new FormerOrders(ports.reader, ports.cell, durableHead);
   const executors: ExecutorCalls = new ExecutorCalls({
@@ -69,7 +73,6 @@ export function composeCell(ports: CellPorts): Cell {
     submit,
   });
   const outcomes = new Outcomes(clock);
-  const connections = new ConnectionDesk({ users, clock, submit });
   const traders = new TraderDesk({
     ...{ users, slots, switchboard, watch, outcomes, connections, former, newOrderId, newId, submit },
   });

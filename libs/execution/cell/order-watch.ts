@@ -34,6 +34,8 @@ export interface OrderWatchPorts {
   readonly now: () => Instant;
   readonly submit: (task: CellTask) => boolean;
   readonly stalledAfterMillis: number;
+  /** False while what gateways have said of connections may still be on its way to this process. */
+  readonly isHearing: () => boolean;
 }
 
 const ASK_AFTER_MILLIS = [0, 1_000, 2_000, 4_000, 8_000] as const;
@@ -231,7 +233,9 @@ export class OrderWatch {
 
   private fallDue({ entry, what, id }: Due): void {
     if (what === 'timer') {
-      this.run(entry, (at) => decideTimer(entry.head, entry.user_id, id, at));
+      const isOfConnection = entry.head.timers.get(id)?.connection_id !== undefined;
+      if (isOfConnection && !this.ports.isHearing()) this.in(LOOK_MILLIS, { entry, what, id });
+      else this.run(entry, (at) => decideTimer(entry.head, entry.user_id, id, at));
       return;
     }
     const order = orderOf(entry.head, id);

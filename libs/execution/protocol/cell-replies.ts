@@ -36,7 +36,8 @@ export interface CellReplies {
   };
   readonly take_slot: { readonly slots: ShownLimit };
   readonly connection: Readonly<Record<string, never>>;
-  readonly presence: Readonly<Record<string, never>>;
+  /** Those that the cell has taken for lost since, with their orders. */
+  readonly presence: { readonly lapsed: readonly string[] };
   readonly transfer: { readonly transfer: Transfer };
   readonly transfers: { readonly transfers: readonly Transfer[] };
   readonly claim: { readonly tasks: readonly ExecutorTask[] };

@@ -162,6 +162,8 @@ export type TimerEvent = OfUser &
         readonly venue?: VenueId;
         readonly connection_id?: string;
         readonly grace_ms?: number;
+        /** Of the latest socket that had the connection. */
+        readonly attachment?: number;
       }
     | { readonly type: 'CANCEL_TIMER_ENDED'; readonly timer: string; readonly was_due: boolean }
   );

@@ -12,6 +12,7 @@ export interface CancelTimer {
   readonly venue?: VenueId;
   readonly connection_id?: string;
   readonly grace_ms?: number;
+  readonly attachment?: number;
 }
 
 /** All that a cell knows of one user. It never changes; every event makes a new one. */
@@ -83,12 +84,13 @@ function evolveTimers(
     after.delete(event.timer);
     return after;
   }
-  const { timer, due_at, venue, connection_id, grace_ms } = event;
+  const { timer, due_at, venue, connection_id, grace_ms, attachment } = event;
   return after.set(timer, {
     timer,
     ...(due_at === undefined ? {} : { due_at }),
     ...(venue === undefined ? {} : { venue }),
     ...(connection_id === undefined ? {} : { connection_id }),
     ...(grace_ms === undefined ? {} : { grace_ms }),
+    ...(attachment === undefined ? {} : { attachment }),
   });
 }

@@ -15,6 +15,8 @@ export interface OrderMark {
 /** All that another gateway needs to go on with a connection. */
 export interface SocketPoint {
   readonly connectionId: string;
+  /** Of several sockets that went on with the connection the one with the highest is the latest. */
+  readonly attachment: number;
   readonly nextNumber: number;
   /** The venues whose events were withheld. */
   readonly denied: readonly VenueId[];
@@ -24,16 +26,17 @@ export interface SocketPoint {
 const UUID_BYTES = 16;
 /** Tokens grow in steps of so many subscriptions. */
 const STEP = 8;
-const HEAD_BYTES = UUID_BYTES + 4 + 1 + 2;
+const HEAD_BYTES = UUID_BYTES + 8 + 4 + 1 + 2;
 const MARK_BYTES = 4 + 1 + 1 + 8 + 8;
 
 /** Numbers have fixed widths, so the length tells the number of subscriptions, in steps, and nothing else. */
 export const resumePoints: ResumePointCodec<SocketPoint> = { encode, decode };
 
-function encode({ connectionId, nextNumber, denied, subscriptions }: SocketPoint): Buffer {
+function encode({ connectionId, attachment, nextNumber, denied, subscriptions }: SocketPoint): Buffer {
   const rooms = Math.ceil(subscriptions.length / STEP) * STEP;
   const bytes = Buffer.alloc(HEAD_BYTES + MARK_BYTES * rooms);
   let at = bytes.write(connectionId.replaceAll('-', ''), 0, UUID_BYTES, 'hex');
+  at = bytes.writeDoubleBE(attachment, at);
   at = bytes.writeUInt32BE(nextNumber, at);
   at = bytes.writeUInt8(bitsOf(denied), at);
   at = bytes.writeUInt16BE(subscriptions.length, at);
@@ -51,6 +54,7 @@ function decode(bytes: Buffer): SocketPoint {
   let at = 0;
   const take = (size: number): number => (at += size) - size;
   const connectionId = readUuid(bytes, take(UUID_BYTES));
+  const attachment = bytes.readDoubleBE(take(8));
   const nextNumber = bytes.readUInt32BE(take(4));
   const denied = venuesIn(bytes.readUInt8(take(1)));
   const subscriptions = Array.from({ length: bytes.readUInt16BE(take(2)) }, () => {
@@ -61,7 +65,7 @@ function decode(bytes: Buffer): SocketPoint {
     const seq = bytes.readDoubleBE(take(8));
     return { number, venues: bits === 0 ? undefined : venuesIn(bits), position, seq, isComplete };
   });
-  return { connectionId, nextNumber, denied, subscriptions };
+  return { connectionId, attachment, nextNumber, denied, subscriptions };
 }
 
 function bitsOf(venues: readonly VenueId[]): number {

@@ -40,6 +40,7 @@ export interface OrderSubscriptionsPorts {
   readonly limits: SocketLimits;
   readonly account: string;
   readonly connectionId: string;
+  readonly attachment: number;
   /** The venues whose events are withheld. */
   readonly denied: () => ReadonlySet<VenueId>;
   readonly onResync: (reason: SocketResyncReason) => void;
@@ -235,6 +236,7 @@ export class OrderSubscriptions {
     const now = this.inDelivery === undefined ? (this.foldNow()?.position ?? 0) : 0;
     return {
       connectionId: this.ports.connectionId,
+      attachment: this.ports.attachment,
       nextNumber: this.nextNumber,
       denied: [...this.ports.denied()],
       subscriptions: this.list().map((subscription) => markOf(subscription, now)),

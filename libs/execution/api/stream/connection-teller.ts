@@ -1,8 +1,9 @@
-import { NANOS_PER_MICRO, NANOS_PER_MILLI } from '#libs/base/instant.js';
+import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import { pause, repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { PresenceRequest, TraderRequest } from '../../protocol/cell-protocol.js';
-import type { BegunConnection, ConnectionPresence } from '../../stream/presence.js';
+import { fromWire } from '../../protocol/wire.js';
+import type { AttachedConnection, BegunConnection, ConnectionPresence } from '../../stream/presence.js';
 
 type ConnectionRequest = Extract<TraderRequest, { op: 'connection' }>;
 
@@ -27,26 +28,17 @@ interface News {
   readonly since: bigint;
 }
 
-/** Two sockets have a connection when it was resumed before its loss was noticed. */
-interface Standing {
-  readonly account: string;
-  readonly graceMillis: number | undefined;
-  readonly sockets: number;
-  readonly attachment: number;
-}
-
 /** Tells cells what becomes of connections, in order and until they know. A grace counts from the loss, however late that is told. */
 export class ConnectionTeller implements ConnectionPresence {
   private readonly news = new Map<string, News>();
-  private readonly standing = new Map<string, Standing>();
-
+  private readonly standing = new Map<string, BegunConnection>();
   private cancel: Cancel = () => undefined;
 
   constructor(private readonly ports: ConnectionTellerPorts) {}
 
   start(): void {
     this.cancel = repeat(this.ports.clock, BEAT_MILLIS, () => {
-      this.beat([...this.standing]);
+      this.beat(this.standing.values());
       return Promise.resolve();
     });
   }
@@ -55,47 +47,50 @@ export class ConnectionTeller implements ConnectionPresence {
     this.cancel();
   }
 
-  begun({ connectionId, account, graceMillis, isResumed }: BegunConnection): void {
-    const sockets = (this.standing.get(connectionId)?.sockets ?? 0) + 1;
-    const attachment = Number(this.ports.clock.epochNanos() / NANOS_PER_MICRO);
-    const standing = { account, graceMillis, sockets, attachment };
-    this.standing.set(connectionId, standing);
-    if (!isResumed) {
-      // Before its first order, so that the cell knows the grace.
-      this.beat([[connectionId, standing]]);
-      return;
-    }
+  begun(connection: BegunConnection): void {
+    const { connectionId, graceMillis, isResumed } = connection;
+    if (graceMillis === undefined) this.standing.delete(connectionId);
+    else this.standing.set(connectionId, connection);
     // Without a wish its orders stand, whatever was wished before.
-    this.tell(connectionId, standing, graceMillis === undefined ? 'BYE' : 'RESUMED');
+    if (isResumed) this.tell(connection, graceMillis === undefined ? 'BYE' : 'RESUMED');
+    // Before its first order, so that the cell knows the grace.
+    else if (graceMillis !== undefined) this.beat([connection]);
   }
 
-  ended(connectionId: string, how: 'BYE' | 'LOST'): void {
+  ended({ connectionId, attachment }: AttachedConnection, how: 'BYE' | 'LOST'): void {
     const known = this.standing.get(connectionId);
-    if (known === undefined) return;
-    const { graceMillis, sockets } = known;
-    if (sockets > 1) {
-      this.standing.set(connectionId, { ...known, sockets: sockets - 1 });
+    if (known?.attachment !== attachment) return;
+    this.standing.delete(connectionId);
+    this.tell(known, how);
+  }
+
+  private beat(standing: Iterable<BegunConnection>): void {
+    const here = new Map<number, PresenceRequest['here'][number][]>();
+    for (const { account, connectionId: connection_id, graceMillis: grace_ms = 0, attachment } of standing) {
+      const cell = this.ports.cellOf(account);
+      const those = here.get(cell) ?? [];
+      here.set(cell, those);
+      those.push({ connection_id, grace_ms, attachment });
+    }
+    for (const [cell, those] of here) void this.beatOne(cell, those);
+  }
+
+  /** What is not heard is said again with the next beat. */
+  private async beatOne(cell: number, here: PresenceRequest['here']): Promise<void> {
+    try {
+      const { status, body } = await this.ports.askCell(cell, { op: 'presence', here });
+      const lapsed = status === 200 ? lapsedIn(fromWire(body)) : [];
+      for (const { connection_id, attachment } of here) {
+        const known = this.standing.get(connection_id);
+        if (lapsed.includes(connection_id) && known?.attachment === attachment) known.onLapsed();
+      }
+    } catch {
       return;
     }
-    this.standing.delete(connectionId);
-    if (graceMillis !== undefined) this.tell(connectionId, known, how);
-  }
-
-  /** What is not heard is said again with the next one. */
-  private beat(standing: readonly (readonly [string, Standing])[]): void {
-    const { cellOf, askCell } = this.ports;
-    const here = new Map<number, PresenceRequest['here'][number][]>();
-    for (const [connection_id, { account, graceMillis: grace_ms, attachment }] of standing) {
-      if (grace_ms === undefined) continue;
-      const cell = cellOf(account);
-      here.set(cell, [...(here.get(cell) ?? []), { connection_id, grace_ms, attachment }]);
-    }
-    for (const [cell, those] of here) askCell(cell, { op: 'presence', here: those }).catch(() => undefined);
   }
 
   private tell(
-    connectionId: string,
-    { account, attachment, graceMillis = 0 }: Standing,
+    { connectionId, account, attachment, graceMillis = 0 }: BegunConnection,
     how: News['how'],
   ): void {
     const isTelling = this.news.has(connectionId);
@@ -129,4 +124,10 @@ export class ConnectionTeller implements ConnectionPresence {
       return false;
     }
   }
+}
+
+function lapsedIn(body: unknown): readonly unknown[] {
+  return typeof body === 'object' && body !== null && 'lapsed' in body && Array.isArray(body.lapsed)
+    ? body.lapsed
+    : [];
 }

@@ -446,6 +446,29 @@ describe('commands', () => {
     expect(await second.untilClosed()).toBe(1000);
     await eventually(() => expect(said().slice(2)).toEqual([['BYE', id]]));
   });
+
+  it('are over for a socket of whose gateway the cell had not heard: it is closed, and goes on as a later one', async () => {
+    const wish = { cancel_on_disconnect: { grace_ms: 5_000 } };
+    const stream = await greeted('ada', wish);
+    await stream.subscribe();
+    const lapsed = new Set<number>();
+    const attachments = (): number[] =>
+      cell.heard.flatMap((request) =>
+        request.op === 'presence' ? request.here.map(({ attachment }) => attachment) : [],
+      );
+    cell.answer = (request) => {
+      const gone = request.op === 'presence' ? request.here.filter((one) => lapsed.has(one.attachment)) : [];
+      return { status: 200, body: JSON.stringify({ lapsed: gone.map(({ connection_id: id }) => id) }) };
+    };
+    await eventually(() => expect(attachments().length).toBeGreaterThan(1));
+    const [first = 0] = attachments();
+    lapsed.add(first);
+    expect(await stream.untilClosed()).toBe(4503);
+    const second = await connect();
+    await second.resume(stream, wish);
+    await eventually(() => expect(Math.max(...attachments())).toBeGreaterThan(first));
+    expect(await second.ask('ping')).toMatchObject({ type: 'pong' });
+  });
 });
 
 describe('a venue that is denied to keys', () => {

@@ -59,9 +59,15 @@ export class FrameHandler {
 
   /** After the welcome. */
   begin(): void {
-    const { connectionId, graceMillis, resumed } = this.greeting;
-    const { account } = this.connection;
-    this.ports.presence.begun({ connectionId, account, graceMillis, isResumed: resumed !== undefined });
+    const { connectionId, attachment, graceMillis, resumed } = this.greeting;
+    const { connection } = this;
+    this.ports.presence.begun({
+      ...{ connectionId, attachment, account: connection.account, graceMillis },
+      isResumed: resumed !== undefined,
+      onLapsed: () => {
+        connection.close(CLOSE.draining, 'this gateway was not heard of, and orders were cancelled');
+      },
+    });
     this.handler.begin();
   }
 
@@ -85,7 +91,7 @@ export class FrameHandler {
     this.handler.end();
     // An order that is on its way to the cell is one of those that go with the connection.
     void this.turn.then(() => {
-      this.ports.presence.ended(this.greeting.connectionId, this.saidBye ? 'BYE' : 'LOST');
+      this.ports.presence.ended(this.greeting, this.saidBye ? 'BYE' : 'LOST');
     });
   }
 

@@ -1,4 +1,4 @@
-import { NANOS_PER_MILLI } from '#libs/base/instant.js';
+import { NANOS_PER_MICRO, NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { SocketControl } from '../client-messages.js';
 import type { SocketPoint } from '../resume-point.js';
 import type { SocketResumeError } from '../server-messages.js';
@@ -8,6 +8,8 @@ import type { SocketPorts } from './socket-ports.js';
 
 export interface SocketGreeting {
   readonly connectionId: string;
+  /** Of two sockets that went on with the connection the later one has it, at whichever gateways they are. */
+  readonly attachment: number;
   readonly graceMillis: number | undefined;
   /** Absent for a new connection. */
   readonly resumed?: {
@@ -26,17 +28,25 @@ export async function greet(
 ): Promise<SocketGreeting | undefined> {
   const graceMillis = hello.cancel_on_disconnect?.grace_ms;
   const token = hello.resume_token;
-  const now = Number(ports.clock.epochNanos() / NANOS_PER_MILLI);
-  const opened = token === undefined ? undefined : ports.tokens.open(token, account, now);
+  const now = ports.clock.epochNanos();
+  const attachment = Number(now / NANOS_PER_MICRO);
+  const opened =
+    token === undefined ? undefined : ports.tokens.open(token, account, Number(now / NANOS_PER_MILLI));
   if (opened?.ok !== true) {
-    const begun = { connectionId: ports.newId(), graceMillis };
+    const begun = { connectionId: ports.newId(), attachment, graceMillis };
     return opened === undefined ? begun : { ...begun, error: opened.error };
   }
   const { point } = opened;
   const seen = hello.seen ?? {};
   try {
     const held = point.subscriptions.length > 0 ? await ports.folds.acquire(account) : undefined;
-    return { connectionId: point.connectionId, graceMillis, resumed: { point, seen, held } };
+    return {
+      connectionId: point.connectionId,
+      // Later than the one before, however the clocks of their gateways differ.
+      attachment: Math.max(attachment, point.attachment + 1),
+      graceMillis,
+      resumed: { point, seen, held },
+    };
   } catch (error) {
     if (error instanceof CellAway) return undefined;
     throw error;

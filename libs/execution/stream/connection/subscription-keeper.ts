@@ -36,6 +36,7 @@ export class SubscriptionKeeper implements FoldListener {
       {
         ...{ tokens, clock, limits, outbox: connection.outbox, account: connection.account },
         connectionId: greeting.connectionId,
+        attachment: greeting.attachment,
         denied: this.providers.denied,
         onResync: (reason) => {
           meter.resynced(reason);
