@@ -46,7 +46,7 @@ function asObject(text: string): Record<string, unknown> {
 export class DemoTrader {
   constructor(
     private readonly url: string,
-    private readonly headers: Readonly<Record<string, string>>,
+    readonly headers: Readonly<Record<string, string>>,
     readonly userId: string,
   ) {}
 
