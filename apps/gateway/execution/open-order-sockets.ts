@@ -70,7 +70,14 @@ export async function openOrderSockets({
   scope.onStop('sockets of orders', () => stream.stop());
   listener.upgradeBy(
     new SocketUpgrades({
-      ...{ authenticator, sessions, sockets: stream.sockets, clock, newRequestId: randomUUID },
+      ...{
+        authenticator,
+        sessions,
+        sockets: stream.sockets,
+        seats: stream.seats,
+        clock,
+        newRequestId: randomUUID,
+      },
       ...{ dialect: executionDialect(authenticator), limits: SERVER_LIMITS },
       onFault: (error) => {
         onFault('a handshake failed', error);

@@ -1,6 +1,7 @@
 import type { Instant } from '#libs/base/instant.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import type { OperatorRequest, TraderRequest } from '../protocol/cell-protocol.js';
+import type { LimitRow } from '../protocol/cell-replies.js';
 import { positionId } from '../protocol/position-id.js';
 import { exposureRecord, isInDoubt } from '../rules/exposure.js';
 import type { OrderState } from '../rules/order.js';
@@ -10,6 +11,7 @@ import { waitingSince } from '../rules/decide/cancel.js';
 import { emptyUser, orderOf, type UserState } from '../rules/user.js';
 import { answer, NO_ORDER, refusal } from './cell-task.js';
 import type { FormerOrders } from './former-orders.js';
+import type { OpenSockets } from './open-sockets.js';
 import type { OrderWatch } from './order-watch.js';
 import type { Slots } from './slots.js';
 import type { Switchboard } from './switchboard.js';
@@ -22,6 +24,7 @@ export interface CellReadPorts {
   readonly users: Users;
   readonly former: FormerOrders;
   readonly slots: Slots;
+  readonly sockets: OpenSockets;
   readonly switchboard: Switchboard;
   readonly watch: OrderWatch;
   readonly now: () => Instant;
@@ -83,10 +86,14 @@ export class CellReads {
   }
 
   limits({ user_id, ...key }: Request<'limits'>): LinkReply {
-    return answer('limits', {
-      limits: this.ports.slots.rows(user_id, key),
-      as_of: printTime(this.ports.now()),
-    });
+    const { slots, sockets, now } = this.ports;
+    const as_of = printTime(now());
+    const { max } = sockets;
+    const remaining = Math.max(max - sockets.countOf(user_id), 0);
+    const row: LimitRow = {
+      ...{ limit: 'sockets', scope: 'USER', max, window_ms: 0, remaining, resets_at: as_of },
+    };
+    return answer('limits', { limits: [...slots.rows(user_id, key), row], as_of });
   }
 
   tradingStatus({ user_id, venue }: Request<'trading_status'>): LinkReply {
@@ -97,6 +104,11 @@ export class CellReads {
   links({ user_id }: Request<'links'>): LinkReply {
     const links = [...this.stateOf(user_id).holdings.links].map(([venue, link]) => ({ venue, ...link }));
     return answer('links', { links });
+  }
+
+  takeSockets({ gateway, user_id, open }: Request<'sockets'>): LinkReply {
+    if (this.ports.sockets.change(gateway, { user_id, open })) return answer('sockets', {});
+    return refusal('RATE_LIMITED_CALLS', 'There are too many sockets.', { retry_after: 1 });
   }
 
   takeSlot({ user_id, limit }: Request<'take_slot'>): LinkReply {

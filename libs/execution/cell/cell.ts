@@ -195,7 +195,7 @@ type ReadRequest = Extract<
   {
     readonly op:
       | ('order' | 'order_fills' | 'orders_reconcile' | 'order_events' | 'live_orders' | 'exposure')
-      | ('limits' | 'trading_status' | 'links' | 'take_slot' | 'transfers' | 'reconciliation');
+      | ('limits' | 'trading_status' | 'links' | 'take_slot' | 'sockets' | 'transfers' | 'reconciliation');
   }
 >;
 
@@ -221,6 +221,8 @@ function readOf(reads: CellReads, request: ReadRequest): Promise<LinkReply> | Li
       return reads.links(request);
     case 'take_slot':
       return reads.takeSlot(request);
+    case 'sockets':
+      return reads.takeSockets(request);
     case 'transfers':
       return reads.transfers(request);
     case 'reconciliation':

@@ -14,6 +14,7 @@ import { ExecutorCalls } from './executor-calls.js';
 import { FormerOrders } from './former-orders.js';
 import { Observations } from './observations.js';
 import { OrderIds } from './order-ids.js';
+import { OpenSockets } from './open-sockets.js';
 import { OrderWatch } from './order-watch.js';
 import { Outcomes } from './outcomes.js';
 import { CellReads } from './cell-reads.js';
@@ -55,10 +56,10 @@ export function composeCell(ports: CellPorts): Cell {
       executors.lost(lease);
     },
   });
-  const { stalledAfterMillis } = settings;
-  const connections = new ConnectionDesk({ users, clock, submit });
+  const sockets = new OpenSockets(clock, settings.limitsFactor);
+  const connections = new ConnectionDesk({ users, sockets, clock, submit });
   const watch: OrderWatch = new OrderWatch({
-    ...{ clock, users, desk, now, submit, stalledAfterMillis },
+    ...{ clock, users, desk, now, submit, stalledAfterMillis: settings.stalledAfterMillis },
     isHearing: () => connections.isHearing,
   });
   const observations = new Observations({ newOrderId });
@@ -77,7 +78,7 @@ export function composeCell(ports: CellPorts): Cell {
     ...{ users, slots, switchboard, watch, outcomes, connections, former, newOrderId, newId, submit },
   });
   const transfers = new TransferDesk({ users, newId, submit, vault: ports.vault, isOurs: ports.isOurs });
-  const reads = new CellReads({ users, former, slots, switchboard, watch, now, durableHead });
+  const reads = new CellReads({ users, former, slots, sockets, switchboard, watch, now, durableHead });
 
   const loop = new CommandLoop<CellTypes>({
     ...{ writer, memory: users, encode: encodeCellEvent, now, clock, tracing: ports.tracing },

@@ -5,6 +5,7 @@ import type { PresenceRequest, TraderRequest } from '../protocol/cell-protocol.j
 import type { CellEvent } from '../rules/events.js';
 import type { OrderTerms } from '../rules/order.js';
 import { answer, cellTask, UNAVAILABLE, type CellTask } from './cell-task.js';
+import type { OpenSockets } from './open-sockets.js';
 import type { UserEntry } from './user-entry.js';
 import type { Users } from './users.js';
 
@@ -13,6 +14,7 @@ type Decide = (at: Instant) => CellEvent[];
 
 export interface ConnectionDeskPorts {
   readonly users: Users;
+  readonly sockets: OpenSockets;
   readonly clock: Clock;
   readonly submit: (task: CellTask) => boolean;
 }
@@ -120,7 +122,8 @@ export class ConnectionDesk {
     });
   }
 
-  presence({ here }: PresenceRequest): LinkReply {
+  presence({ gateway, sockets, here }: PresenceRequest): LinkReply {
+    if (sockets !== undefined) this.ports.sockets.heard(gateway, sockets);
     const heardAt = this.now();
     const lapsed: string[] = [];
     for (const { connection_id: id, attachment, grace_ms: graceMillis } of here) {

@@ -17,7 +17,7 @@ afterEach(() => session.close());
 /** Gives those that the cell has taken for lost. */
 async function claim(attachment = 1, grace_ms = GRACE): Promise<readonly string[]> {
   const here = [{ connection_id: ID, grace_ms, attachment }];
-  const { body } = await session.live.ask<'presence'>({ op: 'presence', here });
+  const { body } = await session.live.ask<'presence'>({ op: 'presence', gateway: 'g', here });
   return body.lapsed;
 }
 
@@ -163,5 +163,39 @@ describe('a connection', () => {
     expect(await statusOf(order_id)).toBe('queued');
     await tell('LOST', 2);
     await isCancelled(order_id);
+  });
+});
+
+describe('the sockets of a user', () => {
+  const open = async (gateway: string, count: number): Promise<number> => {
+    const { user_id } = session;
+    const { status } = await session.live.ask({
+      ...{ op: 'sockets', user_id, request_id: REQUEST, gateway, open: count },
+    });
+    return status;
+  };
+  const remaining = async (): Promise<unknown> => {
+    const { user_id } = session;
+    const { body } = await session.live.ask<'limits'>({ op: 'limits', user_id, request_id: REQUEST });
+    return body.limits.find(({ limit }) => limit === 'sockets');
+  };
+  const row = { limit: 'sockets', scope: 'USER', max: 10, window_ms: 0 };
+
+  it('are counted over all gateways, and those of a gateway that has died are given back', async () => {
+    await session.close();
+    session = await CellSession.open({ limitsFactor: 1 });
+    expect(await remaining()).toMatchObject({ ...row, remaining: 10 });
+    for (let count = 1; count <= 6; count += 1) expect(await open('g-1', count)).toBe(200);
+    for (let count = 1; count <= 4; count += 1) expect(await open('g-2', count)).toBe(200);
+    expect([await open('g-2', 5), await open('g-1', 7)]).toEqual([429, 429]);
+    expect(await remaining()).toMatchObject({ ...row, remaining: 0 });
+    expect([await open('g-1', 5), await open('g-2', 5)]).toEqual([200, 200]);
+    const sockets = [{ user_id: session.user_id, open: 5 }];
+    await pass(6, () => session.live.ask({ op: 'presence', gateway: 'g-2', sockets, here: [] }));
+    expect(await remaining()).toMatchObject({ ...row, remaining: 5 });
+    await session.restart();
+    await session.live.ask({ op: 'presence', gateway: 'g-2', sockets, here: [] });
+    // With the wide limits of the other tests.
+    expect(await remaining()).toMatchObject({ remaining: 99_995 });
   });
 });

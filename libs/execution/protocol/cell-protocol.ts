@@ -72,8 +72,10 @@ export type TraderRequest = OrderCaller &
     | { readonly op: 'limits' }
     | { readonly op: 'trading_status'; readonly venue: VenueId }
     | { readonly op: 'links' }
-    /** Takes one token of a limit that is not of orders: reads, cancels, rpc, fee_quotes, sockets. */
+    /** Takes one token of a limit that is not of orders: reads, cancels, rpc, fee_quotes. */
     | { readonly op: 'take_slot'; readonly limit: 'cancels' | 'reads' | 'rpc' | 'fee_quotes' }
+    /** A gateway has so many sockets of the user, or asks for that many. */
+    | { readonly op: 'sockets'; readonly gateway: string; readonly open: number }
     /** A /ws connection that asked for cancel on disconnect is lost, is back, or has said goodbye. */
     | {
         readonly op: 'connection';
@@ -297,9 +299,18 @@ export type OperatorRequest =
   | { readonly op: 'reconciliation'; readonly user_id?: string; readonly venue?: VenueId }
   | { readonly op: 'cell_status' };
 
+export interface OpenSocketCount {
+  readonly user_id: string;
+  readonly open: number;
+}
+
 /** Of a gateway, at least every second: the connections that it has whose orders go with them. */
 export interface PresenceRequest {
   readonly op: 'presence';
+  /** Names this life of this gateway. */
+  readonly gateway: string;
+  /** All sockets of the cell's users; absent between two beats. */
+  readonly sockets?: readonly OpenSocketCount[];
   readonly here: readonly {
     readonly connection_id: string;
     readonly grace_ms: number;

@@ -35,6 +35,7 @@ export interface CellReplies {
     }[];
   };
   readonly take_slot: { readonly slots: ShownLimit };
+  readonly sockets: Readonly<Record<string, never>>;
   readonly connection: Readonly<Record<string, never>>;
   /** Those that the cell has taken for lost since, with their orders. */
   readonly presence: { readonly lapsed: readonly string[] };

@@ -163,6 +163,27 @@ it('a dead man who does not renew his timer has no order left at the venue that 
   expect(await trader.order(atE.order_id)).toMatchObject({ status: 'open' });
 }, 90_000);
 
+it('a user has ten sockets, and gets those of a killed gateway back', async () => {
+  const open = (): Promise<OrderStream> => OrderStream.open(floor.url, { headers: other.headers });
+  const left = async (): Promise<unknown> => {
+    const { body } = await other.send('GET', '/account/limits');
+    const rows = (body as { limits: { limit: string; max: number; remaining: number }[] }).limits;
+    return rows.filter(({ limit }) => limit === 'sockets').map(({ max, remaining }) => [max, remaining]);
+  };
+  const streams = [];
+  for (let socket = 0; socket < 10; socket += 1) streams.push(await open());
+  await expect(open()).rejects.toMatchObject({ status: 429 });
+  expect(await left()).toEqual([[10, 0]]);
+  await streams[0]?.close();
+  await eventually(async () => {
+    expect(await left()).toEqual([[10, 1]]);
+  });
+  await cluster.restartOf(GATEWAY, cluster.kill(GATEWAY));
+  await eventually(async () => {
+    expect(await left()).toEqual([[10, 10]]);
+  }, 10_000);
+}, 60_000);
+
 /** The first digit of the id of an order names its cell. */
 function cellOf(id: string): number {
   return Number.parseInt(id.slice(0, 1), 16);

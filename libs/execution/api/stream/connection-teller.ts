@@ -1,16 +1,21 @@
 import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import { pause, repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
-import type { PresenceRequest, TraderRequest } from '../../protocol/cell-protocol.js';
+import type { OpenSocketCount, PresenceRequest, TraderRequest } from '../../protocol/cell-protocol.js';
 import { fromWire } from '../../protocol/wire.js';
 import type { AttachedConnection, BegunConnection, ConnectionPresence } from '../../stream/presence.js';
 
+type Claim = PresenceRequest['here'][number];
 type ConnectionRequest = Extract<TraderRequest, { op: 'connection' }>;
 
 export interface ConnectionTellerPorts {
   /** Fails or gives another status than 200 where the cell was not told. */
   readonly ask: (user: string, request: ConnectionRequest) => Promise<LinkReply>;
+  /** Names this life of this gateway. */
+  readonly gateway: string;
+  readonly cells: number;
   readonly cellOf: (user: string) => number;
+  readonly sockets: { counts(): Iterable<OpenSocketCount> };
   readonly askCell: (cell: number, request: PresenceRequest) => Promise<LinkReply>;
   readonly newRequestId: () => string;
   readonly clock: Clock;
@@ -38,7 +43,7 @@ export class ConnectionTeller implements ConnectionPresence {
 
   start(): void {
     this.cancel = repeat(this.ports.clock, BEAT_MILLIS, () => {
-      this.beat(this.standing.values());
+      this.beat();
       return Promise.resolve();
     });
   }
@@ -54,7 +59,9 @@ export class ConnectionTeller implements ConnectionPresence {
     // Without a wish its orders stand, whatever was wished before.
     if (isResumed) this.tell(connection, graceMillis === undefined ? 'BYE' : 'RESUMED');
     // Before its first order, so that the cell knows the grace.
-    else if (graceMillis !== undefined) this.beat([connection]);
+    else if (graceMillis !== undefined) {
+      void this.say(this.ports.cellOf(connection.account), { here: [claimOf(connection)] });
+    }
   }
 
   ended({ connectionId, attachment }: AttachedConnection, how: 'BYE' | 'LOST'): void {
@@ -64,23 +71,24 @@ export class ConnectionTeller implements ConnectionPresence {
     this.tell(known, how);
   }
 
-  private beat(standing: Iterable<BegunConnection>): void {
-    const here = new Map<number, PresenceRequest['here'][number][]>();
-    for (const { account, connectionId: connection_id, graceMillis: grace_ms = 0, attachment } of standing) {
-      const cell = this.ports.cellOf(account);
-      const those = here.get(cell) ?? [];
-      here.set(cell, those);
-      those.push({ connection_id, grace_ms, attachment });
-    }
-    for (const [cell, those] of here) void this.beatOne(cell, those);
+  private beat(): void {
+    const { cells, cellOf, sockets } = this.ports;
+    const beats = Array.from({ length: cells }, (): { sockets: OpenSocketCount[]; here: Claim[] } => ({
+      ...{ sockets: [], here: [] },
+    }));
+    for (const count of sockets.counts()) beats[cellOf(count.user_id)]?.sockets.push(count);
+    for (const standing of this.standing.values())
+      beats[cellOf(standing.account)]?.here.push(claimOf(standing));
+    for (const [cell, beat] of beats.entries()) void this.say(cell, beat);
   }
 
   /** What is not heard is said again with the next beat. */
-  private async beatOne(cell: number, here: PresenceRequest['here']): Promise<void> {
+  private async say(cell: number, said: Pick<PresenceRequest, 'here' | 'sockets'>): Promise<void> {
+    const { askCell, gateway } = this.ports;
     try {
-      const { status, body } = await this.ports.askCell(cell, { op: 'presence', here });
+      const { status, body } = await askCell(cell, { op: 'presence', gateway, ...said });
       const lapsed = status === 200 ? lapsedIn(fromWire(body)) : [];
-      for (const { connection_id, attachment } of here) {
+      for (const { connection_id, attachment } of said.here) {
         const known = this.standing.get(connection_id);
         if (lapsed.includes(connection_id) && known?.attachment === attachment) known.onLapsed();
       }
@@ -124,6 +132,10 @@ export class ConnectionTeller implements ConnectionPresence {
       return false;
     }
   }
+}
+
+function claimOf({ connectionId, graceMillis = 0, attachment }: BegunConnection): Claim {
+  return { connection_id: connectionId, grace_ms: graceMillis, attachment };
 }
 
 function lapsedIn(body: unknown): readonly unknown[] {

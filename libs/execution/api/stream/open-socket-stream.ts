@@ -18,6 +18,7 @@ import { UserFolds } from '../../stream/user-folds.js';
 import { askLiveOrders } from './live-orders.js';
 import { ConnectionTeller } from './connection-teller.js';
 import { SocketMetrics } from './socket-metrics.js';
+import { SocketSeats } from './socket-seats.js';
 import { SocketServer } from './socket-server.js';
 
 /** The cells, as a gateway reaches them. */
@@ -51,6 +52,7 @@ export interface SocketStreamParts {
 
 export interface SocketStream {
   readonly sockets: SocketServer;
+  readonly seats: SocketSeats;
   /** Says goodbye to everybody, and follows nothing any more. */
   stop(): Promise<void>;
 }
@@ -84,8 +86,10 @@ export async function openSocketStream(parts: SocketStreamParts): Promise<Socket
     cellOf: (user) => cells.cellOf(user),
     liveOrders: (user) => askLiveOrders(ask, user, randomUUID()),
   });
+  const own = { gateway: randomUUID(), ask, newRequestId: randomUUID };
+  const seats = new SocketSeats({ ...own, max: parts.socketsOfUser });
   const presence = new ConnectionTeller({
-    ...{ ask, newRequestId: randomUUID, clock },
+    ...{ ...own, sockets: seats, cells: cells.count, clock },
     cellOf: (user) => cells.cellOf(user),
     askCell: (cell, request) => cells.ask(cell, request),
   });
@@ -105,6 +109,7 @@ export async function openSocketStream(parts: SocketStreamParts): Promise<Socket
   const sockets = new SocketServer(hub, faulty);
   return {
     sockets,
+    seats,
     stop: async () => {
       await sockets.drain();
       stopLooking();

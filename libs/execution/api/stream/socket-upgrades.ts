@@ -8,6 +8,7 @@ import type { Reply } from '#libs/edge/reply/reply.js';
 import type { ApiAuthenticator, CallerOutcome } from '#libs/identity/api-keys/authenticate.js';
 import { CELL_AWAY, TOO_MANY_SOCKETS, type FrameRefusal } from '../../stream/server-messages.js';
 import type { CallerSessions } from './caller-sessions.js';
+import type { SocketSeats } from './socket-seats.js';
 import type { SocketServer } from './socket-server.js';
 
 export const SOCKET_PATH = '/ws';
@@ -18,6 +19,7 @@ export interface SocketUpgradePorts extends RefusalPorts {
   readonly authenticator: Pick<ApiAuthenticator, 'authenticate'>;
   readonly sessions: CallerSessions;
   readonly sockets: SocketServer;
+  readonly seats: SocketSeats;
   readonly onFault: (error: unknown) => void;
 }
 
@@ -45,7 +47,7 @@ export class SocketUpgrades implements UpgradeHandler {
     head: Buffer,
     fail: () => void,
   ): Promise<Reply | undefined> {
-    const { dialect, sessions, sockets, onFault } = this.ports;
+    const { dialect, sessions, sockets, seats, onFault } = this.ports;
     try {
       const outcome = await this.callerOf(request);
       if (!outcome.ok) return { status: outcome.refusal.status, body: { error: outcome.refusal.error } };
@@ -57,7 +59,15 @@ export class SocketUpgrades implements UpgradeHandler {
       }
       const { hub } = sockets;
       if (hub.isDraining || hub.isBlind) return replyOf(CELL_AWAY);
-      if (!hub.hasRoomFor(outcome.caller.user_id)) return replyOf(TOO_MANY_SOCKETS, { 'retry-after': '1' });
+      const user = outcome.caller.user_id;
+      if (!(await seats.take(user))) return replyOf(TOO_MANY_SOCKETS, { 'retry-after': '1' });
+      if (socket.destroyed) {
+        seats.leave(user);
+        return undefined;
+      }
+      socket.once('close', () => {
+        seats.leave(user);
+      });
       socket.off('error', fail);
       const isOpen = sockets.open(request, socket, head, () =>
         sessions.credentialsOf({ ...outcome, address: addressOf(request) }),
