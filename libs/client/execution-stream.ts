@@ -44,6 +44,8 @@ const PATIENCE_MS = 15_000;
 /** One socket of order execution: says what it is told to, collects what it hears, and judges nothing. */
 export class OrderStream {
   readonly frames: OrderFrame[] = [];
+  /** What was asked, by its `req_id`. */
+  readonly asked = new Map<string, string>();
   closed: { readonly code: number; readonly reason: string } | undefined;
   /** The latest token, and the last `seq` of each subscription. */
   token: string | undefined;
@@ -113,7 +115,9 @@ export class OrderStream {
   /** Resolves with the reply, whatever it is. */
   ask(op: string, fields: Fields = {}, reqId: string = randomUUID()): Promise<OrderFrame> {
     const reply = this.until((frame) => frame.req_id === reqId);
-    this.say(JSON.stringify({ op, req_id: reqId, ...fields }));
+    const text = JSON.stringify({ op, req_id: reqId, ...fields });
+    this.asked.set(reqId, text);
+    this.say(text);
     return reply;
   }
 

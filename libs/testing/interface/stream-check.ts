@@ -7,6 +7,8 @@ const WORDLESS = new Set([1005, 1006]);
 
 interface Said {
   readonly type?: unknown;
+  /** What clients of `/ws` say in its place. */
+  readonly op?: unknown;
 }
 
 /** Holds frames of streams against the document, and keeps account of which of its parts they have shown. */
@@ -53,7 +55,7 @@ export class StreamCheck {
   }
 
   private messageFaults(known: ReadonlyMap<unknown, StreamMessage>, said: Said | undefined): string[] {
-    const message = known.get(said?.type);
+    const message = known.get(said?.type ?? said?.op);
     if (message === undefined) return [`message ${JSON.stringify(said).slice(0, 200)} is not documented`];
     const faults = this.schemas.faults(message.payload, said);
     if (faults.length > 0) return faults.map((fault) => `message ${message.name}: ${fault}`);

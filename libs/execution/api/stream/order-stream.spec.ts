@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '#libs/testing/eventually.js';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 import { JournalUserEvents } from '../../stream/user-events.js';
-import { JournaledCell } from '#libs/testing/execution/journaled-cell.js';
+import { fillId, JournaledCell } from '#libs/testing/execution/journaled-cell.js';
+import { SocketCheck } from '#libs/testing/execution/socket-check.js';
 import { SocketGateway, type SocketGatewayOptions } from '#libs/testing/execution/socket-gateway.js';
 
 type OrderStream = Awaited<ReturnType<SocketGateway['connect']>>;
@@ -13,7 +14,7 @@ let cell: JournaledCell;
 let gateway: SocketGateway;
 let cellUrl: string;
 let open: OrderStream[];
-
+const check = new SocketCheck();
 async function startGateway(options: Partial<SocketGatewayOptions> = {}): Promise<SocketGateway> {
   gateway = new SocketGateway({ cellUrl, reader: store, ...options });
   await gateway.start();
@@ -29,10 +30,18 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  expect(open.flatMap((one) => check.faults(one))).toEqual([]);
   for (const one of open) one.kill();
   await gateway.stop();
   cell.stop();
   expect(gateway.faults).toEqual([]);
+});
+
+afterAll(() => {
+  expect(check.unseen).toEqual([
+    ...['unsubscribe', 'order.cancel', 'order.cancel_all', 'order.amend'],
+    ...['unsubscribed', 'settlement', 'fill_reversal', 'session_expiring'],
+  ]);
 });
 
 /** A socket before its `hello`. */
@@ -88,18 +97,18 @@ describe('the channel of orders', () => {
         sent: { quantity: 10_000_000n, price: 400_000n },
       },
       { ...cell.of('ada', order), type: 'ORDER_PLACED', exchange_order_id: 'x' },
-      cell.fill('ada', order, 4_000_000n, 'f1'),
-      cell.fill('ada', order, 4_000_000n, 'f1'),
-      cell.fill('ada', order, 6_000_000n, 'f2'),
+      cell.fill('ada', order, 4_000_000n, 1),
+      cell.fill('ada', order, 4_000_000n, 1),
+      cell.fill('ada', order, 6_000_000n, 2),
     ]);
     await untilTold(stream, [
       '0 snapshot 1',
       '1 order_update ACCEPTED v1',
       '2 order_update SUBMITTING v2',
       '3 order_update OPEN v3',
-      '4 fill f1',
+      `4 fill ${fillId(1)}`,
       '5 order_update FILL v4',
-      '6 fill f2',
+      `6 fill ${fillId(2)}`,
       '7 order_update FILLED v5',
     ]);
     const snapshot = await stream.until(({ type }) => type === 'snapshot');
@@ -114,7 +123,7 @@ describe('the channel of orders', () => {
     });
     const fill = await stream.until(({ type }) => type === 'fill');
     expect(fill).toMatchObject({
-      fill_id: 'f1',
+      fill_id: fillId(1),
       order_id: order,
       exchange_id: 'venue_b',
       quantity: '4',
@@ -163,8 +172,8 @@ describe('the channel of orders', () => {
     ]);
     const stream = await greeted();
     await stream.subscribe();
-    await cell.write([cell.fill('ada', order, 1_000_000n, 'late')]);
-    await untilTold(stream, ['0 snapshot 0', '1 fill late', '2 order_update FILL v3']);
+    await cell.write([cell.fill('ada', order, 1_000_000n, 9)]);
+    await untilTold(stream, ['0 snapshot 0', `1 fill ${fillId(9)}`, '2 order_update FILL v3']);
   });
 
   it('is heard although the cell says nothing', async () => {
@@ -182,15 +191,15 @@ describe('a connection that comes back', () => {
     const order = await cell.accept('ada');
     await untilTold(first, ['0 snapshot 0', '1 order_update ACCEPTED v1']);
     first.kill();
-    await cell.write([cell.fill('ada', order, 1_000_000n, 'f1')]);
+    await cell.write([cell.fill('ada', order, 1_000_000n, 1)]);
     const second = await connect();
     expect(await second.resume(first)).toMatchObject({
       resumed: true,
       subscriptions: [{ subscription_id: 's1', channel: 'orders' }],
     });
-    await untilTold(second, ['2 fill f1', '3 order_update FILL v2']);
+    await untilTold(second, [`2 fill ${fillId(1)}`, '3 order_update FILL v2']);
     await cell.accept('ada');
-    await untilTold(second, ['2 fill f1', '3 order_update FILL v2', '4 order_update ACCEPTED v1']);
+    await untilTold(second, [`2 fill ${fillId(1)}`, '3 order_update FILL v2', '4 order_update ACCEPTED v1']);
   });
 
   it('goes on at another gateway', async () => {
@@ -199,11 +208,11 @@ describe('a connection that comes back', () => {
     const order = await cell.accept('ada');
     await untilTold(first, ['0 snapshot 0', '1 order_update ACCEPTED v1']);
     await gateway.stop();
-    await cell.write([cell.fill('ada', order, 1_000_000n, 'f1')]);
+    await cell.write([cell.fill('ada', order, 1_000_000n, 1)]);
     await startGateway();
     const second = await connect();
     await second.resume(first);
-    await untilTold(second, ['2 fill f1', '3 order_update FILL v2']);
+    await untilTold(second, [`2 fill ${fillId(1)}`, '3 order_update FILL v2']);
   });
 
   it('is told out of the projection what is too long ago for the journal', async () => {
@@ -211,11 +220,11 @@ describe('a connection that comes back', () => {
     await first.subscribe();
     await gateway.stop();
     const order = await cell.accept('ada');
-    await cell.write([cell.fill('ada', order, 1_000_000n, 'f1')]);
+    await cell.write([cell.fill('ada', order, 1_000_000n, 1)]);
     await startGateway({ reach: 0, projected: new JournalUserEvents(store, 1e6) });
     const second = await connect();
     await second.resume(first);
-    await untilTold(second, ['1 order_update ACCEPTED v1', '2 fill f1', '3 order_update FILL v2']);
+    await untilTold(second, ['1 order_update ACCEPTED v1', `2 fill ${fillId(1)}`, '3 order_update FILL v2']);
   });
 
   it('begins anew where the past is gone', async () => {
@@ -384,19 +393,17 @@ describe('a slow reader', () => {
     const order = await cell.accept('ada', { quantity: 100_000_000_000n, bot_id: LONG });
     let fills = 0;
     for (let round = 0; round < 80; round += 1) {
-      await cell.write(
-        Array.from({ length: 20 }, () => cell.fill('ada', order, 1_000_000n, `f${(fills += 1)}`)),
-      );
+      await cell.write(Array.from({ length: 20 }, () => cell.fill('ada', order, 1_000_000n, (fills += 1))));
     }
     stream.goOnReading();
     expect(await stream.untilClosed()).toBe(4431);
     const second = await connect();
     await second.resume(stream);
-    await second.untilIt(() => second.frames.some(({ fill_id: id }) => id === `f${fills}`));
+    await second.untilIt(() => second.frames.some(({ fill_id: id }) => id === fillId(fills)));
     const all = [...stream.frames, ...second.frames].flatMap(({ fill_id: id }) =>
       id === undefined ? [] : [id],
     );
-    expect(all).toEqual(Array.from({ length: fills }, (_, fill) => `f${fill + 1}`));
+    expect(all).toEqual(Array.from({ length: fills }, (_, fill) => fillId(fill + 1)));
   });
 });
 
