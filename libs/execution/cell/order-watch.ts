@@ -254,7 +254,7 @@ export class OrderWatch {
         this.decide(entry, id, (now_, at) => expired(now_, at));
         return;
       case 'late-cancel':
-        this.decide(entry, id, (now_, at) => (this.isHanded(entry, now_) ? [] : decideLateCancel(now_, at)));
+        this.decide(entry, id, (now_, at) => decideLateCancel(now_, at));
         return;
       case 'stall':
         this.stall(entry, id);
@@ -270,8 +270,6 @@ export class OrderWatch {
 
   /** Set by the desk of reports: whoever was sending the order is gone. */
   lost: (entry: UserEntry, order_id: string) => void = () => undefined;
-  /** Whether a cancel is with an executor, which keeps to the time itself. */
-  isHanded: (entry: UserEntry, order: OrderState) => boolean = () => false;
 
   private stall(entry: UserEntry, id: string): void {
     const order = orderOf(entry.head, id);

@@ -1,6 +1,6 @@
 /**
- * JSON in which bigints are exact: `{"$n": "123"}`. No other object of our messages and events has that member, and no text can be
- * mistaken for one. Every event and message goes through here: functions that JSON would call for each member cost four times as much.
+ * JSON in which bigints are exact: `{"$n": "123"}`. An object that came from outside with such a member is kept as `{"$o": {...}}`, so
+ * nothing that a venue or a caller says is taken for a number. Functions that JSON would call for each member cost four times as much.
  */
 export function toWire(value: unknown): string {
   return JSON.stringify(withTexts(value));
@@ -8,10 +8,10 @@ export function toWire(value: unknown): string {
 
 export function fromWire(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  return text.includes(MARK) ? withNumbers(value) : value;
+  return MARK.test(text) ? withNumbers(value) : value;
 }
 
-const MARK = '"$n"';
+const MARK = /"\$[no]"/;
 
 /** The same value where there is no bigint in it; otherwise what leads to one is copied. */
 function withTexts(value: unknown): unknown {
@@ -27,7 +27,7 @@ function withTexts(value: unknown): unknown {
     copy ??= { ...value };
     copy[name] = written;
   }
-  return copy ?? value;
+  return '$n' in value || '$o' in value ? { $o: copy ?? value } : (copy ?? value);
 }
 
 function mayHold(member: unknown): boolean {
@@ -42,6 +42,10 @@ function withNumbers(value: unknown): unknown {
   }
   if (!isObject(value)) return value;
   if (typeof value.$n === 'string') return BigInt(value.$n);
+  return withNumbersInside(isObject(value.$o) ? value.$o : value);
+}
+
+function withNumbersInside(value: Record<string, unknown>): Record<string, unknown> {
   for (const name of Object.keys(value)) {
     const member = value[name];
     if (typeof member === 'object') value[name] = withNumbers(member);
