@@ -15,7 +15,7 @@ import type { LostAppend } from '#libs/testing/journals/steered-writer.js';
 import { nextDue } from '../memory/auction-book.js';
 
 /** Machines that do other things at the same time take their time. */
-jest.setTimeout(30_000);
+jest.setTimeout(60_000);
 
 const ROUNDS = 12;
 const SNAPSHOTS_OFTEN = { settings: { snapshotEvery: 10 } };

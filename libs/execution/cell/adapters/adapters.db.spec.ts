@@ -20,19 +20,22 @@ it('keeps the number of cells that a database was begun with', async () => {
 
 it('reads what operators have switched, but for what they have switched back', async () => {
   const user = randomUUID();
-  await database.pool.query(
+  const { rows: given } = await database.pool.query<{ mode: string; since: string }>(
     `insert into execution_control.switches (exchange_id, side, user_id, mode, since, resumes_at) values
-       ('venue_b', 'buy', null, 'cancel_only', '2026-11-28T12:00:00.5Z', '2026-11-28T13:00:00Z'),
-       (null, null, $1, 'halted', '2026-11-28T12:00:01Z', null),
-       ('venue_e', null, null, 'on', '2026-11-28T12:00:02Z', null)`,
+       ('venue_b', 'buy', null, 'cancel_only', now(), '2026-11-28T13:00:00Z'),
+       (null, null, $1, 'halted', now(), null),
+       ('venue_e', null, null, 'on', now(), null)
+     returning mode, to_char(since at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"000Z"') as since`,
     [user],
   );
+  // The database says since when.
+  const sinceOf = (mode: string): string | undefined => given.find((row) => row.mode === mode)?.since;
   const switches = [...(await new SwitchTable(database.pool).read())];
-  expect(switches.sort((a, b) => (a.since < b.since ? -1 : 1))).toEqual([
+  expect(switches.sort((a, b) => (a.mode < b.mode ? -1 : 1))).toEqual([
     {
       ...{ venue: 'venue_b', side: 'buy', mode: 'cancel_only' },
-      ...{ since: '2026-11-28T12:00:00.500000000Z', resumes_at: '2026-11-28T13:00:00.000000000Z' },
+      ...{ since: sinceOf('cancel_only'), resumes_at: '2026-11-28T13:00:00.000000000Z' },
     },
-    { user_id: user, mode: 'halted', since: '2026-11-28T12:00:01.000000000Z' },
+    { user_id: user, mode: 'halted', since: sinceOf('halted') },
   ]);
 });
