@@ -1,0 +1,24 @@
+import type { OrderFrame } from '#libs/client/execution-stream.js';
+
+/** What the channel has told: type, seq and what matters of it. */
+export function told(frames: readonly OrderFrame[], id = 's1'): string[] {
+  return frames
+    .filter((frame) => frame.subscription_id === id && frame.seq !== undefined)
+    .map((frame) => `${frame.seq ?? ''} ${frame.type} ${wordOf(frame)}`);
+}
+
+function wordOf(frame: OrderFrame): string {
+  if (frame.type === 'snapshot') return String((frame.orders as unknown[]).length);
+  const { version } = (frame.order ?? {}) as { readonly version?: number };
+  if (frame.type === 'order_update') return `${frame.reason ?? ''} v${version ?? ''}`;
+  return String(frame.fill_id ?? frame.kind);
+}
+
+/** Of the only order, as snapshots and changes tell them. */
+export function versionsIn(frames: readonly OrderFrame[]): number[] {
+  return frames.flatMap(({ order, orders }) =>
+    [order, ...(Array.isArray(orders) ? (orders as unknown[]) : [])].flatMap((one) =>
+      typeof one === 'object' && one !== null && 'version' in one ? [Number(one.version)] : [],
+    ),
+  );
+}
