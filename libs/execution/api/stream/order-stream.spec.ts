@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { OrderStream } from '#libs/client/execution-stream.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 import { JournalUserEvents } from '../../stream/user-events.js';
@@ -8,6 +7,7 @@ import { told, versionsIn } from '#libs/testing/execution/channel-words.js';
 import { SocketCheck } from '#libs/testing/execution/socket-check.js';
 import { SocketGateway, type SocketGatewayOptions } from '#libs/testing/execution/socket-gateway.js';
 
+type OrderStream = Awaited<ReturnType<SocketGateway['connect']>>;
 let store: MemoryJournalStore;
 let cell: JournaledCell;
 let gateway: SocketGateway;
