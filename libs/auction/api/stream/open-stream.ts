@@ -17,6 +17,7 @@ import { Feed } from '../../stream/feed/feed.js';
 import { HistoryCatchUps } from '../../stream/feed/history-catch-up.js';
 import { STREAM_LIMITS } from '#libs/auction/stream/stream-limits.js';
 import type { Sessions } from '#libs/socket/session-guard.js';
+import { SocketServer } from '#libs/socket/socket-server.js';
 import { ResumeTokens } from '#libs/socket/resume-token.js';
 import { openStreamHub } from '../../stream/stream-hub.js';
 import type { OwnerRouter } from '../owner-router.js';
@@ -110,7 +111,7 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
   scope.onStop('presence', () => {
     presence.stop();
   });
-  return new StreamServer(hub, sessions, onFault);
+  return new StreamServer(new SocketServer(hub, onFault), sessions);
 }
 
 export function nowOf(clock: Clock): () => string {

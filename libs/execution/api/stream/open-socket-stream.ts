@@ -6,6 +6,7 @@ import type { LinkReply } from '#libs/link/link-protocol.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { ResumeTokens } from '#libs/socket/resume-token.js';
 import type { Sessions } from '#libs/socket/session-guard.js';
+import { SocketServer } from '#libs/socket/socket-server.js';
 import type { PresenceRequest, TraderRequest } from '../../protocol/cell-protocol.js';
 import type { VenueId } from '../../rules/venues.js';
 import { CellFeed } from '../../stream/cell-feed.js';
@@ -13,13 +14,13 @@ import type { CommandTaker, VenueAccess, StreamCaller } from '../../stream/ports
 import { resumePoints } from '../../stream/resume-point.js';
 import { SOCKET_LIMITS, type SocketLimits } from '../../stream/socket-limits.js';
 import { openSocketHub } from '../../stream/socket-hub.js';
+import type { OrderSubscription } from '../../stream/subscriptions.js';
 import { JournalUserEvents, LayeredUserEvents, type UserEvents } from '../../stream/user-events.js';
 import { UserFolds } from '../../stream/user-folds.js';
 import { askLiveOrders } from './live-orders.js';
 import { ConnectionTeller } from './connection-teller.js';
 import { SocketMetrics } from './socket-metrics.js';
 import { SocketSeats } from './socket-seats.js';
-import { SocketServer } from './socket-server.js';
 
 /** The cells, as a gateway reaches them. */
 export interface StreamCells {
@@ -51,7 +52,7 @@ export interface SocketStreamParts {
 }
 
 export interface SocketStream {
-  readonly sockets: SocketServer;
+  readonly sockets: SocketServer<StreamCaller, OrderSubscription>;
   readonly seats: SocketSeats;
   /** Says goodbye to everybody, and follows nothing any more. */
   stop(): Promise<void>;

@@ -5,11 +5,13 @@ import { refuse, type RefusalPorts } from '#libs/edge/server/edge-server.js';
 import { bearerToken, protocolToken } from '#libs/edge/exchange/request-headers.js';
 import { splitTarget } from '#libs/edge/exchange/target.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
+import type { SocketServer } from '#libs/socket/socket-server.js';
 import type { ApiAuthenticator, CallerOutcome } from '#libs/identity/api-keys/authenticate.js';
+import type { StreamCaller } from '../../stream/ports.js';
+import type { OrderSubscription } from '../../stream/subscriptions.js';
 import { CELL_AWAY, TOO_MANY_SOCKETS, type FrameRefusal } from '../../stream/server-messages.js';
 import type { CallerSessions } from './caller-sessions.js';
 import type { SocketSeats } from './socket-seats.js';
-import type { SocketServer } from './socket-server.js';
 
 export const SOCKET_PATH = '/ws';
 const KEY = /^[A-Za-z0-9+/]{22}==$/;
@@ -18,7 +20,7 @@ const VERSION = '13';
 export interface SocketUpgradePorts extends RefusalPorts {
   readonly authenticator: Pick<ApiAuthenticator, 'authenticate'>;
   readonly sessions: CallerSessions;
-  readonly sockets: SocketServer;
+  readonly sockets: SocketServer<StreamCaller, OrderSubscription>;
   readonly seats: SocketSeats;
   readonly onFault: (error: unknown) => void;
 }
@@ -69,9 +71,9 @@ export class SocketUpgrades implements UpgradeHandler {
         seats.leave(user);
       });
       socket.off('error', fail);
-      const isOpen = sockets.open(request, socket, head, () =>
-        sessions.credentialsOf({ ...outcome, address: addressOf(request) }),
-      );
+      const isOpen = sockets.upgrade(request, socket, head, (ws) => {
+        sockets.open(ws, socket, sessions.credentialsOf({ ...outcome, address: addressOf(request) }));
+      });
       return isOpen ? undefined : dialect.refuse({ kind: 'malformed-request' });
     } catch (error) {
       onFault(error);

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
-import type { ClientCredentials } from '#libs/socket/client-connection.js';
-import { Departures } from '#libs/socket/departures.js';
-import { StreamWebSocket } from '#libs/socket/web-socket.js';
-import type { StreamCaller } from '../../stream/ports.js';
-import type { SocketHub } from '../../stream/socket-hub.js';
+import type { ClientCredentials } from './client-connection.js';
+import type { ConnectionHub } from './connection-hub.js';
+import { Departures } from './departures.js';
+import type { SessionHolder } from './session-guard.js';
+import { StreamWebSocket } from './web-socket.js';
 
 /** A longer frame is closed with 1009 by the WebSocket library. */
 const MAX_FRAME_BYTES = 64 * 1024;
@@ -15,7 +15,7 @@ const NO_CLOSE_FRAME = 1006;
 const DRAIN_MILLIS = 1_000;
 
 /** Makes sockets of handshakes that may come in, and connections of sockets. */
-export class SocketServer {
+export class SocketServer<Who extends SessionHolder, Addressee> {
   private readonly sockets = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
@@ -29,7 +29,7 @@ export class SocketServer {
   private isUnreadable = false;
 
   constructor(
-    readonly hub: SocketHub,
+    readonly hub: ConnectionHub<Who, Addressee>,
     private readonly onFault: (error: unknown) => void,
   ) {
     // By itself it would answer in words of its own.
@@ -44,27 +44,25 @@ export class SocketServer {
   }
 
   /** False for a handshake that the WebSocket library cannot read. */
-  open(
-    request: IncomingMessage,
-    wire: Duplex,
-    head: Buffer,
-    credentialsOf: () => ClientCredentials<StreamCaller>,
-  ): boolean {
+  upgrade(request: IncomingMessage, wire: Duplex, head: Buffer, upgraded: (ws: WebSocket) => void): boolean {
     this.isUnreadable = false;
-    this.sockets.handleUpgrade(request, wire, head, (ws) => {
-      ws.on('error', () => undefined);
-      try {
-        this.attach(ws, new StreamWebSocket(ws, wire, this.departures), credentialsOf());
-      } catch (error) {
-        // Whoever called has no use for it, and a process must not end by one socket.
-        this.onFault(error);
-        ws.terminate();
-      }
-    });
+    this.sockets.handleUpgrade(request, wire, head, upgraded);
     return !this.isUnreadable;
   }
 
-  private attach(ws: WebSocket, ours: StreamWebSocket, credentials: ClientCredentials<StreamCaller>): void {
+  /** In the same turn as the handshake, so that no message comes before somebody hears it. */
+  open(ws: WebSocket, wire: Duplex, credentials: ClientCredentials<Who>): void {
+    ws.on('error', () => undefined);
+    try {
+      this.attach(ws, new StreamWebSocket(ws, wire, this.departures), credentials);
+    } catch (error) {
+      // Whoever called has no use for it, and a process must not end by one socket.
+      this.onFault(error);
+      ws.terminate();
+    }
+  }
+
+  private attach(ws: WebSocket, ours: StreamWebSocket, credentials: ClientCredentials<Who>): void {
     const connection = this.hub.open(ours, credentials);
     ws.on('message', (data, isBinary) => {
       try {
