@@ -1,7 +1,7 @@
 import type { NumberedEntry } from '../rules/told/timeline-entry.js';
 import type { JsonObject } from '#libs/edge/decoding/strict-json.js';
 import type { Caller } from '#libs/edge/endpoint.js';
-import type { EndedBy } from '#libs/socket/client-connection.js';
+import type { ConnectionMeter } from '#libs/socket/connection-metrics.js';
 import type { StreamCommandName } from './client-messages.js';
 import type { ResyncReason } from './server-messages.js';
 
@@ -66,11 +66,4 @@ export interface Presence {
   gone(connection: WatchedConnection, how: 'BYE' | 'LOST'): void;
 }
 
-export interface StreamMeter {
-  opened(): void;
-  /** Once for each, as soon as nothing more is sent to it. */
-  closed(code: number, by: EndedBy): void;
-  received(type: string): void;
-  resumed(outcome: 'RESUMED' | 'INVALID' | 'EXPIRED'): void;
-  resynced(reason: ResyncReason): void;
-}
+export type StreamMeter = ConnectionMeter<ResyncReason>;

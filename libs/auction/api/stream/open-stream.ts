@@ -25,7 +25,7 @@ import { PresenceReporter } from './presence-reporter.js';
 import { startingPoint } from './starting-point.js';
 import type { StreamArchive } from './stream-archive.js';
 import type { StreamCommands } from './stream-commands.js';
-import { StreamMetrics } from './stream-metrics.js';
+import { streamMetrics } from './stream-metrics.js';
 import type { streamSettings } from './stream-settings.js';
 import { StreamServer } from './stream-server.js';
 
@@ -73,7 +73,7 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
       tell(shard === undefined ? 'all' : String(shard), error);
     },
   });
-  const meter = new StreamMetrics(registry, () => feed);
+  const meter = streamMetrics(registry, () => feed);
   await feed.start().catch(refuseUnreadable);
   owners.onNotice((shard, notice) => {
     feed.hear(shard, notice);

@@ -6,6 +6,7 @@ import type { LinkReply } from '#libs/link/link-protocol.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { ResumeTokens } from '#libs/socket/resume-token.js';
 import type { Sessions } from '#libs/socket/session-guard.js';
+import { ConnectionMetrics } from '#libs/socket/connection-metrics.js';
 import { SocketServer } from '#libs/socket/socket-server.js';
 import type { PresenceRequest, TraderRequest } from '../../protocol/cell-protocol.js';
 import type { VenueId } from '../../rules/venues.js';
@@ -19,7 +20,6 @@ import { JournalUserEvents, LayeredUserEvents, type UserEvents } from '../../str
 import { UserFolds } from '../../stream/user-folds.js';
 import { askLiveOrders } from './live-orders.js';
 import { ConnectionTeller } from './connection-teller.js';
-import { SocketMetrics } from './socket-metrics.js';
 import { SocketSeats } from './socket-seats.js';
 
 /** The cells, as a gateway reaches them. */
@@ -57,6 +57,13 @@ export interface SocketStream {
   /** Says goodbye to everybody, and follows nothing any more. */
   stop(): Promise<void>;
 }
+
+const METRICS = {
+  open: 'sotto_execution_sockets',
+  prefix: 'sotto_execution_socket',
+  kind: 'op',
+  connections: 'Sockets of order execution',
+};
 
 /** Unless something else is said. */
 const REACH = 5_000;
@@ -100,7 +107,7 @@ export async function openSocketStream(parts: SocketStreamParts): Promise<Socket
       ...{ sessions: parts.sessions, commands: parts.commands, access: parts.access, venues: parts.venues },
       tokens: new ResumeTokens(parts.keys, resumePoints, parts.incarnation),
       presence,
-      meter: new SocketMetrics(parts.registry),
+      meter: new ConnectionMetrics(parts.registry, METRICS),
     },
     feed,
     parts.socketsOfUser,

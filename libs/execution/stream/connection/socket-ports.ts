@@ -1,4 +1,5 @@
-import type { ClientConnection, ConnectionPorts, EndedBy } from '#libs/socket/client-connection.js';
+import type { ClientConnection, ConnectionPorts } from '#libs/socket/client-connection.js';
+import type { ConnectionMeter } from '#libs/socket/connection-metrics.js';
 import type { ResumeTokens } from '#libs/socket/resume-token.js';
 import type { VenueId } from '../../rules/venues.js';
 import type { CommandTaker, VenueAccess, StreamCaller } from '../ports.js';
@@ -10,15 +11,6 @@ import type { OrderSubscription } from '../subscriptions.js';
 import type { UserEvents } from '../user-events.js';
 import type { UserFolds } from '../user-folds.js';
 
-export interface SocketMeter {
-  opened(): void;
-  /** Once for each, as soon as nothing more is sent to it. */
-  closed(code: number, by: EndedBy): void;
-  received(op: string): void;
-  resumed(outcome: 'RESUMED' | 'INVALID' | 'EXPIRED'): void;
-  resynced(reason: SocketResyncReason): void;
-}
-
 /** What all connections of a process have in common. */
 export interface SocketPorts extends ConnectionPorts<StreamCaller> {
   readonly folds: UserFolds;
@@ -29,7 +21,7 @@ export interface SocketPorts extends ConnectionPorts<StreamCaller> {
   /** Those that are registered. */
   readonly venues: readonly VenueId[];
   readonly presence: ConnectionPresence;
-  readonly meter: SocketMeter;
+  readonly meter: ConnectionMeter<SocketResyncReason>;
   readonly limits: SocketLimits;
   readonly newId: () => string;
 }

@@ -1,20 +1,20 @@
 import { Registry } from 'prom-client';
 import { beforeEach, expect, it } from '@jest/globals';
-import { StreamMetrics } from './stream-metrics.js';
+import { ConnectionMetrics } from './connection-metrics.js';
 
-const FEED = { positions: () => new Map(), stoppedShards: [] };
+const NAMES = { open: 'streams', prefix: 'stream', kind: 'type', connections: 'Streams' };
 
 let registry: Registry;
-let metrics: StreamMetrics;
+let metrics: ConnectionMetrics<string>;
 
 beforeEach(() => {
   registry = new Registry();
-  metrics = new StreamMetrics(registry, () => FEED as never);
+  metrics = new ConnectionMetrics(registry, NAMES);
 });
 
 /** What has been counted of streams that have ended, by who has closed them and the code. */
 async function closes(): Promise<Readonly<Record<string, number>>> {
-  const text = await registry.getSingleMetricAsString('sotto_stream_closes_total');
+  const text = await registry.getSingleMetricAsString('stream_closes_total');
   const rows = [...text.matchAll(/^\w+\{code="(\w+)",by="(\w+)"\} (\d+)$/gm)];
   return Object.fromEntries(
     rows
@@ -24,7 +24,7 @@ async function closes(): Promise<Readonly<Record<string, number>>> {
 }
 
 it('has a place for everything that we close with from the beginning', async () => {
-  const text = await registry.getSingleMetricAsString('sotto_stream_closes_total');
+  const text = await registry.getSingleMetricAsString('stream_closes_total');
   for (const code of [1000, 4400, 4401, 4408, 4431, 4503])
     expect(text).toContain(`{code="${code}",by="gateway"} 0`);
 });
