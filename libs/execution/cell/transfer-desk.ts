@@ -54,9 +54,15 @@ export class TransferDesk {
     transfer_id: string,
   ): Promise<LinkReply> {
     const { vault } = this.ports;
-    const { user_id: account, venue, asset, amount } = request;
+    const { user_id: account, venue, asset, token, amount } = request;
     const isMoney = asset === CAPABILITIES[venue].settlement_currency;
-    const inVault = { transfer_id, account, venue, asset: isMoney ? '' : asset, amount };
+    const inVault = {
+      transfer_id,
+      account,
+      venue,
+      asset: isMoney ? '' : (token?.vault_asset ?? asset),
+      amount,
+    };
     const held = await vault.hold(inVault).catch(() => undefined);
     if (held === undefined) return UNAVAILABLE;
     if (held === 'too little')
@@ -80,7 +86,7 @@ export class TransferDesk {
     request: TransferRequest,
     { at, transferId: transfer_id }: { readonly at: Instant; readonly transferId: string },
   ): CellDecision {
-    const { venue, asset, amount, direction, client_request_id, user_id } = request;
+    const { venue, asset, token, amount, direction, client_request_id, user_id } = request;
     const content = `${venue}/${asset}/${amount}/${direction}`;
     const earlier = earlierOf(entry, request);
     if (earlier !== undefined) return { events: [], reply: () => repeated(earlier, content) };
@@ -91,7 +97,8 @@ export class TransferDesk {
       return isMoney
         ? refusedWith('INSUFFICIENT_BALANCE', 'There is not as much money that is free.')
         : refusedWith('INSUFFICIENT_POSITION', 'There are not as many tokens that are free.');
-    const terms = { transfer_id, venue, asset, amount, direction, client_request_id, content };
+    const of = { transfer_id, venue, asset, ...(token === undefined ? {} : { token }) };
+    const terms = { ...of, amount, direction, client_request_id, content };
     const transfer: Transfer = { terms, status: 'PENDING', created_at: at };
     return {
       events: [{ type: 'TRANSFER_HELD', at, user_id, venue, terms }],

@@ -1,6 +1,6 @@
 import type { Instant } from '#libs/base/instant.js';
 import type { LinkClient } from '#libs/link/link-client.js';
-import type { MovementKind } from '../rules/events.js';
+import type { MovementKind, TransferToken } from '../rules/events.js';
 import type { CancelCause, OrderFailure, OrderFill, OrderTerms, VenueCall } from '../rules/order.js';
 import type { MarketState } from '../rules/markets.js';
 import type { Micros } from '../rules/micros.js';
@@ -89,6 +89,7 @@ export type TraderRequest = OrderCaller &
         readonly op: 'transfer';
         readonly venue: VenueId;
         readonly asset: string;
+        readonly token?: TransferToken;
         readonly amount: Micros;
         readonly direction: 'to_vault' | 'from_vault';
         readonly client_request_id: string;

@@ -81,13 +81,20 @@ export type OrderEvent = OfOrder &
 /** Where money or tokens came from, or went to, other than by orders. */
 export type MovementKind = 'DEPOSIT' | 'WITHDRAWAL' | 'EXTERNAL_TRANSFER' | 'EXTERNAL_REDEMPTION';
 
+export interface TransferToken {
+  /** Contract and outcome of the auctions. */
+  readonly vault_asset: string;
+  readonly market_id: string;
+  readonly outcome: string;
+}
+
 export interface TransferTerms {
   readonly transfer_id: string;
   readonly venue: VenueId;
   /** The settlement currency, or a token id. */
   readonly asset: string;
-  /** Of a token, what the vault calls it: contract and outcome of the auctions. */
-  readonly vault_asset?: string;
+  /** Absent for money. */
+  readonly token?: TransferToken;
   readonly amount: Micros;
   /** Out of the trading domain into the vault, or the other way. */
   readonly direction: 'to_vault' | 'from_vault';

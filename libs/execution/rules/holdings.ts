@@ -251,10 +251,10 @@ function linked(holdings: Holdings, { venue, account, at }: EventOf<'VENUE_LINKE
   return { ...holdings, links, cash };
 }
 
-function moved(holdings: Holdings, event: EventOf<'BALANCE_MOVED'>): Holdings {
+function moved(holdings: Holdings, event: EventOf<'BALANCE_MOVED'>, named?: PositionName): Holdings {
   const { venue, asset, amount, occurred_at: at } = event;
   if (asset === CAPABILITIES[venue].settlement_currency) return withCash(holdings, venue, amount);
-  const name = namedToken(holdings, venue, asset);
+  const name = named ?? namedToken(holdings, venue, asset);
   // Tokens without a trade come and go at their average: they bring no gain.
   const wallet = walletAt(holdings, venue);
   const key = positionKey(venue, name, wallet);
@@ -313,10 +313,11 @@ function transferred(holdings: Holdings, event: TransferEvent): Holdings {
   const transfer = stepped(before, event);
   const after = { ...holdings, transfers: put(holdings.transfers, event.transfer_id, transfer) };
   if (event.type !== 'TRANSFER_COMPLETED') return after;
-  const { venue, asset, amount, direction } = before.terms;
+  const { venue, asset, token, amount, direction } = before.terms;
   const signed = direction === 'to_vault' ? -amount : amount;
   const movement = { movement: 'DEPOSIT', entry_id: event.reference, occurred_at: at } as const;
-  return moved(after, { ...event, type: 'BALANCE_MOVED', venue, asset, amount: signed, ...movement });
+  const come = { ...event, type: 'BALANCE_MOVED', venue, asset, amount: signed, ...movement } as const;
+  return moved(after, come, token === undefined ? undefined : { ...token, token_id: asset });
 }
 
 function stepped(before: Transfer, event: Exclude<TransferEvent, { type: 'TRANSFER_HELD' }>): Transfer {

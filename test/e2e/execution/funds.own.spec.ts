@@ -65,6 +65,18 @@ class Session {
     return { vault: vault ?? 0, trading: trading ?? 0 };
   }
 
+  /** Tokens that nothing has taken: of the vault under the auctions' name, of the account under the venue's. */
+  async tokens(inVault: string, token_id: string): Promise<{ vault: number; trading: number }> {
+    const { result } = await this.call('balances.getVaultBalances');
+    const kept = (result.balances as readonly Json[]).find(({ asset }) => asset === inVault);
+    const { body } = await floor.trader('originator-1').send('GET', '/positions/exposure');
+    const held = (body.positions as readonly Json[]).find((one) => one.token_id === token_id);
+    return {
+      vault: Number(kept?.value ?? 0) - Number(kept?.held ?? 0),
+      trading: Number(held?.available_to_sell ?? 0),
+    };
+  }
+
   /** Links the venue, with an account of its own where one is brought along. */
   async link(exchangeId: string, credentials?: Json): Promise<void> {
     const { status } =
@@ -111,6 +123,14 @@ async function nothingIsMissing(): Promise<void> {
     expect(rows.filter(({ asset }) => MONEY.has(asset))).toHaveLength(2);
     expect(rows.filter(({ difference }) => difference !== '0')).toEqual([]);
   }, 15_000);
+}
+
+/** All of one kind, at once. */
+async function killed(kind: string): Promise<void> {
+  const { processes } = floor.cluster.file;
+  const names = processes.filter((one) => one.kind === kind).map(({ name }) => name);
+  const gone = names.map((name) => [name, floor.cluster.kill(name)] as const);
+  await Promise.all(gone.map(([name, pid]) => floor.cluster.restartOf(name, pid)));
 }
 
 const PLACES = [
@@ -167,13 +187,10 @@ describe.each(PLACES)('money between the vault and %s', (exchangeId, asset, doma
     'arrives once although the %s is gone in between',
     async (kind) => {
       const before = await owner.free(exchangeId);
-      const { processes } = floor.cluster.file;
-      const names = processes.filter((one) => one.kind === kind).map(({ name }) => name);
       const moving = await Promise.all([
         ...Array.from({ length: 5 }, () => owner.transfer({ ...out, amount: '2.00' })),
       ]);
-      const gone = names.map((name) => [name, floor.cluster.kill(name)] as const);
-      await Promise.all(gone.map(([name, pid]) => floor.cluster.restartOf(name, pid)));
+      await killed(kind);
       for (const transfer of moving) await owner.completed(transfer);
       await eventually(async () => {
         expect(await owner.free(exchangeId)).toEqual({
@@ -181,6 +198,108 @@ describe.each(PLACES)('money between the vault and %s', (exchangeId, asset, doma
         });
       }, 15_000);
       await owner.completed(await eventually(() => owner.transfer({ ...back, amount: '10.00' })));
+      await nothingIsMissing();
+    },
+    120_000,
+  );
+});
+
+describe('tokens between the vault and venue_e', () => {
+  const contract = 'e-hottest-year';
+  const inVault = `${contract}/YES`;
+  let market_id = '';
+  let token = '';
+  const moving = (from: string, to: string, amount: string): Json => {
+    return { exchangeId: 'venue_e', asset: token, from, to, amount };
+  };
+
+  beforeAll(async () => {
+    await owner.link('venue_e');
+    const { result } = await owner.call('markets.list', { exchangeId: 'venue_e', limit: 100 });
+    const market = (result.markets as readonly Json[]).find(({ contract_id }) => contract_id === contract);
+    market_id = String(market?.market_id);
+    token = `#${market_id}0`;
+  });
+
+  it('go out, are held under the name of their market, are sold from there, and come back', async () => {
+    await nothingIsMissing();
+    const before = await owner.tokens(inVault, token);
+    const wanted = { ...moving('vault', 'chain', '30'), clientRequestId: randomUUID() };
+    const [one, other] = await Promise.all([owner.transfer(wanted), owner.transfer(wanted)]);
+    expect(one.transferId).toBe(other.transferId);
+    expect(await owner.completed(one)).toMatchObject({ exchangeId: 'venue_e', asset: token, amount: '30' });
+    await eventually(async () => {
+      const { vault, trading } = before;
+      expect(await owner.tokens(inVault, token)).toEqual({ vault: vault - 30, trading: trading + 30 });
+    });
+    const { body } = await floor.trader('originator-1').send('GET', '/positions/exposure');
+    expect(body.positions).toContainEqual(
+      expect.objectContaining({ exchange_id: 'venue_e', market_id, token_id: token, outcome: 'YES' }),
+    );
+    await nothingIsMissing();
+    const names = { exchange_id: 'venue_e', market_id, outcome: 'YES', token_id: token };
+    const sell = { ...names, side: 'sell', kind: 'limit', price: 0.99, quantity: 10 };
+    const resting = await floor.trader('originator-1').place(sell, 'open');
+    const much = await owner.call('funds.transfer', moving('chain', 'vault', '21'));
+    expect([much.status, much.code]).toEqual([409, 'INSUFFICIENT_POSITION']);
+    await floor.trader('originator-1').send('POST', `/orders/${resting.order_id}/cancel`, {});
+    await floor.trader('originator-1').until(resting.order_id, 'cancelled');
+    await owner.completed(await owner.transfer(moving('chain', 'vault', '30')));
+    await eventually(async () => expect(await owner.tokens(inVault, token)).toEqual(before));
+    await nothingIsMissing();
+    const { result } = await owner.call('ledger.entries', { asset: inVault, domain: 'vault', limit: 200 });
+    const out = (result.entries as readonly Json[]).filter(({ cause }) => {
+      return (cause as Json | undefined)?.id === one.transferId;
+    });
+    expect(out.map(({ account, amount }) => [account, amount])).toEqual([
+      ...[
+        ['available', '-30'],
+        ['held', '30'],
+        ['held', '-30'],
+        ['in_transit', '30'],
+        ['in_transit', '-30'],
+      ],
+    ]);
+  }, 60_000);
+
+  it('stay if there are too few, or if the auctions do not trade their market', async () => {
+    const before = await owner.tokens(inVault, token);
+    for (const [from, to] of [
+      ['vault', 'chain'],
+      ['chain', 'vault'],
+    ] as const) {
+      const { status, code } = await owner.call('funds.transfer', moving(from, to, '99999999'));
+      expect([status, code]).toEqual([409, 'INSUFFICIENT_POSITION']);
+    }
+    const { market_id: other } = await floor.market('venue_e');
+    for (const asset of [`#${other}0`, '#9999990', inVault, 'USD']) {
+      const { status, code } = await owner.call('funds.transfer', {
+        ...moving('vault', 'chain', '1'),
+        asset,
+      });
+      expect([status, code]).toEqual([400, 'VALIDATION_INVALID_PARAMETER']);
+    }
+    const asset = 'KXTREATY-26SIGN:Yes';
+    const ofB = { exchangeId: 'venue_b', asset, from: 'vault', to: 'kalshi_usd', amount: '1' };
+    expect((await owner.call('funds.transfer', ofB)).status).toBe(400);
+    expect(await owner.tokens(inVault, token)).toEqual(before);
+  });
+
+  it.each(['executor', 'cell'])(
+    'arrive once although the %s is gone in between',
+    async (kind) => {
+      const before = await owner.tokens(inVault, token);
+      const sent = await Promise.all([
+        ...Array.from({ length: 5 }, () => owner.transfer(moving('vault', 'chain', '2'))),
+      ]);
+      await killed(kind);
+      for (const transfer of sent) await owner.completed(transfer);
+      await eventually(async () => {
+        const { vault, trading } = before;
+        expect(await owner.tokens(inVault, token)).toEqual({ vault: vault - 10, trading: trading + 10 });
+      }, 15_000);
+      await owner.completed(await eventually(() => owner.transfer(moving('chain', 'vault', '10'))));
+      await eventually(async () => expect(await owner.tokens(inVault, token)).toEqual(before));
       await nothingIsMissing();
     },
     120_000,

@@ -4,7 +4,8 @@ import { printMicros } from '../../rules/micros.js';
 import { printTime } from '../../rules/record.js';
 import { failureRecord } from '../../rules/failures.js';
 import type { Transfer } from '../../rules/holdings.js';
-import { CAPABILITIES, tradingDomain } from '../../rules/venues.js';
+import type { TransferToken } from '../../rules/events.js';
+import { CAPABILITIES, tradingDomain, type VenueId } from '../../rules/venues.js';
 import { orderCaller } from '../caller.js';
 import { linkVenue } from '../exchanges/linking.js';
 import { wrongField } from '../refusals.js';
@@ -13,6 +14,8 @@ import { amountText, anyId, exchange, limit, USUAL_LIMIT, uuidText } from './inp
 import { procedure, type Procedure } from './procedure.js';
 import { LINKING, linkResult, MOVING, OF_CELL, transferResult, transfersResult } from './results.js';
 import { unregistered } from './reading-procedures.js';
+import type { Venues } from '../venues.js';
+import { vaultAsset } from './vault-asset.js';
 
 const CODE = 'VALIDATION_INVALID_PARAMETER';
 const requestKey = text({ minLength: 1, maxLength: 64, printable: true });
@@ -44,9 +47,11 @@ export function fundsProcedures(): readonly Procedure[] {
         if (venue === 'venue_b' && asset !== CAPABILITIES[venue].settlement_currency) {
           throw wrongField(CODE, 'asset', 'Only money moves to and from venue_b');
         }
+        const isMoney = asset === CAPABILITIES[venue].settlement_currency;
+        const token = isMoney ? {} : { token: await movableToken(venues, venue, asset) };
         const told = await cells.told<'transfer'>({
           ...orderCaller(caller, requestId),
-          ...{ op: 'transfer', venue, asset, amount },
+          ...{ op: 'transfer', venue, asset, amount, ...token },
           direction: from === 'vault' ? 'from_vault' : 'to_vault',
           client_request_id: clientRequestId ?? opened.newId(),
         });
@@ -78,6 +83,17 @@ export function fundsProcedures(): readonly Procedure[] {
       },
     ),
   ];
+}
+
+/** Tokens move under the name that the auctions have for them. */
+async function movableToken(venues: Venues, venue: VenueId, asset: string): Promise<TransferToken> {
+  const market = await venues.asked(() => venues.of(venue).market(asset));
+  const side = market?.outcomes.find(({ token_id }) => token_id === asset);
+  const vault_asset = market === undefined ? undefined : vaultAsset(market, side);
+  if (market === undefined || side === undefined || vault_asset === undefined) {
+    throw wrongField(CODE, 'asset', 'Only money and tokens of markets with a contract_id move');
+  }
+  return { vault_asset, market_id: market.market_id, outcome: side.outcome };
 }
 
 function linking(): Procedure {

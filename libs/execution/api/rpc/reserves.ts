@@ -4,9 +4,7 @@ import { CAPABILITIES, type VenueId } from '../../rules/venues.js';
 import type { VenueBalances } from '../../venues/port.js';
 import type { ExecutionParts } from '../execution-parts.js';
 import type { Venues } from '../venues.js';
-
-/** The auctions' names of a market's outcomes, by index. */
-const CONTRACT_OUTCOMES = ['YES', 'NO'];
+import { vaultAsset } from './vault-asset.js';
 
 interface Reserve {
   owed: Micros;
@@ -52,8 +50,8 @@ async function rowsOf(
   for (const { value } of cash) reserveOf(money).observed += value;
   for (const { market_id, outcome, token_id, quantity } of tokens) {
     const market = await venues.market(venue, market_id);
-    const index = market.outcomes.find((one) => one.outcome === outcome)?.index;
-    const asset = contractAsset(market.contract_id, index) ?? token_id ?? `${market_id}:${outcome}`;
+    const side = market.outcomes.find((one) => one.outcome === outcome);
+    const asset = vaultAsset(market, side) ?? token_id ?? `${market_id}:${outcome}`;
     reserveOf(asset).observed += quantity;
   }
   return [...reserves].map(([asset, reserve]) => shown(venue, asset, reserve));
@@ -75,11 +73,6 @@ function shown(exchangeId: VenueId, asset: string, { owed, issued, inTransit, ob
 /** Tokens that users have moved into the vault bear the venue's own name there. */
 async function contractOfToken(venue: VenueId, token: string, venues: Venues): Promise<string> {
   const market = await venues.market(venue, token);
-  const index = market.outcomes.find(({ token_id }) => token_id === token)?.index;
-  return contractAsset(market.contract_id, index) ?? token;
-}
-
-function contractAsset(contract: string | undefined, index: number | undefined): string | undefined {
-  const outcome = index === undefined ? undefined : CONTRACT_OUTCOMES[index];
-  return contract === undefined || outcome === undefined ? undefined : `${contract}/${outcome}`;
+  const side = market.outcomes.find(({ token_id }) => token_id === token);
+  return vaultAsset(market, side) ?? token;
 }

@@ -144,7 +144,7 @@ async function moveInVault(
 }
 
 function ofVault({ terms, user: account }: BookedTransfer): VaultTransfer {
-  const { transfer_id, venue, asset, vault_asset, amount } = terms;
+  const { transfer_id, venue, asset, token, amount } = terms;
   const isMoney = asset === CAPABILITIES[venue].settlement_currency;
-  return { transfer_id, account, venue, asset: isMoney ? '' : (vault_asset ?? asset), amount };
+  return { transfer_id, account, venue, asset: isMoney ? '' : (token?.vault_asset ?? asset), amount };
 }
