@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { Counter, type Registry } from 'prom-client';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { SignerFailure } from '#libs/execution/protocol/signer-protocol.js';
 import { FileKeyManagement } from '#libs/execution/signer/key-management.js';
 import { SealedKeys } from '#libs/execution/signer/sealed-keys.js';
@@ -18,12 +19,15 @@ import { createLogger, type Logger } from '#libs/platform/process/log.js';
 import { createMetrics } from '#libs/platform/process/metrics.js';
 import type { Config, Environment } from '#libs/platform/settings/config.js';
 import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
+import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { openTracing } from '#libs/platform/tracing/open-tracing.js';
 import { signerConfig, signerRules } from './config.js';
 
 /** An order waits for this answer; past it nothing is signed. */
 const DATABASE_ANSWER_MS = 4_000;
+/** Of signatures of reads that are past their time. */
+const FORGET_EVERY_MS = 10_000;
 
 export function run(env: Environment): void {
   const config = loadConfigOrExit('signer', signerConfig, env, signerRules);
@@ -66,10 +70,22 @@ export function run(env: Environment): void {
       },
     });
     if (!mayBegin) return;
-    const server = socketServer({ config, log, registry, scope, clock, pool });
+    const record = new SignatureRecord(pool);
+    scope.onStop('old reads', startForgetting(record, clock, log));
+    const server = socketServer({ config, log, registry, scope, clock, pool, record });
     await server.listen();
     scope.onStop('socket', () => server.close());
     isListening = true;
+  });
+}
+
+function startForgetting(record: SignatureRecord, clock: Clock, log: Logger): Cancel {
+  return repeat(clock, FORGET_EVERY_MS, async () => {
+    try {
+      await record.forgetReads(instantFromNanos(clock.epochNanos()));
+    } catch (error) {
+      log.error({ err: error }, 'old signatures of reads could not be removed');
+    }
   });
 }
 
@@ -80,14 +96,15 @@ interface SocketParts {
   readonly scope: ProcessScope;
   readonly clock: SystemClock;
   readonly pool: Pool;
+  readonly record: SignatureRecord;
 }
 
 /** Everything that is asked at the socket is counted, by how it ended. */
-function socketServer({ config, log, registry, scope, clock, pool }: SocketParts): SignerServer {
+function socketServer({ config, log, registry, scope, clock, pool, record }: SocketParts): SignerServer {
   const service = new SigningService({
     keys: new SealedKeys(pool),
     management: new FileKeyManagement(config.SIGNER_KEY),
-    record: new SignatureRecord(pool),
+    record,
     clock,
     network: config.VENUE_E_NETWORK,
   });

@@ -38,6 +38,7 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
     'execution.projection_offsets',
   ],
   InitialSigner1790000460000: ['signer.keys', 'signer.signatures'],
+  ReadSignatures1790000495000: ['signer.read_signatures'],
 };
 
 /** Which tables a database has that has been brought this far, but for those in which migrations themselves are entered. */

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Instant } from '#libs/base/instant.js';
+import { plusMillis, type Instant } from '#libs/base/instant.js';
 import { Batcher } from '#libs/platform/database/batcher.js';
 
 /** What is about to be signed. */
@@ -15,15 +15,26 @@ export interface WrittenSignature {
 }
 
 const MOST_AT_ONCE = 256;
+/** Long enough to see what a signer has just been asked for. */
+export const READS_KEPT_MILLIS = 3_600_000;
+const MOST_FORGOTTEN_AT_ONCE = 10_000;
 
-/** Every signature stands here before it is made. Those that wait are written together: one commit for all of them. */
+/**
+ * Every signature stands here before it is made. Those that wait are written together: one commit for all of them. What moves anything stays
+ * for ever; reads, of which there are many, for an hour.
+ */
 export class SignatureRecord {
-  private readonly batcher: Batcher<WrittenSignature, undefined>;
+  private readonly signatures = new Batcher<WrittenSignature, undefined>(
+    (signatures) => this.writeAll(signatures),
+    MOST_AT_ONCE,
+  );
+  private readonly reads = new Batcher<WrittenSignature, undefined>(
+    (reads) => this.writeReads(reads),
+    MOST_AT_ONCE,
+  );
   private total = 0;
 
-  constructor(private readonly pool: Pool) {
-    this.batcher = new Batcher((signatures) => this.writeAll(signatures), MOST_AT_ONCE);
-  }
+  constructor(private readonly pool: Pool) {}
 
   /** Since this process began. */
   get written(): number {
@@ -32,28 +43,60 @@ export class SignatureRecord {
 
   /** Resolves when it is durable. */
   async write(signature: WrittenSignature): Promise<void> {
-    await this.batcher.answer(signature);
+    await this.signatures.answer(signature);
+  }
+
+  /** Of a request that changes nothing. Resolves when it is durable. */
+  async writeRead(signature: WrittenSignature): Promise<void> {
+    await this.reads.answer(signature);
+  }
+
+  /** Removes reads that are past their time, the oldest first, a limited number at once. */
+  async forgetReads(now: Instant): Promise<void> {
+    await this.pool.query(
+      `delete from signer.read_signatures where signature_id = any(array(
+         select signature_id from signer.read_signatures where written_at < $1::timestamptz order by written_at limit $2))`,
+      [plusMillis(now, -READS_KEPT_MILLIS), MOST_FORGOTTEN_AT_ONCE],
+    );
   }
 
   private async writeAll(signatures: readonly WrittenSignature[]): Promise<undefined[]> {
-    const column = <K extends keyof WrittenSignature>(name: K): WrittenSignature[K][] =>
-      signatures.map((signature) => signature[name]);
     await this.pool.query(
-      `insert into signer.signatures (user_id, venue, key_id, order_id, content, body_sha256, digest, written_at)
+      `insert into signer.signatures (user_id, venue, key_id, content, digest, written_at, order_id, body_sha256)
        select * from unnest(
-         $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::timestamptz[])`,
+         $1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::timestamptz[], $7::text[], $8::text[])`,
       [
-        column('user_id'),
-        column('venue'),
-        column('key_id'),
-        column('order_id').map((id) => id ?? null),
-        column('content'),
-        column('body_sha256').map((hash) => hash ?? null),
-        column('digest').map((digest) => Buffer.from(digest)),
-        column('written_at'),
+        ...columnsOf(signatures),
+        signatures.map(({ order_id: id }) => id ?? null),
+        signatures.map(({ body_sha256: hash }) => hash ?? null),
       ],
     );
-    this.total += signatures.length;
-    return signatures.map(() => undefined);
+    return this.counted(signatures);
   }
+
+  private async writeReads(reads: readonly WrittenSignature[]): Promise<undefined[]> {
+    await this.pool.query(
+      `insert into signer.read_signatures (user_id, venue, key_id, content, digest, written_at)
+       select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::timestamptz[])`,
+      columnsOf(reads),
+    );
+    return this.counted(reads);
+  }
+
+  private counted(written: readonly WrittenSignature[]): undefined[] {
+    this.total += written.length;
+    return written.map(() => undefined);
+  }
+}
+
+/** Of what both kinds have. */
+function columnsOf(signatures: readonly WrittenSignature[]): unknown[] {
+  return [
+    signatures.map(({ user_id: id }) => id),
+    signatures.map(({ venue }) => venue),
+    signatures.map(({ key_id: id }) => id),
+    signatures.map(({ content }) => content),
+    signatures.map(({ digest }) => Buffer.from(digest)),
+    signatures.map(({ written_at: at }) => at),
+  ];
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { instantFromNanos, plusMillis } from '#libs/base/instant.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { eventually } from '#libs/testing/eventually.js';
@@ -17,7 +18,7 @@ import {
 } from '../protocol/signer-protocol.js';
 import { FileKeyManagement } from './key-management.js';
 import { SealedKeys } from './sealed-keys.js';
-import { SignatureRecord } from './signature-record.js';
+import { READS_KEPT_MILLIS, SignatureRecord } from './signature-record.js';
 import { SignerClient } from './signer-client.js';
 import { SignerServer } from './signer-server.js';
 import { SigningService } from './signing-service.js';
@@ -224,6 +225,54 @@ describe('signatures', () => {
     expect(new Set(rows.map(({ order_id: id }) => id)).size).toBe(20);
     expect(rows[0]).toMatchObject({ key_id: agent, content: expect.stringContaining('"nonce":"1790') });
     await expect(database.pool.query('delete from signer.signatures')).rejects.toThrow('append-only');
+  });
+
+  it('of reads stand there too, but not for ever', async () => {
+    await startServer();
+    const [client, user] = [newClient(), newUser()];
+    await client.createKey(user, 'venue_b');
+    await client.nameKey(user, { account: `account-${user}`, key_id: `key-${user}` });
+    const call = (method: 'GET' | 'POST', path: string): Omit<HeaderSigning, 'op'> => {
+      const timestamp_ms = '1790000000000';
+      return { user_id: user, venue: 'venue_b', method, path, timestamp_ms, body_sha256: '' };
+    };
+    await Promise.all([
+      client.sign(call('GET', '/trade-api/v2/portfolio/fills')),
+      client.sign(call('GET', '/trade-api/v2/portfolio/balance')),
+      client.sign(call('POST', '/trade-api/v2/portfolio/orders')),
+    ]);
+    const written = async (table: string): Promise<string[]> => {
+      const text = `select content from signer.${table} where user_id = $1 order by content`;
+      const { rows } = await database.pool.query<{ content: string }>(text, [user]);
+      return rows.map(({ content }) => content);
+    };
+    const reads = [expect.stringMatching(/GET.*balance$/), expect.stringMatching(/GET.*fills$/)];
+    expect(await written('read_signatures')).toEqual(reads);
+    expect(await written('signatures')).toEqual([expect.stringMatching(/POST.*orders$/)]);
+    expect(await client.status()).toMatchObject({ signatures: 3 });
+    const record = new SignatureRecord(database.pool);
+    const now = instantFromNanos(clock.epochNanos());
+    await record.forgetReads(plusMillis(now, READS_KEPT_MILLIS - 60_000));
+    expect(await written('read_signatures')).toEqual(reads);
+    await record.forgetReads(plusMillis(now, READS_KEPT_MILLIS + 60_000));
+    expect(await written('read_signatures')).toEqual([]);
+    expect(await written('signatures')).toHaveLength(1);
+  });
+
+  it('of reads are not made either where they cannot be written down', async () => {
+    await startServer();
+    const [client, user] = [newClient(), newUser()];
+    await client.createKey(user, 'venue_b');
+    await client.nameKey(user, { account: `account-${user}`, key_id: `key-${user}` });
+    await database.pool.query('alter table signer.read_signatures rename to gone');
+    try {
+      const path = '/trade-api/v2/portfolio/fills';
+      const call = { method: 'GET', path, timestamp_ms: '1790000000000', body_sha256: '' } as const;
+      const asked = client.sign({ user_id: user, venue: 'venue_b', ...call });
+      await expect(asked).rejects.toMatchObject({ code: 'SIGNER_UNAVAILABLE' });
+    } finally {
+      await database.pool.query('alter table signer.gone rename to read_signatures');
+    }
   });
 
   it('whose answer was lost are made again for the very same bytes, and one of them is given out', async () => {

@@ -144,10 +144,10 @@ export class SigningService {
     const { user_id, venue, order_id } = request;
     const body_sha256 = request.venue === 'venue_b' ? request.body_sha256 : undefined;
     const written_at = instantFromNanos(this.parts.clock.epochNanos());
-    await this.parts.record.write({
-      ...{ user_id, venue, key_id: keyId, order_id },
-      ...{ ...what, body_sha256, written_at },
-    });
+    const { record } = this.parts;
+    const signature = { user_id, venue, key_id: keyId, order_id, ...what, body_sha256, written_at };
+    const isRead = request.venue === 'venue_b' && request.method === 'GET';
+    await (isRead ? record.writeRead(signature) : record.write(signature));
     return written_at;
   }
 

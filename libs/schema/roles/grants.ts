@@ -160,6 +160,10 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
     signer: ['select', 'insert (user_id, venue, key_id, order_id, content, body_sha256, digest, written_at)'],
     operations: READ,
   },
+  'signer.read_signatures': {
+    signer: ['select', 'insert (user_id, venue, key_id, content, digest, written_at)', 'delete'],
+    operations: READ,
+  },
 
   'execution.projection_offsets': OF_CELLS,
   'execution.orders': OF_CELLS,
