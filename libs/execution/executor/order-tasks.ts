@@ -28,7 +28,7 @@ export interface CallMeter {
 
 export interface OrderTaskPorts {
   readonly accounts: LinkedAccounts;
-  readonly breakers: Pick<BreakerBoard, 'count'>;
+  readonly breakers: Pick<BreakerBoard, 'count' | 'one'>;
   readonly meter: CallMeter;
   readonly clock: Clock;
 }
@@ -57,11 +57,11 @@ export class OrderTasks {
       const account = await this.ports.accounts.of(task.user_id, task.venue);
       switch (task.kind) {
         case 'submit':
-          return await this.submit(cell, account, task);
+          return await this.unlessBroken(task, () => this.submit(cell, account, task));
         case 'cancel':
           return await this.cancel(account, task);
         case 'amend':
-          return await this.amend(cell, account, task);
+          return await this.unlessBroken(task, () => this.amend(cell, account, task));
         case 'query':
           return await this.query(account, task);
       }
@@ -70,6 +70,13 @@ export class OrderTasks {
       if (error instanceof VenueUnavailable) return { report: { what: 'doubtful', reason: error.message } };
       throw error;
     }
+  }
+
+  private async unlessBroken({ terms }: OrderTask, call: () => Promise<Done>): Promise<Done> {
+    const done = await this.ports.breakers.one(terms, call);
+    if (done !== undefined) return done;
+    const message = 'another order has just tried the venue in vain';
+    return refusal('not-sent', { code: 'EXCHANGE_CIRCUIT_OPEN', message });
   }
 
   private async submit(cell: CellClient, account: VenueAccount, task: TaskOf<'submit'>): Promise<Done> {
