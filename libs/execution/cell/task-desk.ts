@@ -91,9 +91,10 @@ export class TaskDesk {
     this.flushSoon();
   }
 
-  /** Resolves with something to do, or with nothing after a while. */
+  /** Resolves with something to do, or with nothing after a while. Whoever wants nothing ends what it has asked before. */
   claim(executor: string, max: number, waitMillis: number): Promise<ExecutorTask[]> {
     this.hear(executor);
+    if (max === 0) this.endClaims(executor);
     const tasks = this.take(executor, max);
     if (tasks.length > 0 || waitMillis <= 0) return Promise.resolve(tasks);
     return new Promise((resolve) => {
@@ -105,6 +106,15 @@ export class TaskDesk {
       const claim: Claim = { executor, max, resolve, cancel };
       this.claims.push(claim);
     });
+  }
+
+  private endClaims(executor: string): void {
+    const ended = this.claims.filter((claim) => claim.executor === executor);
+    this.claims = this.claims.filter((claim) => claim.executor !== executor);
+    for (const { cancel, resolve } of ended) {
+      cancel();
+      resolve([]);
+    }
   }
 
   hear(executor: string): void {

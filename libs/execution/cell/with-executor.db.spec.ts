@@ -207,6 +207,12 @@ it('many cancels go to the venue together, and where the answer is lost each ord
   expect([asked.length, new Set(asked).size]).toEqual([6, 1]);
 });
 
+it('an executor that has been stopped takes nothing more, and the next one has the order at once', async () => {
+  await executor.stop();
+  const order_id = await submit();
+  expect((await session.executor.task('submit')).terms.order_id).toBe(order_id);
+});
+
 it('takes up its work after a restart of the cell, in the middle of everything', async () => {
   const ids = [];
   // One that was begun and never sent is proven absent, and then sent.

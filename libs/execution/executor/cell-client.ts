@@ -43,7 +43,10 @@ export class CellClient {
     private readonly clock: Clock,
   ) {}
 
-  /** Waits for something to do. For nothing at all it only shows that this executor is there, without which its tasks are taken away. */
+  /**
+   * Waits for something to do. For nothing at all it only shows that this executor is there, without which its tasks are taken away, and
+   * ends the claim before it.
+   */
   async claim(max: number): Promise<readonly ExecutorTask[]> {
     const wait_ms = max === 0 ? 0 : WAIT_MILLIS;
     const reply = await this.ask({ op: 'claim', executor: this.executor, max, wait_ms }, PATIENCE_MILLIS);

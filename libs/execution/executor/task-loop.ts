@@ -3,7 +3,7 @@ import type { ExecutorTask } from '../protocol/cell-protocol.js';
 import type { CellClient } from './cell-client.js';
 
 export interface TaskLoopPorts {
-  readonly cell: Pick<CellClient, 'claim'>;
+  readonly cell: Pick<CellClient, 'claim' | 'report'>;
   readonly carryOut: (task: ExecutorTask) => Promise<void>;
   readonly clock: Clock;
   readonly concurrency: number;
@@ -21,6 +21,7 @@ const STOP_MILLIS = 5_000;
 export class TaskLoop {
   private readonly inHand = new Map<string, Promise<void>>();
   private stopped = false;
+  private running: Promise<void> = Promise.resolve();
 
   constructor(private readonly ports: TaskLoopPorts) {}
 
@@ -29,13 +30,16 @@ export class TaskLoop {
   }
 
   start(): void {
-    void this.run();
+    this.running = this.run();
   }
 
-  /** What has begun is finished and reported where that is quick; nothing more is begun. */
+  /** What has begun is finished and reported where that is quick; nothing more is begun, and what comes yet is given back. */
   async stop(): Promise<void> {
     this.stopped = true;
-    await Promise.race([Promise.all(this.inHand.values()), pause(this.ports.clock, STOP_MILLIS)]);
+    // Ends the claim that is open; where the cell is away there is none.
+    void this.ports.cell.claim(0).catch(() => undefined);
+    const ended = this.running.then(() => Promise.all(this.inHand.values()));
+    await Promise.race([ended, pause(this.ports.clock, STOP_MILLIS)]);
   }
 
   private async run(): Promise<void> {
@@ -61,9 +65,9 @@ export class TaskLoop {
   }
 
   private take(task: ExecutorTask): void {
-    if (this.stopped || this.inHand.has(task.task_id)) return;
-    const carried = this.ports
-      .carryOut(task)
+    if (this.inHand.has(task.task_id)) return;
+    const work = this.stopped ? this.giveBack(task) : this.ports.carryOut(task);
+    const carried = work
       .catch((error: unknown) => {
         this.ports.onFault(task.kind, error);
       })
@@ -71,5 +75,16 @@ export class TaskLoop {
         this.inHand.delete(task.task_id);
       });
     this.inHand.set(task.task_id, carried);
+  }
+
+  /** Nothing was sent for it. An order goes to the next executor at once; the others the cell looks at again. */
+  private giveBack(task: ExecutorTask): Promise<void> {
+    const isOfOrder = 'terms' in task;
+    const order = isOfOrder ? { order_id: task.terms.order_id } : {};
+    const report =
+      isOfOrder && task.kind !== 'submit'
+        ? ({ what: 'doubtful', reason: 'the executor has been stopped' } as const)
+        : ({ what: 'returned' } as const);
+    return this.ports.cell.report(task.task_id, { ...order, report });
   }
 }

@@ -89,6 +89,7 @@ export class ScriptedCell {
   }
 
   private claimed({ max, wait_ms }: Of<'claim'>): Promise<ExecutorTask[]> {
+    if (max === 0) for (const claim of this.claims.splice(0)) claim([]);
     const tasks = this.waiting.splice(0, max);
     if (tasks.length > 0 || wait_ms === 0) return Promise.resolve(tasks);
     return new Promise((resolve) => {
