@@ -24,6 +24,11 @@ export type CellAnswer<O extends Op> =
   | { readonly ok: false; readonly status: number; readonly refusal: CellRefusal };
 
 const SILENT: CellAnswer<never> = { ok: false, status: 503, refusal: CELL_UNAVAILABLE };
+const NOT_FOUND = 404;
+const UNKNOWN_ORDER = {
+  status: NOT_FOUND,
+  refusal: { code: 'ORDER_NOT_FOUND', message: 'There is no such order' },
+};
 const FAULT: CellRefusal = { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side' };
 
 /** How long a cell may be silent. */
@@ -71,6 +76,16 @@ export class Cells {
   /** Of every cell, in their order. */
   askAll<O extends OperatorRequest['op']>(request: RequestOf<O>): Promise<readonly CellAnswer<O>[]> {
     return Promise.all(this.links.map((_link, cell) => this.send<O>(cell, request, CELL_PATIENCE_MS)));
+  }
+
+  /** Whose order it is, by the cells: they have it before any list does. */
+  async ownerOf(order_id: string): Promise<string> {
+    const answers = await this.askAll<'order_owner'>({ op: 'order_owner', order_id });
+    const found = answers.find((answer) => answer.ok);
+    if (found !== undefined) return found.value.user_id;
+    const silent = answers.find((answer) => !answer.ok && answer.status !== NOT_FOUND);
+    const { status, refusal } = silent === undefined || silent.ok ? UNKNOWN_ORDER : silent;
+    throw new RefusedCall(envelope(status, refusal));
   }
 
   close(): void {

@@ -381,3 +381,14 @@ it('tells operators what the signer keeps, and that it is away', async () => {
     { error_details: { code: 'SIGNER_UNAVAILABLE' } },
   ]);
 });
+
+it('an order of which no cell knows is unknown, and while a cell is silent nobody can say so', async () => {
+  const body = JSON.stringify({ input: { orderId: ORDER, reason: 'a customer asks' } });
+  const reconciled = async (): Promise<string> =>
+    told(await service.ask('POST', '/rpc/admin.orders.reconcile', 'operator', body));
+  service.answer = slotsOr({ code: 'ORDER_NOT_FOUND', message: 'none' }, 404);
+  expect(await reconciled()).toBe('404 ORDER_NOT_FOUND');
+  service.answer = slotsOr({ code: 'CELL_UNAVAILABLE', message: 'away' }, 503);
+  expect(await reconciled()).toBe('503 CELL_UNAVAILABLE');
+  expect(service.asked).toContainEqual({ op: 'order_owner', order_id: ORDER });
+});

@@ -21,7 +21,7 @@ export interface OpenedParts {
   readonly access: AccessFlags & Pick<ProviderAccessBook, 'set'>;
   readonly keys: Pick<ApiKeyService, 'grant' | 'revokeAny'>;
   readonly switches: Pick<SwitchBook, 'isHalted' | 'list' | 'set'>;
-  readonly operators: Pick<OperatorBook, 'act' | 'write' | 'ownerOf'>;
+  readonly operators: Pick<OperatorBook, 'act' | 'write'>;
   readonly clock: Clock;
   readonly newId: () => string;
   /** The least that may be bought. */

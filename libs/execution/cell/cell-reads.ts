@@ -50,6 +50,12 @@ export class CellReads {
     return this.order(request);
   }
 
+  /** For operators: whose order it is, if one of this cell's users has it. */
+  owner({ order_id }: Extract<OperatorRequest, { op: 'order_owner' }>): LinkReply {
+    const owner = this.ports.users.ownerOf(order_id);
+    return owner === undefined ? NO_ORDER : answer('order_owner', { user_id: owner.user_id });
+  }
+
   async fills({ user_id, order_id }: { user_id: string; order_id: string }): Promise<LinkReply> {
     const entry = this.ports.users.find(user_id);
     const events = entry === undefined ? [] : await this.ports.former.events(entry, order_id);

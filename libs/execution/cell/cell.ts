@@ -195,7 +195,8 @@ type ReadRequest = Extract<
   {
     readonly op:
       | ('order' | 'order_fills' | 'orders_reconcile' | 'order_events' | 'live_orders' | 'exposure')
-      | ('limits' | 'trading_status' | 'links' | 'take_slot' | 'sockets' | 'transfers' | 'reconciliation');
+      | ('limits' | 'trading_status' | 'links' | 'take_slot' | 'sockets' | 'transfers' | 'reconciliation')
+      | 'order_owner';
   }
 >;
 
@@ -227,6 +228,8 @@ function readOf(reads: CellReads, request: ReadRequest): Promise<LinkReply> | Li
       return reads.transfers(request);
     case 'reconciliation':
       return reads.reconciliation(request);
+    case 'order_owner':
+      return reads.owner(request);
   }
 }
 

@@ -47,6 +47,16 @@ describe('what hurt users elsewhere', () => {
     expect(await session.orderOf(order_id)).toMatchObject({ status: 'open' });
   });
 
+  it('whose an order is, the cell can say at once', async () => {
+    const order_id = await session.submit();
+    const { body } = await session.live.ask<'order_owner'>({ op: 'order_owner', order_id });
+    expect(body).toEqual({ user_id: session.user_id });
+    const unknown = { op: 'order_owner', order_id: order_id.replace(/....$/, 'ffff') } as const;
+    expect(await session.live.ask<'order_owner'>(unknown)).toMatchObject({ status: 404 });
+    await session.restart();
+    expect((await session.live.ask<'order_owner'>({ op: 'order_owner', order_id })).status).toBe(200);
+  });
+
   it('story 2: an order that filled at once and rests nowhere is filled, not rejected', async () => {
     const { order_id, terms } = await session.inDoubt({ kind: 'market' });
     const query = await session.executor.task('query');

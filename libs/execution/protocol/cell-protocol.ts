@@ -294,9 +294,11 @@ export interface VenueHealth {
 export const TRADING_MODES = ['on', 'reduce_only', 'cancel_only', 'halted'] as const;
 export type TradingMode = (typeof TRADING_MODES)[number];
 
-/** Tells a cell that the operators' switches have changed; it also looks by itself. */
 export type OperatorRequest =
+  /** The operators' switches have changed; cells also look by themselves. */
   | { readonly op: 'switches_changed' }
+  /** Whose order it is. */
+  | { readonly op: 'order_owner'; readonly order_id: string }
   | { readonly op: 'reconciliation'; readonly user_id?: string; readonly venue?: VenueId }
   | { readonly op: 'cell_status' };
 

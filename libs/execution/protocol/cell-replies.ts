@@ -51,6 +51,7 @@ export interface CellReplies {
   readonly transfer_report: { readonly position: number };
   readonly venue_health: Readonly<Record<string, never>>;
   readonly switches_changed: Readonly<Record<string, never>>;
+  readonly order_owner: { readonly user_id: string };
   readonly reconciliation: ReconciliationReply;
   readonly cell_status: {
     readonly cell: number;

@@ -173,7 +173,6 @@ export class ExecutionListener {
       operators: {
         act: () => Promise.reject(new Error('no book')),
         write: () => Promise.resolve(),
-        ownerOf: () => Promise.resolve(undefined),
       },
     });
   }

@@ -33,13 +33,4 @@ export class OperatorBook {
       return work(client);
     });
   }
-
-  /** Whose order it is; for operators alone. */
-  async ownerOf(order_id: string): Promise<string | undefined> {
-    const { rows } = await this.pool.query<{ user_id: string }>(
-      'select user_id from execution.orders where order_id = $1',
-      [order_id],
-    );
-    return rows[0]?.user_id;
-  }
 }

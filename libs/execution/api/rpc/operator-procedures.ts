@@ -3,7 +3,7 @@ import { enumOf, instant, text } from '#libs/edge/decoding/decode-scalars.js';
 import { TRADING_MODES } from '../../protocol/cell-protocol.js';
 import type { OperatorDeed } from '../operators/operator-book.js';
 import { present } from '../present.js';
-import { refuse, wrongField } from '../refusals.js';
+import { wrongField } from '../refusals.js';
 import { orderCaller } from '../caller.js';
 import { anyId, exchange, uuidText, verdict, why, wholePositive } from './inputs.js';
 import { procedure, type Procedure, type ProcedureCall } from './procedure.js';
@@ -200,11 +200,9 @@ function reconcile(): Procedure {
     object({ required: { orderId: uuidText, reason: why } }),
     async (call) => {
       const { cells, opened } = call.parts;
-      const { operators } = opened;
       const { orderId: order_id, reason } = call.input;
-      const user_id = await operators.ownerOf(order_id);
-      if (user_id === undefined) throw refuse('ORDER_NOT_FOUND', 'There is no such order');
-      return operators.act(actionOf('orders.reconcile', call, reason), () =>
+      const user_id = await cells.ownerOf(order_id);
+      return opened.operators.act(actionOf('orders.reconcile', call, reason), () =>
         cells.told<'orders_reconcile'>({
           ...orderCaller({ user_id }, call.requestId),
           ...{ op: 'orders_reconcile', order_id },
