@@ -9,7 +9,7 @@ import { decodeCellEvent } from '../protocol/event-codec.js';
 import type { CellPorts } from './cell-ports.js';
 import { CELL_SNAPSHOT_FORMAT, readCellMoment, type CellMoment } from './cell-snapshot.js';
 import { answer, UNAVAILABLE, type CellTypes } from './cell-task.js';
-import type { ConnectionDesk } from './connection-desk.js';
+import type { ConnectionWatch } from './connection-watch.js';
 import type { ExecutorCalls } from './executor-calls.js';
 import type { OrderWatch } from './order-watch.js';
 import type { CellReads } from './cell-reads.js';
@@ -31,7 +31,7 @@ export interface CellObjects {
   readonly users: Users;
   readonly executors: ExecutorCalls;
   readonly traders: TraderDesk;
-  readonly connections: ConnectionDesk;
+  readonly connections: ConnectionWatch;
   readonly transfers: TransferDesk;
   readonly reads: CellReads;
 }

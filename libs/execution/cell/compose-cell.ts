@@ -9,7 +9,7 @@ import type { CellPorts } from './cell-ports.js';
 import { CELL_SNAPSHOT_FORMAT, momentOf, writeCellMoment, type CellMoment } from './cell-snapshot.js';
 import { UNAVAILABLE, type CellTask, type CellTypes } from './cell-task.js';
 import { Cell } from './cell.js';
-import { ConnectionDesk } from './connection-desk.js';
+import { ConnectionWatch } from './connection-watch.js';
 import { ExecutorCalls } from './executor-calls.js';
 import { FormerOrders } from './former-orders.js';
 import { Observations } from './observations.js';
@@ -57,7 +57,7 @@ export function composeCell(ports: CellPorts): Cell {
     },
   });
   const sockets = new OpenSockets(clock, settings.limitsFactor);
-  const connections = new ConnectionDesk({ users, sockets, clock, submit });
+  const connections = new ConnectionWatch({ users, sockets, clock, submit });
   const watch: OrderWatch = new OrderWatch({
     ...{ clock, users, desk, now, submit, stalledAfterMillis: settings.stalledAfterMillis },
     isHearing: () => connections.isHearing,
@@ -103,7 +103,7 @@ interface CommitParts {
   readonly leadership: LeadershipCheck;
   readonly watch: OrderWatch;
   readonly outcomes: Outcomes;
-  readonly connections: ConnectionDesk;
+  readonly connections: ConnectionWatch;
   readonly keeper: SnapshotKeeper<CellMoment>;
   readonly users: Users;
 }

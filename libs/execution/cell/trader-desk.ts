@@ -25,7 +25,7 @@ import {
   type CellTask,
   type CellDecision,
 } from './cell-task.js';
-import type { ConnectionDesk } from './connection-desk.js';
+import type { ConnectionWatch } from './connection-watch.js';
 import type { FormerOrders } from './former-orders.js';
 import type { OrderWatch } from './order-watch.js';
 import type { Outcomes } from './outcomes.js';
@@ -42,7 +42,7 @@ export interface TraderDeskPorts {
   readonly switchboard: Switchboard;
   readonly watch: OrderWatch;
   readonly outcomes: Outcomes;
-  readonly connections: ConnectionDesk;
+  readonly connections: ConnectionWatch;
   readonly former: FormerOrders;
   readonly newOrderId: (venue: VenueId) => string;
   readonly newId: () => string;

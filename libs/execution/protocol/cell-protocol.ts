@@ -308,7 +308,7 @@ export interface OpenSocketCount {
 }
 
 /** Of a gateway, at least every second: the connections that it has whose orders go with them. */
-export interface PresenceRequest {
+export interface GatewayPresence {
   readonly op: 'presence';
   /** Names this life of this gateway. */
   readonly gateway: string;
@@ -321,7 +321,7 @@ export interface PresenceRequest {
   }[];
 }
 
-export type CellRequest = TraderRequest | ExecutorRequest | OperatorRequest | PresenceRequest;
+export type CellRequest = TraderRequest | ExecutorRequest | OperatorRequest | GatewayPresence;
 export type CellLink = LinkClient<CellRequest>;
 
 /** A refusal of the envelope, before the gateway writes it. */

@@ -1,11 +1,11 @@
 import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import { pause, repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
-import type { OpenSocketCount, PresenceRequest, TraderRequest } from '../../protocol/cell-protocol.js';
+import type { OpenSocketCount, GatewayPresence, TraderRequest } from '../../protocol/cell-protocol.js';
 import { fromWire } from '../../protocol/wire.js';
 import type { AttachedConnection, BegunConnection, ConnectionPresence } from '../../stream/presence.js';
 
-type Claim = PresenceRequest['here'][number];
+type Claim = GatewayPresence['here'][number];
 type ConnectionRequest = Extract<TraderRequest, { op: 'connection' }>;
 
 export interface ConnectionTellerPorts {
@@ -16,7 +16,7 @@ export interface ConnectionTellerPorts {
   readonly cells: number;
   readonly cellOf: (user: string) => number;
   readonly sockets: { counts(): Iterable<OpenSocketCount> };
-  readonly askCell: (cell: number, request: PresenceRequest) => Promise<LinkReply>;
+  readonly askCell: (cell: number, request: GatewayPresence) => Promise<LinkReply>;
   readonly newRequestId: () => string;
   readonly clock: Clock;
 }
@@ -83,7 +83,7 @@ export class ConnectionTeller implements ConnectionPresence {
   }
 
   /** What is not heard is said again with the next beat. */
-  private async say(cell: number, said: Pick<PresenceRequest, 'here' | 'sockets'>): Promise<void> {
+  private async say(cell: number, said: Pick<GatewayPresence, 'here' | 'sockets'>): Promise<void> {
     const { askCell, gateway } = this.ports;
     try {
       const { status, body } = await askCell(cell, { op: 'presence', gateway, ...said });

@@ -8,7 +8,7 @@ import { ResumeTokens } from '#libs/socket/resume-token.js';
 import type { Sessions } from '#libs/socket/session-guard.js';
 import { ConnectionMetrics } from '#libs/socket/connection-metrics.js';
 import { SocketServer } from '#libs/socket/socket-server.js';
-import type { PresenceRequest, TraderRequest } from '../../protocol/cell-protocol.js';
+import type { GatewayPresence, TraderRequest } from '../../protocol/cell-protocol.js';
 import type { VenueId } from '../../rules/venues.js';
 import { CellFeed } from '../../stream/cell-feed.js';
 import type { CommandTaker, VenueAccess, StreamCaller } from '../../stream/ports.js';
@@ -26,7 +26,7 @@ import { SocketSeats } from './socket-seats.js';
 export interface StreamCells {
   readonly count: number;
   cellOf(user: string): number;
-  ask(cell: number, request: TraderRequest | PresenceRequest): Promise<LinkReply>;
+  ask(cell: number, request: TraderRequest | GatewayPresence): Promise<LinkReply>;
   onNotice(hear: (cell: number, notice: JournalNotice) => void): void;
 }
 

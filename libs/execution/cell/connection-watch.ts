@@ -1,7 +1,7 @@
 import { NANOS_PER_MILLI, plusMillis, type Instant } from '#libs/base/instant.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
-import type { PresenceRequest, TraderRequest } from '../protocol/cell-protocol.js';
+import type { GatewayPresence, TraderRequest } from '../protocol/cell-protocol.js';
 import type { CellEvent } from '../rules/events.js';
 import type { OrderTerms } from '../rules/order.js';
 import { answer, cellTask, UNAVAILABLE, type CellTask } from './cell-task.js';
@@ -12,7 +12,7 @@ import type { Users } from './users.js';
 type ConnectionRequest = Extract<TraderRequest, { op: 'connection' }>;
 type Decide = (at: Instant) => CellEvent[];
 
-export interface ConnectionDeskPorts {
+export interface ConnectionWatchPorts {
   readonly users: Users;
   readonly sockets: OpenSockets;
   readonly clock: Clock;
@@ -44,7 +44,7 @@ const HEARING_MILLIS = 2_000;
 const REMEMBERED_MILLIS = 600_000;
 
 /** Cancels orders with the connection that they came on, whether its loss is told or its gateway falls silent. */
-export class ConnectionDesk {
+export class ConnectionWatch {
   private readonly claims = new Map<string, Claim>();
   /** Connections with orders, that are not lost: since when this process knows of them. */
   private readonly standing = new Map<string, { readonly entry: UserEntry; readonly since: number }>();
@@ -57,7 +57,7 @@ export class ConnectionDesk {
   private lookedAt = 0;
   private cancel: Cancel | undefined;
 
-  constructor(private readonly ports: ConnectionDeskPorts) {}
+  constructor(private readonly ports: ConnectionWatchPorts) {}
 
   start(): void {
     this.lookedAt = this.now();
@@ -122,7 +122,7 @@ export class ConnectionDesk {
     });
   }
 
-  presence({ gateway, sockets, here }: PresenceRequest): LinkReply {
+  presence({ gateway, sockets, here }: GatewayPresence): LinkReply {
     if (sockets !== undefined) this.ports.sockets.heard(gateway, sockets);
     const heardAt = this.now();
     const lapsed: string[] = [];
