@@ -112,13 +112,9 @@ describe('a submit', () => {
     };
     const report = await submit(terms);
     expect(seenAtBegin).toBe(0);
-    expect(cell.all('begin_submission')).toMatchObject([
-      {
-        order_id: terms.order_id,
-        venue_client_id: terms.order_id,
-        sent: { quantity: 10n * ONE, price: cents(40) },
-      },
-    ]);
+    const { order_id } = terms;
+    const sent = { quantity: 10n * ONE, price: cents(40) };
+    expect(cell.all('begin_submission')).toMatchObject([{ order_id, venue_client_id: order_id, sent }]);
     expect(report).toMatchObject({ what: 'placed', order: { status: 'resting', filled: 0n }, fills: [] });
     expect(await ordersIn(market)).toMatchObject([{ client_order_id: terms.order_id }]);
   });
@@ -372,12 +368,10 @@ describe('accounts', () => {
       ],
       movements: [{ movement: 'DEPOSIT', amount: 100n * ONE }],
     });
-    const bid = { ticker: market, side: 'bid', count: '10.00', price: '0.4000' } as const;
-    const rest = {
-      time_in_force: 'good_till_canceled',
-      self_trade_prevention_type: 'taker_at_cross',
-    } as const;
-    await client.orders.createOrderV2({ ...bid, ...rest });
+    await client.orders.createOrderV2({
+      ...{ ticker: market, side: 'bid', count: '10.00', price: '0.4000' },
+      ...{ time_in_force: 'good_till_canceled', self_trade_prevention_type: 'taker_at_cross' },
+    });
     await offer(market, '0.4000', '4.00');
     await eventually(() => {
       const seen = cell.all('observed').filter(({ user_id }) => user_id === user);
@@ -442,9 +436,8 @@ describe('accounts', () => {
       ...{ kind: 'transfer', user_id: user, venue: 'venue_b', transfer_id: randomUUID() },
       ...{ asset: 'USD', amount: 30n * ONE, direction: 'to_vault' },
     });
-    expect(cell.all('transfer_report')).toMatchObject([
-      { step: 'failed', failure: { code: 'VENUE_REJECTED' } },
-    ]);
+    const failed = { step: 'failed', failure: { code: 'VENUE_REJECTED' } };
+    expect(cell.all('transfer_report')).toMatchObject([failed]);
   });
 });
 
@@ -473,17 +466,13 @@ describe('what gateways ask', () => {
     expect(cell.all('link_account')).toEqual([]);
     expect(await submit(submission(user, await practice.market()))).toMatchObject({ what: 'placed' });
     const { key_id, private_key_pem } = other.keys;
-    const credentials = { key_id, private_key_pem };
-    expect((await executor.link.handle({ ...link, credentials })).status).toBe(200);
+    const { status } = await executor.link.handle({ ...link, credentials: { key_id, private_key_pem } });
+    expect(status).toBe(200);
   });
 
   it('a user without a key is not linked', async () => {
-    const balances = {
-      op: 'account_balances',
-      request_id: 'r',
-      user_id: randomUUID(),
-      venue: 'venue_b',
-    } as const;
+    const user_id = randomUUID();
+    const balances = { op: 'account_balances', request_id: 'r', user_id, venue: 'venue_b' } as const;
     expect((await executor.link.handle(balances)).status).toBe(409);
   });
 });
