@@ -27,7 +27,7 @@ const fraction = ({ units: over, scale }: Decimal): Fraction => ({ over, under: 
 const difference = (left: Fraction, right: Fraction): bigint =>
   left.over * right.under - right.over * left.under;
 
-/** One of the many spellings of a value: with zeros at the end, a point after any digit, and the exponent that makes up for both. */
+/** A random spelling of a value: trailing zeros, a point after any digit, and the exponent that makes up for both. */
 function spelled({ units: all, scale }: Decimal, pointAt: number, zeros: number): string {
   const digits = `${String(all < 0n ? -all : all)}${'0'.repeat(zeros)}`;
   const at = all === 0n ? 1 : 1 + (pointAt % digits.length);
@@ -154,7 +154,7 @@ describe('arithmetic', () => {
     );
   });
 
-  it('changes the scale exactly, or with the rounding of a division by one', () => {
+  it('changes the scale exactly, or rounds as a division by one does', () => {
     fc.assert(
       fc.property(decimals, scales, (value, scale) => {
         const got = rescaled(value, scale, 'floor');
