@@ -1,16 +1,16 @@
 import type { NoticeFormat } from './notices.js';
 
-/** A journal has come to `head`, so a follower need not wait for its next poll. */
+/** A journal has reached `head`, so a follower need not wait for its next poll. */
 export interface JournalNotice {
   readonly head: number;
-  /** What was appended, the last of it at `head`. Missing where it is too much, or nothing. */
+  /** The appended events; the last one is at `head`. Missing if they are too large, or if there are none. */
   readonly records?: CommittedRecords;
 }
 
 /** Consecutive events that are durable. */
 export interface CommittedRecords {
   readonly epoch: number;
-  /** Of the last event. A follower that knows the hash before the first can check that these come next. */
+  /** Hash of the last event. A follower that knows the hash before the first can check that these come next. */
   readonly hash: string;
   readonly payloads: readonly string[];
 }
@@ -26,10 +26,10 @@ export interface WrittenJournalNotice {
   };
 }
 
-/** Of payloads that wait for one peer. Past it the peer is sent the head alone, and reads the journal. */
+/** Bound on the payloads that wait for one peer. Past it the peer is sent the head alone, and reads the journal. */
 const MAX_WAITING_CHARS = 1_048_576;
 
-/** Of heads only the last counts. Records are joined for as long as they are consecutive. */
+/** Merges notices: only the last head counts. Records are joined while they are consecutive. */
 export const journalNotices: NoticeFormat<JournalNotice, WrittenJournalNotice> = {
   write({ head, records }) {
     if (records === undefined) return { head };

@@ -25,7 +25,7 @@ export class LinkUnavailable extends Error {
 export class LinkCongested extends Error {
   override readonly name = 'LinkCongested';
 }
-/** The server sent something that is not of this protocol. */
+/** The server sent something that this protocol does not know. */
 export class LinkGarbled extends Error {
   override readonly name = 'LinkGarbled';
 }
@@ -37,15 +37,15 @@ export interface LinkClientOptions {
   /** The name of this process; the server logs it. */
   readonly peer: string;
   readonly clock: Clock;
-  /** What else the protocol says once, when the link is opened. */
+  /** Headers that the protocol sends once, when the link opens. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Wants the server's notices. Several may be merged into one. */
+  /** Receives the server's notices. Several may be merged into one. */
   readonly onNotice?: NoticeReceiver;
   readonly timeoutMillis?: number;
-  /** How connections are made; by the ws package unless given. */
+  /** Opens connections; the ws package by default. */
   readonly openSocket?: OpenLinkSocket;
   readonly maxPending?: number;
-  /** How a request is written, as JSON unless given: a protocol may have numbers that JSON has not. */
+  /** Writes a request, as JSON by default. A protocol may have numbers that JSON lacks. */
   readonly write?: (request: object) => string;
   /** Without it no request of this link is traced. */
   readonly trace?: LinkTrace;
@@ -92,7 +92,7 @@ export class LinkClient<Request extends LinkRequest> {
     return this.socket?.readyState === WebSocket.OPEN;
   }
 
-  /** A new number for each connection, which may lead to another process. Undefined while there is none. */
+  /** A new number for each connection, which may lead to another process. Undefined while there is no connection. */
   get connection(): number | undefined {
     return this.connected ? this.connections : undefined;
   }
@@ -142,8 +142,8 @@ export class LinkClient<Request extends LinkRequest> {
   }
 
   /**
-   * Makes a second connection with the present service token, for all later requests. The first one is closed when all that it
-   * carries has had its time, so no caller notices.
+   * Opens a second connection with the present service token, for all later requests. Closes the first one once all its requests
+   * have had their time, so no caller notices.
    */
   renew(): void {
     const former = this.socket;

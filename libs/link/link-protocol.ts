@@ -19,7 +19,7 @@ export interface LinkRequest {
 
 export interface LinkReply {
   readonly status: number;
-  /** JSON text, so that a gateway passes it on as it came. Empty where the status says it all. */
+  /** JSON text, so that a gateway passes it on unchanged. Empty if the status is enough. */
   readonly body: string;
 }
 
@@ -42,7 +42,7 @@ export function codeOf({ status, body }: LinkReply): string | undefined {
   return status < 400 ? undefined : (/"error":"([^"]*)"/.exec(body)?.[1] ?? 'unknown');
 }
 
-/** What the span of a request says of its reply. */
+/** The attributes that the span of a request takes from its reply. */
 export function factsOf(answer: LinkReply): SpanFacts {
   return { status: answer.status, code: codeOf(answer) };
 }

@@ -17,7 +17,7 @@ import { LinkServer } from './link-server.js';
 const TOKEN = 'a-service-token';
 const QUICKER = 40;
 
-/** Its timers run early, so that nobody has to wait for several seconds. */
+/** Its timers run early, so that no test waits for several seconds. */
 class QuickClock extends SystemClock {
   override after(millis: number, action: () => void): Cancel {
     return super.after(millis / QUICKER, action);
@@ -59,9 +59,9 @@ function connections(): Promise<number> {
   return new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
 }
 
-describe('a link whose other end has gone without a word', () => {
+describe('a link whose other end vanished silently', () => {
   it.each<ProxyDirection>(['to-server', 'to-client'])(
-    'is made anew when nothing goes %s any more, and the server keeps no dead one',
+    'is reopened if nothing goes %s any more, and the server keeps no dead one',
     async (direction) => {
       proxy.blackhole(direction);
       proxy.heal();
@@ -71,7 +71,7 @@ describe('a link whose other end has gone without a word', () => {
   );
 });
 
-it('a link on which nobody speaks stays as it is', async () => {
+it('keeps an idle link', async () => {
   const sockets: unknown[] = [];
   server.on('connection', (socket) => sockets.push(socket));
   await new Promise((resolve) => setTimeout(resolve, 800));
@@ -79,7 +79,7 @@ it('a link on which nobody speaks stays as it is', async () => {
   expect(sockets).toEqual([]);
 });
 
-/** One end of a connection on which nobody speaks; a ping is heard, and answered, at once. */
+/** One end of an idle connection. It receives and answers pings at once. */
 class QuietEnd extends EventEmitter implements LinkSocket {
   readonly readyState = 1;
   readonly bufferedAmount = 0;
@@ -103,7 +103,7 @@ class QuietEnd extends EventEmitter implements LinkSocket {
   close = (): void => undefined;
 }
 
-it('of two ends that live only one asks, and the other as soon as it is asked no more', () => {
+it('only one of two live ends pings; the other starts once it gets no more pings', () => {
   const clock = new MovableClock();
   const [one, other] = [new QuietEnd(), new QuietEnd()];
   [one.other, other.other] = [other, one];

@@ -6,8 +6,8 @@ const PULSE_MILLIS = 2_000;
 const MISSED_PULSES = 3;
 
 /**
- * A connection whose other end has gone without a word looks like a quiet one. So an end asks for a sign of life now and then, and
- * ends the connection when several in a row have not come. An end that was asked need not ask: of two live ends only one does.
+ * A connection whose other end vanished silently looks like a quiet one. So an end sends a ping now and then, and closes the
+ * connection after several missing replies. An end that receives pings need not send any: of two live ends only one does.
  */
 export function watchPulse(socket: LinkSocket, clock: Clock): void {
   let missed = 0;

@@ -23,15 +23,15 @@ import type { NoticeSource, PeerNotices } from './notices.js';
 type RequestEntry<Request> = [id: number, request: Request, traceparent?: unknown];
 
 export interface LinkServerOptions<Request extends LinkRequest> {
-  /** All tokens that are good at present: two while one replaces the other. */
+  /** All tokens that are valid now: two while one replaces the other. */
   readonly serviceTokens: () => readonly string[];
   readonly handle: (request: Request, peer: LinkPeer) => Promise<LinkReply>;
   readonly onFault: (error: unknown, peer: string) => void;
   readonly clock: Clock;
-  /** What is said unasked to the peers that want it. */
+  /** The notices for the peers that want them. */
   readonly notices?: NoticeSource;
   readonly maxConnections?: number;
-  /** How a frame is read, as JSON unless given: what `write` of the clients has written. */
+  /** Parses a frame, as JSON by default: the opposite of the clients' `write`. */
   readonly read?: (frame: string) => unknown;
   /** Continues the traces of peers. Without it they end here. */
   readonly tracing?: Tracing;
@@ -39,10 +39,10 @@ export interface LinkServerOptions<Request extends LinkRequest> {
 
 /** A peer that does not read its replies is cut off before they fill the memory. */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
-/** A peer that has not read more than this gets its notices later. */
+/** A peer with more unread bytes than this gets its notices later. */
 const NOTICE_PATIENCE_BYTES = 64 * 1024;
 const POLICY_VIOLATION = 1008;
-/** For the other end to go by itself. */
+/** How long the other end may take to close by itself. */
 const GOODBYE_MILLIS = 1_000;
 const INTERNAL_ERROR = fault(500, 'internal_error');
 
@@ -90,7 +90,7 @@ export class LinkServer<Request extends LinkRequest> {
     this.sockets.close();
   }
 
-  /** Sends away peers whose token is no longer good, and cuts those off that stay. One with another token comes back at once. */
+  /** Sends away peers whose token is no longer valid, and cuts off those that stay. A peer with another token comes back at once. */
   dropRevoked(): void {
     const { clock, serviceTokens } = this.options;
     const good = serviceTokens();
@@ -103,7 +103,7 @@ export class LinkServer<Request extends LinkRequest> {
     }
   }
 
-  /** Node has let go of the socket, so its errors and its end are handled here. */
+  /** Node has released the socket, so its errors and its end are handled here. */
   private refuse(socket: Duplex, refusal: string): void {
     socket.on('error', () => socket.destroy());
     socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
@@ -141,7 +141,7 @@ export class LinkServer<Request extends LinkRequest> {
       this.options.onFault(error, peer.name);
     });
     ws.on('message', (data) => {
-      // A peer that was told to go may still talk; it is not heard.
+      // A peer that was told to go may still send; its frames are ignored.
       if (ws.readyState !== WebSocket.OPEN) return;
       const requests = parseRequests<Request>(textOf(data), this.options.read);
       if (requests === undefined) {
@@ -195,7 +195,7 @@ export class LinkServer<Request extends LinkRequest> {
   }
 }
 
-/** What an operation asks for is believed: the peer has shown that it is one of our processes. */
+/** Accepts the request without further checks: the peer has proved that it is one of our processes. */
 function parseRequests<Request extends LinkRequest>(
   text: string,
   read: (frame: string) => unknown = JSON.parse,

@@ -8,14 +8,14 @@ export interface LinkSocket {
   send(frame: string, sent?: () => void): void;
   close(code?: number): void;
   terminate(): void;
-  /** Asks the other end for a sign of life, which comes as a `pong`. */
+  /** Sends a ping; the reply arrives as a `pong` event. */
   ping(): void;
   on(event: 'open' | 'close' | 'ping' | 'pong', handle: () => void): unknown;
   on(event: 'message', handle: (data: RawData) => void): unknown;
   on(event: 'error', handle: (error: Error) => void): unknown;
 }
 
-/** Begins to open a connection. The socket's events tell how that goes. */
+/** Begins to open a connection. The socket's events report the outcome. */
 export type OpenLinkSocket = (url: string, headers: Readonly<Record<string, string>>) => LinkSocket;
 
 const HANDSHAKE_MILLIS = 2_000;

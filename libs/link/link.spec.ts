@@ -80,7 +80,7 @@ function serving(different: Partial<LinkServerOptions<Asked>> = {}): LinkServer<
   return end;
 }
 
-/** A server that says whatever a test makes it say. */
+/** A server that sends whatever a test wants. */
 function strangeServer(onFrame: (socket: WebSocket, frame: string) => void): void {
   const sockets = new WebSocketServer({ server, path: LINK_PATH });
   sockets.on('connection', (socket) => {
@@ -94,8 +94,8 @@ function asks(link: LinkClient<Asked>, text: string): Promise<LinkReply> {
 
 const NEVER_ANSWERED: Asked = { op: 'never' };
 
-describe('frames', () => {
-  it('carry all that is asked in one turn together, and each caller gets its own answer', async () => {
+describe('a frame', () => {
+  it('carries all requests of one turn, and each caller gets its own reply', async () => {
     serving();
     const link = await connected();
     const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => asks(link, `text ${index}`)));
@@ -104,7 +104,7 @@ describe('frames', () => {
     );
   });
 
-  it('are one for what is asked in one turn, and another for the next', async () => {
+  it('ends with the turn; the next turn begins another', async () => {
     const frames: unknown[][] = [];
     strangeServer((socket, frame) => {
       const entries = JSON.parse(frame) as [number, Asked][];
@@ -117,7 +117,7 @@ describe('frames', () => {
     expect(frames.map((entries) => entries.length)).toEqual([50, 1]);
   });
 
-  it('are cut where one would be too long', async () => {
+  it('ends before it grows too long', async () => {
     const lengths: number[] = [];
     strangeServer((socket, frame) => {
       lengths.push(frame.length);
@@ -131,7 +131,7 @@ describe('frames', () => {
     for (const length of lengths) expect(length).toBeLessThan(300_000);
   });
 
-  it('answer in whatever order the server is done', async () => {
+  it('carries replies in the order in which the server finishes', async () => {
     const late = Promise.withResolvers<LinkReply>();
     serving({
       handle: (request) => (request.op === 'echo' && request.text === 'late' ? late.promise : echo(request)),
@@ -143,7 +143,7 @@ describe('frames', () => {
     expect((await first).status).toBe(201);
   });
 
-  it('tell a caller of a fault without what it was, and tell the server', async () => {
+  it('hides the cause of a fault from the caller, and reports it to the server', async () => {
     const faults: unknown[] = [];
     serving({ onFault: (error, peer) => faults.push([error, peer]) });
     const link = await connected();
@@ -153,7 +153,7 @@ describe('frames', () => {
   });
 });
 
-describe('who may open a link', () => {
+describe('opening a link', () => {
   const GOOD = { 'x-service-token': TOKEN, 'x-auction-peer': 'gateway-0' };
 
   it.each([
@@ -167,7 +167,7 @@ describe('who may open a link', () => {
     expect(await upgrade(headers, path)).toBe(status);
   });
 
-  it('is whoever has one of the tokens, while one replaces the other', async () => {
+  it('is allowed with either token while one replaces the other', async () => {
     let tokens = ['old', 'new'];
     serving({ serviceTokens: () => tokens });
     expect(await upgrade({ ...GOOD, 'x-service-token': 'old' })).toBe('101');
@@ -176,13 +176,13 @@ describe('who may open a link', () => {
     expect(await upgrade({ ...GOOD, 'x-service-token': 'old' })).toBe('403');
   });
 
-  it('is nobody more than there is room for', async () => {
+  it('is refused when there is no more room', async () => {
     serving({ maxConnections: 1 });
     await connected();
     expect(await upgrade(GOOD)).toBe('503');
   });
 
-  it('is refused and let go of, though it does not go by itself', async () => {
+  it('is refused, and the server cuts the connection of a peer that stays', async () => {
     serving();
     const stays = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).resume();
     stays.on('error', () => undefined);
@@ -201,7 +201,7 @@ describe('who may open a link', () => {
     }
   });
 
-  it('does not hurt the server by going away in the middle of it', async () => {
+  it('does not hurt the server if the peer leaves in the middle', async () => {
     serving();
     for (let visit = 0; visit < 20; visit += 1) {
       const socket = connect(port, '127.0.0.1');
@@ -215,7 +215,7 @@ describe('who may open a link', () => {
     expect((await asks(link, 'still here')).status).toBe(200);
   });
 
-  it('sends the headers of its protocol, once for the whole link', async () => {
+  it('sends the headers of the protocol once for the whole link', async () => {
     const peers: LinkPeer[] = [];
     serving({
       handle: (request, peer) => {
@@ -259,9 +259,9 @@ describe('who may open a link', () => {
   }
 });
 
-describe('a peer that talks nonsense', () => {
+describe('a peer that sends nonsense', () => {
   it.each(['no json', '{}', '[1]', '[[1]]', '[["1",{"op":"echo"}]]', '[[1,null]]', '[[1,"echo"]]'])(
-    'is shown out and hurts nobody (%s)',
+    'is disconnected and affects no other peer (%s)',
     async (nonsense) => {
       const faults: unknown[] = [];
       serving({ onFault: (error) => faults.push(error) });
@@ -278,14 +278,14 @@ describe('a peer that talks nonsense', () => {
   );
 });
 
-describe('when the server cannot be asked', () => {
-  it('says so at once where there is no connection', async () => {
+describe('when the server is unreachable', () => {
+  it('fails at once without a connection', async () => {
     server.close();
     const link = linked();
     await expect(asks(link, 'a')).rejects.toThrow(LinkUnavailable);
   });
 
-  it('gives up a request that is not answered in time, and only that one', async () => {
+  it('gives up a request without a timely reply, and only that one', async () => {
     serving();
     const link = await connected({ timeoutMillis: 300 });
     const began = performance.now();
@@ -294,7 +294,7 @@ describe('when the server cannot be asked', () => {
     expect((await asks(link, 'a')).status).toBe(200);
   });
 
-  it('gives up sooner where the caller is in a hurry', async () => {
+  it('gives up sooner if the caller wants it', async () => {
     serving();
     const link = await connected();
     const patient = link.request(NEVER_ANSWERED);
@@ -306,7 +306,7 @@ describe('when the server cannot be asked', () => {
     expect(isOver).toBe(false);
   });
 
-  it('is not disturbed by an answer that comes too late', async () => {
+  it('ignores a reply that comes too late', async () => {
     const late = Promise.withResolvers<LinkReply>();
     serving({ handle: (request) => (request.op === 'never' ? late.promise : echo(request)) });
     const link = await connected();
@@ -315,7 +315,7 @@ describe('when the server cannot be asked', () => {
     expect((await asks(link, 'a')).body).toBe('{"text":"a"}');
   });
 
-  it('takes no more than it may keep waiting, and says that it has sent nothing', async () => {
+  it('refuses requests beyond its queue, and says that it has not sent them', async () => {
     serving();
     const link = await connected({ maxPending: 3, timeoutMillis: 200 });
     const waiting = Array.from({ length: 3 }, () => link.request(NEVER_ANSWERED));
@@ -324,7 +324,7 @@ describe('when the server cannot be asked', () => {
     expect((await asks(link, 'a')).status).toBe(200);
   });
 
-  it('fails all that waits when the server cuts the line, having told nobody anything', async () => {
+  it('fails all waiting requests when the server disconnects without replying', async () => {
     const end = serving({
       handle: () => new Promise((resolve) => setTimeout(() => resolve(reply(200, {})), 60)),
     });
@@ -336,7 +336,7 @@ describe('when the server cannot be asked', () => {
     expect(link.connected).toBe(false);
   });
 
-  it('lets replies that are on their way leave when the server closes in order', async () => {
+  it('delivers pending replies when the server closes in order', async () => {
     const end = serving({ handle: (request) => echo(request) });
     const link = await connected();
     const asked = asks(link, 'a');
@@ -347,7 +347,7 @@ describe('when the server cannot be asked', () => {
     await eventually(() => expect(link.connected).toBe(false));
   });
 
-  it('comes back by itself when the server is there again', async () => {
+  it('reconnects by itself when the server is back', async () => {
     const end = serving();
     const link = await connected();
     const first = link.connection;
@@ -364,7 +364,7 @@ describe('when the server cannot be asked', () => {
     expect(link.connection).not.toBe(first);
   });
 
-  it('does not hammer at a closed door', async () => {
+  it('reconnects less and less often while the server refuses', async () => {
     server.close();
     const attempts: number[] = [];
     const began = performance.now();
@@ -384,7 +384,7 @@ describe('when the server cannot be asked', () => {
     expect(performance.now() - began).toBeGreaterThan(600);
   });
 
-  it('asks nobody any more once it is closed', async () => {
+  it('sends nothing once it is closed', async () => {
     serving();
     const link = await connected();
     const waiting = link.request(NEVER_ANSWERED);
@@ -394,9 +394,9 @@ describe('when the server cannot be asked', () => {
   });
 });
 
-describe('a server that talks nonsense', () => {
+describe('a server that sends nonsense', () => {
   it.each(['no json', '{}', '[[1]]', '[[1,200]]', '[["1",200,"{}"]]', '[[1,200,{}]]'])(
-    'is not believed, and the line is opened anew (%s)',
+    'is not trusted, and the link reconnects (%s)',
     async (nonsense) => {
       let sane = false;
       strangeServer((socket, frame) => {
@@ -410,7 +410,7 @@ describe('a server that talks nonsense', () => {
     },
   );
 
-  it('answers nobody that did not ask', async () => {
+  it('does not deliver a reply that no caller asked for', async () => {
     strangeServer((socket, frame) => {
       const [[id] = [0]] = JSON.parse(frame) as [number, Asked][];
       socket.send(

@@ -67,7 +67,7 @@ async function listener(): Promise<{ readonly link: LinkClient<Asked>; readonly 
   return { link, heard };
 }
 
-/** A peer that shows its frames as they come. */
+/** A peer that shows its frames as they arrive. */
 async function rawPeer(listens: boolean): Promise<{ readonly socket: WebSocket; readonly frames: string[] }> {
   const headers = { [SERVICE_TOKEN_HEADER]: TOKEN, [PEER_HEADER]: 'raw' };
   const socket = new WebSocket(`${url.replace('http', 'ws')}${LINK_PATH}`, {
@@ -84,8 +84,8 @@ function quietly(millis = 60): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, millis));
 }
 
-describe('the head of the journal is told', () => {
-  it('to everybody who listens when it moves, and to a new link at once', async () => {
+describe('the head of the journal is sent', () => {
+  it('to every listening peer when it moves, and to a new link at once', async () => {
     const early = await listener();
     notices.announce({ head: 7 });
     await eventually(() => expect(early.heard).toEqual([{ head: 7 }]));
@@ -95,11 +95,11 @@ describe('the head of the journal is told', () => {
     await eventually(() =>
       expect([early.heard.at(-1), late.heard.at(-1)]).toEqual([{ head: 8 }, { head: 8 }]),
     );
-    // Answers come as before.
+    // Replies come as before.
     expect(await early.link.request({ op: 'read' })).toEqual(reply(200, {}));
   });
 
-  it('once for all that was said in one turn, within the frame of the replies', async () => {
+  it('once for all changes of one turn, within the frame of the replies', async () => {
     const { socket, frames } = await rawPeer(true);
     for (let head = 1; head <= 1_000; head += 1) notices.announce({ head });
     await eventually(() => expect(frames).toEqual(['[[0,0,"{\\"head\\":1000}"]]']));
@@ -108,18 +108,18 @@ describe('the head of the journal is told', () => {
     expect(frames).toHaveLength(2);
   });
 
-  it('to nobody who does not listen', async () => {
+  it('only to peers that listen', async () => {
     const { frames } = await rawPeer(false);
     notices.announce({ head: 7 });
     await quietly();
     expect(frames).toEqual([]);
   });
 
-  it('to a peer that does not read only when it reads again, and then the last alone', async () => {
+  it('to a stalled peer only when it reads again, and then the last one alone', async () => {
     body = 'x'.repeat(1_000_000);
     const { socket, frames } = await rawPeer(true);
     socket.pause();
-    // Replies fill what lies between the two processes.
+    // Replies fill the buffers between the two processes.
     for (let id = 1; id <= 20; id += 1) socket.send(`[[${id},{"op":"read"}]]`);
     await quietly(200);
     for (let head = 1; head <= 500; head += 1) {
@@ -133,23 +133,23 @@ describe('the head of the journal is told', () => {
   });
 });
 
-describe('what was committed is told with it', () => {
+describe('the committed events are sent with it', () => {
   const committed = (head: number, ...payloads: string[]): JournalNotice => ({
     head,
     records: { epoch: 4, hash: `hash of ${head}`, payloads },
   });
 
-  it('text by text as it was written', async () => {
+  it('each as the text that was written', async () => {
     const { heard } = await listener();
     const notice = committed(7, '{"a":"\\"\\u0001ä\\\\"}', '[]');
     notices.announce(notice);
     await eventually(() => expect(heard).toEqual([notice]));
-    // Whoever comes later has not heard what came before, and reads.
+    // A peer that connects later has missed the earlier ones, and reads the journal.
     const late = await listener();
     await eventually(() => expect(late.heard).toEqual([{ head: 7 }]));
   });
 
-  it('together where one follows the other in one turn, else by the head alone', async () => {
+  it('together if consecutive within one turn, else as the head alone', async () => {
     const { heard } = await listener();
     notices.announce(committed(7, '1', '2'));
     notices.announce(committed(8, '3'));
@@ -164,7 +164,7 @@ describe('what was committed is told with it', () => {
     await eventually(() => expect(heard[3]).toEqual(committed(14, '9')));
   });
 
-  it('up to a bound for a peer that does not read: past it the peer has the head, and the journal', async () => {
+  it('up to a bound for a stalled peer: past it the peer gets the head, and reads the journal', async () => {
     const { heard } = await listener();
     const large = 'x'.repeat(400_000);
     for (const [first, most] of [
@@ -184,11 +184,11 @@ it.each<[string, unknown]>([
   ['{"head":7,"epoch":"1","hash":"h"}', ['x']],
   ['{"head":7,"epoch":1}', ['x']],
   ['{"head":7}', ['x']],
-])('%s with %j is no notice', (said, payloads) => {
+])('%s with %j is no valid notice', (said, payloads) => {
   expect(journalNotices.read(said, payloads)).toBe(undefined);
 });
 
-it('a notice that is none ends the link', async () => {
+it('an invalid notice ends the link', async () => {
   const { link, heard } = await listener();
   const closed = new Promise<void>((resolve) => {
     const look = setInterval(() => {

@@ -1,36 +1,36 @@
 import { NOTICE_ID } from './link-protocol.js';
 
 /**
- * How the notices of one protocol travel: what a server says unasked. A notice is written once, whatever the number of peers, and
- * `Written` holds what `merge` has to know of it beside the text.
+ * Encodes and merges the notices of one protocol, which a server sends unasked. A notice is encoded once for all peers;
+ * `Written` holds what `merge` needs beside the text.
  */
 export interface NoticeFormat<Notice, Written = Notice> {
   write(notice: Notice): Written;
-  /** One notice in place of two, for a peer that was not sent the earlier one yet. */
+  /** Merges two notices into one, for a peer that was not sent the earlier one yet. */
   merge(earlier: Written, later: Written): Written;
-  /** What a peer is sent that connects after `latest`. */
+  /** What a peer that connects after `latest` is sent. */
   forNewcomer(latest: Notice): Notice;
-  /** The body as JSON text, and a second JSON text where the body does not say it all. */
+  /** The body as JSON text, and a second JSON text if the body alone is not enough. */
   print(written: Written): readonly [body: string, extra?: string];
-  /** Undefined for what is no notice of this protocol. */
+  /** Undefined for anything that is no notice of this protocol. */
   read(body: string, extra: unknown): Notice | undefined;
 }
 
-/** What one peer was not sent yet. */
+/** The notices that one peer was not sent yet. */
 export interface PeerNotices {
   readonly isEmpty: boolean;
-  /** The entry of a frame; nothing is left afterwards. */
+  /** Takes the pending notice as an entry of a frame; nothing is left afterwards. */
   take(): string | undefined;
   leave(): void;
 }
 
 /** Where a server's notices come from. */
 export interface NoticeSource {
-  /** `onNews` is called whenever there is something to take, perhaps at once. */
+  /** Calls `onNews` whenever there is something to take, perhaps at once. */
   join(onNews: () => void): PeerNotices;
 }
 
-/** Tells every peer that listens what a server has to say, and a newcomer the latest of it. */
+/** Sends a server's notices to every peer that listens, and the latest one to a new peer. */
 export class NoticeBoard<Notice, Written = Notice> implements NoticeSource {
   private readonly slots = new Set<NoticeSlot<Notice, Written>>();
   private latest: Notice | undefined;
@@ -78,7 +78,7 @@ class NoticeSlot<Notice, Written> implements PeerNotices {
   }
 }
 
-/** A client's end of the notices: takes one as it came, and returns false if it is none. */
+/** A client's end of the notices: parses one, and returns false if it is invalid. */
 export type NoticeReceiver = (body: string, extra: unknown) => boolean;
 
 export function receiveNotices<Notice>(

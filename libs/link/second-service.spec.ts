@@ -9,11 +9,11 @@ import { fault, reply, type LinkReply } from './link-protocol.js';
 import { LinkServer } from './link-server.js';
 import { NoticeBoard, receiveNotices, type NoticeFormat } from './notices.js';
 
-/** All that may be asked: one member for each operation. */
+/** All requests: one member for each operation. */
 type CounterRequest =
   { readonly op: 'add'; readonly request_id: string; readonly amount: number } | { readonly op: 'total' };
 
-/** What the service says unasked. The latest total is all that counts. */
+/** The notice of the service. Only the latest total counts. */
 interface TotalNotice {
   readonly total: number;
 }
@@ -79,7 +79,7 @@ afterEach(() => {
   server.closeAllConnections();
 });
 
-it('asks, is answered and is refused over a link of its own', async () => {
+it('sends requests over its own link, and gets replies and refusals', async () => {
   const add = (amount: number): Promise<LinkReply> => link.request({ op: 'add', request_id: 'r', amount });
   expect(await Promise.all([add(2), add(-1), add(3)])).toEqual([
     reply(201, { total: 2 }),
@@ -89,7 +89,7 @@ it('asks, is answered and is refused over a link of its own', async () => {
   expect(await link.request({ op: 'total' })).toEqual(reply(200, { total: 5 }));
 });
 
-it('hears what the service says unasked', async () => {
+it('receives the notices of the service', async () => {
   for (const amount of [1, 1, 1]) await link.request({ op: 'add', request_id: 'r', amount });
   await eventually(() => expect(heard.at(-1)).toBe(3));
 });

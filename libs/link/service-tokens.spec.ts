@@ -43,23 +43,23 @@ async function tokensOf(...lines: string[]): Promise<TokenFile> {
 }
 
 describe('a file of service tokens', () => {
-  it('shows the first and accepts all', async () => {
+  it('presents the first and accepts all', async () => {
     const tokens = await tokensOf(NEW, `  ${OLD}  `, '');
     expect([tokens.shown(), tokens.accepted()]).toEqual([NEW, [NEW, OLD]]);
   });
 
   it.each([
     ['nothing', [''], 'it holds no token'],
-    ['what is too short', [NEW, 'short'], 'a token in it has less than 32 characters'],
-    ['too many', [NEW, OLD, NEW, OLD], 'it holds more than 3 tokens'],
-    ['what is too long', ['x'.repeat(5_000)], 'it has more than 4096 bytes'],
-  ])('refuses %s, and never tells a token', async (_what, lines, why) => {
+    ['a short token', [NEW, 'short'], 'a token in it has less than 32 characters'],
+    ['too many tokens', [NEW, OLD, NEW, OLD], 'it holds more than 3 tokens'],
+    ['a long file', ['x'.repeat(5_000)], 'it has more than 4096 bytes'],
+  ])('refuses %s, and never shows a token', async (_what, lines, why) => {
     await expect(tokensOf(...lines)).rejects.toThrow(
       `SERVICE_TOKEN_FILE=${JSON.stringify(file)} is wrong: ${why}`,
     );
   });
 
-  it('is told of by marks at the start and after each change, and no token with it', async () => {
+  it('is logged as fingerprints at the start and after each change, never as tokens', async () => {
     await writeFile(file, OLD);
     const told: unknown[] = [];
     const stops: (() => Promise<void> | void)[] = [];
@@ -89,7 +89,7 @@ describe('a file of service tokens', () => {
     expect(() => new TokenFile(file, () => undefined)).toThrow(/is wrong: ENOENT/);
   });
 
-  it('heeds a change, once', async () => {
+  it('applies a change, once', async () => {
     const tokens = await tokensOf(OLD);
     let changes = 0;
     const cancel = tokens.onChange(() => {
@@ -105,7 +105,7 @@ describe('a file of service tokens', () => {
     expect([changes, tokens.accepted()]).toEqual([1, [NEW]]);
   });
 
-  it('waits for nobody who might write into a pipe', async () => {
+  it('does not wait for a writer of a pipe', async () => {
     const tokens = await tokensOf(OLD);
     await rm(file);
     execFileSync('mkfifo', [file]);
@@ -118,7 +118,7 @@ describe('a file of service tokens', () => {
     expect(tokens.accepted()).toEqual([NEW]);
   });
 
-  it('stays with what it knows while the file makes no sense, and says so once', async () => {
+  it('keeps its tokens while the file is invalid, and logs that once', async () => {
     const tokens = await tokensOf(OLD);
     await writeFile(file, '');
     await tokens.poll();
@@ -132,7 +132,7 @@ describe('a file of service tokens', () => {
     expect(tokens.accepted()).toEqual([NEW]);
   });
 
-  it('goes before SERVICE_TOKEN', async () => {
+  it('takes precedence over SERVICE_TOKEN', async () => {
     await writeFile(file, NEW);
     const opened = openServiceTokens(
       { SERVICE_TOKEN: OLD, SERVICE_TOKEN_FILE: file },
@@ -160,7 +160,7 @@ describe('a rotation', () => {
     url = `http://127.0.0.1:${port}`;
     links = new LinkServer<Asked>({
       serviceTokens: () => good.accepted(),
-      // Some answers take their time: what is asked on the old connection is answered on it.
+      // Some replies are slow: a request on the old connection gets its reply there.
       handle: async (request) => {
         heard.push(request.text);
         await pause(clock, request.text === 'slow' ? 300 : 1);
@@ -185,7 +185,7 @@ describe('a rotation', () => {
     await good.poll();
   }
 
-  it('leaves a peer unheard that does not go without its token, and cuts it off', async () => {
+  it('ignores a peer that stays without its token, and cuts it off', async () => {
     const headers = { [SERVICE_TOKEN_HEADER]: OLD, [PEER_HEADER]: 'gateway-0' };
     const deaf = new WebSocket(`${url.replace('http', 'ws')}${LINK_PATH}`, { headers });
     await once(deaf, 'open');
@@ -194,7 +194,7 @@ describe('a rotation', () => {
     };
     ask('before');
     await eventually(() => expect(heard).toEqual(['before']));
-    // It does not answer the end of the conversation.
+    // It does not answer the close frame.
     deaf.close = () => undefined;
     await accept(NEW);
     ask('behind');
@@ -226,7 +226,7 @@ describe('a rotation', () => {
       }
       await Promise.all(waiting);
     })();
-    // A gateway that is quicker than its server shows what is not accepted yet, and tries again.
+    // A gateway that is quicker than its server presents a token that is not accepted yet, and tries again.
     const former = link.connection;
     tokens.shown = NEW;
     link.renew();
@@ -245,7 +245,7 @@ describe('a rotation', () => {
     link.close();
   });
 
-  it('sends a peer away whose token has gone, and does not let it back', async () => {
+  it('sends away a peer whose token is gone, and does not let it back', async () => {
     const headers = { [SERVICE_TOKEN_HEADER]: OLD, [PEER_HEADER]: 'thief' };
     const thief = new WebSocket(`${url.replace('http', 'ws')}${LINK_PATH}`, { headers });
     await new Promise((resolve) => thief.once('open', resolve));

@@ -30,30 +30,30 @@ export function serviceTokenIsSet(config: Config<typeof serviceTokenSettings>): 
 }
 
 const POLL_MILLIS = 1_000;
-/** The old one, the new one, and one for a change of plan. */
+/** The old token, the new one, and one spare. */
 const MOST_TOKENS = 3;
 const FINGERPRINT_DIGITS = 8;
 const MOST_BYTES = 4_096;
-/** Opening a pipe waits for a writer for ever; this flag does not wait. */
+/** Opening a pipe waits for a writer without end; this flag does not wait. */
 const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 
 export interface ServiceTokens {
-  /** The one to show. */
+  /** The token to present. */
   shown(): string;
-  /** All that are good at present. */
+  /** All tokens that are valid now. */
   accepted(): readonly string[];
-  /** Calls after each change, until it is cancelled. */
+  /** Calls `listener` after each change, until cancelled. */
   onChange(handle: () => void): Cancel;
 }
 
-/** A token that stays what it is. */
+/** A token that never changes. */
 export function fixedToken(token: string): ServiceTokens {
   return { shown: () => token, accepted: () => [token], onChange: () => () => undefined };
 }
 
 /**
- * The tokens of a file that is read again every second. A file that is gone or makes no sense changes nothing: a slip of its
- * editor must not cut the processes off from each other.
+ * Tokens from a file that is read again every second. A missing or invalid file changes nothing: an editing mistake must not
+ * cut the processes off from each other.
  */
 export class TokenFile implements ServiceTokens {
   private tokens: readonly string[];
@@ -134,7 +134,7 @@ export interface OpenedTokens {
   readonly stop: Cancel;
 }
 
-/** As the settings say. A file is watched from now on. */
+/** The tokens that the settings name. Starts to watch a file. */
 export function openServiceTokens(
   config: Config<typeof serviceTokenSettings>,
   clock: Clock,
@@ -154,8 +154,8 @@ interface TokenWatchPorts {
 }
 
 /**
- * The same for as long as the process runs. Logs a file that it cannot use, and which tokens are good now: an operator who exchanges
- * one has to know that all processes have it before any of them shows it.
+ * The same until the process ends. Logs a file that it cannot use, and which tokens are valid: an operator who replaces a token
+ * has to know that all processes have it before any of them presents it.
  */
 export function watchServiceTokens(
   config: Config<typeof serviceTokenSettings>,
@@ -176,7 +176,7 @@ export function watchServiceTokens(
   return tokens;
 }
 
-/** Tells long random texts apart and gives none away. */
+/** Distinguishes long random texts without revealing them. */
 function fingerprintOf(token: string): string {
   return createHash('sha256').update(token).digest('hex').slice(0, FINGERPRINT_DIGITS);
 }

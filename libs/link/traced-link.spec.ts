@@ -24,7 +24,7 @@ const clock = new SystemClock();
 let server: Server;
 let port: number;
 let link: LinkClient<Asked>;
-/** Of the process that asks, and of the one that answers. */
+/** The tracers of the client's process and of the server's. */
 let here: RecordedTracing;
 let there: RecordedTracing;
 
@@ -65,7 +65,7 @@ function answers(handle: () => Promise<LinkReply>, tracing?: Tracing): void {
   end.attach(server);
 }
 
-/** A peer as it was before there were traces: looks at two parts of an entry, and keeps what it is sent. */
+/** A peer from before tracing: reads two parts of an entry, and keeps what it receives. */
 function formerServer(): string[] {
   const frames: string[] = [];
   new WebSocketServer({ server, path: LINK_PATH }).on('connection', (socket) => {
@@ -82,8 +82,8 @@ function withinRequest<T>(work: () => Promise<T>): Promise<T> {
   return here.within(here.root('request', 'server')!, work);
 }
 
-describe('a request that is traced', () => {
-  it('is a span at either end, the one a part of the other, and what it asks for is done in its course', async () => {
+describe('a traced request', () => {
+  it('has a span at either end, one the parent of the other, and the work runs within it', async () => {
     answers(() => {
       expect(there.current?.name).toBe('echo');
       return Promise.resolve(reply(200, {}));
@@ -97,7 +97,7 @@ describe('a request that is traced', () => {
     expect(there.spans[0]!.facts).toEqual({ operation: 'echo', requestId: 'r-1', status: 200 });
   });
 
-  it('tells how it was refused', async () => {
+  it('records how it was refused', async () => {
     answers(() => Promise.resolve(fault(429, 'auction_mutation_rate_limited')), there);
     await linked(here);
     await withinRequest(() => link.request(ASKED));
@@ -106,7 +106,7 @@ describe('a request that is traced', () => {
     }
   });
 
-  it('ends where it goes wrong, at either end', async () => {
+  it('ends its span on a fault, at either end', async () => {
     answers(() => Promise.reject(new Error('a fault that nobody is told')), there);
     await linked(here);
     await withinRequest(() => link.request(ASKED));
@@ -116,7 +116,7 @@ describe('a request that is traced', () => {
     ]);
   });
 
-  it('ends when no answer comes', async () => {
+  it('ends its span when no reply comes', async () => {
     answers(() => new Promise(() => undefined), there);
     await linked(here);
     await expect(withinRequest(() => link.request(ASKED))).rejects.toThrow('no answer in time');
@@ -132,18 +132,18 @@ describe('a request that is traced', () => {
     expect(JSON.parse(frames[0]!)).toEqual([[1, ASKED, here.spans[1]!.traceparent]]);
   });
 
-  it('is answered by a server that traces nothing', async () => {
+  it('is answered by a server without tracing', async () => {
     answers(() => Promise.resolve(reply(200, {})));
     await linked(here);
     expect((await withinRequest(() => link.request(ASKED))).status).toBe(200);
   });
 });
 
-describe('a request that is not traced', () => {
+describe('an untraced request', () => {
   it.each([
-    ['outside of any span', () => here],
-    ['of a process that traces nothing', () => undefined],
-  ])('%s, has the two parts that it always had', async (_which, tracing) => {
+    ['outside any span', () => here],
+    ['in a process without tracing', () => undefined],
+  ])('%s, has the same two parts as ever', async (_which, tracing) => {
     const frames = formerServer();
     await linked(tracing());
     await link.request(ASKED);
