@@ -134,7 +134,7 @@ function submit(...errands: Errand[]): void {
   for (const errand of errands) expect(loop.submit(errand)).toBe(true);
 }
 
-/** Long enough for everything that can happen without being let go. */
+/** Long enough for everything that can happen without a release. */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await nextTurn();
 }
@@ -161,7 +161,7 @@ describe('batches', () => {
     expect(await journaled()).toEqual(all.map(({ name }) => name));
   });
 
-  it('reserves for a whole batch in one call, and only for those that need it', async () => {
+  it('reserves for a whole batch in one call, and only for those that need one', async () => {
     const needing = errands(5, { reserves: true });
     submit(new Errand('idle'), ...needing);
     await answered(needing[4]!);
@@ -184,7 +184,7 @@ describe('batches', () => {
     expect(writer.asked).toBe(2);
   });
 
-  it('lets no key wait for another busy one, and keeps the order within each key', async () => {
+  it('lets no key wait for another one that is busy, and keeps the order within each key', async () => {
     const all = Array.from(
       { length: 60 },
       (_, index) => new Errand(`${index % 3}/${index}`, { key: String(index % 3) }),
@@ -198,7 +198,7 @@ describe('batches', () => {
     }
   });
 
-  it('never hands the journal more than one append may hold', async () => {
+  it('never gives the journal more than one append may hold', async () => {
     const greedy = errands(20, { events: 1_900 });
     submit(...greedy);
     await answered(greedy[19]!);
@@ -207,7 +207,7 @@ describe('batches', () => {
     expect(await journaled()).toHaveLength(20 * 1_900);
   });
 
-  it('takes no more than it can carry', async () => {
+  it('refuses tasks beyond the length of its queue', async () => {
     reservations.hold();
     submit(new Errand('first', { reserves: true }));
     await quiet();
@@ -218,7 +218,7 @@ describe('batches', () => {
   });
 });
 
-describe('while an append is on its way', () => {
+describe('while an append is in flight', () => {
   it('reserves and decides the next batch, and sends it only then', async () => {
     writer.hold();
     const first = new Errand('first');
@@ -236,7 +236,7 @@ describe('while an append is on its way', () => {
     expect(writer.mostInFlight).toBe(1);
   });
 
-  it('tells how long the current append has been running', async () => {
+  it('reports how long the current append has been running', async () => {
     const clock = new MovableClock();
     await open({ clock });
     expect(loop.appendingSeconds).toBe(0);
@@ -251,7 +251,7 @@ describe('while an append is on its way', () => {
     expect(loop.appendingSeconds).toBe(0);
   });
 
-  it('holds back an answer that writes nothing but rests on what is not yet written', async () => {
+  it('holds back a reply that writes nothing but depends on events not yet written', async () => {
     writer.hold();
     const first = new Errand('first');
     submit(first);
@@ -267,7 +267,7 @@ describe('while an append is on its way', () => {
     expect(writer.asked).toBe(1);
   });
 
-  it('finishes everything that was accepted when it is stopped, and takes nothing more', async () => {
+  it('finishes all accepted tasks when it is stopped, and accepts no more', async () => {
     writer.hold();
     const all = errands(3, { key: 'one' });
     submit(...all);
@@ -279,7 +279,7 @@ describe('while an append is on its way', () => {
     expect(all.map(({ answer }) => answer)).toEqual([200, 200, 200]);
   });
 
-  it('has answered every caller when it has stopped, also those whose releases were still being written', async () => {
+  it('has answered every caller once it has stopped, also those whose releases were still being written', async () => {
     const gate = Promise.withResolvers<undefined>();
     reservations.written = gate.promise;
     const freeing = new Errand('freeing', {
@@ -323,7 +323,7 @@ describe('when the journal fails', () => {
     },
   );
 
-  it('sets nothing free that an event which may not be written would have set free', async () => {
+  it('releases nothing for an event that may not have been written', async () => {
     writer.loseNext('not written');
     submit(
       new Errand('freeing', {
@@ -335,7 +335,7 @@ describe('when the journal fails', () => {
     expect(reservations.released).toEqual([]);
   });
 
-  it('takes an unexpected position in the journal for a second writer', async () => {
+  it('treats an unexpected position in the journal as a second writer', async () => {
     await open({ writer: shifted() });
     const errand = new Errand('first');
     submit(errand);
@@ -357,7 +357,7 @@ describe('when the journal fails', () => {
 });
 
 describe('when nothing can be reserved', () => {
-  it('tells the callers that needed it to come again, changes nothing for them and goes on with the rest', async () => {
+  it('asks the callers that needed it to retry, changes nothing for them and continues with the rest', async () => {
     reservations.fault = new Error('others kept winning');
     const [needing, idle] = [new Errand('needing', { reserves: true }), new Errand('idle')];
     submit(needing, idle);
@@ -375,7 +375,7 @@ describe('when nothing can be reserved', () => {
     expect(next.answer).toBe(200);
   });
 
-  it('stops, as for a journal that is lost, where another owner has the shard', async () => {
+  it('stops, as after the loss of the journal, if another owner has the shard', async () => {
     reservations.fault = FENCED;
     const [needing, idle] = [new Errand('needing', { reserves: true }), new Errand('idle')];
     submit(needing, idle);
@@ -388,7 +388,7 @@ describe('when nothing can be reserved', () => {
 });
 
 describe('a task whose reservation no longer fits', () => {
-  it('is decided anew in the next batch, before what came later', async () => {
+  it('is decided again in the next batch, before later tasks', async () => {
     const undecided = new Errand('undecided', {
       reserves: true,
       decides: (errand) => (errand.decided === 1 ? AGAIN : errand.replies(200)),
@@ -401,7 +401,7 @@ describe('a task whose reservation no longer fits', () => {
     expect(await journaled()).toEqual(['undecided', 'later']);
   });
 
-  it('may come in parts, of which only the last is answered', async () => {
+  it('may come in parts; only the last one is answered', async () => {
     const long = new Errand('long', {
       decides: (errand) =>
         errand.decided < 3 ? errand.replies(500, { unfinished: true }) : errand.replies(200),

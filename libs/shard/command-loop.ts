@@ -25,14 +25,14 @@ export interface EntityChange<T extends ShardTypes> {
   readonly releases: readonly T['release'][];
 }
 
-/** Reserves what commands may come to cost, for a whole batch at a time. */
+/** Reserves what commands may cost, for a whole batch at a time. */
 export interface Reservations<T extends ShardTypes> {
   reserve(requests: readonly T['request'][]): Promise<readonly T['grant'][]>;
-  /** Resolves when any caller may reserve again what was set free, or when waiting longer helps no caller. */
+  /** Resolves when any caller may reserve the released amounts again, or when waiting longer helps no caller. */
   release(releases: readonly T['release'][]): Promise<void>;
   /** Whether `reserve` failed because another process owns the shard. */
   isFenced(error: unknown): boolean;
-  /** Tells callers to come again, because `reserve` failed. */
+  /** Asks callers to retry, because `reserve` failed. */
   readonly unavailable: T['reply'];
 }
 
@@ -59,14 +59,14 @@ export interface LoopPorts<T extends ShardTypes> {
   readonly clock: Clock;
   readonly onAppended: (records: number, seconds: number) => void;
   readonly onCommitted: (committed: Committed<T>) => void;
-  /** The journal or the reservations no longer accept this process: no caller may be told anything more. */
+  /** The journal or the reservations no longer accept this process: no caller may get another reply. */
   readonly onJournalFailure: (error: unknown) => void;
-  /** Callers are told to come again; this is for the operator who has to find out why. */
+  /** Callers are asked to retry; this lets the operator find out why. */
   readonly onUnreserved: (error: unknown) => void;
   readonly tracing?: Tracing | undefined;
 }
 
-/** What one batch, or a part of it, has decided, on its way to the journal. */
+/** The decisions of one batch, or of a part of it, on their way to the journal. */
 interface PendingAppend<T extends ShardTypes> {
   /** Position of the first event. */
   readonly first: number;
@@ -117,7 +117,7 @@ export class CommandLoop<T extends ShardTypes> {
     this.running = this.run();
   }
 
-  /** False when the queue is full: the caller should come back later. */
+  /** False when the queue is full: the caller should retry later. */
   submit(task: Task<T>): boolean {
     if (this.stopped || this.failed || this.queue.length >= MAX_QUEUE) return false;
     this.queue.push(task);
@@ -155,7 +155,7 @@ export class CommandLoop<T extends ShardTypes> {
     return new Promise((resolve) => {
       this.wake = () => {
         this.wake = undefined;
-        // What arrives in the same turn of the event loop joins the batch.
+        // Tasks that arrive in the same turn of the event loop join the batch.
         setImmediate(resolve);
       };
     });
@@ -210,7 +210,7 @@ export class CommandLoop<T extends ShardTypes> {
         return granted;
       }
       this.ports.onUnreserved(error);
-      // It is not known what was reserved; the next reservation of the same things corrects it. The callers may try again.
+      // The outcome of the reservation is unknown; the next reservation of the same things corrects it. The callers may retry.
       const failed = new Set(asking);
       for (const task of asking) this.settle(task, reservations.unavailable);
       remove(batch, failed);

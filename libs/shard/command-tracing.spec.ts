@@ -56,7 +56,7 @@ async function open(fault?: Error): Promise<void> {
 
 afterEach(() => loop.stop());
 
-/** One command in the course of a span of this name, or of none. */
+/** One command within a span of this name, or within none. */
 function carriedOut(name: string | undefined, reserves: boolean, decide: Decide): Promise<number> {
   let round = 0;
   const submit = (): Promise<number> =>
@@ -73,7 +73,7 @@ function carriedOut(name: string | undefined, reserves: boolean, decide: Decide)
   return span === undefined ? submit() : tracing.within(span, submit);
 }
 
-/** The stages of a command, without the span of which they are parts. */
+/** The stages of a command, without their parent span. */
 function stagesOf(name: string): string[] {
   return tracing.lines
     .filter((line) => line.includes(` < ${name}`))
@@ -94,7 +94,7 @@ describe('the trace of a command', () => {
     expect(append?.facts).toEqual({ records: 2, firstSequence: 2 });
   });
 
-  it('has no stage that the command does not reach', async () => {
+  it('has no stage that the command did not reach', async () => {
     await open();
     await carriedOut('refused', false, () => replies([]));
     expect(stagesOf('refused')).toEqual(['queue', 'decide', 'journal wait']);
@@ -102,7 +102,7 @@ describe('the trace of a command', () => {
     expect(stagesOf('recorded')).toEqual(['queue', 'decide', 'journal wait', 'journal append']);
   });
 
-  it('goes back to the queue with a command that is decided anew, or in parts', async () => {
+  it('returns to the queue with a command that is decided again, or in parts', async () => {
     await open();
     await carriedOut('again', false, (round) => (round === 1 ? AGAIN : replies([])));
     expect(stagesOf('again')).toEqual(['queue', 'decide', 'queue', 'decide', 'journal wait']);
@@ -117,7 +117,7 @@ describe('the trace of a command', () => {
     ]);
   });
 
-  it('ends where it is not known what was reserved', async () => {
+  it('ends if the outcome of the reservation is unknown', async () => {
     await open(new Error('the database is away'));
     const answer = await carriedOut('unsure', true, () => replies([]));
     expect([answer, stagesOf('unsure')]).toEqual([503, ['queue', 'reserve']]);
@@ -133,7 +133,7 @@ describe('the trace of a command', () => {
     expect(appends.map(({ facts }) => facts)).toEqual(names.map(() => ({ records: 3, firstSequence: 2 })));
   });
 
-  it('is not kept of an untraced command', async () => {
+  it('does not exist for an untraced command', async () => {
     await open();
     await carriedOut(undefined, true, () => replies(['noted']));
     expect(tracing.spans).toEqual([]);

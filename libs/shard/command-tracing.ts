@@ -1,6 +1,6 @@
 import type { Span, SpanFacts, Tracing } from '#libs/platform/tracing/tracing.js';
 
-/** Where a command is: it waits for its batch, and after the decision for the append before its own. */
+/** The stage of a command. It waits for its batch, and after the decision for the append before its own. */
 type CommandStage = 'queue' | 'reserve' | 'decide' | 'journal wait' | 'journal append' | 'release';
 
 interface TracedCommand {
@@ -10,8 +10,8 @@ interface TracedCommand {
 }
 
 /**
- * Traces commands through the loop, each stage as a span. Many commands share a reservation and an append; each has a span of its own
- * for it, so that one trace shows everything about one command.
+ * Traces commands through the loop, each stage as a span. Commands share reservations and appends, but each gets its own spans
+ * for them, so that one trace shows everything about one command.
  */
 export class CommandTracing<Command extends object> {
   private readonly commands = new WeakMap<Command, TracedCommand>();

@@ -28,7 +28,7 @@ export class DeadlineScheduler<Key> {
     this.arm();
   }
 
-  /** For work that could not be done at its deadline. */
+  /** Schedules again the work that could not be done at its deadline. */
   retry(action: () => void): void {
     if (!this.stopped) this.ports.clock.after(RETRY_MILLIS, action);
   }

@@ -26,7 +26,7 @@ describe('an idempotency index', () => {
     expect(index.find(TWO)).toEqual([3, 9]);
   });
 
-  it('comes out of a snapshot as it was at that position', () => {
+  it('is restored from a snapshot as it was at that position', () => {
     const index = new IdempotencyIndex();
     for (const [name, at] of [
       [ONE, 3],

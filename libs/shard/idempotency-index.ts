@@ -1,4 +1,4 @@
-/** What makes a command the same command, however often its caller sends it. */
+/** Identifies a command, however often its caller sends it. */
 export interface IdempotencyKey {
   readonly operation: string;
   readonly account_id: string;

@@ -13,7 +13,7 @@ const REPEATS: RepeatRules<Status> = {
 
 let clock: MovableClock;
 let inFlight: InFlightCommands<Status>;
-/** Of the calls that run, in their order. */
+/** The running calls, in order. */
 let ends: ((outcome: Status) => void)[];
 let answers: (number | undefined)[];
 

@@ -5,11 +5,11 @@ const PATIENCE_MILLIS = 5_000;
 
 /** How a service treats repeats. */
 export interface RepeatRules<Reply> {
-  /** For a repeat that has waited too long. */
+  /** The reply to a repeat that has waited too long. */
   readonly inProgress: Reply;
   /** Whether the reply answers every repeat. After any other reply the command may be tried again. */
   isFinal(reply: Reply): boolean;
-  /** A first reply, as a repeat is told it. */
+  /** Turns a first reply into the reply to a repeat. */
   asRepeat(reply: Reply): Reply;
 }
 

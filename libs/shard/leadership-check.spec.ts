@@ -18,7 +18,7 @@ function ask(): Promise<void> {
   });
 }
 
-/** Ticks as of a process that runs. */
+/** Timer ticks, as in a process that is not suspended. */
 function live(millis: number): void {
   for (let passed = 0; passed < millis; passed += 200) {
     clock.leap(200);
@@ -39,7 +39,7 @@ describe('an owner', () => {
     expect(questions).toEqual([]);
   });
 
-  it('asks once for all who wait, and is sure again', async () => {
+  it('asks once for all waiting callers, and is sure again', async () => {
     live(6_000);
     const waiting = [leadership.isProven(), leadership.isProven()];
     questions[0]!.resolve();
@@ -48,7 +48,7 @@ describe('an owner', () => {
     expect(leadership.isSure).toBe(true);
   });
 
-  it('accepts as a proof since a moment only one that began then or later, and asks again where the current one began earlier', async () => {
+  it('accepts only proofs that began at the given moment or later, and asks again if the current one began earlier', async () => {
     live(1_000);
     const early = leadership.isProvenSince(clock.monotonicNanos());
     live(200);
@@ -67,7 +67,7 @@ describe('an owner', () => {
     expect(leadership.isSureSince(came)).toBe(true);
   });
 
-  it('has no proof since a moment where none comes in time, however sure it is otherwise', async () => {
+  it('has no proof since a moment if none comes in time, however sure it is otherwise', async () => {
     live(1_000);
     const proven = leadership.isProvenSince(clock.monotonicNanos());
     expect(leadership.isSure).toBe(true);
@@ -75,7 +75,7 @@ describe('an owner', () => {
     expect(await proven).toBe(false);
   });
 
-  it('that stood still is sure of nothing, however fresh its last proof was', async () => {
+  it('is sure of nothing after a standstill, however fresh its last proof is', async () => {
     leadership.proven(clock.monotonicNanos());
     clock.leap(600);
     expect(leadership.isSure).toBe(false);
@@ -84,7 +84,7 @@ describe('an owner', () => {
     expect(await proven).toBe(true);
   });
 
-  it('does not take for a proof what was begun before it stood still', async () => {
+  it('does not accept a proof that began before a standstill', async () => {
     live(6_000);
     const proven = leadership.isProven();
     clock.leap(600);
@@ -96,7 +96,7 @@ describe('an owner', () => {
     expect(await proven).toBe(true);
   });
 
-  it('may not answer where another process owns the shard, or the journal does not answer', async () => {
+  it('may not answer if another process owns the shard, or the journal does not answer', async () => {
     live(6_000);
     const refused = leadership.isProven();
     questions[0]!.reject(new Error('fenced'));
@@ -106,7 +106,7 @@ describe('an owner', () => {
     expect(await unheard).toBe(false);
   });
 
-  it('notices by itself that it stood still, without being asked', () => {
+  it('notices a standstill by itself', () => {
     leadership.start();
     clock.leap(600);
     clock.leap(10);

@@ -14,9 +14,9 @@ export interface LeadershipPorts {
 }
 
 /**
- * Whether this process still owns its shard. After a standstill, and when nothing has proved it for some seconds, it asks the journal
- * before it answers, because another process may own the shard by now. So what is read may be a few seconds old. A final refusal may not:
- * it needs a proof that began after the command came.
+ * Whether this process still owns its shard. After a standstill, or some seconds without proof, it asks the journal before it
+ * answers, because another process may own the shard. So reads may be a few seconds old. Final refusals may not: they need a
+ * proof that began after the command came.
  */
 export class LeadershipCheck {
   /** When the last successful proof began. */
@@ -42,7 +42,7 @@ export class LeadershipCheck {
     this.cancel?.();
   }
 
-  /** Something that only the owner can do has succeeded; it began at that moment. */
+  /** The owner has just done something that only the owner can do; it began at that moment. */
   proven(beganAt: bigint): void {
     if (beganAt > this.provenAt) this.provenAt = beganAt;
   }

@@ -11,7 +11,7 @@ const EVENTS = 5;
 const ALL = Array.from({ length: EVENTS }, (_, index) => `event ${index}`);
 const SHARD = 0;
 
-/** No time passes: every wait is over at once. */
+/** No time passes: every wait ends at once. */
 const clock: Clock = {
   epochNanos: () => 0n,
   monotonicNanos: () => 0n,
@@ -23,7 +23,7 @@ const clock: Clock = {
 
 type Shown = (entries: readonly JournalEntry[]) => JournalEntry[];
 
-/** Recovers from a journal whose reader sees `known` records at first, and `more` with each read. Gives what was replayed. */
+/** Recovers from a journal whose reader sees `known` records at first, and `more` with each read. Returns the replayed records. */
 async function recovered(
   known: number,
   more: number,
@@ -75,13 +75,13 @@ describe('a recovery', () => {
     [1, 1],
     [0, 2],
   ])(
-    'has every event, even from a reader that sees %d records at first and %d more each time',
+    'reads every event, even from a reader that sees %d records at first and %d more each time',
     async (known, more) => {
       expect(await recovered(known, more)).toEqual(ALL);
     },
   );
 
-  it("does not take a successor's records for damage", async () => {
+  it("does not treat a successor's records as damage", async () => {
     const all = EVENTS + 3;
     expect(await recovered(all, 0, undefined, 1)).toEqual(ALL);
   });
@@ -93,7 +93,7 @@ describe('a recovery', () => {
   const other = 'ab'.repeat(32);
   it.each<[string, Shown]>([
     [
-      'ends with another record than its writer knows',
+      'ends with a record that its writer does not know',
       (entries) =>
         entries.map((entry) => (entry.sequence === EVENTS + 1 ? { ...entry, hash: other } : entry)),
     ],

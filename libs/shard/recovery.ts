@@ -68,7 +68,7 @@ function follow(shard: number, before: string, page: readonly JournalEntry[]): s
   return page.at(-1)?.hash ?? before;
 }
 
-/** A reader may not have heard yet of records that the writer knows to be durable. They must not be left out, so it is asked again. */
+/** A reader may not know yet of records that the writer knows to be durable. They must not be left out, so it reads again. */
 async function nextPage(
   { shard, reader, clock, head }: RecoveryPorts,
   from: number,

@@ -1,10 +1,10 @@
 import type { Instant } from '#libs/base/instant.js';
 
-/** Something of which the shard keeps a state in memory. States are immutable values. */
+/** An entity whose state the shard keeps in memory. States are immutable values. */
 export interface Entity<State> {
   /** Includes the events that are on their way to the journal. Commands are decided against it. */
   head: State;
-  /** What the journal has, and so what callers may be told. Undefined before the first event is durable. */
+  /** The durable state, and so what callers may see. Undefined before the first event is durable. */
   durable: State | undefined;
 }
 
@@ -12,10 +12,10 @@ export interface Entity<State> {
 export interface ShardTypes {
   entity: Entity<unknown>;
   event: unknown;
-  /** What a task asks to have reserved, and what comes of it. */
+  /** What a task asks to reserve, and the outcome. */
   request: unknown;
   grant: unknown;
-  /** What is no longer reserved. */
+  /** The amounts that are no longer reserved. */
   release: unknown;
   reply: unknown;
 }
@@ -30,7 +30,7 @@ export interface TaskResult<T extends ShardTypes> {
   readonly unused?: readonly T['release'][];
 }
 
-/** The state has changed since the reservation was requested: the task is decided anew in the next batch. */
+/** The state has changed since the reservation was requested: the task is decided again in the next batch. */
 export const AGAIN = 'AGAIN';
 
 /**
@@ -40,7 +40,7 @@ export const AGAIN = 'AGAIN';
 export interface Task<T extends ShardTypes> {
   /** Two tasks with the same key never share a batch: the second one is decided after the outcome of the first is certain. */
   readonly orderingKey: string;
-  /** Events that come before the task's own, whatever becomes of the task. */
+  /** Events before the task's own, whatever the outcome of the task. */
   prelude(now: Instant): readonly T['event'][];
   reservation(now: Instant): T['request'] | undefined;
   decide(now: Instant, grant: T['grant'] | undefined): TaskResult<T> | typeof AGAIN;

@@ -5,7 +5,7 @@ import { TimerHeap } from './timer-heap.js';
 
 const moment = fc.nat(50).map((nanos) => instantFromNanos(BigInt(nanos)));
 
-it('gives back what is due, earliest first, no more than asked for, and keeps the rest', () => {
+it('returns the due timers, earliest first, at most the limit, and keeps the rest', () => {
   fc.assert(
     fc.property(
       fc.array(moment, { maxLength: 60 }),

@@ -11,7 +11,7 @@ import type { Config } from '#libs/platform/settings/config.js';
 import type { processSettings } from '#libs/platform/settings/process-settings.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 
-/** How long a writer whose journal has failed can still be asked what is the matter with it. */
+/** How long the health of a writer whose journal has failed can still be read. */
 const FAILED_LINGER_MILLIS = 1_500;
 
 export interface WriterParts {
@@ -25,7 +25,7 @@ export interface WriterParts {
 
 interface WriterDatabase {
   readonly pulse: DatabasePulse;
-  /** What readiness says while it does not answer. */
+  /** What readiness reports before recovery. */
   readonly unreachable: string;
 }
 
@@ -41,13 +41,13 @@ export class WriterServer {
     private readonly parts: WriterParts,
     private readonly database: WriterDatabase,
   ) {
-    // Asked last: a journal that fails while the process drains is no clean end, and its supervisor has to hear of it.
+    // Checked last: a journal that fails while the process drains is no clean end, and the supervisor has to know.
     parts.scope.onStop('journal', () => {
       if (this.failure !== undefined) throw new Error('the journal has failed');
     });
   }
 
-  /** Answers for its health at once; it serves nobody yet. */
+  /** Answers for its health at once, but serves no requests yet. */
   async listen(): Promise<void> {
     const { config, registry, scope, server } = this.parts;
     const handler = internalHandler({
@@ -67,7 +67,7 @@ export class WriterServer {
     });
   }
 
-  /** Once the writer has recovered. */
+  /** Called once the writer has recovered. */
   serve(link: Link, tokens: ServiceTokens, isDraining = this.isDraining): void {
     this.isDraining = isDraining;
     link.attach(this.parts.server);
@@ -78,7 +78,7 @@ export class WriterServer {
     this.parts.scope.onStop('link', () => link.close());
   }
 
-  /** Whoever is connected must not hear another word; the journal alone knows what became of the last batch. */
+  /** No client may receive another reply: only the journal knows the outcome of the last batch. */
   fail(error: unknown): void {
     const { clock, log, scope } = this.parts;
     if (this.failure !== undefined) return;

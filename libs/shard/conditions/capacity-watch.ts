@@ -9,7 +9,7 @@ export interface CapacityWatchOptions {
 
 const POLL_MILLIS = 2_000;
 
-/** Watches the room of the journal, so that new work stops while what was begun can still be ended. */
+/** Watches the room of the journal. New work stops while there is still room to finish open work. */
 export class CapacityWatch {
   /** Undefined while it is not known. */
   private room: boolean | undefined;
@@ -21,7 +21,7 @@ export class CapacityWatch {
     return this.room === true;
   }
 
-  /** Only where it is known, because the error sends an operator to look at a disk. */
+  /** Reported only if known, because the error sends an operator to look at a disk. */
   isKnownFull(): boolean {
     return this.room === false;
   }

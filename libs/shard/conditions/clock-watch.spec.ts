@@ -59,7 +59,7 @@ it.each([
   expect(Math.abs((watch.offsetMillis ?? NaN) - millis)).toBeLessThan(50);
 });
 
-it('is not trusted while it is behind the last event', async () => {
+it('is not trusted while it is earlier than the last event', async () => {
   lastEvent = clock.epochNanos() + 2_000n * MILLI;
   await watch.start();
   expect(watch.isSound()).toBe(false);
@@ -91,13 +91,13 @@ describe('an answer that took longer than clocks may differ', () => {
     };
   }
 
-  it('makes no clock trusted: half of its delay may hide an error as large', async () => {
+  it('makes no clock trusted: it may hide an error of half its delay', async () => {
     reference = slowly(TOO_FAR);
     await hasty.start();
     expect(hasty.isSound()).toBe(false);
   });
 
-  it('takes nothing back either', async () => {
+  it('does not revoke trust either', async () => {
     reference = ahead(0);
     await hasty.start();
     reference = slowly(10 * TOO_FAR);
@@ -106,7 +106,7 @@ describe('an answer that took longer than clocks may differ', () => {
   });
 });
 
-it('keeps what it found when the other clock does not answer any more, and still sees a jump', async () => {
+it('keeps the last result when the other clock stops answering, and still sees a jump', async () => {
   await watch.start();
   reference = () => Promise.reject(new Error('no answer'));
   await looked();
@@ -118,12 +118,12 @@ it('keeps what it found when the other clock does not answer any more, and still
 describe.each([HOUR, -HOUR])('a jump of %d ms', (jump) => {
   beforeEach(() => watch.start());
 
-  it('is noticed by the very next check, before any comparison', () => {
+  it('is noticed by the next check, before any comparison', () => {
     clock.setWall(jump);
     expect(watch.isSound()).toBe(false);
   });
 
-  it('does not move the time that is worked by', async () => {
+  it('does not move the time for decisions', async () => {
     clock.setWall(jump);
     expect(Math.abs(millisFromTruth())).toBeLessThan(5);
     clock.leap(5_000);
@@ -142,7 +142,7 @@ describe.each([HOUR, -HOUR])('a jump of %d ms', (jump) => {
   });
 });
 
-it('forgives the small steps of a clock that is kept in time', async () => {
+it('tolerates the small steps of a synchronised clock', async () => {
   await watch.start();
   clock.setWall(400);
   expect(watch.isSound()).toBe(true);
@@ -150,7 +150,7 @@ it('forgives the small steps of a clock that is kept in time', async () => {
   expect(watch.isSound()).toBe(false);
 });
 
-it.each([HOUR, -HOUR])('that never was right, by %d ms, is not worked by', async (millis) => {
+it.each([HOUR, -HOUR])('that is wrong from the start, by %d ms, is not used', async (millis) => {
   clock.setWall(millis);
   watch = new ClockWatch({
     clock,

@@ -5,7 +5,7 @@ export interface ClockWatchOptions {
   readonly clock: Clock;
   /** The time by another clock, the database's, in nanoseconds since 1970. */
   readonly reference: () => Promise<bigint>;
-  /** The time of the last event in the journal: the clock must not be behind it. */
+  /** The time of the last event in the journal: the clock must not be earlier. */
   readonly lastEventNanos: () => bigint;
   readonly maxOffsetMillis: number;
   readonly pollMillis?: number;

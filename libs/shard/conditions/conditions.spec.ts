@@ -53,13 +53,13 @@ function becomes(impediment: Impediment | undefined): Promise<void> {
   return eventually(() => expect(conditions.impediment()).toBe(impediment));
 }
 
-it('there is none when nothing is wrong', () => {
+it('there is no impediment when nothing is wrong', () => {
   expect(conditions.impediment()).toBeUndefined();
   expect(conditions.isUnsafe()).toBe(false);
 });
 
 describe('the position of the projections', () => {
-  /** By then the watch has looked at it. */
+  /** Until then the watch has polled it. */
   const seen = async (reported: number): Promise<void> => {
     let looks = 0;
     position = () => {
@@ -69,7 +69,7 @@ describe('the position of the projections', () => {
     await eventually(() => expect(looks).toBeGreaterThan(1));
   };
 
-  it('is not believed where it was never written: the projections count as behind', async () => {
+  it('is not believed if it was never written: the projections count as late', async () => {
     head = 3;
     await seen(1_000);
     expect(conditions.impediment()).toBeUndefined();
@@ -81,7 +81,7 @@ describe('the position of the projections', () => {
     expect(progress).toEqual([1, 3]);
   });
 
-  it('may be less than before, and counts from then on', async () => {
+  it('may go back, and counts from then on', async () => {
     head = 3;
     position = () => Promise.resolve(3);
     await eventually(() => expect(conditions.projection.projectedTo).toBe(3));
@@ -95,7 +95,7 @@ describe('the position of the projections', () => {
 });
 
 describe('there is an impediment', () => {
-  it('while the owner drains, which may be undone', () => {
+  it('while the owner drains, which can be undone', () => {
     expect([conditions.drain(), conditions.drain()]).toEqual([true, false]);
     expect(conditions.impediment()).toBe('DRAINING');
     expect(conditions.isUnsafe()).toBe(true);
@@ -103,7 +103,7 @@ describe('there is an impediment', () => {
     expect(conditions.impediment()).toBeUndefined();
   });
 
-  it('while the process stops, which may not', () => {
+  it('while the process stops, which cannot', () => {
     conditions.leave();
     conditions.resume();
     expect([conditions.draining, conditions.leaving]).toEqual([true, true]);
@@ -132,19 +132,19 @@ describe('there is an impediment', () => {
     await becomes('JOURNAL_FULL');
   });
 
-  it('while the projections are too many events behind', async () => {
+  it('while the projections lag by too many events', async () => {
     head = 1 + MAX_LAG_EVENTS;
     expect(conditions.impediment()).toBeUndefined();
     head += 1;
     expect(conditions.impediment()).toBe('PROJECTION_LAG');
-    // A preflight promises nothing, so this is no obstacle to one.
+    // A preflight promises nothing, so this does not block it.
     expect(conditions.isUnsafe()).toBe(false);
     position = () => Promise.resolve(head);
     await becomes(undefined);
     expect(progress.at(-1)).toBe(head);
   });
 
-  it('while the projections have not moved for too long, be it by one event', async () => {
+  it('while the projections have not moved for too long, even with a lag of one event', async () => {
     head = 2;
     await eventually(() => expect(conditions.projection.lagEvents).toBe(1));
     await new Promise((resolve) => setTimeout(resolve, 40));
@@ -164,12 +164,12 @@ describe('there is an impediment', () => {
     await becomes('PROJECTION_LAG');
   });
 
-  it('but not for a quiet hour in which there was nothing to project', () => {
+  it('but not after a quiet hour with nothing to project', () => {
     clock.leap(HOUR);
     expect(conditions.impediment()).toBeUndefined();
   });
 
-  it('nor for a projection that keeps up with a busy shard', async () => {
+  it('nor with a projection that keeps up with a busy shard', async () => {
     for (let round = 0; round < 20; round += 1) {
       head += 1;
       const reached = head - 1;
@@ -181,7 +181,7 @@ describe('there is an impediment', () => {
   });
 });
 
-it('the gravest of several impediments is named', async () => {
+it('the gravest of several impediments is reported', async () => {
   head = 1_000;
   room = () => Promise.resolve(false);
   await becomes('JOURNAL_FULL');

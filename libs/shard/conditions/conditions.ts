@@ -2,7 +2,7 @@ import type { CapacityWatch } from './capacity-watch.js';
 import type { ClockWatch } from './clock-watch.js';
 import type { ProjectionWatch } from './projection-watch.js';
 
-/** Why the owner should take no new work; where several apply, the gravest of them. */
+/** Why the owner should take no new work; the gravest reason if there are several. */
 export type Impediment = 'DRAINING' | 'CLOCK' | 'JOURNAL_FULL' | 'JOURNAL_ROOM_UNKNOWN' | 'PROJECTION_LAG';
 
 /** The conditions under which this owner takes new work. */
@@ -50,7 +50,7 @@ export class Conditions {
     return this.projection.isBehind() ? 'PROJECTION_LAG' : undefined;
   }
 
-  /** Whether nothing may be promised, not even in answer to a preflight. */
+  /** Whether the owner may promise nothing, not even in reply to a preflight. */
   isUnsafe(): boolean {
     return this.draining || !this.clock.isSound() || !this.capacity.isSound();
   }

@@ -14,10 +14,10 @@ export interface ProjectionWatchOptions {
 
 const POLL_MILLIS = 200;
 
-/** How far the projections are behind this shard, in events and in time. */
+/** The lag of the projections of this shard, in events and in time. */
 export class ProjectionWatch {
   private projected = 0;
-  /** Heads of the journal at the time of each look, oldest first, as far as the projections have not reached them. */
+  /** Heads of the journal at each poll, oldest first, until the projections reach them. */
   private seen: { readonly head: number; readonly at: bigint }[] = [];
   private cancel: Cancel | undefined;
 
@@ -71,7 +71,7 @@ export class ProjectionWatch {
       this.seen = reached < 0 ? [] : this.seen.slice(reached);
       this.options.onProgress(projected);
     } catch {
-      // Without an answer the samples grow older, so the projections count as behind.
+      // Without a reply the samples grow older, so the projections count as late.
     }
   }
 }

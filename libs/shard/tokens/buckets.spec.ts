@@ -3,7 +3,7 @@ import { MovableClock } from '#libs/testing/movable-clock.js';
 import { RULES } from '#libs/testing/shards/token-shards.js';
 import { AccountBuckets, KeyedBuckets, ruleOf } from './buckets.js';
 
-/** A clock that shows the same moment until it is moved. */
+/** A clock that stands still until the test moves it. */
 function stillClock(): MovableClock {
   const clock = new MovableClock();
   clock.stopAtEpoch(clock.epochNanos());
@@ -38,7 +38,7 @@ describe.each(RULES.names)('the bucket of %s', (bucket) => {
     expect(takesOf(() => buckets.take('ann', bucket), 1_000)).toBe(rate);
   });
 
-  it('is one for each account', () => {
+  it('is separate for each account', () => {
     const buckets = new AccountBuckets(stillClock(), RULES);
     takesOf(() => buckets.take('ann', bucket), burst);
     expect(buckets.take('ann', bucket)).toBe(false);
@@ -46,7 +46,7 @@ describe.each(RULES.names)('the bucket of %s', (bucket) => {
   });
 });
 
-it('remembers who has nothing left, however many others come and go', () => {
+it('remembers empty buckets, however many other accounts come and go', () => {
   const buckets = new KeyedBuckets(stillClock(), ruleOf({ rate_per_second: 10, burst: 20 }, 1));
   expect(takesOf(() => buckets.take('ann'), 30)).toBe(20);
   for (let other = 0; other < 25_000; other += 1) buckets.take(`bob/${other}`);

@@ -20,7 +20,7 @@ const SWEEP_EVERY = 10_000;
 export interface BucketRules<Bucket extends string> {
   readonly names: readonly Bucket[];
   readonly limits: Readonly<Record<Bucket, BucketLimit>>;
-  /** Taken so often that other shards hold tokens of them in advance. */
+  /** Buckets that are used so often that other shards lease tokens from them in advance. */
   readonly leased: readonly Bucket[];
   /** Multiplies every limit. */
   readonly factor: number;

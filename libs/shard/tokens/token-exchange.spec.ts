@@ -21,7 +21,7 @@ afterEach(() => {
   clock.forgetTimers();
 });
 
-/** The exchange of shard 1, whose every question to shard 0 is answered so. */
+/** The exchange of shard 1. Shard 0 answers all its requests with the given function. */
 function exchange(answer: () => TokensGranted | undefined, connection: () => number | undefined = () => 1) {
   const asked: TakeTokens<Metered>[] = [];
   const link = {
@@ -48,7 +48,7 @@ function home(): TokenHome<Metered> {
   return new TokenHome({ clock, peers: new Map(), buckets: new AccountBuckets(clock, RULES) });
 }
 
-it('a home shard that hears of a wish, and in the same turn that it was given up, has leased nothing', async () => {
+it('a home shard leases nothing if a request and its withdrawal come in the same turn', async () => {
   const late = home();
   const account = ANN;
   const requests = [{ account, bucket: 'quote' }] as const;
@@ -60,7 +60,7 @@ it('a home shard that hears of a wish, and in the same turn that it was given up
 });
 
 describe('an owner with a lease', () => {
-  it('takes from it at once, requests the next one without waiting, and reports its use with that', async () => {
+  it('takes from it at once, requests the next one without waiting, and reports its use in the same message', async () => {
     const { tokens, asked } = exchange(() => ({ granted: [true], leased: [8] }));
     expect(await tokens.take(ANN, 'quote')).toBe(true);
     const taken = Array.from({ length: 6 }, () => tokens.take(ANN, 'quote'));
@@ -82,7 +82,7 @@ describe('an owner with a lease', () => {
     expect(asked).toMatchObject([{ wishes: [] }]);
   });
 
-  it('takes nothing from it once the connection to its home is gone, and meters alone', async () => {
+  it('takes nothing from it once the connection to the home shard is gone, and meters alone', async () => {
     let connection: number | undefined = 1;
     const { tokens } = exchange(
       () => (connection === undefined ? undefined : { granted: [true], leased: [8] }),
@@ -96,7 +96,7 @@ describe('an owner with a lease', () => {
     expect(taken.filter(Boolean)).toHaveLength(100);
   });
 
-  it('reports no use of leases that an earlier process of its shard has requested', async () => {
+  it('reports no use of leases that an earlier process of its shard requested', async () => {
     const { tokens } = exchange(() => ({ granted: [true], leased: [8] }));
     await tokens.take(ANN, 'quote');
     expect(tokens.take(ANN, 'quote')).toBe(true);

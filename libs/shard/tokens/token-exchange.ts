@@ -17,12 +17,12 @@ import type {
 
 /** How long an account's home shard may take before this owner meters alone. */
 const HOME_PATIENCE_MILLIS = 50;
-/** How long use stays unreported, where no request to the home shard carries it earlier. */
+/** How long use may stay unreported, if no request to the home shard carries it earlier. */
 const REPORT_EVERY_MILLIS = 100;
 
 export interface TokenExchangeOptions<Bucket extends string> {
   readonly clock: Clock;
-  /** This owner, as the home shards know it that have leased it tokens. */
+  /** This owner, as the home shards that lease it tokens know it. */
   readonly holder: LeaseHolder;
   /** The other owners by shard. */
   readonly peers: ReadonlyMap<number, Pick<TokenPeer<Bucket>, 'takeTokens' | 'connection'>>;
@@ -39,7 +39,7 @@ interface Waiting<Bucket extends string> {
   readonly answer: (granted: boolean) => void;
 }
 
-/** What goes to one home shard in one message. */
+/** The content of one message to one home shard. */
 interface Batch<Bucket extends string> {
   readonly waiting: Waiting<Bucket>[];
   readonly wishes: LeaseWish<Bucket>[];

@@ -11,7 +11,7 @@ import {
 
 /** How long a holder may take to report the final use of its leases. */
 const RECALL_PATIENCE_MILLIS = 50;
-/** An owner that asks waits 50 ms before it meters alone, so it must have its answer well before. */
+/** A requesting owner waits 50 ms before it meters alone, so it must have its reply well before. */
 const RECALL_FOR_OTHERS_MILLIS = 30;
 const EXPIRE_EVERY_MILLIS = 1_000;
 
@@ -19,7 +19,7 @@ export interface TokenHomeOptions<Bucket extends string> {
   readonly clock: Clock;
   /** The other owners by shard. */
   readonly peers: ReadonlyMap<number, Pick<TokenPeer<Bucket>, 'recallLeases'>>;
-  /** Of the accounts with this home shard. */
+  /** The buckets of the accounts with this home shard. */
   readonly buckets: AccountBuckets<Bucket>;
 }
 
@@ -38,7 +38,7 @@ export class TokenHome<Bucket extends string> {
     return this.isLeased(account, bucket) ? this.takeOnceRecalled(account, bucket) : false;
   }
 
-  /** Whole tokens by bucket, once it is known what other shards have used. */
+  /** Whole tokens by bucket, once the use by other shards is known. */
   async available(account: string): Promise<ReadonlyMap<Bucket, number>> {
     const { buckets } = this.options;
     let leased = this.leasedOf(account);
@@ -50,8 +50,8 @@ export class TokenHome<Bucket extends string> {
   }
 
   /**
-   * Answers another owner, after taking in its reports. Leases are granted synchronously unless one is recalled, for the owner's
-   * next message may already give up the wish.
+   * Answers another owner, after applying its reports. Leases are granted synchronously unless one is recalled, because the
+   * owner's next message may already withdraw the request.
    */
   grant(asked: TakeTokens<Bucket>): TokensGranted | Promise<TokensGranted> {
     const { requests, holder, reports } = asked;

@@ -35,7 +35,7 @@ describe('a holder', () => {
     expect(takes(3)).toEqual(['TAKEN', 'FEW_LEFT', 'NONE']);
   });
 
-  it('has nothing before the lease came', () => {
+  it('has nothing before the lease arrives', () => {
     expect(wishes()).toBe(1);
     expect(takes(1)).toEqual(['NONE']);
   });
@@ -47,7 +47,7 @@ describe('a holder', () => {
     expect(takes(6)).toEqual(['TAKEN', 'TAKEN', 'TAKEN', 'TAKEN', 'TAKEN', 'FEW_LEFT']);
     opened(8);
     expect(wishes()).toBeUndefined();
-    // Of the one and of the other, which leaves two.
+    // One from each lease, which leaves two.
     expect(takes(8)).toEqual([...Array<Taken>(7).fill('TAKEN'), 'FEW_LEFT']);
     expect(wishes()).toBe(3);
   });
@@ -57,7 +57,7 @@ describe('a holder', () => {
     expect([wishes('ann'), wishes('bob'), wishes('cid')]).toEqual([1, 2, undefined]);
   });
 
-  it('forgets a wish that the home shard has not granted', () => {
+  it('forgets a request that the home shard has not granted', () => {
     leases.arrived(wishes()!, 0);
     expect(leases.size).toBe(0);
     expect(wishes()).toBe(2);
@@ -89,7 +89,7 @@ describe('what was used', () => {
     expect([leases.homesToReportTo, leases.size]).toEqual([[], 0]);
   });
 
-  it('is reported as nothing when it is not known whether the home shard has leased', () => {
+  it('is reported as nothing if the home shard may or may not have granted the lease', () => {
     const number = wishes()!;
     leases.unanswered(number);
     leases.arrived(number, 8);
@@ -97,7 +97,7 @@ describe('what was used', () => {
     expect(leases.reportsFor(0)).toEqual([[number, 0, true]]);
   });
 
-  it('is forgotten when the home shard has not acknowledged it in all the time of the lease', () => {
+  it('is forgotten if the home shard does not acknowledge it within the time of the lease', () => {
     opened(8);
     takes(1);
     clock.leap(10_000);
@@ -108,7 +108,7 @@ describe('what was used', () => {
 });
 
 describe('a lease ends', () => {
-  it('when it is recalled, even before it came, and reports its use again as it was', () => {
+  it('when it is recalled, even before it arrives, and reports the same use again', () => {
     const open = opened(8);
     takes(3);
     const asked = wishes()!;
@@ -134,7 +134,7 @@ describe('a lease ends', () => {
     expect(leases.reportsFor(0)).toEqual([[number, 1, true]]);
   });
 
-  it('ten seconds after it was requested, not after it came', () => {
+  it('ten seconds after its request, not after its arrival', () => {
     const number = wishes()!;
     clock.leap(40);
     leases.arrived(number, 800);
@@ -149,7 +149,7 @@ describe('a lease ends', () => {
     expect(leases.reportsFor(0)).toEqual([[number, 10, true]]);
   });
 
-  it('with the connection to the home, because a new process of the home shard would not know it', () => {
+  it('with the connection to the home shard, because a new process there would not know it', () => {
     const number = opened(8);
     expect(takes(1, { ...HOME, connection: 2 })).toEqual(['NONE']);
     expect(leases.reportsFor(0)).toEqual([[number, 0, true]]);

@@ -21,7 +21,7 @@ interface Lease {
   usedAt: bigint;
 }
 
-/** A token was there; one was there and few are left; none was there. */
+/** A token was there; one was there and few are left; there was none. */
 export type Taken = 'TAKEN' | 'FEW_LEFT' | 'NONE';
 
 const GIVE_BACK_AFTER_NANOS = 2_000_000_000n;
@@ -39,7 +39,7 @@ const MOST_LEASES = 20_000;
  */
 export class HeldLeases<Bucket extends string> {
   private readonly leases = new Map<number, Lease>();
-  /** Those that are requested or open. */
+  /** Leases that are requested or open. */
   private readonly byBucket = new Map<string, Lease[]>();
   private readonly unreported = new Map<number, Map<number, Lease>>();
   private last = 0;
@@ -92,13 +92,13 @@ export class HeldLeases<Bucket extends string> {
     lease.usedAt = this.clock.monotonicNanos();
   }
 
-  /** It is not known whether the home shard has leased anything: it is told that nothing was used. */
+  /** The home shard may or may not have granted the lease: report that nothing was used. */
   unanswered(number: number): void {
     const lease = this.leases.get(number);
     if (lease?.state === 'REQUESTED') this.end(lease);
   }
 
-  /** Nothing is taken from these any more. Null for a lease that this process has not requested. */
+  /** Takes nothing more from these leases. Null for a lease that this process has not requested. */
   recall(numbers: readonly number[]): (number | null)[] {
     return numbers.map((number) => {
       const lease = this.leases.get(number);
@@ -117,7 +117,7 @@ export class HeldLeases<Bucket extends string> {
     return Array.from(unreported, ({ number, used, state }): LeaseReport => [number, used, state === 'DONE']);
   }
 
-  /** The home shard has these reports. What was used in the meantime is reported the next time. */
+  /** The home shard has these reports. Use since then is reported the next time. */
   acknowledged(home: number, reports: readonly LeaseReport[]): void {
     for (const [number, used, done] of reports) {
       const lease = this.leases.get(number);

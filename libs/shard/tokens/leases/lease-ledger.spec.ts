@@ -36,7 +36,7 @@ function left(): number {
 }
 
 describe('a lease', () => {
-  it('is an eighth of what is there, at most sixteen, and nothing when little is there', () => {
+  it('is an eighth of the tokens left, at most sixteen, and nothing when few are left', () => {
     expect(ledger.grant(NEAR, wish(1))).toBe(12);
     expect(left()).toBe(88);
     expect(ledger.grant(FAR, wish(1))).toBe(11);
@@ -46,7 +46,7 @@ describe('a lease', () => {
     expect(left()).toBe(15);
   });
 
-  it('is larger where everything is', () => {
+  it('grows with the limits factor', () => {
     begin(100);
     expect(ledger.grant(NEAR, wish(1))).toBe(1_250);
     expect(ledger.grant(NEAR, { account: 'ann', bucket: 'withdraw', lease: 2 })).toBe(1_600);
@@ -57,7 +57,7 @@ describe('a lease', () => {
     expect(left()).toBe(88);
   });
 
-  it('is one of few that a holder has of a bucket, and of a bounded number in all', () => {
+  it('is limited in number by holder and bucket, and in all', () => {
     const sizes = [1, 2, 3, 4, 5].map((number) => ledger.grant(NEAR, wish(number)));
     expect(sizes.map((size) => size > 0)).toEqual([true, true, true, true, false]);
     begin(1, 2);
@@ -70,7 +70,7 @@ describe('a bucket with leased tokens', () => {
     ledger.grant(NEAR, wish(1));
   });
 
-  it('fills up to its burst less those', () => {
+  it('fills up to its burst less the leased tokens', () => {
     clock.leap(60_000);
     expect(left()).toBe(88);
     ledger.report(NEAR, [[1, 5, false]]);
@@ -79,7 +79,7 @@ describe('a bucket with leased tokens', () => {
     expect(left()).toBe(93);
   });
 
-  it('counts from the beginning of the lease what was used of it, so nothing twice and nothing late', () => {
+  it('counts use from the beginning of the lease, so repeated and late reports change nothing', () => {
     ledger.report(NEAR, [[1, 5, false]]);
     ledger.report(NEAR, [[1, 5, false]]);
     ledger.report(NEAR, [[1, 3, false]]);
@@ -134,7 +134,7 @@ describe('a recall', () => {
   it('brings back what was not used; a lease that its holder does not know counts as used', () => {
     const [near, far] = ledger.recall('ann', 'quote');
     ledger.recalled(near!, [3, null]);
-    // Leased were 12, 11 and 9.
+    // The leases had 12, 11 and 9 tokens.
     expect(left()).toBe(68 + 9);
     ledger.recalled(far!, [0]);
     expect([left(), ledger.size]).toEqual([68 + 9 + 9, 0]);

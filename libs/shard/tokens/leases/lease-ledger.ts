@@ -37,8 +37,8 @@ const LEAST_TOKENS = 2;
 const MOST_OF_ONE_HOLDER = 4;
 const MOST_LEASES = 50_000;
 /**
- * When a lease is over of which nothing is heard, counted from its grant. The holder counts from its request, which was earlier, and no two
- * clocks of ours drift apart by a tenth.
+ * When a lease without reports is over, counted from its grant. The holder counts from its request, which was earlier, and our
+ * clocks drift apart by less than a tenth.
  */
 const OVER_AFTER_MILLIS = LEASE_MILLIS + 1_000;
 

@@ -12,10 +12,10 @@ import { RULES, TokenShards, type Passage } from '#libs/testing/shards/token-sha
 const HOME = 0;
 const ANN = `${HOME}-ann`;
 const AT_ONCE: readonly Passage[] = [{ millis: 0, fate: 'ARRIVES' }];
-/** Use is reported after a tenth of a second, and a message takes a while; a refusal waits for both. */
+/** Use is reported after a tenth of a second, and messages take time; a refusal waits for both. */
 const REPORTED_WITHIN_MILLIS = 160n;
 
-/** The one bucket that all shards together are to be. */
+/** The bucket that all shards together must behave like. */
 class Model {
   private readonly rule: BucketRule;
   private state: BucketState;
@@ -34,7 +34,7 @@ class Model {
     return taken;
   }
 
-  /** In whole and broken tokens. */
+  /** Whole and fractional tokens. */
   get level(): number {
     const { state } = take(this.rule, this.state, 0, this.now());
     return Number(state.level) / Number(this.rule.perNanos);
@@ -128,7 +128,7 @@ class LeaseRun {
 }
 
 const shard = fc.integer({ min: 0, max: 2 });
-/** A few, as a maker who quotes, or more than the burst. */
+/** A few, like a maker who quotes, or more than the burst. */
 const times = fc.oneof(
   { weight: 3, arbitrary: fc.integer({ min: 1, max: 20 }) },
   { weight: 1, arbitrary: fc.constant(120) },
