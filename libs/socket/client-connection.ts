@@ -109,7 +109,7 @@ export class ClientConnection<Who extends SessionHolder, Addressee> {
     this.heardAt = this.ports.clock.monotonicNanos();
   }
 
-  /** This process did not run for so long. What came meanwhile is still to be read. */
+  /** This process was suspended for so long. The frames that came meanwhile are still unread. */
   onStandstill(nanos: bigint): void {
     this.heardAt += nanos;
     this.openedAt += nanos;
@@ -169,7 +169,7 @@ export class ClientConnection<Who extends SessionHolder, Addressee> {
       });
   }
 
-  /** An answer, or anything else that must not be dropped. */
+  /** Sends a reply, or anything else that must not be dropped. */
   send(part: Part): void {
     this.outbox.send(part);
   }
@@ -179,7 +179,7 @@ export class ClientConnection<Who extends SessionHolder, Addressee> {
     if (this.phase === 'GREETED') this.protocol.goAway(reason);
   }
 
-  /** Answers what was heard, hears nothing more, and closes. */
+  /** Answers the requests so far, reads nothing more, and closes. */
   async drain(code: number, reason: string): Promise<void> {
     await this.requests.close();
     this.close(code, reason);

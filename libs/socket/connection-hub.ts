@@ -11,7 +11,7 @@ export interface HubPorts<Who extends SessionHolder, Addressee> {
   ) => ClientConnection<Who, Addressee>;
   /** False while a new client would not be shown everything. */
   readonly isWhole: () => boolean;
-  /** Called at each tick. Gives each reason why all clients should go elsewhere once. */
+  /** Called at each tick. Returns each reason to move all clients elsewhere once. */
   readonly reasonToLeave: () => string | undefined;
   readonly meter: { opened(): void };
   readonly clock: Clock;
@@ -23,9 +23,9 @@ const TICK_MILLIS = 250;
 /** A tick that comes this late: the machine slept, or the process was stopped, and no client was heard meanwhile. */
 const STANDSTILL_NANOS = 1_000n * NANOS_PER_MILLI;
 const DRAIN_POLL_MILLIS = 50;
-/** For the answers to requests that came before the end. */
+/** Time for the replies to requests that came before the end. */
 const LAST_ANSWERS_MILLIS = 3_000;
-/** For clients to read it all and to answer the close. */
+/** Time for clients to read everything and to answer the close. */
 const CLOSE_MILLIS = 1_000;
 
 /** All connections of one process: ticked by one timer, counted by account, and drained when the process goes. */
@@ -80,7 +80,7 @@ export class ConnectionHub<Who extends SessionHolder, Addressee> {
     connection.onClosed(code);
   }
 
-  /** Asks all clients to go, waits for those that do, answers what the others asked, closes, and cuts off those that stay. */
+  /** Asks all clients to go, waits, answers the requests of the others, closes, and cuts off those that stay. */
   async drain(patienceMillis: number): Promise<void> {
     const { clock } = this.ports;
     this.draining = true;

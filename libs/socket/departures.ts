@@ -1,13 +1,13 @@
 import type { Duplex } from 'node:stream';
 
 /**
- * Answers that are ready at the same time leave each of the sockets in one write, for a write is most of what an answer costs. Many
- * come in one frame of an owner.
+ * Replies that are ready at the same time leave each socket in one write, because a write is most of the cost of a reply. One
+ * frame of an owner often brings many.
  */
 export class Departures {
   private waiting: Duplex[] = [];
 
-  /** What is written to the wire from now on leaves behind everything that follows at once from what is being dealt with. */
+  /** Corks the wire: everything written to it in this turn, and in the microtasks that follow, leaves together. */
   gather(wire: Duplex): void {
     if (wire.writableCorked > 0) return;
     wire.cork();

@@ -45,7 +45,7 @@ describe('an outbox', () => {
     expect(readAll(socket)).toEqual(['1', '2', '3', '4', '5']);
   });
 
-  it('hands a reader that keeps up all at once, and one that does not as much as a socket should hold', () => {
+  it('gives a fast reader everything at once, and a slow one as much as a socket should hold', () => {
     const socket = new TestSocket();
     const outbox = new Outbox<string>(
       socket,
@@ -59,7 +59,7 @@ describe('an outbox', () => {
     expect(readAll(socket)).toHaveLength(300);
   });
 
-  it('says so where what waits cannot be made, to whom the socket does not', () => {
+  it('reports a part that cannot be rendered to its callback, not to the socket', () => {
     const faults: unknown[] = [];
     const { outbox, socket } = opened({ onFault: (error) => faults.push(error) });
     outbox.send('first');
@@ -69,7 +69,7 @@ describe('an outbox', () => {
     expect(faults).toEqual([broken]);
   });
 
-  it('renders what may be large only when its turn comes', () => {
+  it('renders large parts only when their turn comes', () => {
     const { outbox, socket } = opened();
     let rendered = 0;
     outbox.send('first');
@@ -86,7 +86,7 @@ describe('an outbox', () => {
   it.each([
     ['messages', { bufferedMessages: 3, bufferedBytes: 1_000 }, 'x', 4],
     ['bytes', { bufferedMessages: 1_000, bufferedBytes: 30 }, 'x'.repeat(10), 4],
-  ])('says so when more %s wait than may', (_, limits, text, allowed) => {
+  ])('reports that too many %s wait', (_, limits, text, allowed) => {
     let overflows = 0;
     const { outbox } = opened({ limits, onOverflow: () => (overflows += 1) });
     // One more than the limit: the first is in the socket.
@@ -96,7 +96,7 @@ describe('an outbox', () => {
     expect([overflows, outbox.isOverfull]).toEqual([1, true]);
   });
 
-  it('takes back all but answers, counts the events of each, and says what they were about', () => {
+  it('drops all but replies, counts the events of each addressee, and returns their subjects', () => {
     const { outbox, socket } = opened();
     outbox.send('in the socket');
     outbox.sendEvent('mia', 'first', 'a');
@@ -118,7 +118,7 @@ describe('an outbox', () => {
     expect(outbox.drop()).toEqual({ events: new Map(), subjects: new Set() });
   });
 
-  it('frees the room of what it takes back', () => {
+  it('frees the room of dropped parts', () => {
     const { outbox } = opened({ limits: { bufferedMessages: 3, bufferedBytes: 30 } });
     outbox.send('x');
     for (let told = 0; told < 2; told += 1) outbox.sendEvent('mia', 'auction', 'x'.repeat(10));
@@ -128,7 +128,7 @@ describe('an outbox', () => {
     expect([outbox.isOverfull, outbox.hasRoom]).toEqual([false, true]);
   });
 
-  it('lets nothing out while it is held, and everything in order afterwards', () => {
+  it('sends nothing while it is held, and everything in order afterwards', () => {
     const { outbox, socket } = opened();
     outbox.hold(true);
     outbox.send('1');
@@ -140,8 +140,8 @@ describe('an outbox', () => {
     expect(readAll(socket)).toEqual(['1', '2', '3']);
   });
 
-  it('keeps a reader that is being told something out of its own way', () => {
-    // A socket that has gone answers at once: what is told meanwhile must neither overtake nor nest.
+  it('neither reorders nor nests sends that a send causes', () => {
+    // A closed socket calls back at once: a send from that callback must neither overtake nor nest.
     const socket = new TestSocket(true);
     socket.closedWith = 1006;
     const outbox = new Outbox<string>(
@@ -163,7 +163,7 @@ describe('an outbox', () => {
     expect(order).toEqual(Array.from({ length: 20_000 }, (_, index) => index));
   });
 
-  it('gives room when a quarter of it is used, to all who wait and not while anybody speaks', async () => {
+  it('resolves all waiting senders once a quarter is used, and never in the middle of a send', async () => {
     const { outbox, socket } = opened({ limits: { bufferedMessages: 8, bufferedBytes: 1_000 } });
     for (let told = 0; told < 4; told += 1) outbox.send(String(told));
     expect(outbox.hasRoom).toBe(false);
@@ -186,7 +186,7 @@ describe('an outbox', () => {
     expect(readAll(socket)).toEqual(['1']);
   });
 
-  it('lets go of the cork even when telling fails', () => {
+  it('uncorks the socket even when a send fails', () => {
     const { outbox, socket } = opened();
     expect(() => {
       outbox.together(() => {

@@ -12,11 +12,11 @@ interface Item<A> {
   /** Answers are never dropped. Events are, and are counted. The next snapshot makes a `STATE` superfluous. */
   readonly kind: 'ANSWER' | 'EVENT' | 'STATE';
   readonly addressee?: A;
-  /** What an event is about. */
+  /** The subject of an event. */
   readonly subject?: string;
 }
 
-/** Events that were taken back: how many for each addressee, and about what. */
+/** Dropped events: how many for each addressee, and their subjects. */
 export interface Dropped<A> {
   readonly events: ReadonlyMap<A, number>;
   readonly subjects: ReadonlySet<string>;
@@ -27,12 +27,12 @@ export interface OutboxLimits {
   readonly bufferedBytes: number;
 }
 
-/** So much is handed to the socket before its reader has taken it. The rest waits here, where it is counted. */
+/** How much the socket may hold before its reader has taken it. The rest waits here, where it is counted. */
 const SOCKET_BYTES = 64 * 1024;
 /** Senders that can wait use this part of the buffer, and leave the rest to those that cannot. */
 const ROOM_PART = 4;
 
-/** What waits for one reader, in order and never more than its limits. `A` is the addressee of an event, one of several. */
+/** The parts that wait for one reader, in order and within its limits. `A` is the addressee of an event, one of several. */
 export class Outbox<A> {
   private queue: Item<A>[] = [];
   private next = 0;
@@ -78,7 +78,7 @@ export class Outbox<A> {
     this.push({ part, kind: 'STATE' });
   }
 
-  /** While held nothing leaves. */
+  /** While held, nothing leaves. */
   hold(isHeld: boolean): void {
     if (isHeld === this.held) return;
     this.held = isHeld;
@@ -93,7 +93,7 @@ export class Outbox<A> {
     });
   }
 
-  /** What `sendAll` sends leaves in as few packets as possible. */
+  /** Sends the parts in as few packets as possible. */
   together(sendAll: () => void): void {
     this.socket.cork();
     try {
@@ -103,7 +103,7 @@ export class Outbox<A> {
     }
   }
 
-  /** Takes back what has not left, except answers. */
+  /** Drops the parts that have not left, except replies. */
   drop(): Dropped<A> {
     const events = new Map<A, number>();
     const subjects = new Set<string>();

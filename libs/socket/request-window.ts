@@ -1,8 +1,8 @@
 import type { StreamSocket } from './socket.js';
 
 /**
- * What one client asks, message by message, read no faster than it can be answered. While too many answers are missing, or one
- * that everything else depends on, the socket is not read, and frames that were read already are kept.
+ * Reads the messages of one client no faster than they are answered. While too many replies are missing, or one that
+ * everything else depends on, the socket is paused, and frames that were read already wait.
  */
 export class RequestWindow {
   private kept: string[] = [];
@@ -41,7 +41,7 @@ export class RequestWindow {
     void this.follow(task, onFailed);
   }
 
-  /** Hears nothing from now on. Resolves when everything that was heard before is answered. */
+  /** Reads nothing more. Resolves when all earlier messages are answered. */
   close(): Promise<void> {
     this.end();
     if (this.inFlight === 0) return Promise.resolve();
@@ -50,7 +50,7 @@ export class RequestWindow {
     });
   }
 
-  /** Hears nothing from now on. */
+  /** Reads nothing more. */
   end(): void {
     this.kept = [];
     this.isClosed = true;

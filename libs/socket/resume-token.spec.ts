@@ -10,7 +10,7 @@ const FIRST = { id: '2f1c8a90-5b7d-4e63-8a11-9d4f0c6b7e20' };
 const RESTORED = { id: 'c4e0b7d6-1f28-4a59-b3c7-6e5d8f9a0b14' };
 const ACCOUNT = '5f0c6d1e-0000-4000-8000-000000000001';
 
-/** Where a toy service stands: how far it has read a list, and in which. */
+/** The position of a toy service: how far it has read a list, and which list. */
 interface ListPosition {
   readonly list: string;
   readonly read: number;
@@ -34,7 +34,7 @@ describe('a resume token', () => {
     );
   });
 
-  it('is no token any more when one bit of it is another', () => {
+  it('is invalid after the change of any one bit', () => {
     const bytes = Buffer.from(tokens.seal(POSITION, ACCOUNT, NOW), 'base64url');
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       const altered = Buffer.from(bytes);
@@ -43,7 +43,7 @@ describe('a resume token', () => {
     }
   });
 
-  it('is no token when it is cut, lengthened, or something else', () => {
+  it('is invalid when it is cut, extended, or something else', () => {
     const token = tokens.seal(POSITION, ACCOUNT, NOW);
     for (let length = 0; length < token.length; length += 1) {
       expect(tokens.open(token.slice(0, length), ACCOUNT, NOW)).toEqual(INVALID);
@@ -53,7 +53,7 @@ describe('a resume token', () => {
     }
   });
 
-  it('is written in one way only', () => {
+  it('has only one valid spelling', () => {
     // The last letter has unused bits.
     const token = tokens.seal(POSITION, ACCOUNT, NOW);
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -67,7 +67,7 @@ describe('a resume token', () => {
     }
   });
 
-  it('is of no use to anybody else', () => {
+  it('is invalid for any other account', () => {
     fc.assert(
       fc.property(fc.uuid(), fc.uuid(), (one, other) => {
         fc.pre(one !== other);
@@ -77,7 +77,7 @@ describe('a resume token', () => {
     );
   });
 
-  it('outlives a change of keys, as long as the old one is known', () => {
+  it('survives a change of keys while the old one is known', () => {
     const old = new ResumeTokens([OLD_KEY], listPositions, FIRST).seal(POSITION, ACCOUNT, NOW);
     const both = new ResumeTokens([NEW_KEY, OLD_KEY], listPositions, FIRST);
     expect(both.open(old, ACCOUNT, NOW).ok).toBe(true);
@@ -86,7 +86,7 @@ describe('a resume token', () => {
     expect(() => new ResumeTokens([], listPositions, FIRST).seal(POSITION, ACCOUNT, NOW)).toThrow();
   });
 
-  it('is none any more when the journals have been restored, and one of the restored journals is', () => {
+  it('is invalid after the journals were restored, when a new one is valid', () => {
     const before = tokens.seal(POSITION, ACCOUNT, NOW);
     const restored = new ResumeTokens([NEW_KEY], listPositions, RESTORED);
     expect(restored.open(before, ACCOUNT, NOW)).toEqual(INVALID);
@@ -95,7 +95,7 @@ describe('a resume token', () => {
     expect(again.open(restored.seal(POSITION, ACCOUNT, NOW), ACCOUNT, NOW)).toEqual(INVALID);
   });
 
-  it('lives for a day, and a clock that is a little ahead does not spoil it', () => {
+  it('is valid for a day, even if a clock is a little ahead', () => {
     const token = tokens.seal(POSITION, ACCOUNT, NOW);
     expect(tokens.open(token, ACCOUNT, NOW + DAY).ok).toBe(true);
     expect(tokens.open(token, ACCOUNT, NOW + DAY + 1)).toEqual({ ok: false, error: 'EXPIRED' });
@@ -103,7 +103,7 @@ describe('a resume token', () => {
     expect(tokens.open(token, ACCOUNT, NOW - 60_001)).toEqual(INVALID);
   });
 
-  it('does not show that two of them say the same', () => {
+  it('does not reveal that two of them hold the same position', () => {
     const point = POSITION;
     expect(tokens.seal(point, ACCOUNT, NOW)).not.toBe(tokens.seal(point, ACCOUNT, NOW));
   });

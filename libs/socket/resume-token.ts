@@ -7,7 +7,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 
-/** How a service writes down where a connection stands. `decode` is only given what `encode` made. */
+/** How a service encodes the position of a connection. `decode` only receives what `encode` made. */
 export interface ResumePointCodec<Point> {
   encode(point: Point): Buffer;
   decode(bytes: Buffer): Point;

@@ -12,7 +12,7 @@ import type { ClientSession, SessionHolder, SessionOutcome } from './session-gua
 
 type WeatherConnection = ClientConnection<SessionHolder, string>;
 
-/** All that a second service writes: here one that tells the weather of a town, and answers what it is asked. */
+/** All that a second service writes. This one sends the weather of a town, and answers requests. */
 class Weather implements ConnectionProtocol<string> {
   private isOpen = false;
   private latest = 'sunny';
@@ -101,7 +101,7 @@ beforeEach(() => {
   });
 });
 
-/** All that has come by now. */
+/** All frames so far. */
 async function read(): Promise<string[]> {
   await settled();
   const texts: string[] = [];
@@ -114,7 +114,7 @@ async function greeted(): Promise<void> {
   expect(await read()).toEqual(['welcome to Ulm']);
 }
 
-/** A client that answers each ping while the time passes. */
+/** A client that answers each ping as time passes. */
 async function pass(seconds: number): Promise<string[]> {
   for (let passed = 0; passed < seconds; passed += 1) {
     clock.pass(1_000);
@@ -125,7 +125,7 @@ async function pass(seconds: number): Promise<string[]> {
 }
 
 describe('a connection of a second service', () => {
-  it('is greeted, asks and is answered, and keeps what is said during the greeting', async () => {
+  it('is greeted, gets replies, and keeps what is sent during the greeting', async () => {
     connection.onText('Ulm');
     connection.onText('rain');
     expect(socket.isPaused).toBe(true);
@@ -158,13 +158,13 @@ describe('a connection of a second service', () => {
     expect(socket.closedWith).toBe(4431);
   });
 
-  it('has ten seconds to say hello', () => {
+  it('has ten seconds for its hello', () => {
     clock.pass(10_000);
     connection.tick();
     expect(socket.closedWith).toBe(4400);
   });
 
-  it('hears a heartbeat every ten seconds, and is closed when it is silent for thirty', async () => {
+  it('gets a heartbeat every ten seconds, and is closed after thirty seconds of silence', async () => {
     await greeted();
     expect(await pass(20)).toEqual(['still there', 'still there']);
     clock.pass(30_000);
@@ -172,7 +172,7 @@ describe('a connection of a second service', () => {
     expect([socket.closedWith, socket.pings]).toEqual([4408, 2]);
   });
 
-  it('is warned before its session ends, told nothing while that is unknown, and closed then', async () => {
+  it('is warned before its session ends, sent nothing while that is unknown, and closed then', async () => {
     await greeted();
     expect(await pass(40)).toContain('the session will end');
     outcome = 'unavailable';

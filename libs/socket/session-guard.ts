@@ -5,17 +5,17 @@ export interface SessionHolder {
   readonly account_id: string;
 }
 
-/** A token that was found good, and who holds it. */
+/** A valid token, and its holder. */
 export interface ClientSession<Who extends SessionHolder> {
   readonly principal: Who;
   /** In seconds since 1970. */
   readonly expiresAt: number;
 }
-/** `forbidden`: it holds, but not for what the connection is for, or not from there. */
+/** `forbidden`: the token is valid, but not for this purpose, or not from there. */
 export type SessionOutcome<Who extends SessionHolder> =
   ClientSession<Who> | 'unauthorized' | 'forbidden' | 'unavailable';
 
-/** Says whether a token holds at this moment. Called again and again, so it answers from memory when it can. */
+/** Whether a token is valid at this moment. Called again and again, so it answers from memory when it can. */
 export type SessionCheck<Who extends SessionHolder> = () =>
   SessionOutcome<Who> | Promise<SessionOutcome<Who>>;
 
@@ -26,12 +26,12 @@ export interface Sessions<Who extends SessionHolder> {
 
 export type SessionState = 'good' | 'unauthorized' | 'forbidden' | 'unavailable';
 
-/** The token of one connection: whether it still holds, when it ends, and what takes its place. */
+/** The token of one connection: whether it is still valid, when it ends, and which one replaces it. */
 export class SessionGuard<Who extends SessionHolder> {
   private isAsking = false;
   private state: SessionState = 'good';
   private isNoticed = false;
-  /** Of the present token. */
+  /** When the present token ends. */
   private ask: SessionCheck<Who>;
   private endsAt: bigint;
 
@@ -53,7 +53,7 @@ export class SessionGuard<Who extends SessionHolder> {
     return this.session.expiresAt;
   }
 
-  /** What is known now. An answer that takes time counts from the next poll on. */
+  /** What is known now. A reply that takes time counts from the next poll on. */
   poll(): SessionState {
     if (!this.isAsking) {
       const state = this.check();
@@ -66,13 +66,13 @@ export class SessionGuard<Who extends SessionHolder> {
     return this.remainingNanos() <= 0n ? 'unauthorized' : this.state;
   }
 
-  /** For what needs an answer of this moment. */
+  /** For callers that need the state at this moment. */
   check(): SessionState | Promise<SessionState> {
     if (this.remainingNanos() <= 0n) return 'unauthorized';
     const { ask } = this;
     const outcome = ask();
     if (!(outcome instanceof Promise)) return this.learn(ask, outcome);
-    // A check that fails has not said that the token does not hold.
+    // A failed check does not say that the token is invalid.
     return outcome.catch(() => 'unavailable' as const).then((learned) => this.learn(ask, learned));
   }
 

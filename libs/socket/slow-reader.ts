@@ -19,7 +19,7 @@ export interface SlowReaderPorts<Addressee> {
   readonly close: (code: number, reason: string) => void;
 }
 
-/** A reader for whom too much waits is sent the present state instead, if that suffices and not too often. Otherwise it has to go. */
+/** Sends a slow reader the present state instead, if that suffices and not too often. Otherwise the reader has to go. */
 export class SlowReader<Addressee> {
   private overflowAt: bigint | undefined;
   private isRecovering = false;
@@ -38,7 +38,7 @@ export class SlowReader<Addressee> {
       close(outbox.isHeld ? CLOSE.draining : CLOSE.slowReader, 'too much waits');
       return;
     }
-    // A reader to which nothing is let out is not at fault.
+    // A reader whose outbox is held is not at fault.
     if (!outbox.isHeld) this.overflowAt = clock.monotonicNanos();
     this.isRecovering = true;
     recovery.sendStateInstead(dropped.events);
@@ -58,12 +58,12 @@ export interface ConnectionLimits {
   readonly heartbeatMillis: number;
   /** Heartbeats without a word from the client. */
   readonly silentHeartbeats: number;
-  /** What may wait for a reader. */
+  /** Bounds on what waits for a reader. */
   readonly bufferedMessages: number;
   readonly bufferedBytes: number;
   /** A second overflow within this time ends the connection. */
   readonly overflowMillis: number;
-  /** Requests without an answer. At so many nothing more is read. */
+  /** Requests without a reply. At this number nothing more is read. */
   readonly requestsInFlight: number;
   /** How long before the end of its session a client is warned. */
   readonly expiryNoticeMillis: number;

@@ -10,14 +10,14 @@ import { StreamWebSocket } from './web-socket.js';
 const HEAD_BYTES = 2;
 const CLOSE_FRAME = 8;
 
-/** A connection that remembers with what the kernel would have been bothered. */
+/** A connection that records the calls to the kernel. */
 class RecordedWire extends Duplex {
   writes: Buffer[] = [];
   /** While false the other side takes nothing. */
   isTaking = true;
 
   override _read(): void {
-    // Nobody says anything.
+    // No data arrives.
   }
 
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
@@ -39,7 +39,7 @@ class RecordedWire extends Duplex {
   }
 }
 
-/** Each shorter than 126 bytes: texts, and the number of what is none. */
+/** Decodes frames shorter than 126 bytes: texts, and the opcode of anything else. */
 function framesIn(bytes: Buffer): (string | number)[] {
   const frames: (string | number)[] = [];
   for (let at = 0; at < bytes.length;) {
@@ -73,7 +73,7 @@ async function open(): Promise<[RecordedWire, StreamWebSocket]> {
       resolve(new StreamWebSocket(ws, below, departures));
     });
   });
-  // The answer to the handshake.
+  // The reply to the handshake.
   below.writes = [];
   return [below, opened];
 }
@@ -88,7 +88,7 @@ afterEach(() => {
 });
 
 describe('a socket of the stream', () => {
-  it('lets answers that are ready at the same time leave in one write, in their order', async () => {
+  it('sends replies that are ready at the same time in one write, in order', async () => {
     const [otherWire, other] = await open();
     socket.send('first');
     other.send('to somebody else');
@@ -103,7 +103,7 @@ describe('a socket of the stream', () => {
     expect(otherWire.frames).toEqual([['to somebody else']]);
   });
 
-  it('keeps nothing back for what may come in another turn', async () => {
+  it('holds nothing back for another turn', async () => {
     for (const text of ['one', 'two']) {
       socket.send(text);
       await nextTurn();
@@ -111,7 +111,7 @@ describe('a socket of the stream', () => {
     expect(wire.frames).toEqual([['one'], ['two']]);
   });
 
-  it('sends what was told together at the end of that', () => {
+  it('sends corked frames together at the end', () => {
     socket.cork();
     socket.send('a');
     socket.send('b');
@@ -120,7 +120,7 @@ describe('a socket of the stream', () => {
     expect(wire.frames).toEqual([['a', 'b']]);
   });
 
-  it('counts what has not left, and says when it has', async () => {
+  it('counts unsent bytes, and reports when they have left', async () => {
     wire.isTaking = false;
     let written = 0;
     socket.send('x'.repeat(100), () => (written += 1));
@@ -129,14 +129,14 @@ describe('a socket of the stream', () => {
     expect([socket.buffered, written, wire.writes.length]).toEqual([HEAD_BYTES + 100, 0, 1]);
   });
 
-  it('closes behind what it was told before', async () => {
+  it('closes after the frames sent before', async () => {
     socket.send('last words');
     socket.close(4401, 'over');
     await nextTurn();
     expect(wire.frames.flat()).toEqual(['last words', CLOSE_FRAME]);
   });
 
-  it('lets nobody wait for what will never leave', async () => {
+  it('resolves callers that wait for frames which will never leave', async () => {
     let written = 0;
     const count = (): void => void (written += 1);
     socket.send('too late', count);

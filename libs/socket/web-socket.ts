@@ -3,9 +3,9 @@ import type { WebSocket } from 'ws';
 import type { StreamSocket } from '#libs/socket/socket.js';
 import type { Departures } from './departures.js';
 
-/** A WebSocket of the ws package, and the connection below it, which alone can gather what is sent. */
+/** A WebSocket of the ws package, and the connection below it, which alone can cork. */
 export class StreamWebSocket implements StreamSocket {
-  /** With what this side has closed it, whether or not the other side has ever read that. */
+  /** The code with which this side closed it, whether or not the other side has read that. */
   closedWith: number | undefined;
 
   private lastPing: Buffer | undefined;
@@ -42,7 +42,7 @@ export class StreamWebSocket implements StreamSocket {
     if (this.ws.readyState === this.ws.OPEN) this.ws.ping();
   }
 
-  /** Of pings that come together the last one is answered, which stands for those before it (RFC 6455, 5.5.3). */
+  /** Of several pings only the last is answered, which stands for those before it (RFC 6455, 5.5.3). */
   pongTo(ping: Buffer): void {
     const isFirst = this.lastPing === undefined;
     this.lastPing = ping;
@@ -51,7 +51,7 @@ export class StreamWebSocket implements StreamSocket {
 
   private pong(): void {
     const ping = this.lastPing;
-    // What the client does not read is not added to; it is answered when it does.
+    // No pong is added to unread data; it is sent once the client reads.
     if (ping === undefined || this.ws.readyState !== this.ws.OPEN) return;
     this.ws.pong(ping, false, () => {
       const isNewer = this.lastPing !== ping;
@@ -69,7 +69,7 @@ export class StreamWebSocket implements StreamSocket {
   }
 
   close(code: number, reason: string): void {
-    // A close frame behind a pause would never be answered.
+    // A paused socket would never read the reply to a close frame.
     this.ws.resume();
     this.closedWith = code;
     this.ws.close(code, reason);
