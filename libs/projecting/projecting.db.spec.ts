@@ -85,7 +85,7 @@ describe('a projection of a service of its own', () => {
     expect(faults).toEqual([]);
   });
 
-  it('counts a redelivered record once, whoever delivers it', async () => {
+  it('counts a redelivered record once, whatever its source', async () => {
     await journal('east', 'east');
     const all = await records();
     const one = projector();
@@ -96,7 +96,7 @@ describe('a projection of a service of its own', () => {
     expect(await counts()).toEqual(once);
   });
 
-  it('does not depend on how the records are cut into batches, nor on what is remembered', async () => {
+  it('does not depend on how the records are cut into batches, nor on the cache', async () => {
     await journal('east', 'east', 'east', 'east');
     await projector().take(SHARD, await records());
     const whole = await counts();

@@ -27,7 +27,7 @@ export interface JournalBatch {
   readonly entries: readonly JournalEntry[];
 }
 
-/** What is remembered under a key, if the shard has not moved on since. Forgetting is always allowed. */
+/** The remembered value of a key, if the shard has not moved on since. Forgetting is always allowed. */
 export type Recall<Kept> = (key: string) => Kept | undefined;
 
 export interface ProjectionWriter<Kept> {
@@ -44,7 +44,7 @@ export interface ProjectionWriter<Kept> {
 
 /**
  * Tables that are made from a journal alone. The schemas of its tables hold nothing else: a rebuild puts others in their place.
- * `Kept` is what it likes to find in memory for the next batch.
+ * `Kept` is what it remembers for the next batch.
  */
 export interface Projection<Kept> {
   /** Keeps its leases apart from those of other projections. */

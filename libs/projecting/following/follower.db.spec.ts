@@ -14,7 +14,7 @@ import { projectionLag } from './lag.js';
 jest.setTimeout(60_000);
 
 const clock = new SystemClock();
-/** Ten times as brisk, for cases that are not about how soon. */
+/** Ten times as fast, for cases that do not depend on timing. */
 const brisk: Clock = {
   epochNanos: () => clock.epochNanos(),
   monotonicNanos: () => clock.monotonicNanos(),
@@ -36,12 +36,12 @@ async function truncate(): Promise<void> {
   await database.pool.query('truncate tally.offsets, tally.counts');
 }
 
-/** The journals of several shards, each of which can be shown little by little. */
+/** The journals of several shards; a test reveals the records of each step by step. */
 class GrowingJournals implements JournalReader {
   readonly shown = new Map<number, number>();
   unreadable = false;
   headless = false;
-  /** Where something stands in shard 0 that is no record. */
+  /** An offset in shard 0 at which there is no record. */
   forgedAt = Infinity;
   /** Shards whose topics are not those that the database has seen. */
   readonly lost = new Set<number>();
@@ -110,7 +110,7 @@ async function isAt(...wanted: number[]): Promise<boolean> {
 }
 
 describe('a follower', () => {
-  it('brings every shard up to its head, and says when it has', async () => {
+  it('brings every shard up to its head, and reports when it is done', async () => {
     const reader = journals();
     for (const shard of [0, 1, 2]) reader.show(shard, 40 + shard);
     const follower = follow(reader);
@@ -130,7 +130,7 @@ describe('a follower', () => {
     });
   });
 
-  it('works on shards that no other works on, and takes over within a second', async () => {
+  it('follows shards that no other process follows, and takes over within a second', async () => {
     const reader = journals();
     reader.show(0, 10);
     const first = follow(reader, [], clock);
@@ -177,7 +177,7 @@ describe('a follower', () => {
     await until(() => isAt(10));
   });
 
-  it('starts anew from the stored position when that is not where it believed it to be', async () => {
+  it('restarts from the stored position if that is not the expected one', async () => {
     const reader = journals();
     reader.show(0, 10);
     follow(reader);
@@ -187,7 +187,7 @@ describe('a follower', () => {
     await until(() => isAt(20));
   });
 
-  it('does not touch a shard whose journal is another than the one that was projected', async () => {
+  it('does not touch a shard whose journal is not the projected one', async () => {
     const reader = journals();
     reader.show(0, 10);
     const follower = follow(reader);
@@ -203,7 +203,7 @@ describe('a follower', () => {
     expect(await positions()).toEqual([10]);
   });
 
-  it('does not go on behind a journal that was cut off before what is projected, until it is whole again', async () => {
+  it('does not continue a journal that was cut off before the offset, until it is whole again', async () => {
     const reader = journals();
     reader.show(0, 20);
     const follower = follow(reader);
@@ -220,7 +220,7 @@ describe('a follower', () => {
     expect(heir.canRead).toBe(true);
   });
 
-  it('stands still at a record that is none, and goes on by itself when that has been taken away', async () => {
+  it('stops at an invalid record, and continues by itself once that is removed', async () => {
     const reader = journals();
     reader.show(0, 10);
     reader.show(1, 10);
@@ -238,7 +238,7 @@ describe('a follower', () => {
     await until(() => isAt(15, 20));
   });
 
-  it('follows the others where one is not what it should be from the start, and that one as soon as it is', async () => {
+  it('follows the others if one is wrong from the start, and that one once it is repaired', async () => {
     const reader = journals();
     reader.show(0, 10);
     reader.show(1, 10);
@@ -255,13 +255,13 @@ describe('a follower', () => {
     await until(() => follower.canRead && follower.hasCaughtUp);
   });
 
-  it('that has projected what was taken away says that it has to be made anew, and goes on when it was', async () => {
+  it('that has projected removed records asks for a rebuild, and continues after it', async () => {
     const reader = journals();
     reader.show(0, 10);
     const faults: unknown[] = [];
     const follower = follow(reader, faults);
     await until(() => isAt(10));
-    // The records up to here are other ones from now on.
+    // From here on the records are different.
     const mended = new GrowingJournals(new Map([[0, tallyRecords(0, 100, 99)]]));
     mended.show(0, 12);
     reader.read = (shard, from, limit) => mended.read(shard, from, limit);
@@ -274,7 +274,7 @@ describe('a follower', () => {
     expect(follower.canRead).toBe(true);
   });
 
-  it('that has lost its shards to another while it could not read knows when it can again', async () => {
+  it('that lost its shards while it could not read notices when it can again', async () => {
     const reader = journals();
     const follower = follow(reader);
     await until(() => follower.shards.size === 3);
@@ -293,7 +293,7 @@ describe('a follower', () => {
     expect(heir.shards.size).toBe(3);
   });
 
-  it('knows when it cannot read any more, although it had caught up', async () => {
+  it('notices when it can no longer read, although it had caught up', async () => {
     const reader = journals();
     reader.show(0, 10);
     const follower = follow(reader);

@@ -7,7 +7,7 @@ import { tally } from '#libs/testing/projections/tally.js';
 import { Projector, transactionsOf } from '../projector.js';
 import { Follower } from './follower.js';
 
-/** Nobody listens there. */
+/** No server listens there. */
 const NOWHERE = 'postgres://nobody@127.0.0.1:1/none';
 
 const clock = new MovableClock();
@@ -18,7 +18,7 @@ afterEach(async () => {
   await pool.end();
 });
 
-it('that cannot find out for long which shards are its own says so, and not at the first fault', async () => {
+it('that cannot find out which shards are its own for long reports that, but not at the first fault', async () => {
   const faults: unknown[] = [];
   const follower = new Follower({
     pool,

@@ -22,7 +22,7 @@ export interface FollowerPorts {
 const LEASE_MILLIS = 400;
 /** The holder of every shard only confirms its leases. */
 const HELD_MILLIS = 2_000;
-/** A round takes no time where all is well. Within this time one must succeed. */
+/** A healthy round takes almost no time. Within this time one must succeed. */
 const ROUND_WITHIN_NANOS = 20_000_000_000n;
 /** A batch of a hundred records costs little more than one of ten, so rows may be a little late. */
 const POLL_MILLIS = { min: 100, max: 500 };
@@ -87,7 +87,7 @@ export class Follower {
     return this.ports.clock.monotonicNanos() - this.succeededAt < ROUND_WITHIN_NANOS;
   }
 
-  /** Whether everything is projected that was journaled when this process took the shards over. */
+  /** Whether all records are projected that were in the journal when this process took the shards over. */
   get hasCaughtUp(): boolean {
     if (!this.hasFollowed) return false;
     for (const [shard, goal] of this.goals) {
@@ -118,7 +118,7 @@ export class Follower {
     this.reader.clearAll();
   }
 
-  /** A repaired shard goes on by itself. If projected records are gone, a fault says so until the projection was rebuilt. */
+  /** A repaired shard continues by itself. If projected records are gone, a fault says so until the projection is rebuilt. */
   private async resumeRepaired(): Promise<void> {
     const damaged = [...this.reader.damagedShards].filter((shard) => this.followed.has(shard));
     if (damaged.length === 0) return;
@@ -192,7 +192,7 @@ export class Follower {
     }
   }
 
-  /** Without this check a journal that was cut off before the offset would be followed with other records after it. */
+  /** Without this check, a journal that was cut off before the offset would be followed with other records after it. */
   private async checkThere(shard: number, end: ProjectedEnd | undefined): Promise<void> {
     if (end === undefined || end.sequence === 0) return;
     const [entry] = await this.reader.read(shard, end.sequence, 1);

@@ -66,7 +66,7 @@ async function stand(shard: number, sequence: number): Promise<void> {
   );
 }
 
-/** Lets time pass at the pace of the polls, so that each can be answered. */
+/** Advances time at the pace of the polls, so that each can be answered. */
 async function pass(seconds: number): Promise<void> {
   for (let passed = 0; passed < seconds * 1_000; passed += POLL_MS) {
     clock.leap(POLL_MS);
@@ -74,7 +74,7 @@ async function pass(seconds: number): Promise<void> {
   }
 }
 
-describe('what is known of journals and projections', () => {
+describe('the lag of projections', () => {
   it('is renewed by itself', async () => {
     expect(lag.known).toEqual(SHARDS.map((shard) => ({ shard, position: 10, lag: shard })));
     await stand(2, 12);
@@ -86,7 +86,7 @@ describe('what is known of journals and projections', () => {
     expect([lag.seesPositions, lag.seesHeads]).toEqual([true, true]);
   });
 
-  it('keeps its last value while the positions are locked, with a lag that grows on, and is told to be old', async () => {
+  it('keeps its last value while the positions are locked; its age grows, and it counts as old', async () => {
     const locker = await database.pool.connect();
     await locker.query('begin; lock table tally.offsets in access exclusive mode');
     try {
@@ -107,7 +107,7 @@ describe('what is known of journals and projections', () => {
     });
   });
 
-  it('is old for a shard whose journal tells nothing, and for no other', async () => {
+  it('is old only for the shard whose journal does not answer', async () => {
     heads.set(1, new Promise(() => undefined));
     await pass(14);
     const old = lag.ages.filter(({ seconds }) => seconds > 10).map(({ shard }) => shard);
@@ -116,7 +116,7 @@ describe('what is known of journals and projections', () => {
     expect(lag.known).toHaveLength(3);
   });
 
-  it('shows a shard to stand when nothing of what there is was projected for long, to whoever works on it', async () => {
+  it('shows a stalled shard when nothing of its backlog was projected for long', async () => {
     await stand(2, 12);
     heads.set(1, 12);
     await pass(20);
@@ -133,7 +133,7 @@ describe('what is known of journals and projections', () => {
     await eventually(() => expect(lag.stands(ALL)).toBe(false));
   });
 
-  it('shows a shard to stand that is said to be projected beyond the end of its journal, and nothing of it to be projected', async () => {
+  it('shows a shard as stalled, and not projected, when its offset is beyond the end of the journal', async () => {
     await stand(2, 12);
     heads.set(1, 11);
     await stand(1, 1_000);

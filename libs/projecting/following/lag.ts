@@ -30,7 +30,7 @@ export async function projectionLag({ pool, reader, projection }: LagPorts): Pro
     .sort((a, b) => a.shard - b.shard);
 }
 
-/** The pool must be used for nothing else, and its server must give a query up: locks on the tables must not block it for long. */
+/** The pool must be used for nothing else, and its server must time queries out: locks on the tables must not block it for long. */
 export interface LagMonitorPorts extends LagPorts {
   readonly clock: Clock;
   readonly shards: readonly number[];
@@ -91,7 +91,7 @@ export class LagMonitor {
     for (const head of this.heads.values()) head.stop();
   }
 
-  /** Of the shards whose head and position are both known. */
+  /** By shard, if its head and position are both known. */
   get known(): readonly KnownLag[] {
     const positions = this.positions.value;
     if (positions === undefined) return [];
@@ -102,7 +102,7 @@ export class LagMonitor {
     });
   }
 
-  /** By shard, the age of the older of head and position; where one is unknown, for how long it has been so. */
+  /** By shard, the age of the older of head and position; if one is unknown, for how long. */
   get ages(): readonly { readonly shard: number; readonly seconds: number }[] {
     const { ageSeconds } = this.positions;
     return [...this.heads].map(([shard, head]) => ({

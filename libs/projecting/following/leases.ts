@@ -56,7 +56,7 @@ export class ShardLeases {
     this.held = new Set();
     const { client } = this;
     this.client = undefined;
-    // Only closing the connection gives the locks back, whatever state it is in.
+    // Only closing the connection returns the locks, whatever its state.
     client?.release(true);
   }
 }

@@ -17,7 +17,7 @@ export interface RowDifference {
   readonly key: readonly string[];
   /** `missing`: the journal implies the row, the table lacks it; `surplus`: the other way round. */
   readonly kind: 'missing' | 'surplus' | 'different';
-  /** Of a row that is different. */
+  /** The columns of a row that differ. */
   readonly columns: readonly string[];
 }
 

@@ -23,7 +23,7 @@ export async function createTemporaryCopies(
   await createTables(client, projection, copyOf, 'create temporary table');
 }
 
-/** Empty, and like the live ones in every other respect, whatever migrations have made of these. */
+/** Empty, and otherwise like the live ones, which migrations have made. */
 async function createTables(
   client: Client,
   projection: ProjectionTables,
