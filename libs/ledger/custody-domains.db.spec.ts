@@ -80,7 +80,7 @@ describe('a transaction of the ledger', () => {
     }
   });
 
-  it('moves between kinds of one account, of which each has a balance', async () => {
+  it('moves amounts between the kinds of one account, each with its own balance', async () => {
     await post(
       ['system:venue', 'kalshi_usd', 'b', '', 'external', -9],
       ['ada', 'kalshi_usd', 'b', '', 'available', 9],
@@ -94,7 +94,7 @@ describe('a transaction of the ledger', () => {
     await expect(released).rejects.toThrow('only_issuers_owe');
   });
 
-  it('knows no other domains and kinds', async () => {
+  it('accepts no other domains and kinds', async () => {
     const elsewhere = post(
       ['ada', 'pocket', '', '', 'available', 1],
       ['ben', 'pocket', '', '', 'available', -1],

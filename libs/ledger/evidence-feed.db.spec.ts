@@ -55,14 +55,14 @@ async function staleAfter(seconds: number): Promise<number> {
 }
 
 describe('evidence feed', () => {
-  it('renews everything in chunks, and leaves alone what was renewed a moment ago', async () => {
+  it('renews all rows in chunks, and skips those renewed a moment ago', async () => {
     expect(await staleAfter(80)).toBe(ROWS);
     expect(await feed().renewAll()).toBe(ROWS);
     expect(await staleAfter(80)).toBe(0);
     expect(await feed().renewAll()).toBe(0);
   });
 
-  it('takes back what was promised for longer than it promises itself', async () => {
+  it('shortens validity that exceeds its own', async () => {
     await database.pool.query(`update risk.evidence set risk_valid_until = now() + interval '1 day'`);
     expect(await feed().renewAll()).toBe(ROWS);
     expect(await staleAfter(95)).toBe(ROWS);
@@ -74,7 +74,7 @@ describe('evidence feed', () => {
     expect(rows).toEqual([{ amount: 5, source_sequence: 3 }]);
   });
 
-  it('leaves the turn to another worker that has it', async () => {
+  it('skips its turn while another worker has the lock', async () => {
     await database.pool.query('update risk.evidence set risk_valid_until = now()');
     const other = await database.pool.connect();
     await other.query('begin; select pg_advisory_xact_lock(7210554317)');
@@ -84,7 +84,7 @@ describe('evidence feed', () => {
     expect(await feed().renewAll()).toBe(ROWS);
   });
 
-  it('knows for how long what it has vouched for still counts, and vouches for nothing while another has the turn', async () => {
+  it('knows how long its evidence stays valid, and renews nothing while another worker has the lock', async () => {
     const one = feed();
     expect(one.holdsSeconds).toBe(0);
     const other = await database.pool.connect();
@@ -104,7 +104,7 @@ describe('evidence feed', () => {
     expect(held - working.holdsSeconds).toBeGreaterThanOrEqual(1);
   });
 
-  it('starts at once, tells of a fault, and goes on', async () => {
+  it('starts at once, reports a fault, and continues', async () => {
     await database.pool.query('update risk.evidence set risk_valid_until = now()');
     await database.pool.query('alter table risk.evidence rename to away');
     const told = heard();
@@ -121,7 +121,7 @@ describe('evidence feed', () => {
     expect(await staleAfter(80)).toBe(0);
   });
 
-  it('begins again soon after a fault, not with the next regular round, also where the turn is still held', async () => {
+  it('retries soon after a fault, not with the next regular round, even if the lock is still held', async () => {
     await database.pool.query('update risk.evidence set risk_valid_until = now()');
     await database.pool.query('alter table risk.evidence rename to away');
     const told = heard();
@@ -143,7 +143,7 @@ describe('evidence feed', () => {
   });
 });
 
-describe('evidence that is not what the ledger says', () => {
+describe('evidence that differs from the ledger', () => {
   const KEY = { account: 'account-1', venue: 'venue_1', asset: '' };
   const ROW = `account_id = 'account-1' and venue = 'venue_1'`;
 
@@ -170,23 +170,20 @@ describe('evidence that is not what the ledger says', () => {
   };
 
   it.each([
+    ['a negative amount', `update risk.evidence set amount = -5 where ${ROW} and resource = 'COLLATERAL'`],
+    ['an invented amount', `update risk.evidence set amount = 1000000 where ${ROW} and asset <> ''`],
     [
-      'an amount below nothing',
-      `update risk.evidence set amount = -5 where ${ROW} and resource = 'COLLATERAL'`,
-    ],
-    ['an amount out of thin air', `update risk.evidence set amount = 1000000 where ${ROW} and asset <> ''`],
-    [
-      'a limit that nobody set',
+      'a limit that was never set',
       `update risk.evidence set amount = 9 where account_id = 'account-1' and venue = ''`,
     ],
-    ['a limit that forgets', `update risk.evidence set amount = 100 where ${ROW} and resource like 'VENUE%'`],
-    ['a sequence that cannot be', `update risk.evidence set source_sequence = 0 where ${ROW}`],
-    ['more settled than can be', `update risk.evidence set settled = -1 where ${ROW}`],
     [
-      'rows taken away',
-      `delete from risk.evidence where account_id = 'account-1' and venue in ('venue_1', '')`,
+      'a limit that ignores holdings',
+      `update risk.evidence set amount = 100 where ${ROW} and resource like 'VENUE%'`,
     ],
-  ])('is not vouched for, but stated anew: %s', async (_, statement) => {
+    ['an impossible sequence', `update risk.evidence set source_sequence = 0 where ${ROW}`],
+    ['an impossible settled amount', `update risk.evidence set settled = -1 where ${ROW}`],
+    ['missing rows', `delete from risk.evidence where account_id = 'account-1' and venue in ('venue_1', '')`],
+  ])('is not renewed but restated: %s', async (_, statement) => {
     expect(await stated()).toEqual(TRUE);
     await database.pool.query(statement);
     const told = heard();
@@ -204,7 +201,7 @@ describe('evidence that is not what the ledger says', () => {
     expect(again.spoiled).toEqual([]);
   });
 
-  it('is made nothing where the ledger knows nothing of it', async () => {
+  it('is set to zero if the ledger has no such row', async () => {
     await database.pool.query(
       `insert into risk.evidence values ('account-1', 'venue_1', 'OUTCOME_TOKEN', 'other/NO', 7, 0, 1, now(), now())`,
     );
@@ -214,7 +211,7 @@ describe('evidence that is not what the ledger says', () => {
     expect(rows).toEqual([{ amount: 0 }]);
   });
 
-  it('is judged behind a settlement that is under way, not across it', async () => {
+  it('is compared after a running settlement, not during it', async () => {
     await database.pool.query(
       `update risk.evidence set amount = 6 where ${ROW} and asset = '' and resource = 'COLLATERAL'`,
     );

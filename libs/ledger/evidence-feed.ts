@@ -7,7 +7,7 @@ import { restateEvidence } from './restate-evidence.js';
 import { IS_SPOILED, UNSPOKEN } from './stated-amount.js';
 
 export interface EvidenceFeedSettings {
-  /** How long the word of the ledger may be relied on without another. */
+  /** How long evidence stays valid without renewal. */
   readonly ttlMillis: number;
   readonly renewEveryMillis: number;
   /** Rows in one transaction, so that a settlement never waits long for one of them. */
@@ -21,7 +21,7 @@ export const EVIDENCE_FEED_DEFAULTS: EvidenceFeedSettings = {
   chunk: 1_000,
 };
 
-/** After a round that failed evidence grows old and trading waits for the next, so that one begins as soon as there is a point in it. */
+/** After a failed round evidence grows old and trading waits, so the next round begins as soon as it may succeed. */
 const RETRY_MILLIS = 1_000;
 
 /** The lock of the one worker that renews at a time. The constant must never change. */
@@ -65,22 +65,22 @@ const MISSING = `select account_id as account, venue, asset from (${UNSPOKEN} li
 
 export interface EvidenceObserver {
   fault(error: unknown): void;
-  /** Evidence that another has written or removed. It is restated. */
+  /** Evidence that another process has written or removed. It is restated. */
   spoiled(keys: readonly LedgerKey[]): void;
 }
 
 /**
- * Renews the validity of what the ledger has published, while this process and the ledger live. Restates evidence that differs from the
- * ledger.
+ * Renews the validity of the published evidence while this process and the ledger live. Restates evidence that differs from
+ * the ledger.
  */
 export class EvidenceFeed {
   private cancel: Cancel | undefined;
   private stopped = false;
   private round: Promise<void> = Promise.resolve();
-  /** When the last round began that went over everything. */
+  /** When the last complete round began. */
   private vouchedAt: bigint | undefined;
   private missedTurns = 0;
-  /** A round of this worker has failed, and nothing has been gone over as a whole since. */
+  /** A round of this worker has failed, and none has completed since. */
   private isBehind = false;
 
   constructor(
@@ -102,14 +102,14 @@ export class EvidenceFeed {
     await this.round;
   }
 
-  /** Seconds for which the evidence of the last whole round is still valid; below 0 once it has expired. */
+  /** Seconds for which the evidence of the last complete round is still valid; below 0 once it has expired. */
   get holdsSeconds(): number {
     if (this.vouchedAt === undefined) return 0;
     const age = Number(this.clock.monotonicNanos() - this.vouchedAt) / NANOS_PER_SECOND;
     return this.settings.ttlMillis / MILLIS_PER_SECOND - age;
   }
 
-  /** One pass over all evidence; how many rows it renewed. Nothing, where another worker has the turn. */
+  /** One pass over all evidence. Returns the number of renewed rows; nothing if another worker has the lock. */
   async renewAll(): Promise<number> {
     const now = instantFromNanos(this.clock.epochNanos());
     let renewed = 0;
@@ -148,7 +148,7 @@ export class EvidenceFeed {
       this.observer.fault(error);
     }
     if (this.stopped) return;
-    // A round that was given up may keep the turn until its server has noticed, so a turn that is missed meanwhile is no reason to rest.
+    // A failed round may hold the lock until its server notices, so a turn missed meanwhile is no reason to wait longer.
     const { renewEveryMillis } = this.settings;
     const rest = this.isBehind ? Math.min(RETRY_MILLIS, renewEveryMillis) : renewEveryMillis;
     this.cancel = this.clock.after(rest, () => {
@@ -159,9 +159,9 @@ export class EvidenceFeed {
   private renewChunk(after: Key, now: Instant): Promise<Renewed | undefined> {
     const { ttlMillis, renewEveryMillis, chunk } = this.settings;
     const until = plusMillis(now, ttlMillis);
-    // What was renewed a moment ago, by this worker or another, is left alone.
+    // Rows that were renewed a moment ago, by this worker or another, are skipped.
     const due = plusMillis(now, ttlMillis - Math.floor(renewEveryMillis / 2));
-    // What was promised for much longer, under another setting, is taken back to what this worker promises.
+    // A much longer validity, from another setting, is shortened to the one of this worker.
     const tooLong = plusMillis(now, ttlMillis + renewEveryMillis);
     return withTransaction(this.pool, 'read committed', async (client) => {
       const turn = await client.query<{ mine: boolean }>(TAKE_TURN, [TURN]);

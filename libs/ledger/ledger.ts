@@ -12,17 +12,17 @@ export interface Entry extends LedgerKey {
   readonly amount: number;
 }
 
-/** Of a row of `balances` or `entries`: it is of the vault, from which auctions promise. Other domains are none of theirs. */
+/** Restricts `balances` or `entries` to the vault. Auctions never use the other domains. */
 export function inVault(row: string): string {
   return `(${row}.domain, ${row}.kind) = ('vault', 'available')`;
 }
 
 export const COLLATERAL = '';
-/** Owes the tokens that it brought into the world. */
+/** Owes the tokens that it issued. */
 export const ISSUER = 'system:issuer';
-/** Keeps the collateral for issued tokens, and what rounding left. */
+/** Keeps the collateral for issued tokens, and rounding remainders. */
 export const ESCROW = 'system:escrow';
-/** Where everything came from that was there at the beginning. */
+/** The source of all opening balances. */
 export const OPENING = 'system:opening';
 
 const POST = `
@@ -34,7 +34,7 @@ const POST = `
 const NAMED = `
   insert into custody.openings (reference, transaction_id) values (coalesce($1::text, 'seed ' || $2::bigint), $2)`;
 
-/** One balanced transaction in one statement, as the database checks it, with its outside reference. A seed has none. */
+/** One balanced transaction in one statement, as the database checks it, with its external reference. A seed has none. */
 export async function postOpening(
   client: PoolClient,
   reference: string | undefined,
@@ -69,8 +69,8 @@ const ALL_ON = `
   where (account_id, venue) in (select * from unnest($1::text[], $2::text[])) and ${inVault('b')} order by 1, 2, 3`;
 
 /**
- * Locks all balances from which the evidence of these accounts on these venues follows. Evidence written after that agrees with the ledger:
- * a settlement locks them first too.
+ * Locks all balances that determine the evidence of these accounts on these venues. Evidence written after that agrees with the
+ * ledger, because a settlement locks them first too.
  */
 export async function lockAllOn(
   client: PoolClient,

@@ -38,7 +38,7 @@ async function evidenceOf(account: string): Promise<Record<string, number>> {
 }
 
 describe('an opening', () => {
-  it('is entered once by however many who enter it at the same time', async () => {
+  it('is entered once, however many callers enter it at the same time', async () => {
     const key = { account: 'ada', venue: 'venue_a', asset: '' };
     const results = await Promise.all(Array.from({ length: 8 }, () => opened(key, 700, 'wire-1')));
     expect(results.sort()).toEqual(['entered', ...Array.from({ length: 7 }, () => 'known')]);
@@ -58,7 +58,7 @@ describe('an opening', () => {
     expect(await opened(key, amount, 'wire-1')).toBe('different');
   });
 
-  it('is more than sums can carry before any of them is inexact', async () => {
+  it('is refused as too large before any sum becomes inexact', async () => {
     const key = { account: 'eve', venue: 'venue_e', asset: '' };
     expect(await opened(key, Number.MAX_SAFE_INTEGER, 'all')).toBe('entered');
     await expect(
@@ -75,7 +75,7 @@ describe('an opening', () => {
 });
 
 describe('a limit', () => {
-  it('waits for a settlement that has the balances, and counts what it has left', async () => {
+  it('waits for a settlement that holds the balances, and counts what that leaves', async () => {
     const place = { account: 'mia', venue: 'venue_a' };
     await opened({ ...place, asset: '' }, 1_000, 'mia-1');
     const settling = await database.pool.connect();

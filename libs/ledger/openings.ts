@@ -5,11 +5,11 @@ import { publishEvidence } from './publish-evidence.js';
 import { counterparts, OPENING_LOCK, setLimits, type LimitSeed, type SeedMoment } from './seed.js';
 
 export interface Opening extends Entry {
-  /** What the payment or delivery is called outside. */
+  /** The external reference of the payment or delivery. */
   readonly reference: string;
 }
 
-/** Entered now; entered before, just so; something else stands under this reference; more than sums can carry. */
+/** Entered now; entered before, identically; the reference belongs to something else; more than sums can hold. */
 export type OpeningResult = 'entered' | 'known' | 'different' | 'too much';
 
 const KNOWN = `
@@ -17,7 +17,7 @@ const KNOWN = `
   from custody.openings join custody.entries using (transaction_id)
   where reference = $1 and account_id <> '${OPENING}'`;
 
-/** Everything that was given on the venue, with this opening: no account can have more, and no row holds more. */
+/** The total given on the venue, with this opening. No account and no row can exceed it. */
 const TOTAL = `
   select $3::bigint - coalesce(sum(amount), 0) > ${Number.MAX_SAFE_INTEGER} as over from custody.balances b
   where (account_id, venue, asset) = ('${OPENING}', $1, $2) and ${inVault('b')}`;

@@ -9,8 +9,8 @@ import { IS_SPOILED, STATED_AMOUNT } from './stated-amount.js';
 const LOCK_WAIT_MS = 1_000;
 
 /**
- * Keeps `settled` where it can be true, since nothing was settled here. Where it cannot, the holds of settlements under way may contradict the
- * evidence until they are released.
+ * Keeps `settled` if it can be true, since nothing was settled here. If it cannot, the holds of running settlements may
+ * contradict the evidence until they are released.
  */
 const RESTATE = `
   update risk.evidence e set
@@ -25,8 +25,8 @@ const RESTATE = `
   where (e.account_id, e.venue, e.resource, e.asset) = (s.account_id, s.venue, s.resource, s.asset)`;
 
 /**
- * Sets the evidence of these accounts on these venues to what the ledger says. Locks the balances before the evidence, as a settlement does:
- * so what is read of them still holds when it is written.
+ * Sets the evidence of these accounts on these venues to the ledger's amounts. Locks the balances before the evidence, as a
+ * settlement does, so the amounts are still right when the evidence is written.
  */
 export async function restateEvidence(
   pool: Pool,

@@ -18,12 +18,12 @@ export interface SeedMoment {
   readonly evidenceTtlMillis: number;
 }
 
-/** A constant of its own. Two openings at once would open the same accounts twice. */
+/** A constant of its own. Two concurrent seeds would open the same accounts twice. */
 export const OPENING_LOCK = 7_210_554_318;
 
 /**
- * Opens accounts with what they have at the beginning, as one transaction of the ledger, and publishes the evidence. An
- * account that was opened before keeps the balance that it has by now; limits follow the seed.
+ * Opens accounts with their initial balances, as one transaction of the ledger, and publishes the evidence. An account that was
+ * opened before keeps its present balance; limits follow the seed.
  */
 export async function seedBalances(
   pool: Pool,
@@ -69,7 +69,7 @@ async function withoutBalance(client: PoolClient, balances: readonly Entry[]): P
   return rows;
 }
 
-/** Where it comes from, so that the entries balance. */
+/** The account on the other side, so that the entries balance. */
 export function counterparts(opening: readonly Entry[]): Entry[] {
   const sums = new Map<string, Entry>();
   for (const { venue, asset, amount } of opening) {

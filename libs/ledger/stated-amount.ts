@@ -1,8 +1,8 @@
 import { inVault } from './ledger.js';
 
 /**
- * What the ledger says of the row `v` of account_id, venue, resource and asset: nothing at all is none. Contracts that an account
- * has take from its position limit on the venue; exposure is a limit on what is set aside, and settlement does not change it.
+ * The ledger's amount for the row `v` of account_id, venue, resource and asset; zero without entries. Contracts of an account
+ * reduce its position limit on the venue. Exposure limits open commitments, and settlement does not change it.
  */
 export const STATED_AMOUNT = `coalesce(case v.resource
   when 'SERVICE_EXPOSURE_LIMIT' then (

@@ -11,7 +11,7 @@ export interface TradingEntry {
 
 export interface TradingTransaction {
   readonly kind: string;
-  /** Which one of its kind has caused it. */
+  /** The id of its cause within the kind. */
   readonly cause: string;
   readonly entries: readonly TradingEntry[];
 }
@@ -21,7 +21,7 @@ const BOOK = {
   text: 'select custody.book($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[])',
 };
 
-/** Enters transactions outside the vault, in their order. Those of a fill that is booked already are left out. */
+/** Enters transactions outside the vault, in order. Skips those of a fill that is booked already. */
 export async function bookTransactions(
   client: Pick<ClientBase, 'query'>,
   transactions: readonly TradingTransaction[],
