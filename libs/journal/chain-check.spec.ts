@@ -13,15 +13,18 @@ function recordOf(payload: Buffer): StoredRecord {
 }
 
 describe('a payload', () => {
-  it.each(['', '"a"', '"é€𝄞"', '"\uFFFD"', '"\\ud800"'])('that is %j is given as it was written', (text) => {
-    expect(checkNext(SHARD, first, recordOf(Buffer.from(text)))).toMatchObject({ payload: text });
-  });
+  it.each(['', '"a"', '"é€𝄞"', '"\uFFFD"', '"\\ud800"'])(
+    'that is %j is returned as it was written',
+    (text) => {
+      expect(checkNext(SHARD, first, recordOf(Buffer.from(text)))).toMatchObject({ payload: text });
+    },
+  );
 
   it.each([
-    ['a byte that begins nothing', [0xff]],
-    ['a character that breaks off', [0x22, 0xf0, 0x9f, 0x98]],
-    ['half of a pair', [0xed, 0xa0, 0x80]],
-    ['a character written longer than it is', [0xc0, 0xaf]],
+    ['a byte that begins no character', [0xff]],
+    ['a character that is cut off', [0x22, 0xf0, 0x9f, 0x98]],
+    ['half of a surrogate pair', [0xed, 0xa0, 0x80]],
+    ['an overlong character', [0xc0, 0xaf]],
   ])('with %s is damage, although its hash is right', (_, bytes) => {
     const reading = () => checkNext(SHARD, first, recordOf(Buffer.from(bytes)));
     expect(reading).toThrow('is corrupt at sequence 2: its payload is not UTF-8');

@@ -3,24 +3,24 @@ import { hashOfBytes } from './hash-chain.js';
 import type { EntryKind, JournalEntry, JournalHead } from './journal.js';
 import { JournalCorrupt } from './journal-errors.js';
 
-/** The most that the database counts. Without a bound, anyone who may write to a topic could begin an epoch that no owner can follow. */
+/** The database's maximum. Without a bound, anyone who may write to a topic could begin an epoch that no owner can follow. */
 export const LAST_EPOCH = 2_147_483_647;
 
 /** Stands for bytes that are no UTF-8; a valid text may contain it as well. */
 const NO_TEXT = '\uFFFD';
 
-/** A record as a store gives it back. Nothing of it has been checked. */
+/** A record as a store returns it, unchecked. */
 export interface StoredRecord {
   readonly sequence: number;
   readonly epoch: number;
   readonly kind: string;
-  /** The stored bytes, of which the hash is. */
+  /** The stored bytes that the hash covers. */
   readonly payload: Buffer;
   readonly hash: string;
   readonly seal?: Buffer | null | undefined;
 }
 
-/** The record as an entry. Throws where it does not follow `before`. */
+/** The record as an entry. Throws if it does not follow `before`. */
 export function checkNext(shard: number, before: JournalHead, record: StoredRecord): JournalEntry {
   const { sequence, epoch, hash } = record;
   const expected = before.sequence + 1;
@@ -37,7 +37,7 @@ export function checkNext(shard: number, before: JournalHead, record: StoredReco
   return isPresent(record.seal) ? { ...entry, seal: record.seal } : entry;
 }
 
-/** Bytes that are no UTF-8 would be read as another text than the one that was hashed. */
+/** Bytes that are not UTF-8 would be read as another text than the hashed one. */
 function textOf(shard: number, { payload, sequence }: StoredRecord): string {
   const text = payload.toString();
   if (text.includes(NO_TEXT) && !isUtf8(payload))

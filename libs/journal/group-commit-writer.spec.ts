@@ -6,7 +6,7 @@ import type { JournalEntry } from './journal.js';
 import { JournalAmbiguous, JournalFenced, JournalRefused, JournalUnavailable } from './journal-errors.js';
 import { GROUP_RECORDS, MAX_BATCH_RECORDS, MAX_QUEUED_RECORDS } from './limits.js';
 
-/** Writes when it is told to. */
+/** Writes when the test tells it to. */
 class ManualSink implements BatchSink {
   readonly writes: (readonly JournalEntry[])[] = [];
   failure: Error | undefined;
@@ -76,7 +76,7 @@ function reasonOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe('group commit', () => {
-  it('sends what was asked for in one turn together, and what came meanwhile with the next write', async () => {
+  it('sends the calls of one turn together, and later ones with the next write', async () => {
     const { sink, writer } = open();
     const first = [writer.append(['1', '2']), writer.append(['3'])];
     await turn();
@@ -104,7 +104,7 @@ describe('group commit', () => {
     expect(writer.head.sequence).toBe(1);
   });
 
-  it('bounds a group without ever dividing a call', async () => {
+  it('bounds a group without dividing a call', async () => {
     const { sink, writer } = open();
     const half = Array<string>(GROUP_RECORDS / 2).fill('1');
     const most = Array<string>(MAX_BATCH_RECORDS).fill('1');
@@ -115,7 +115,7 @@ describe('group commit', () => {
     expect(sink.sizes).toEqual([GROUP_RECORDS, 1, MAX_BATCH_RECORDS, 1]);
   });
 
-  it('refuses what would make the queue too long, and takes calls again when there is room', async () => {
+  it('refuses calls when the queue is full, and accepts them again when there is room', async () => {
     const { sink, writer } = open();
     const most = Array<string>(MAX_BATCH_RECORDS).fill('1');
     const calls = [writer.append(['first'])];
@@ -131,8 +131,8 @@ describe('group commit', () => {
   });
 });
 
-describe('a writer that is asked whether the shard is still its own', () => {
-  it('asks beside whatever is being written', async () => {
+describe('a writer that confirms that the shard is still its own', () => {
+  it('asks while a write is in flight', async () => {
     const { sink, writer } = open();
     const append = writer.append(['1']);
     await turn();
@@ -142,7 +142,7 @@ describe('a writer that is asked whether the shard is still its own', () => {
     await append;
   });
 
-  it('dies when it is not, and with it all that was waiting', async () => {
+  it('dies with all waiting calls if it is not', async () => {
     const { sink, writer } = open();
     const inFlight = reasonOf(writer.append(['1']));
     await turn();
@@ -157,7 +157,7 @@ describe('a writer that is asked whether the shard is still its own', () => {
     expect(await reasonOf(writer.confirm())).toBeInstanceOf(JournalFenced);
   });
 
-  it('says so and goes on when nobody could be asked', async () => {
+  it('reports that and continues if the store is unreachable', async () => {
     const { sink, writer } = open();
     sink.answer = Promise.reject(new Error('no answer'));
     expect(await reasonOf(writer.confirm())).toBeInstanceOf(JournalUnavailable);
@@ -171,7 +171,7 @@ describe('a writer that is asked whether the shard is still its own', () => {
 });
 
 describe('after a failure', () => {
-  it('the call in flight learns what is known, those behind it that they were never sent', async () => {
+  it('the call in flight gets the known outcome, and the queued ones that they were never sent', async () => {
     const { sink, writer } = open();
     const inFlight = reasonOf(writer.append(['1']));
     await turn();
@@ -187,7 +187,7 @@ describe('after a failure', () => {
     await writer.close();
   });
 
-  it('a deposed writer goes on saying so', async () => {
+  it('a deposed writer stays deposed', async () => {
     const { sink, writer } = open();
     const calls = [reasonOf(writer.append(['1']))];
     await turn();
@@ -197,7 +197,7 @@ describe('after a failure', () => {
     for (const call of calls) expect(await call).toBeInstanceOf(JournalFenced);
   });
 
-  it('that nobody foresaw, the outcome counts as unknown', async () => {
+  it('of an unexpected kind, the outcome counts as unknown', async () => {
     const { sink, writer } = open();
     const append = reasonOf(writer.append(['1']));
     await turn();
@@ -207,7 +207,7 @@ describe('after a failure', () => {
 });
 
 describe('health', () => {
-  it('shows what the sink knows before anybody appends', () => {
+  it('shows what the sink knows before any append', () => {
     const { sink, writer } = open();
     expect(writer.health()).toEqual({ ok: true });
     sink.failure = new Error('the connection was closed');

@@ -10,24 +10,24 @@ import {
 } from './journal-errors.js';
 import { checkBatch } from './limits.js';
 
-/** What an adapter adds to the group commit: where linked records go. One call at a time, in the order of the sequences. */
+/** What an adapter adds to the group commit: the destination of linked records. One call at a time, in the order of the sequences. */
 export interface BatchSink {
   /**
-   * One write of at least one record, whole or not at all. Resolves when the records are durable and no other writer has taken the shard;
+   * Writes at least one record, whole or not at all. Resolves when the records are durable and no other writer has the shard;
    * rejects with a JournalFailure otherwise, and is not called again after that.
    */
   write(records: readonly JournalEntry[]): Promise<void>;
-  /** At any time, also beside a write. Resolves when no other writer has taken the shard; rejects with a JournalFenced when one has. */
+  /** May run during a write. Resolves if no other writer has the shard; rejects with a JournalFenced if one has. */
   confirm(): Promise<void>;
-  /** Why the next write is bound to fail, as far as that is known without asking. */
+  /** Why the next write is bound to fail, as far as is known without asking. */
   fault(): Error | undefined;
   /** Never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * The writer that all adapters share. One write is in flight; calls that come meanwhile are linked into the chain at once and go out
- * together with the next write. Linking ahead is sound: a write that fails ends the writer, and everything linked after it.
+ * The writer that all adapters share. One write is in flight; later calls are linked into the chain at once and leave together
+ * with the next write. Linking ahead is sound: a failed write ends the writer, and everything linked after it.
  */
 export class GroupCommitWriter implements JournalWriter {
   private readonly queue = new GroupQueue();
@@ -62,7 +62,7 @@ export class GroupCommitWriter implements JournalWriter {
     });
   }
 
-  /** Runs beside a write: one that has to wait must not delay the answer. */
+  /** Runs during a write: a write that has to wait must not delay the reply. */
   async confirm(): Promise<void> {
     if (this.death !== undefined) throw this.death;
     if (this.closing !== undefined) throw new JournalUnavailable(this.shard, 'the writer is closed');
@@ -125,7 +125,7 @@ export class GroupCommitWriter implements JournalWriter {
     void this.close();
   }
 
-  /** For queued calls: they were not written, whatever became of the write in flight. */
+  /** For queued calls: they were not written, whatever the outcome of the write in flight. */
   private unsent(death: JournalFailure): JournalFailure {
     const Kind = death instanceof JournalFenced ? JournalFenced : JournalUnavailable;
     return new Kind(this.shard, 'the writer is dead, nothing was sent', { cause: death });
@@ -135,7 +135,7 @@ export class GroupCommitWriter implements JournalWriter {
     return new JournalUnavailable(this.shard, messageOf(error), { cause: error });
   }
 
-  /** After an unforeseen failure it is not known what the sink has written. */
+  /** After an unforeseen failure it is unknown what the sink has written. */
   private failureOf(error: unknown): JournalFailure {
     if (error instanceof JournalFailure) return error;
     return new JournalAmbiguous(this.shard, messageOf(error), { cause: error });

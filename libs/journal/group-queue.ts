@@ -2,7 +2,7 @@ import type { Appended, JournalEntry } from './journal.js';
 import { JournalRefused } from './journal-errors.js';
 import { GROUP_BYTES, GROUP_RECORDS, MAX_QUEUED_BYTES, MAX_QUEUED_RECORDS } from './limits.js';
 
-/** One append on its way. Its records are linked already, so its position in the queue cannot change. */
+/** One append in flight. Its records are linked already, so its position in the queue cannot change. */
 export interface QueuedAppend {
   readonly records: readonly JournalEntry[];
   readonly bytes: number;
@@ -10,7 +10,7 @@ export interface QueuedAppend {
   readonly reject: (error: Error) => void;
 }
 
-/** Calls that wait for the write in flight. They go out together in the next. */
+/** Calls that wait for the write in flight. They leave together with the next one. */
 export class GroupQueue {
   private calls: QueuedAppend[] = [];
   private records = 0;

@@ -5,7 +5,7 @@ import { beforeFirst, hashOfBytes, recordHash, linkEpoch, linkEvent } from './ha
 import { JOURNAL_FAMILIES } from './journal-id.js';
 
 describe('the hash of a record', () => {
-  it('is what an auditor without this code would compute', () => {
+  it('equals what an auditor without this code computes', () => {
     const first = linkEpoch(7, beforeFirst('auction'), 3, 'owner-7');
     const payload = '{"epoch":3,"opener":"owner-7"}';
     const text = `1:7,1:3,1:1,5:epoch,64:${beforeFirst('auction').hash},${payload.length}:${payload},`;
@@ -16,7 +16,7 @@ describe('the hash of a record', () => {
     expect(second.hash).toBe(createHash('sha256').update(next, 'utf8').digest('hex'));
   });
 
-  it('is that of its own shard and epoch, whatever was hashed before', () => {
+  it('covers its own shard and epoch, whatever was hashed before', () => {
     for (const [shard, epoch] of [
       [1, 1],
       [1, 2],
@@ -37,26 +37,26 @@ describe('the hash of a record', () => {
     }
   });
 
-  it('is the same of a payload and of its bytes, however many these are', () => {
+  it('is the same for a payload and for its bytes, at any size', () => {
     for (const payload of ['', '{}', '"é€𝄞"', `"${'é'.repeat(40_000)}"`, '{}']) {
       const record = linkEvent(7, { epoch: 3, sequence: 1_234, hash: beforeFirst('auction').hash }, payload);
       expect(hashOfBytes(record, Buffer.from(payload))).toBe(record.hash);
     }
   });
 
-  it('never changes: journals that are written already depend on it', () => {
+  it('never changes: existing journals depend on it', () => {
     expect(linkEpoch(0, beforeFirst('auction'), 1, 'owner-0').hash).toBe(
       '5131c92d79609e33fb370055d05611fef7c9aa8fecbabbeed0105a8dcb65e61a',
     );
   });
 
-  it('leads back to a genesis hash that each family has for itself', () => {
+  it('leads back to the genesis hash of its family', () => {
     const hashes = JOURNAL_FAMILIES.map((family) => beforeFirst(family).hash);
     expect(hashes[0]).toBe(createHash('sha256').update('sotto journal auction').digest('hex'));
     expect(new Set(hashes).size).toBe(JOURNAL_FAMILIES.length);
   });
 
-  it('differs when any field does, also where digits or bytes move from one field to the next', () => {
+  it('differs if any field differs, also if digits or bytes move from one field to the next', () => {
     const record = fc.record({
       shard: fc.nat(30),
       epoch: fc.nat(30),

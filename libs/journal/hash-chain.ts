@@ -12,15 +12,15 @@ function emptyHead(family: JournalFamily): JournalHead {
   return { epoch: 0, sequence: 0, hash: hash('sha256', `sotto journal ${family}`, 'hex') };
 }
 
-/** The head of a journal before its first record. Its hash is the genesis hash: no record of one family follows that of another. */
+/** The head of a journal before its first record. Its hash is the genesis hash: no record of one family follows one of another. */
 export function beforeFirst(family: JournalFamily): JournalHead {
   return HEADS_BEFORE_FIRST[family];
 }
 
-/** A longer record gets a buffer of its own, so that one large record does not occupy memory for ever. */
+/** A longer record gets its own buffer, so that one large record does not occupy memory for ever. */
 const SCRATCH_BYTES = 65_536;
 const COMMA = 0x2c;
-/** Every record is put together here to be hashed. Strings made for that alone would be most of the garbage. */
+/** Records are assembled here to be hashed. Temporary strings would be most of the garbage. */
 const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 
 type Fields = Omit<JournalEntry, 'hash' | 'payload'>;
@@ -38,7 +38,7 @@ export function recordHash(record: Omit<JournalEntry, 'hash'>): string {
   return hashIn(buffer, head, bytes);
 }
 
-/** The same for a payload that is still bytes, so that it is not decoded and encoded again. */
+/** The same for a payload in bytes, without decoding and encoding it again. */
 export function hashOfBytes(record: Fields, payload: Uint8Array): string {
   const head = headOf(record, payload.length);
   const buffer = bufferFor(head.length + payload.length + 1);
@@ -50,7 +50,7 @@ function bufferFor(length: number): Buffer {
   return length > SCRATCH_BYTES ? Buffer.allocUnsafe(length) : scratch;
 }
 
-/** The payload is in the buffer already, after the room for the head. */
+/** The payload is already in the buffer, after the room for the head. */
 function hashIn(buffer: Buffer, head: string, payloadBytes: number): string {
   const end = head.length + payloadBytes;
   buffer.write(head, 'latin1');
@@ -63,7 +63,7 @@ function headOf({ shard, epoch, sequence, kind, previousHash }: Fields, payloadB
   return `${position}${asciiField(kind)}${asciiField(previousHash)}${payloadBytes}:`;
 }
 
-/** Kept between records: those of one epoch begin alike, and come one after another. */
+/** Kept between records: those of one epoch begin alike, and are consecutive. */
 let beginning = { shard: -1, epoch: -1, text: '' };
 
 function beginningOf(shard: number, epoch: number): string {
@@ -82,7 +82,7 @@ export function linkEvent(shard: number, before: JournalHead, payload: string): 
   return link({ shard, epoch: before.epoch, kind: 'event', payload }, before);
 }
 
-/** The record by which `opener` makes `epoch` its own. */
+/** The record by which `opener` starts `epoch`. */
 export function linkEpoch(
   shard: number,
   before: JournalHead,

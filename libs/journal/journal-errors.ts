@@ -1,11 +1,11 @@
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 
-/** A call that breaks a limit. Nothing of it was written; the writer goes on. */
+/** A call that breaks a limit. Nothing of it was written; the writer continues. */
 export class JournalRefused extends Error {
   override readonly name = 'JournalRefused';
 }
 
-/** The end of a writer. The subclass says what is known of the call's payloads. */
+/** The end of a writer. The subclass tells what is known of the call's payloads. */
 export abstract class JournalFailure extends Error {
   constructor(
     readonly shard: number,
@@ -23,7 +23,7 @@ export class JournalFenced extends JournalFailure {
   override readonly name = 'JournalFenced';
 }
 
-/** The store cannot be used. Nothing of this call was written, and nothing of it will be. */
+/** The store is unusable. Nothing of this call was written, and nothing will be. */
 export class JournalUnavailable extends JournalFailure {
   override readonly name = 'JournalUnavailable';
 }
@@ -38,12 +38,12 @@ export class JournalUnreadable extends Error {
   override readonly name = 'JournalUnreadable';
 }
 
-/** For a start that has to read: it ends with one line, and a later start may succeed. */
+/** Reported in one line by a start that has to read; a later start may succeed. */
 export function refuseUnreadable(error: unknown): never {
   throw error instanceof JournalUnreadable ? new StartFault(error.message) : error;
 }
 
-/** What is stored is not what was written. A process that meets it does not start, and another attempt changes nothing. */
+/** The stored records are not those that were written. A process that meets this does not start, and a retry changes nothing. */
 export class JournalCorrupt extends StartFault {
   override readonly name = 'JournalCorrupt';
 
@@ -56,7 +56,7 @@ export class JournalCorrupt extends StartFault {
   }
 }
 
-/** Of a shard's journal or its topic. */
+/** Names the journal of a shard, or its topic. */
 export function isDamage(error: unknown): error is StartFault {
   return error instanceof StartFault && error.exitCode === EXIT.damaged;
 }

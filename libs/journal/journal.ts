@@ -1,7 +1,7 @@
 import { nextTurn } from '#libs/platform/time/clock.js';
 
 /**
- * `epoch`: a writer took the shard over; every epoch begins with this record. `event`: what that writer was given.
+ * `epoch`: a writer took the shard over; every epoch begins with this record. `event`: a payload of that writer.
  * Both occupy a sequence and both are shown to readers.
  */
 export type EntryKind = 'epoch' | 'event';
@@ -12,11 +12,11 @@ export interface JournalEntry {
   /** Dense from 1 within the shard. */
   readonly sequence: number;
   readonly kind: EntryKind;
-  /** JSON text, opaque to the journal and kept as it came. That of an epoch record is an `EpochPayload`. */
+  /** JSON text, opaque to the journal and kept unchanged. In an epoch record, an `EpochPayload`. */
   readonly payload: string;
   /** Hash of the record before, or the genesis hash of the family. */
   readonly previousHash: string;
-  /** Covers all of the above: see `recordHash`. */
+  /** Covers all fields above: see `recordHash`. */
   readonly hash: string;
   /** The MAC on the last record of an append: see `RecordMacs`. Readers do not check it. */
   readonly seal?: Buffer;
@@ -27,11 +27,11 @@ export interface EpochPayload extends EpochIncarnation {
   readonly opener: string;
 }
 
-/** Names the database of the writer. Journals in PostgreSQL do not have it. */
+/** Identifies the writer's database. Journals in PostgreSQL do not have it. */
 export interface EpochIncarnation {
   /** `journal.life` of that database. */
   readonly life?: string;
-  /** That of the epoch before, where it was another: that database was given up for this one. */
+  /** The incarnation of the epoch before, if it differs: this database has replaced that one. */
   readonly follows?: string;
 }
 
@@ -42,7 +42,7 @@ export interface JournalHead {
   readonly hash: string;
 }
 
-/** The records of one append: `firstSequence` and on, one hash each. */
+/** The records of one append: consecutive from `firstSequence`, one hash each. */
 export interface Appended {
   readonly firstSequence: number;
   readonly hashes: readonly string[];
@@ -55,32 +55,31 @@ export interface JournalWriter {
   readonly shard: number;
   readonly head: JournalHead;
   /**
-   * Resolves when all payloads are durable, one after another in the order given, and no other writer has taken the shard;
-   * only then may anything be made known. Calls may overlap; each is written whole or not at all, in the order of the calls.
-   * Rejects with a JournalRefused (only this call failed, nothing was written) or with a JournalFailure (this writer is dead
-   * and every later call rejects too).
+   * Resolves when all payloads are durable, in the given order, and no other writer has the shard; only then may they be
+   * shown. Calls may overlap; each is written whole or not at all. Rejects with a JournalRefused (only this call failed,
+   * nothing was written) or a JournalFailure (this writer is dead and every later call rejects too).
    */
   append(payloads: readonly string[]): Promise<Appended>;
   /**
-   * Resolves when the shard was this writer's at some moment after the call. Rejects with a JournalFailure where it was not, which ends
-   * the writer, and where that cannot be known, which does not.
+   * Resolves if this writer had the shard at some moment after the call. Rejects with a JournalFailure if it did not, which ends
+   * the writer, or if that is unknown, which does not.
    */
   confirm(): Promise<void>;
   /** From memory, without asking the store. */
   health(): JournalHealth;
-  /** Writes what is queued, takes nothing more, and lets the connection go. */
+  /** Writes the queued calls, accepts no more, and closes the connection. */
   close(): Promise<void>;
 }
 
 export interface Journal {
   /**
-   * Becomes the only writer of the shard: the writer before can append nothing from here on. Waits for an append that is under way.
-   * `head` of the new writer is the epoch record just written, after everything that was ever acknowledged.
+   * Becomes the only writer of the shard: the previous writer can append nothing more. Waits for an append in flight. The new
+   * writer's `head` is the epoch record just written, after everything that was ever acknowledged.
    */
   open(shard: number): Promise<JournalWriter>;
 }
 
-/** A record as it stands in the store. Nothing of it is checked; fields that cannot be read are missing. */
+/** A stored record, unchecked; fields that cannot be read are missing. */
 export interface UncheckedRecord extends Partial<
   Pick<JournalEntry, 'sequence' | 'epoch' | 'hash' | 'payload' | 'seal'>
 > {
@@ -89,15 +88,15 @@ export interface UncheckedRecord extends Partial<
   readonly offset?: number;
 }
 
-/** Checks everything against the hash chain; throws a JournalCorrupt where it does not fit. */
+/** Checks everything against the hash chain; throws a JournalCorrupt if it does not fit. */
 export interface JournalReader {
-  /** Entries from `fromSequence` on, in order: `limit` of them, or fewer because the shard goes no further. */
+  /** Entries from `fromSequence` on, in order: `limit` of them, or fewer at the end of the shard. */
   read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]>;
   /** One entry for each sequence asked for, in the order asked; all of them must exist. */
   entries(shard: number, sequences: readonly number[]): Promise<JournalEntry[]>;
   /**
-   * The last sequence of every shard that was ever opened, or of those that are named, even if others cannot be read. Cheap enough to
-   * be polled.
+   * The last sequence of every opened shard, or of the named ones, even if others cannot be read. Cheap enough to be
+   * polled.
    */
   heads(shards?: readonly number[]): Promise<Map<number, number>>;
 }
@@ -108,7 +107,7 @@ export interface BareReader extends JournalReader {
   unchecked(shard: number, from: number, limit: number): Promise<UncheckedRecord[]>;
 }
 
-/** Page after page. Reads the next while the last is processed. */
+/** Iterates page by page. Reads the next page while the last is processed. */
 export async function* readAhead(
   read: (fromSequence: number) => Promise<JournalEntry[]>,
   range: { readonly from: number; readonly to: number },
@@ -122,7 +121,7 @@ export async function* readAhead(
       next = read(from);
       // It may fail before it is awaited.
       next.catch(() => undefined);
-      // A driver sends its query when the event loop comes round, which processing of the page would delay.
+      // A driver sends its query on the next turn of the event loop, which processing of the page would delay.
       await nextTurn();
     }
     yield page;

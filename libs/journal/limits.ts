@@ -1,7 +1,7 @@
 import { JournalRefused } from './journal-errors.js';
 
 export const MAX_PAYLOAD_BYTES = 1_048_576;
-/** Of one append, which is one send: a Kafka topic must allow messages of this size and a little more. */
+/** The limit of one append, which is one send: a Kafka topic must allow messages of this size and a little more. */
 export const MAX_BATCH_BYTES = 16_777_216;
 export const MAX_BATCH_RECORDS = 10_000;
 
@@ -9,7 +9,7 @@ export const MAX_BATCH_RECORDS = 10_000;
 export const GROUP_BYTES = 4_194_304;
 export const GROUP_RECORDS = 1_024;
 
-/** What may wait while a group is in flight. */
+/** The limit on what waits while a group is in flight. */
 export const MAX_QUEUED_BYTES = 67_108_864;
 export const MAX_QUEUED_RECORDS = 100_000;
 
@@ -23,7 +23,7 @@ export function checkBatch(payloads: readonly string[]): number {
   for (const [index, payload] of payloads.entries()) {
     const bytes = Buffer.byteLength(payload);
     if (bytes > MAX_PAYLOAD_BYTES) throw new JournalRefused(`payload ${index} is too long: ${bytes} bytes`);
-    // Neither is JSON text, and neither would come back as it went in.
+    // Neither is JSON text, and neither would be read back unchanged.
     if (!payload.isWellFormed() || payload.includes('\0')) {
       throw new JournalRefused(`payload ${index} holds a lone surrogate or U+0000`);
     }

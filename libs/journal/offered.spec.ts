@@ -9,7 +9,7 @@ import { Offered, type OfferedEvents } from './offered.js';
 import { tail, type JournalTail } from './tail.js';
 
 const SHARD = 0;
-/** Nobody looks but who is told to. */
+/** Polls only when the test tells it to. */
 const NEVER = { min: 3_600_000, max: 3_600_000 };
 
 const clock = new MovableClock();
@@ -54,7 +54,7 @@ beforeEach(async () => {
 });
 afterEach(() => following.stop());
 
-/** As an owner tells of what it has just committed. */
+/** Offers what an owner has just committed. */
 async function appended(...payloads: string[]): Promise<OfferedEvents> {
   const { hashes } = await writer.append(payloads);
   const { sequence: head, epoch } = writer.head;
@@ -65,15 +65,15 @@ async function everything(): Promise<JournalEntry[]> {
   return await store.read(SHARD, 1, 10_000);
 }
 
-describe('what an owner offers', () => {
-  it('is taken as it stands in the journal, and nobody reads it there', async () => {
+describe('events that an owner offers', () => {
+  it('are taken as they stand in the journal, without reading it', async () => {
     for (const payloads of [['1'], ['2', '"ä"'], ['4']]) following.offer(SHARD, await appended(...payloads));
     await settled();
     expect(taken).toEqual(await everything());
     expect([taken.length, following.position(SHARD), reads]).toEqual([5, 5, 1]);
   });
 
-  it('is not taken before the turn has ended in which it came', async () => {
+  it('are not taken before the turn in which they came has ended', async () => {
     const offered = await appended('1');
     following.offer(SHARD, offered);
     await Promise.resolve();
@@ -82,7 +82,7 @@ describe('what an owner offers', () => {
     expect(taken).toHaveLength(2);
   });
 
-  it('waits where something before it is not known, which is read', async () => {
+  it('wait if earlier records are unknown, which are read', async () => {
     await appended('1');
     following.offer(SHARD, await appended('2'));
     await settled();
@@ -91,7 +91,7 @@ describe('what an owner offers', () => {
     expect([taken, reads]).toEqual([await everything(), 2]);
   });
 
-  it('is left to the journal by who has read nothing yet', async () => {
+  it('are left to the journal by a tail that has read nothing yet', async () => {
     await following.stop();
     taken = [];
     following = tail({
@@ -113,9 +113,9 @@ describe('what an owner offers', () => {
     ['another text', () => ({ payloads: ['"forged"'] })],
     ['another hash', () => ({ hash: 'ab'.repeat(32) })],
     ['another epoch', ({ epoch }) => ({ epoch: epoch + 1 })],
-    ['more than there is', ({ payloads }) => ({ payloads: ['0', ...payloads] })],
+    ['more events than there are', ({ payloads }) => ({ payloads: ['0', ...payloads] })],
     ['nothing', () => ({ payloads: [] })],
-  ])('is not believed with %s: the journal is read', async (_, otherwise) => {
+  ])('are not trusted with %s: the journal is read', async (_, otherwise) => {
     const offered = await appended('1');
     following.offer(SHARD, { ...offered, ...otherwise(offered) });
     await settled();
@@ -123,7 +123,7 @@ describe('what an owner offers', () => {
     expect(reads).toBe(2);
   });
 
-  it('is not believed where the journal is damaged, until that is sound again', async () => {
+  it('are not trusted while the journal is damaged', async () => {
     const first = await appended('1');
     const { records } = store.shard(SHARD);
     const sound = records[1]!;
@@ -143,7 +143,7 @@ describe('what an owner offers', () => {
     expect(taken).toEqual(await everything());
   });
 
-  it('is forgotten where too much of it waits, and read', async () => {
+  it('are dropped if too many wait, and then read', async () => {
     const [before] = await everything();
     const some = Array.from({ length: 9 }, () => 'x'.repeat(1_000_000));
     const many = Array.from({ length: 4_100 }, () => '1');
@@ -165,7 +165,7 @@ describe('what an owner offers', () => {
   });
 });
 
-it('whatever is offered, lost, told twice or late: all is taken once, in order, as it stands', async () => {
+it('are taken once, in order and unchanged, whatever is offered, lost, repeated or late', async () => {
   const told = fc.record({
     records: fc.integer({ min: 1, max: 4 }),
     fate: fc.constantFrom('offered', 'hinted', 'lost', 'twice', 'late', 'forged'),

@@ -10,13 +10,13 @@ export interface OfferedEvents {
   readonly payloads: readonly string[];
 }
 
-/** Of events that wait for those before them. Beyond either bound all are dropped: the journal has them. */
+/** Limits on events that wait for earlier ones. Beyond either, all are dropped: the journal has them. */
 const MOST_EVENTS = 4_096;
 const MOST_CHARS = 8_388_608;
 
 /**
- * What one shard's owner has sent beside the journal, so that followers need not read what has just been written. It is believed only
- * where the hash chain leads from the record before to the hash at its end.
+ * Events that one shard's owner has sent beside the journal, so that followers need not read what has just been written. They are
+ * trusted only if the hash chain leads from the record before to the hash at their end.
  */
 export class Offered {
   private waiting: OfferedEvents[] = [];
@@ -36,7 +36,7 @@ export class Offered {
     this.chars = 0;
   }
 
-  /** What follows the record, if all of it is here. Drops what can no longer follow. */
+  /** The events after the record, if all of them are here. Drops those that can no longer follow. */
   behind(shard: number, { sequence, hash }: Omit<JournalHead, 'epoch'>): JournalEntry[] | undefined {
     for (let next = this.waiting[0]; next !== undefined; next = this.waiting[0]) {
       const first = next.head - next.payloads.length + 1;
@@ -59,7 +59,7 @@ function charsOf({ payloads }: OfferedEvents): number {
   return payloads.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Undefined where they do not follow the record of that hash; then the journal has to be read. */
+/** Undefined if they do not follow the record of that hash; then the journal has to be read. */
 function chained(shard: number, before: string, offered: OfferedEvents): JournalEntry[] | undefined {
   const { head, epoch, payloads } = offered;
   let previousHash = before;

@@ -8,7 +8,7 @@ function entryAt(sequence: number): JournalEntry {
   return linkEvent(0, { ...beforeFirst('auction'), sequence: sequence - 1 }, '{}');
 }
 
-/** A journal of ten records of which `asked` tells in what order its pages were asked for. It asks as a driver does: at the next tick. */
+/** A journal of ten records; `asked` has the order of its page requests. Like a driver, it sends requests on the next tick. */
 function journal(failsFrom = Infinity) {
   const asked: number[] = [];
   const read = (from: number): Promise<JournalEntry[]> => {
@@ -20,7 +20,7 @@ function journal(failsFrom = Infinity) {
   return { asked, read };
 }
 
-it('gives every record once and in order, and asks for a page while the one before is worked on', async () => {
+it('returns every record once and in order, and requests a page while the previous one is processed', async () => {
   const { asked, read } = journal();
   const seen: number[] = [];
   for await (const page of readAhead(read, { from: 2, to: 10 })) {
@@ -31,7 +31,7 @@ it('gives every record once and in order, and asks for a page while the one befo
   expect(asked).toEqual([2, 5, 8]);
 });
 
-it('gives what was read before a page that fails, and then fails', async () => {
+it('returns the records before a failing page, and then fails', async () => {
   const { read } = journal(7);
   const seen: number[] = [];
   const reading = (async () => {
@@ -42,7 +42,7 @@ it('gives what was read before a page that fails, and then fails', async () => {
   expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
 });
 
-it('leaves nobody waiting for a page that fails when nobody reads on', async () => {
+it('leaves no unhandled failure of a page after the reader stops', async () => {
   const { read } = journal(4);
   for await (const page of readAhead(read, { from: 1, to: 10 })) {
     expect(page).toHaveLength(SIZE);
@@ -51,7 +51,7 @@ it('leaves nobody waiting for a page that fails when nobody reads on', async () 
   await new Promise((resolve) => setImmediate(resolve));
 });
 
-it('reads nothing where there is nothing', async () => {
+it('reads nothing from an empty journal', async () => {
   const { asked, read } = journal();
   for await (const page of readAhead(read, { from: 11, to: 10 })) expect(page).toBeUndefined();
   expect(asked).toEqual([]);

@@ -11,7 +11,7 @@ const LAST = Number.MAX_SAFE_INTEGER;
 const OLD = Buffer.alloc(32, 0x11);
 const NEW = Buffer.alloc(32, 0x22);
 const SEAL_BYTES = 32;
-/** More than is hashed in one go. */
+/** More than is hashed at once. */
 const CONTENT = Buffer.alloc(1_100_000, 'what the shard remembers ');
 
 let journal: MemoryJournalStore;
@@ -24,19 +24,19 @@ function under(...keys: [Buffer, ...Buffer[]]): SealedSnapshots {
   return new SealedSnapshots({ family: 'auction', store, keys, onRefused: (one) => refused.push(one) });
 }
 
-/** Where the one stands that is believed. */
+/** Holds the trusted snapshot. */
 async function found(
   by: SealedSnapshots = under(OLD),
   reader: JournalReader = journal,
   shard = SHARD,
 ): Promise<number | undefined> {
   const snapshot = await by.trusted(reader, shard, FORMAT, LAST);
-  // Megabytes of text would be compared for seconds, were they told apart byte by byte.
+  // A byte-by-byte comparison of megabytes of text would take seconds.
   if (snapshot !== undefined) expect(snapshot.content.equals(CONTENT)).toBe(true);
   return snapshot?.sequence;
 }
 
-/** A journal in which another record stands. */
+/** A journal with another record at that position. */
 function journalWith(record: JournalEntry): JournalReader {
   return {
     read: () => Promise.resolve([record]),
@@ -45,7 +45,7 @@ function journalWith(record: JournalEntry): JournalReader {
   };
 }
 
-/** In place of what was saved. */
+/** Replaces what was saved. */
 async function stored(different: Partial<Snapshot>, shard = SHARD): Promise<void> {
   store = new MemorySnapshotStore();
   await store.save(shard, { ...saved, ...different });
@@ -71,7 +71,7 @@ beforeEach(async () => {
 });
 
 describe('a snapshot', () => {
-  it('is of one family alone', async () => {
+  it('belongs to one family only', async () => {
     const onRefused = (one: RefusedSnapshot): unknown => refused.push(one);
     const keys = [OLD] as const;
     const other = new SealedSnapshots({ family: 'execution', store, keys, onRefused });
@@ -80,7 +80,7 @@ describe('a snapshot', () => {
     expect(await found()).toBe(3);
   });
 
-  it('is believed as it was sealed, and by nobody without its key', async () => {
+  it('is trusted if unchanged, and only with its key', async () => {
     expect(await found()).toBe(3);
     expect(sealedContent(saved).equals(CONTENT)).toBe(true);
     expect(refused).toEqual([]);
@@ -89,24 +89,24 @@ describe('a snapshot', () => {
   });
 
   it.each([
-    ['the first byte of its seal', (): Partial<Snapshot> => ({ body: flipped(saved.body, 0) })],
-    ['the last byte of its seal', () => ({ body: flipped(saved.body, SEAL_BYTES - 1) })],
-    ['the first byte of its content', () => ({ body: flipped(saved.body, SEAL_BYTES) })],
-    ['the last byte of its content', () => ({ body: flipped(saved.body, saved.body.length - 1) })],
-    ['an end that is cut off', () => ({ body: saved.body.subarray(0, -1) })],
-    ['something behind its end', () => ({ body: Buffer.concat([saved.body, Buffer.from(' ')]) })],
-    ['a seal that is missing', () => ({ body: CONTENT })],
-    ['a seal that is cut off', () => ({ body: saved.body.subarray(0, SEAL_BYTES - 1) })],
+    ['another first byte of its MAC', (): Partial<Snapshot> => ({ body: flipped(saved.body, 0) })],
+    ['another last byte of its MAC', () => ({ body: flipped(saved.body, SEAL_BYTES - 1) })],
+    ['another first byte of its content', () => ({ body: flipped(saved.body, SEAL_BYTES) })],
+    ['another last byte of its content', () => ({ body: flipped(saved.body, saved.body.length - 1) })],
+    ['a truncated end', () => ({ body: saved.body.subarray(0, -1) })],
+    ['something after its end', () => ({ body: Buffer.concat([saved.body, Buffer.from(' ')]) })],
+    ['a missing MAC', () => ({ body: CONTENT })],
+    ['a truncated MAC', () => ({ body: saved.body.subarray(0, SEAL_BYTES - 1) })],
     ['nothing at all', () => ({ body: Buffer.alloc(0) })],
     ['another record of the journal', () => ({ sequence: 2, hash: records[1]!.hash })],
-  ])('is not believed with %s', async (_, different) => {
+  ])('is not trusted with %s', async (_, different) => {
     await stored(different());
     expect(await found()).toBeUndefined();
     expect(refused.map(({ reason }) => reason)).toEqual(['seal']);
   });
 
-  it('is not believed of another shard', async () => {
-    // The same record there, so that nothing but the seal can tell.
+  it('is not trusted for another shard', async () => {
+    // With the same record there, so that only the MAC can tell.
     await stored({}, SHARD + 1);
     const same = journalWith({ ...records[2]!, shard: SHARD + 1 });
     expect(await found(under(OLD), same, SHARD + 1)).toBeUndefined();
@@ -117,29 +117,29 @@ describe('a snapshot', () => {
     ['epoch', { epoch: 2 }],
     ['sequence', { sequence: 4 }],
     ['hash', { hash: 'ab'.repeat(32) }],
-  ])('is not believed behind a record of another %s', async (_, different) => {
+  ])('is not trusted after a record of another %s', async (_, different) => {
     const record = { ...records[2]!, ...different };
     await stored({ sequence: record.sequence, hash: record.hash });
     expect(await found(under(OLD), journalWith(record))).toBeUndefined();
     expect(refused.map(({ reason }) => reason)).toEqual(['seal']);
   });
 
-  it('is not believed as one of another format', async () => {
+  it('is not trusted as one of another format', async () => {
     await stored({ formatVersion: FORMAT + 1 });
     expect(await under(OLD).trusted(journal, SHARD, FORMAT + 1, LAST)).toBeUndefined();
     expect(await under(OLD).trusted(journal, SHARD, FORMAT, LAST)).toBeUndefined();
     expect(refused.map(({ reason }) => reason)).toEqual(['seal', 'format']);
   });
 
-  it('is believed under every key that is still set, and sealed under the first', async () => {
+  it('is trusted with every key that is still set, and new ones use the first', async () => {
     expect(await found(under(NEW, OLD))).toBe(3);
     await under(NEW, OLD).save(SHARD, records[3]!, FORMAT, CONTENT);
     expect(await found(under(NEW))).toBe(4);
-    // The former key alone knows but the older one.
+    // The former key alone verifies only the older one.
     expect(await found(under(OLD))).toBe(3);
   });
 
-  it('is sealed with a key that nothing else is made with', () => {
+  it('has a MAC from a key with no other use', () => {
     const { hash, epoch, sequence } = records[2]!;
     const asIdsAreMade = createHmac('sha256', OLD)
       .update(`${[FORMAT, SHARD, epoch, sequence, hash].join(' ')}\n`)
@@ -148,14 +148,14 @@ describe('a snapshot', () => {
     expect(saved.body.subarray(0, SEAL_BYTES)).not.toEqual(asIdsAreMade);
   });
 
-  it('are passed over without a word where they go further than who asks has come', async () => {
+  it('is skipped silently if it is later than the requested position', async () => {
     const behind = under(OLD).trusted(journal, SHARD, FORMAT, saved.sequence);
     expect(await behind).toMatchObject({ sequence: saved.sequence });
     expect(await under(OLD).trusted(journal, SHARD, FORMAT, saved.sequence - 1)).toBeUndefined();
     expect(refused).toEqual([]);
   });
 
-  it('leaves the older one where it is not believed', async () => {
+  it('leaves the older one if it is not trusted', async () => {
     await under(NEW).save(SHARD, records[3]!, FORMAT, Buffer.from('forged'));
     expect(await found()).toBe(3);
     expect(refused).toEqual([{ shard: SHARD, sequence: 4, reason: 'seal' }]);

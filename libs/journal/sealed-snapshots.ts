@@ -7,10 +7,10 @@ import { isOneOf, sealingKey } from './seals/record-macs.js';
 const SEAL_BYTES = 32;
 /** No other key is derived with this purpose, so no other use of the secret yields such a MAC. */
 const PURPOSE = 'sotto snapshot seal';
-/** Hashed in one go, a large snapshot would delay commands. */
+/** A large snapshot that is hashed at once would delay commands. */
 const SLICE_BYTES = 1_048_576;
 
-/** `format`: of another version. `journal`: its record is not in this journal. `seal`: its MAC is of no key of ours. */
+/** `format`: of another version. `journal`: its record is not in this journal. `seal`: its MAC is from none of our keys. */
 export const REFUSALS = ['format', 'journal', 'seal'] as const;
 
 export interface RefusedSnapshot {
@@ -22,7 +22,7 @@ export interface RefusedSnapshot {
 export interface SealedSnapshotsOptions {
   readonly family: JournalFamily;
   readonly store: SnapshotStore;
-  /** The first authenticates new snapshots; those of any key are believed. */
+  /** The first key authenticates new snapshots; those of any key are trusted. */
   readonly keys: readonly [Buffer, ...Buffer[]];
   readonly onRefused: (refused: RefusedSnapshot) => void;
 }
@@ -40,8 +40,8 @@ interface Standing extends JournalHead {
 }
 
 /**
- * Snapshots with a MAC. Owners recover from them without reading what led there, so write access to their table must not be enough to
- * decide who wins.
+ * Snapshots with a MAC. Owners recover from them without reading earlier records, so write access to their table must not be enough
+ * to decide an auction.
  */
 export class SealedSnapshots {
   private readonly keys: readonly KeyObject[];
@@ -57,7 +57,7 @@ export class SealedSnapshots {
     await this.options.store.save(shard, { sequence, hash, formatVersion, body });
   }
 
-  /** The newest of this format, of our keys and of this journal, up to `upTo`. Without one, recovery reads the journal from its start. */
+  /** The newest trusted snapshot of this format and this journal, up to `upTo`. Without one, recovery reads the journal from its start. */
   async trusted(
     reader: JournalReader,
     shard: number,
@@ -94,7 +94,7 @@ export class SealedSnapshots {
     return isOneOf(seals, given) ? undefined : 'seal';
   }
 
-  /** One for each key. No field but the content, which comes last, has a space or a line feed, so no two snapshots look alike. */
+  /** One for each key. Only the content, which comes last, has a space or a line feed, so no two snapshots look alike. */
   private async sealOf(
     keys: readonly KeyObject[],
     { formatVersion, shard, epoch, sequence, hash }: Standing,
@@ -111,7 +111,7 @@ export class SealedSnapshots {
   }
 }
 
-/** The content of a stored snapshot, unchecked: for readers that have no key and decide nothing by it. */
+/** The content of a stored snapshot, unchecked: for readers without a key that decide nothing by it. */
 export function sealedContent({ body }: Snapshot): Buffer {
   return body.subarray(SEAL_BYTES);
 }
@@ -119,7 +119,7 @@ export function sealedContent({ body }: Snapshot): Buffer {
 /** A shard's state after one record, so that recovery need not begin at the first. */
 export interface Snapshot {
   readonly sequence: number;
-  /** Of the record at `sequence`: ties the state to this journal and no other. */
+  /** Hash of the record at `sequence`: ties the state to this journal and no other. */
   readonly hash: string;
   readonly formatVersion: number;
   /** A MAC and the content that it covers: see `SealedSnapshots`. */
@@ -129,7 +129,7 @@ export interface Snapshot {
 /** Keeps the last two of every shard. All of them may be deleted at any time. */
 export interface SnapshotStore {
   save(shard: number, snapshot: Snapshot): Promise<void>;
-  /** The newest, or the newest from before `before`. What it holds is not checked: see `SealedSnapshots`. */
+  /** The newest, or the newest before `before`. Its content is not checked: see `SealedSnapshots`. */
   latest(shard: number, before?: number): Promise<Snapshot | undefined>;
 }
 

@@ -3,7 +3,7 @@ import type { JournalEntry, JournalReader } from './journal.js';
 import { JournalCorrupt } from './journal-errors.js';
 import { Offered, type OfferedEvents } from './offered.js';
 
-/** How soon damage is read again: it may have been repaired. */
+/** How soon damaged records are read again: they may have been repaired. */
 const LOOK_AGAIN_NANOS = 1_000_000_000n;
 
 export interface ShardTailPorts {
@@ -22,7 +22,7 @@ export class ShardTail {
   private running: Promise<void> | undefined;
   private halted = false;
   private readonly offered = new Offered();
-  /** When damage was last met after what was delivered. Nothing is delivered until it is gone. */
+  /** When damage was last met after the delivered entries. Nothing is delivered until it is gone. */
   private damagedAt: bigint | undefined;
 
   constructor(
@@ -38,7 +38,7 @@ export class ShardTail {
     return this.delivered;
   }
 
-  /** A hint that the shard's head is `head`. True when that was news. */
+  /** A hint that the shard's head is `head`. Returns true if that was new. */
   aim(head: number): boolean {
     const isNews = head > this.known && this.damagedAt === undefined;
     if (head > this.known) this.known = head;
@@ -46,7 +46,7 @@ export class ShardTail {
     return isNews;
   }
 
-  /** The same with the events, which are used if they follow what was delivered. After damage the journal alone is believed. */
+  /** The same with the events, which are used if they follow the delivered ones. After damage only the journal is trusted. */
   offer(events: OfferedEvents): void {
     if (this.damagedAt === undefined && !this.halted) this.offered.put(events);
     this.aim(events.head);
@@ -92,7 +92,7 @@ export class ShardTail {
     const last = entries.at(-1);
     if (this.halted) return false;
     if (last === undefined) {
-      // The reader does not see as far as the hint yet.
+      // The reader does not see the hinted record yet.
       this.known = this.delivered;
       return false;
     }
@@ -112,12 +112,12 @@ export class ShardTail {
   private async offeredNext(): Promise<JournalEntry[] | undefined> {
     if (this.hash === undefined) return undefined;
     const entries = this.offered.behind(this.shard, { sequence: this.delivered, hash: this.hash });
-    // The caller that caused them is answered first: its reply came in the same message.
+    // The caller of these events is answered first: its reply came in the same message.
     if (entries !== undefined) await nextTurn();
     return entries;
   }
 
-  /** Each page is sound in itself. This finds a history that was rewritten between two pages, hashes included. */
+  /** Each page is valid in itself. This detects a history that was rewritten between two pages, hashes included. */
   private checkContinuity([first]: readonly JournalEntry[]): void {
     if (first === undefined || this.hash === undefined || first.previousHash === this.hash) return;
     throw new JournalCorrupt(this.shard, this.delivered, 'it is not the record that was read here before');

@@ -5,7 +5,7 @@ import type { JournalEntry, JournalReader, JournalWriter } from './journal.js';
 import { JournalCorrupt } from './journal-errors.js';
 import { tail, type JournalTail, type TailOptions } from './tail.js';
 
-/** Goes on when it is told to. */
+/** Continues when the test tells it to. */
 class ManualClock implements Clock {
   private now = 0;
   private timers = new Set<{ readonly at: number; readonly action: () => void }>();
@@ -87,7 +87,7 @@ function numbers(shard: number, from: number, to: number): string[] {
 }
 
 describe('a tail', () => {
-  it('delivers what is there and what comes, once and in order, in bounded batches', async () => {
+  it('delivers existing and new entries, once and in order, in bounded batches', async () => {
     const stage = new Stage();
     const writer = await stage.open(0);
     await writer.append(Array<string>(24).fill('1'));
@@ -107,7 +107,7 @@ describe('a tail', () => {
     expect(following.position(0)).toBe(27);
   });
 
-  it('begins behind the positions it is given, and follows no other shard', async () => {
+  it('begins after the given positions, and follows no other shard', async () => {
     const stage = new Stage();
     for (const shard of [0, 1, 2]) await (await stage.open(shard)).append(['1', '1', '1']);
     stage.follow({
@@ -120,7 +120,7 @@ describe('a tail', () => {
     expect(stage.taken).toEqual(numbers(0, 3, 4));
   });
 
-  it('polls all shards with one question, less and less often while there is no news', async () => {
+  it('polls all shards with one request, less and less often while there is no news', async () => {
     const stage = new Stage();
     const writer = await stage.open(0);
     stage.follow();
@@ -134,7 +134,7 @@ describe('a tail', () => {
     expect(stage.polls - polls).toBeGreaterThan(0);
   });
 
-  it('does not wait for the poll when it is told of a new head', async () => {
+  it('does not wait for the poll after a hint of a new head', async () => {
     const stage = new Stage();
     const writer = await stage.open(0);
     const following = stage.follow();
@@ -146,7 +146,7 @@ describe('a tail', () => {
     expect(stage.taken).toEqual(numbers(0, 1, 2));
   });
 
-  it('misses no hint, not even one that comes while it is just about to rest', async () => {
+  it('misses no hint, not even one that comes just before it rests', async () => {
     for (let hops = 0; hops < 12; hops += 1) {
       const stage = new Stage();
       const writer = await stage.open(0);
@@ -182,8 +182,8 @@ describe('a tail', () => {
   });
 });
 
-describe('a taker', () => {
-  it('that is slow is waited for, and holds up no other shard', async () => {
+describe('a consumer', () => {
+  it('that is slow delays only its own shard', async () => {
     const stage = new Stage();
     const writers = [await stage.open(0), await stage.open(1)];
     const gate = Promise.withResolvers<'open'>();
@@ -234,7 +234,7 @@ describe('a taker', () => {
     expect(following.position(0)).toBe(3);
   });
 
-  it('is left alone once stop() has resolved, which waits for the batch in hand', async () => {
+  it('gets nothing more once stop() has resolved, which waits for the current batch', async () => {
     const stage = new Stage();
     const writer = await stage.open(0);
     await writer.append(Array<string>(9).fill('1'));
@@ -263,7 +263,7 @@ describe('a taker', () => {
 });
 
 describe('stop()', () => {
-  it('while a page is being read keeps that page back', async () => {
+  it('during the read of a page withholds that page', async () => {
     const stage = new Stage();
     await (await stage.open(0)).append(['1']);
     const gate = Promise.withResolvers<'open'>();
@@ -285,8 +285,8 @@ describe('stop()', () => {
   });
 });
 
-describe('trouble', () => {
-  it('with the store passes, and nothing is left out or repeated', async () => {
+describe('a fault', () => {
+  it('of the store passes, and nothing is left out or repeated', async () => {
     const stage = new Stage();
     const writer = await stage.open(0);
     await writer.append(['1', '1']);
@@ -305,7 +305,7 @@ describe('trouble', () => {
     expect(stage.taken).toEqual(numbers(0, 1, 3));
   });
 
-  it('with the chain holds up that shard, and no other, until it is gone', async () => {
+  it('in the chain stops only that shard until it is repaired', async () => {
     const stage = new Stage();
     const writers = [await stage.open(0), await stage.open(1)];
     for (const writer of writers) await writer.append(['1', '1', '1']);
@@ -333,7 +333,7 @@ describe('trouble', () => {
     expect(stage.taken).toHaveLength(8);
   });
 
-  it('with a history that was written anew since it was read is noticed', async () => {
+  it('by a history that was rewritten after it was read is noticed', async () => {
     const stage = new Stage();
     const writer = await stage.open(0);
     await writer.append(['1']);

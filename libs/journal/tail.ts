@@ -13,14 +13,14 @@ export interface TailOptions {
   /** By shard, the last sequence that was taken already; 0 for none. Only these shards are followed. */
   readonly positions: ReadonlyMap<number, number>;
   /**
-   * Gets every entry once and in order, shard by shard; the next batch of a shard waits until this one is taken. When it
-   * rejects, the same entries come again.
+   * Gets every entry once and in order, shard by shard; the next batch of a shard waits until this one is taken. If it rejects, the
+   * same entries come again.
    */
   readonly onEntries: (shard: number, entries: readonly JournalEntry[]) => void | Promise<void>;
   /**
-   * Receives every failure, without a shard when the heads could not be read. Everything is tried again with the next poll, and after a
-   * JournalCorrupt once a second. Until the damage is gone nothing of that shard is delivered, and never what does not follow the last
-   * delivered entry.
+   * Receives every failure, without a shard if the heads could not be read. Everything is retried with the next poll, and once a second
+   * after a JournalCorrupt. Until the damage is gone nothing of that shard is delivered, and never an entry that does not follow the
+   * last delivered one.
    */
   readonly onFailure: (error: unknown, shard: number | undefined) => void;
   readonly batch?: number;
@@ -63,7 +63,7 @@ export class JournalTail {
     return this.tails.get(shard)?.position;
   }
 
-  /** Resolves when the batch in hand is taken; nothing is delivered after that. */
+  /** Resolves when the current batch is taken; nothing is delivered after that. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.cancel();

@@ -2,7 +2,7 @@ import type { Appended, JournalHead, JournalHealth, JournalWriter } from '../jou
 import { JournalFenced } from '../journal-errors.js';
 import type { JournalLock } from './journal-lock.js';
 
-/** A writer in the backend that had the journals when it began. It is over once they are known to have moved, even without a call. */
+/** A writer in the backend that had the journals when it began. It ends once they are known to have moved, even without a call. */
 export class BoundWriter implements JournalWriter {
   constructor(
     private readonly writer: JournalWriter,

@@ -26,7 +26,7 @@ async function untilOneWaits(): Promise<void> {
   await eventually(async () => expect((await database.pool.query(text)).rowCount).toBe(1));
 }
 
-/** What it came to, once it has come to anything. */
+/** The outcome of the work, once there is one. */
 function watched(work: Promise<unknown>): { outcome: unknown; done: Promise<unknown> } {
   const seen = { outcome: 'nothing yet' as unknown, done: Promise.resolve() as Promise<unknown> };
   seen.done = work.then(
@@ -36,8 +36,8 @@ function watched(work: Promise<unknown>): { outcome: unknown; done: Promise<unkn
   return seen;
 }
 
-describe('of those who begin a journal at once, each in a place of its own, one is refused:', () => {
-  it('who opens a shard in PostgreSQL while Kafka is being settled', async () => {
+describe('when two processes begin a journal at once in different stores, one is refused:', () => {
+  it('the one that opens a shard in PostgreSQL while another settles Kafka', async () => {
     const settling = await database.pool.connect();
     await settling.query('begin');
     await settling.query('lock table journal.shards in share row exclusive mode');
@@ -54,7 +54,7 @@ describe('of those who begin a journal at once, each in a place of its own, one 
     expect((await database.pool.query('select from journal.shards')).rowCount).toBe(0);
   });
 
-  it('who settles Kafka while a shard is being opened in PostgreSQL', async () => {
+  it('the one that settles Kafka while another opens a shard in PostgreSQL', async () => {
     const opening = await database.pool.connect();
     await opening.query('begin');
     await opening.query(`insert into journal.shards values ('auction', 0, 1)`);
@@ -68,7 +68,7 @@ describe('of those who begin a journal at once, each in a place of its own, one 
     expect(await new JournalBackend(database.pool, 'auction').isSettled()).toBe(false);
   });
 
-  it('who moves them to Kafka while a shard is being opened in PostgreSQL', async () => {
+  it('the one that moves them to Kafka while another opens a shard in PostgreSQL', async () => {
     const opening = await database.pool.connect();
     await opening.query('begin');
     await opening.query(`insert into journal.shards values ('auction', 0, 1)`);
@@ -88,7 +88,7 @@ describe('of those who begin a journal at once, each in a place of its own, one 
     expect(await new JournalBackend(database.pool, 'auction').isSettled()).toBe(false);
   });
 
-  it('who settles another Kafka', async () => {
+  it('the one that settles another Kafka', async () => {
     const places = ['here.', 'there.', 'nowhere.'].map((topicPrefix) => ({ ...HOME, topicPrefix }));
     const settled = await Promise.allSettled(
       places.map((place) => JournalBackend.settle(database.pool, 'auction', place)),
@@ -98,7 +98,7 @@ describe('of those who begin a journal at once, each in a place of its own, one 
   });
 });
 
-it('a shard is opened in PostgreSQL, and Kafka settled, by those who are alone', async () => {
+it('none, if only one process opens a shard in PostgreSQL or settles Kafka', async () => {
   await (await openInPostgres()).close();
   await expect(JournalBackend.settle(database.pool, 'auction', HOME)).rejects.toBeInstanceOf(WrongBackend);
   await database.pool.query('truncate journal.shards, journal.records');

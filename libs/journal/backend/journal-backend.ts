@@ -25,8 +25,8 @@ const SETTLE = `
   where not exists (select from journal.shards where family = $1)
   on conflict do nothing`;
 /**
- * Taken to the end of the transaction that settles or moves the backend. Opening a shard in `journal.records` writes this table first, so
- * each sees what the other has done. Appends go on. The mode cannot be taken with the right to read alone.
+ * Held to the end of the transaction that settles or moves the backend. Opening a shard in `journal.records` writes this table
+ * first, so each sees what the other did. Appends continue. The right to read alone does not suffice for this lock mode.
  */
 const SETTLING = 'lock table journal.shards in share row exclusive mode';
 const MOVE_OUT = `
@@ -42,8 +42,8 @@ export class WrongBackend extends StartFault {
 }
 
 /**
- * The backend that a database remembers for its journals, so that a process with other settings does not begin them anew. Reservations and
- * projections are in the same database, and mean nothing with another journal.
+ * The backend that a database remembers for its journals, so that a process with other settings does not begin them anew.
+ * Reservations and projections are in the same database, and mean nothing with another journal.
  */
 export class JournalBackend {
   constructor(
@@ -51,7 +51,7 @@ export class JournalBackend {
     private readonly family: JournalFamily,
   ) {}
 
-  /** Refuses settings that name another backend. Of Kafka it compares the fields that are given. */
+  /** Refuses settings that name another backend. Compares only those fields of Kafka that are given. */
   async check(wanted: Partial<KafkaBackend> | undefined): Promise<void> {
     const { rows } = await this.database.query<Row>(FIND, [this.family]);
     const [{ cluster_id: clusterId, topic_prefix: topicPrefix, is_used: isUsed }] = rows as [Row];
@@ -75,7 +75,7 @@ export class JournalBackend {
     }
   }
 
-  /** For readers of a Kafka that may hold a copy only: where the journals are in Kafka, it has to be this one. */
+  /** For readers of a Kafka that may hold only a copy: if the journals are in Kafka, it must be this one. */
   async checkCopy(looked: KafkaBackend): Promise<void> {
     if (await this.isSettled()) await this.check(looked);
   }
@@ -85,15 +85,15 @@ export class JournalBackend {
     return (await this.clusterId()) !== undefined;
   }
 
-  /** Of the Kafka that they are known to be in. */
+  /** Whether the journals are known to be in this Kafka. */
   async clusterId(): Promise<string | undefined> {
     const { rows } = await this.database.query<Pick<KafkaBackend, 'clusterId'>>(CLUSTER, [this.family]);
     return rows[0]?.clusterId;
   }
 
   /**
-   * The journals are in this Kafka from now on. A writer calls this after it has found the topics fit, and before it writes. Of several that
-   * settle different backends at once all but one are refused.
+   * Records that the journals are in this Kafka. A writer calls this after it has checked the topics, and before it writes. If
+   * several processes settle different backends at once, all but one are refused.
    */
   static async settle(pool: Pool, family: JournalFamily, wanted: KafkaBackend): Promise<void> {
     await withTransaction(pool, 'read committed', async (client) => {
@@ -104,8 +104,8 @@ export class JournalBackend {
   }
 
   /**
-   * The journals are there from now on, unless `lastLook` finds them changed in the old backend. The lock waits for transactions that open
-   * a shard there; later ones find the journals moved.
+   * Moves the journals to this backend, unless `lastLook` finds that they changed in the old one. The lock waits for transactions
+   * that open a shard there; later ones find the journals moved.
    */
   async move(to: KafkaBackend | undefined, lastLook: () => Promise<void>): Promise<void> {
     await this.database.query('begin');

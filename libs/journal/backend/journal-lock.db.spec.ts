@@ -10,7 +10,7 @@ const HOLDERS = `
   select count(*)::integer as count from pg_locks
   where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database()) and granted`;
 
-/** The time that is, and how many wait for some of it. */
+/** A clock, and the number of its pending timers. */
 class CountedClock implements Clock {
   waiting = 0;
   private readonly clock = new SystemClock();
@@ -33,7 +33,7 @@ class CountedClock implements Clock {
   }
 }
 
-describe('the lock of those who write journals', () => {
+describe('the lock of journal writers', () => {
   let database: TestDatabase;
   let clock: CountedClock;
   let lock: JournalLock;
@@ -54,7 +54,7 @@ describe('the lock of those who write journals', () => {
   const holders = async (): Promise<number> =>
     (await database.pool.query<{ count: number }>(HOLDERS)).rows[0]?.count ?? 0;
 
-  it('is held once by all who begin at the same moment, and by nobody when they let go', async () => {
+  it('is held once by all writers that begin at the same moment, and free once they release it', async () => {
     await Promise.all([lock.share(), lock.share(), lock.share()]);
     await lock.share();
     expect([await holders(), clock.waiting]).toEqual([1, 1]);
@@ -63,7 +63,7 @@ describe('the lock of those who write journals', () => {
     await eventually(async () => expect(await holders()).toBe(0));
   });
 
-  it('is not held by who lets go while it is being taken', async () => {
+  it('is not held by a writer that releases it while taking it', async () => {
     const shares = Promise.allSettled([lock.share(), lock.share()]);
     await lock.letGo();
     expect(await shares).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
@@ -71,7 +71,7 @@ describe('the lock of those who write journals', () => {
     await eventually(async () => expect(await holders()).toBe(0));
   });
 
-  it('is confirmed by a server that still has it, and taken anew where its session has ended', async () => {
+  it('is confirmed by a server that still has it, and taken again after its session has ended', async () => {
     const mover = new JournalLock(database.url, clock);
     await lock.share();
     await lock.confirmShared();
@@ -85,7 +85,7 @@ describe('the lock of those who write journals', () => {
     expect(await holders()).toBe(1);
   });
 
-  it('is had by those who come after who was refused', async () => {
+  it('is taken by later writers after one was refused', async () => {
     const mover = new JournalLock(database.url, clock);
     await mover.takeAlone();
     await expect(lock.share()).rejects.toThrow('the journals are being moved at present');

@@ -11,12 +11,12 @@ const SHARED = 'select pg_try_advisory_lock_shared($1) as held';
 const ALONE = 'select pg_try_advisory_lock($1) as held';
 const LOOK_MILLIS = 5_000;
 const GOODBYE_MILLIS = 1_000;
-/** A server that has gone without a word is waited for no longer. */
+/** How long to wait for a server that has vanished silently. */
 const STILL_THERE: QueryConfig & { readonly query_timeout: number } = {
   text: 'select',
   query_timeout: 5_000,
 };
-/** For people. */
+/** A message for people. */
 const HOLDERS = `
   select format('process %s, role %s, application %s', a.pid, a.usename, coalesce(nullif(a.application_name, ''), 'without a name')) as who
   from pg_locks l join pg_stat_activity a using (pid)
@@ -24,9 +24,8 @@ const HOLDERS = `
     and l.classid = 0 and l.objid = $1 and l.objsubid = 1`;
 
 /**
- * Writers of journals share it, and a mover holds it alone: a journal with a living owner is not moved, and no owner begins while one is
- * moved. It ends with its connection. Holding it most of the time is enough, because a mover takes each shard first, which fences its
- * owner.
+ * Writers of journals share it; a mover holds it alone. So no journal with a living owner is moved, and no owner begins during a
+ * move. It ends with its connection. Short gaps are safe, because a mover takes over each shard first, which fences the owner.
  */
 export class JournalLock {
   private client: Client | undefined;
@@ -41,8 +40,8 @@ export class JournalLock {
   ) {}
 
   /**
-   * For a writer, until it lets go. Where the connection breaks another is made; the journals may have been moved meanwhile, and then it is let go
-   * for good: whoever slept through that must not keep others from moving them.
+   * For a writer, until it releases the lock. Reconnects if the connection breaks; if the journals were moved meanwhile, releases the
+   * lock for good, because a suspended writer must not keep others from moving them.
    */
   async share(stillHere: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     if (this.client !== undefined) return;
@@ -59,12 +58,12 @@ export class JournalLock {
     });
   }
 
-  /** Why this writer is over; undefined while no reason is known. */
+  /** Why this writer has ended; undefined while no reason is known. */
   get displaced(): StartFault | undefined {
     return this.moved;
   }
 
-  /** For a writer that is about to rely on the lock: asks the server, since a connection may have ended without a notice yet. */
+  /** For a writer that is about to rely on the lock. Asks the server, because a connection may end without notice. */
   async confirmShared(): Promise<void> {
     if (this.client === undefined) await this.takeShared();
     await this.whileHeld((client) => client.query(STILL_THERE));
@@ -74,13 +73,13 @@ export class JournalLock {
     await this.take(ALONE, 'somebody writes the journals, or moves them: stop the cluster first');
   }
 
-  /** Runs work on the connection that holds the lock. Fails when the connection is lost, since another may write by then. */
+  /** Runs work on the connection that holds the lock. Fails if the connection is lost, because another process may write after that. */
   async whileHeld<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
     if (this.client === undefined) throw new StartFault('the database was lost while the journals were held');
     return await work(this.client);
   }
 
-  /** Whether a process writes journals at present, or moves them. */
+  /** Whether a process writes or moves journals now. */
   static async isHeld(database: Pick<ClientBase, 'query'>): Promise<boolean> {
     return (await database.query(HOLDERS, [KEY])).rows.length > 0;
   }
@@ -91,13 +90,13 @@ export class JournalLock {
     const { client } = this;
     this.client = undefined;
     if (client === undefined) return;
-    // A server that hangs never says goodbye.
+    // A hung server never closes the connection.
     const cancel = this.clock.after(GOODBYE_MILLIS, () => client.connection.stream.destroy());
     await client.end().catch(() => undefined);
     cancel();
   }
 
-  /** Journals of several shards begin at the same moment, and hold the lock once between them. */
+  /** Journals of several shards begin at the same moment, and share one lock. */
   private takeShared(): Promise<void> {
     this.taking ??= this.take(SHARED, 'the journals are being moved at present').finally(() => {
       this.taking = undefined;

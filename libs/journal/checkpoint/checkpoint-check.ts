@@ -5,11 +5,11 @@ import type { LocatedHead } from '../kafka/log-cursor.js';
 import type { Standing } from '../kafka/shard-log.js';
 import type { Checkpoint } from './checkpoint-table.js';
 
-/** After a change of a topic's leader brokers may not know its latest records for a moment. */
+/** After a topic's leader changes, brokers may briefly not know its latest records. */
 const PATIENCE_MILLIS = 3_000;
 const LOOK_MILLIS = 250;
 
-/** A topic without the record that this database has seen in it, or with records of which it has seen none. */
+/** A topic that lacks the record that this database has seen, or has records of which the database has seen none. */
 class JournalLost extends StartFault {
   constructor(reason: string) {
     super(reason, EXIT.damaged);
@@ -24,7 +24,7 @@ export interface CheckedTopic {
   readonly clock: Clock;
 }
 
-/** Resolves where the topic still has the record. */
+/** Resolves if the topic still has the record. */
 export async function checkRecord(checked: CheckedTopic, known: Checkpoint): Promise<void> {
   if (known.sequence === 0) return;
   const { shard, reader } = checked;
@@ -35,7 +35,7 @@ export async function checkRecord(checked: CheckedTopic, known: Checkpoint): Pro
   });
 }
 
-/** Resolves where the record is at the offset at which it was seen; reading begins after it. */
+/** Resolves if the record is at the offset at which it was seen; reading begins after it. */
 export async function checkOffset(
   checked: CheckedTopic & { readonly begin: (known: LocatedHead) => Promise<Standing> },
   known: LocatedHead,

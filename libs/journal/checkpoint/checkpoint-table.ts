@@ -4,7 +4,7 @@ import type { JournalHead } from '../journal.js';
 import type { JournalFamily } from '../journal-id.js';
 import type { LocatedHead } from '../kafka/log-cursor.js';
 
-/** A record that stood in a shard's topic when it was written into the database. */
+/** A record that was in a shard's topic when it was noted in the database. */
 export type Checkpoint = Pick<JournalHead, 'sequence' | 'hash'>;
 
 /** A snapshot is taken after a durable record, so it is a checkpoint as well. */
@@ -29,8 +29,8 @@ const ADVANCE = `
   where known.sequence < excluded.sequence`;
 
 /**
- * External checkpoints: what the database has seen of journals in Kafka. A topic can vanish, lose its end or be replaced; reservations and
- * projections stay, and must never be used with another journal.
+ * External checkpoints: what the database has seen of journals in Kafka. A topic can vanish, lose its end or be replaced;
+ * reservations and projections remain, and must never be used with another journal.
  */
 export class CheckpointTable {
   constructor(
@@ -38,13 +38,13 @@ export class CheckpointTable {
     private readonly family: JournalFamily,
   ) {}
 
-  /** The latest known record: sequence 0 where the topic was seen empty, undefined where it was never seen. */
+  /** The latest known record: sequence 0 if the topic was seen empty, undefined if it was never seen. */
   async newest(shard: number): Promise<Checkpoint | undefined> {
     const { rows } = await this.database.query<Checkpoint>(NEWEST, [this.family, shard]);
     return rows[0];
   }
 
-  /** The latest record whose offset is known; undefined where only a hash is. */
+  /** The latest record with a known offset; undefined if only a hash is known. */
   async located(shard: number): Promise<LocatedHead | undefined> {
     const { rows } = await this.database.query<LocatedHead>(LOCATED, [this.family, shard]);
     return rows[0];
@@ -55,7 +55,7 @@ export class CheckpointTable {
     await this.database.query(BEGIN, [this.family, shard, beforeFirst(this.family).hash]);
   }
 
-  /** Notes a record. False, without a change, where one as late is known already. */
+  /** Notes a record. Returns false, without a change, if an equally late one is known. */
   async advance(shard: number, known: Checkpoint | LocatedHead): Promise<boolean> {
     const { sequence, hash } = known;
     const location = 'offset' in known ? [known.epoch, known.offset] : [null, null];

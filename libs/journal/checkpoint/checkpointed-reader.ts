@@ -1,12 +1,12 @@
 import { JournalUnreadable } from '../journal-errors.js';
 import type { JournalEntry, JournalReader } from '../journal.js';
 
-/** Whether the database has a checkpoint of the shard. Rejects where the topic does not agree with it. */
+/** Whether the database has a checkpoint of the shard. Rejects if the topic disagrees with it. */
 export type ShardCheck = (shard: number) => Promise<boolean>;
 
 /**
- * For processes that serve what they read. Shows nothing of a shard before its topic agrees with the checkpoint, and nothing of one
- * without a checkpoint. From then on the reader keeps to the chain that it has read.
+ * For processes that serve what they read. Shows nothing of a shard until its topic agrees with the checkpoint, and nothing of a
+ * shard without one. From then on the reader keeps to the chain that it has read.
  */
 export class CheckpointedReader implements JournalReader {
   private readonly known = new Map<number, Promise<boolean>>();
@@ -32,7 +32,7 @@ export class CheckpointedReader implements JournalReader {
     return new Map([...heads].filter(([shard]) => begun[shards.indexOf(shard)] !== false));
   }
 
-  /** Checked once; callers meanwhile share the check. A check that fails is repeated. */
+  /** Checked once; concurrent callers share the check. A failed check is repeated. */
   private async hasBegun(shard: number): Promise<boolean> {
     const asked = this.known.get(shard) ?? this.check(shard);
     this.known.set(shard, asked);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 beforeEach(() => database.pool.query('truncate journal.witness'));
 afterAll(() => database.drop());
 
-/** The database has been told of its take-over, as it is before anybody is served. */
+/** The database knows the take-over, as it does before any caller is served. */
 async function openOn(
   store: MemoryJournalStore,
   onFault: (error: unknown) => void = () => undefined,
@@ -34,8 +34,8 @@ async function openOn(
   });
 }
 
-it('is no proof what a broker says that has not heard of a take-over, where the database has', async () => {
-  // What the first is shown knows nothing of the second: as an old leader that nobody but it can reach.
+it('does not accept the reply of a stale broker as proof if the database knows of a take-over', async () => {
+  // The first writer sees nothing of the second: like an old leader that only it can reach.
   const seen = new MemoryJournalStore();
   const first = await openOn(seen);
   await first.confirm();
@@ -51,7 +51,7 @@ it('is no proof what a broker says that has not heard of a take-over, where the 
   await Promise.all([first.close(), second.close()]);
 });
 
-it('is no proof what a broker says while the database cannot be asked, and no end of the writer either', async () => {
+it('does not accept the reply of a broker as proof while the database is away, and does not end the writer', async () => {
   const writer = await openOn(new MemoryJournalStore());
   await database.pool.query('alter table journal.witness rename to away');
   await expect(writer.confirm()).rejects.toThrow(JournalUnavailable);
@@ -62,7 +62,7 @@ it('is no proof what a broker says while the database cannot be asked, and no en
   await writer.close();
 });
 
-it('says again what the database could not be told, although nothing more is written', async () => {
+it('repeats a checkpoint that failed, even if nothing more is written', async () => {
   const faults: unknown[] = [];
   const writer = await openOn(new MemoryJournalStore(), (error) => faults.push(error));
   await database.pool.query('alter table journal.witness rename to away');
@@ -76,7 +76,7 @@ it('says again what the database could not be told, although nothing more is wri
   });
 });
 
-it('tells once that somebody else has written what the database has seen', async () => {
+it('reports once that another process wrote what the database has seen', async () => {
   const faults: unknown[] = [];
   const writer = await openOn(new MemoryJournalStore(), (error) => faults.push(error));
   await database.pool.query('update journal.witness set sequence = sequence + 100 where shard = 0');

@@ -12,7 +12,7 @@ export interface CheckpointedWriterPorts {
   readonly located: () => LocatedHead;
   readonly checkpoints: CheckpointTable;
   readonly clock: Clock;
-  /** Receives a checkpoint that could not be written; once until one can be written again. */
+  /** Receives a failed checkpoint; once until one succeeds again. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -25,7 +25,7 @@ export class CheckpointedWriter implements JournalWriter {
   private noting: Promise<void> = Promise.resolve();
   private closing: Promise<void> | undefined;
 
-  /** The checkpoint is at the writer's head already. */
+  /** The checkpoint is already at the writer's head. */
   constructor(private readonly ports: CheckpointedWriterPorts) {
     this.noted = ports.writer.head.sequence;
     this.cancel = repeat(ports.clock, FOLLOW_MILLIS, () => (this.noting = this.note()));
@@ -44,7 +44,7 @@ export class CheckpointedWriter implements JournalWriter {
   }
 
   /**
-   * A broker that is cut off may go on giving the end from before a take-over. Each new writer moves the checkpoint before it serves
+   * An isolated broker may keep reporting an end from before a take-over. Each new writer moves the checkpoint before it serves
    * anything, so the database is asked as well.
    */
   async confirm(): Promise<void> {

@@ -15,8 +15,8 @@ const SHARDS = [0, 1];
 const COPIED = ['journal.home', 'journal.witness', 'journal.sealed'];
 const clock = new SystemClock();
 
-/** A database that is believed lost, and one that its backup was restored to. */
-describeWithKafka('topics that two databases take for theirs', { anyBrokers: true }, (kafka) => {
+/** A database that counts as lost, and one restored from its backup. */
+describeWithKafka('topics that two databases claim', { anyBrokers: true }, (kafka) => {
   let lost: KeptJournals;
   let found: KeptJournals;
 
@@ -39,7 +39,7 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
       await writer.close();
     }
   };
-  /** As `backup -- create` and `-- restore` do, as far as journals are concerned. */
+  /** The steps of `backup -- create` and `-- restore` that concern journals. */
   const restore = async (): Promise<void> => {
     for (const table of COPIED) {
       const { rows } = await lost.database.pool.query<{ row: string }>(
@@ -55,7 +55,7 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
     });
     await beginIncarnation(found.database.pool);
   };
-  /** As `journal -- accept-restored` does. */
+  /** The steps of `journal -- accept-restored`. */
   const accept = async (): Promise<void> => {
     const { bareReader } = await storeOf(found);
     const ends = await Promise.all(
@@ -73,7 +73,7 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
   const lifeOf = async (journals: KeptJournals): Promise<string> =>
     (await findIncarnation(journals.database.pool)).id;
 
-  it('are those of the accepted one from its first start on, and the other is refused', async () => {
+  it('belong to the accepted database from its first start on, and the other is refused', async () => {
     await write(lost, ...SHARDS);
     await restore();
     await write(lost, ...SHARDS);
@@ -91,7 +91,7 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
     await write(found, ...SHARDS);
   });
 
-  it('are not taken where the other has gone on between the start of one owner and of the next', async () => {
+  it('are not taken if the other continued between the starts of two owners', async () => {
     await write(lost, ...SHARDS);
     await restore();
     await write(found, 0);
@@ -100,7 +100,7 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
     expect(await lives(1)).toHaveLength(2);
   });
 
-  it('are not read into a database that was restored by other means and is behind them', async () => {
+  it('are not read into a database that was restored by other means and is older than they are', async () => {
     await write(lost, 0);
     const { rows } = await lost.database.pool.query<{ row: string }>(
       'select w::text as row from journal.witness w',
@@ -118,7 +118,7 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
     ).rejects.toBeInstanceOf(OtherDatabase);
   });
 
-  it('may be left for PostgreSQL and come back to by their own database, and by no other', async () => {
+  it('may be left for PostgreSQL, and only their own database may return to them', async () => {
     await write(lost, ...SHARDS);
     const move = {
       family: 'auction' as const,

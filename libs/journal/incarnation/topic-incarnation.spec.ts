@@ -18,10 +18,10 @@ const writers: JournalWriter[] = [];
 
 afterEach(() => Promise.all(writers.splice(0).map((writer) => writer.close())));
 
-/** A topic, and the owners of two databases that both take it for theirs. */
+/** A topic, and the owners of two databases that both claim it. */
 class World {
   readonly topic = new MemoryTopic();
-  /** What the database of a life knows. */
+  /** What the database of an incarnation knows. */
   known = new Map<string, () => JournalHead | undefined>();
 
   async open(life?: string): Promise<JournalWriter> {
@@ -54,7 +54,7 @@ class World {
 }
 
 describe('the owners of a database', () => {
-  it('go on behind their own life, and after epochs of PostgreSQL that name none', async () => {
+  it('continue their own incarnation, and epochs of PostgreSQL that name none', async () => {
     const world = new World();
     await (await world.open()).append(['"a"']);
     await (await world.open(LOST)).append(['"b"']);
@@ -62,7 +62,7 @@ describe('the owners of a database', () => {
     expect(await world.lives()).toEqual([{}, { life: LOST }, { life: LOST }]);
   });
 
-  it('go on behind another only where they have all that it has written, and say so', async () => {
+  it('continue another incarnation only if they have all its records, and record that', async () => {
     const world = new World();
     const former = await world.open(LOST);
     await former.append(['"a"', '"b"']);
@@ -74,7 +74,7 @@ describe('the owners of a database', () => {
     expect(await world.lives()).toHaveLength(3);
   });
 
-  it('are refused behind what another has written since, and whoever was given up is refused for good', async () => {
+  it('are refused if another incarnation has written since, and a replaced incarnation is refused for good', async () => {
     const world = new World();
     const former = await world.open(LOST);
     const seen = former.head;
@@ -86,14 +86,14 @@ describe('the owners of a database', () => {
     });
     world.known.set(FOUND, () => former.head);
     const writer = await world.open(FOUND);
-    // Who was still running is fenced as by any other owner, and does not come back.
+    // A running owner is fenced as by any other owner, and does not come back.
     await expect(former.append(['"b"'])).rejects.toBeInstanceOf(JournalFenced);
     await writer.append(['"c"']);
     await expect(world.open(LOST)).rejects.toBeInstanceOf(OtherDatabase);
     expect(await world.lives()).toHaveLength(2);
   });
 
-  it('look again where the owner of the other database has been quicker', async () => {
+  it('check again if the owner of the other database was faster', async () => {
     const world = new World();
     const former = await world.open(LOST);
     const seen = former.head;
@@ -115,7 +115,7 @@ describe('the owners of a database', () => {
     expect(looks).toBe(2);
   });
 
-  it('find how an epoch began behind records that somebody else has put between, and without any anchors', async () => {
+  it('find the beginning of an epoch despite foreign records in between, and without anchors', async () => {
     const world = new World();
     const former = await world.open(LOST);
     await former.append(['"a"']);
@@ -134,16 +134,16 @@ describe('the owners of a database', () => {
   });
 });
 
-describe('what the end of a topic says', () => {
+describe('the end of a topic', () => {
   const end = { epoch: 1, sequence: 5, hash: 'e', began: JSON.stringify({ life: LOST }) };
 
-  it('is asked for again where a leader has not heard of all that the database knows', () => {
+  it('is read again if a leader lacks records that the database knows', () => {
     const ask = () => incarnationAfter(SHARD, FOUND, end, [{ sequence: 6, hash: 'f' }]);
     expect(ask).toThrow('ends with record 5, before 6');
     expect(ask).not.toThrow(OtherDatabase);
   });
 
-  it('is no life where it is none', () => {
+  it('has no incarnation if its last epoch has none', () => {
     for (const began of [undefined, '', '"a"', 'null', '{"life":7}']) {
       expect(incarnationAfter(SHARD, FOUND, { ...end, began }, [])).toEqual({ life: FOUND });
     }

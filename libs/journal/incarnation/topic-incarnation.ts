@@ -4,7 +4,7 @@ import type { Checkpoint } from '../checkpoint/checkpoint-table.js';
 import { randomUUID } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 
-/** A topic whose last owner had another database. Each database lacks what the other has settled and reserved. */
+/** A topic whose last owner had another database. Each database lacks the settlements and reservations of the other. */
 export class OtherDatabase extends StartFault {
   constructor(shard: number, what: string) {
     super(
@@ -20,9 +20,9 @@ export interface TopicEnd extends JournalHead {
 }
 
 /**
- * What a new epoch says of its owner's database. A database of another incarnation than the epoch before was restored, or was given up for a
- * restored one: it goes on only directly after the record up to which it has everything, so that the other has written nothing since.
- * An epoch without an incarnation comes from PostgreSQL and is believed.
+ * What a new epoch records about its owner's database. A database of another incarnation was restored, or replaced by a restored
+ * one: it continues only directly after the last record that it has, so that the other has written nothing since. An epoch
+ * without an incarnation comes from PostgreSQL and is trusted.
  */
 export function incarnationAfter(
   shard: number,
@@ -42,7 +42,7 @@ export function incarnationAfter(
   );
 }
 
-/** From the payload of an epoch record, as far as it is there. */
+/** The known fields of the payload of an epoch record. */
 export function incarnationIn(payload: string | undefined): EpochIncarnation {
   const { life, follows } = fieldsOf(payload ?? '');
   return {
@@ -71,14 +71,14 @@ interface Row {
 
 const FIND = 'select life from journal.life';
 
-/** Of this database's journals, whichever store keeps them. */
+/** The incarnation of this database's journals, in either store. */
 export async function findIncarnation(pool: Pool): Promise<Incarnation> {
   const [row] = (await pool.query<Row>(FIND)).rows;
   if (row === undefined) throw new Error('journal.life is empty');
   return { id: row.life };
 }
 
-/** Makes all positions in these journals that were given out before invalid. */
+/** Invalidates all positions in these journals that were given out before. */
 export async function beginIncarnation(database: Pool | PoolClient): Promise<void> {
   await database.query('update journal.life set life = $1, restored_at = now()', [randomUUID()]);
 }

@@ -1,7 +1,7 @@
 import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 
-/** How much is left of a bound. */
+/** The time left of a bound. */
 export class Countdown {
   private readonly end: bigint;
 

@@ -34,12 +34,12 @@ function damageAt(sequence: number): object {
   };
 }
 
-describe('a topic that gives nothing from some offset on, although it goes further', () => {
+describe('a topic whose leader returns nothing from some offset on, before its end', () => {
   it.each([
     ['just before its end', EVENTS],
-    ['where its end is looked for', EVENTS - 8],
+    ['where its end is searched', EVENTS - 8],
     ['long before', FIRST],
-  ])('is damaged behind the last record that can be had: %s', async (_, offset) => {
+  ])('is damaged after the last readable record: %s', async (_, offset) => {
     world.topic.damage(offset);
     const reader = world.reader();
     expect(await reader.heads()).toEqual(new Map([[SHARD, offset + 1]]));
@@ -52,7 +52,7 @@ describe('a topic that gives nothing from some offset on, although it goes furth
     );
   });
 
-  it('keeps from what is asked for behind that only', async () => {
+  it('withholds only the records after the damage', async () => {
     const reader = world.reader();
     expect(await reader.heads()).toEqual(new Map([[SHARD, EVENTS + 1]]));
     world.topic.damage(FIRST);
@@ -62,7 +62,7 @@ describe('a topic that gives nothing from some offset on, although it goes furth
     await expect(fresh.entries(SHARD, [EVENTS])).rejects.toBeInstanceOf(JournalCorrupt);
   });
 
-  it('hides no other shard', async () => {
+  it('does not affect other shards', async () => {
     const other = new JournalWorld();
     await (await other.open()).append(['"a"']);
     world.topic.damage(FIRST);
@@ -81,7 +81,7 @@ describe('a topic that gives nothing from some offset on, although it goes furth
     await other.close();
   });
 
-  it('says so where the database has seen a record that stood there', async () => {
+  it('reports damage if the database has seen a record there', async () => {
     const [known] = await world.reader().read(SHARD, EVENTS, 1);
     const place = { offset: EVENTS - 1, sequence: EVENTS, hash: known!.hash };
     expect(await world.reader().begin(SHARD, place)).toBe('known');
@@ -89,7 +89,7 @@ describe('a topic that gives nothing from some offset on, although it goes furth
     await expect(world.reader().begin(SHARD, place)).rejects.toMatchObject(damageAt(EVENTS));
   });
 
-  it('is no other topic where nothing is left of the record that was seen there', async () => {
+  it('is not taken for another topic if the record that was seen there is lost', async () => {
     const [known] = await world.reader().read(SHARD, EVENTS + 1, 1);
     const follows = world.reader();
     await follows.heads();
@@ -105,7 +105,7 @@ describe('a topic that gives nothing from some offset on, although it goes furth
     });
   });
 
-  it('ends its writer, who hears what is the matter', async () => {
+  it('ends its writer, which learns the reason', async () => {
     const writer = await world.open();
     world.topic.damage(EVENTS + 2);
     world.topic.expect('lost behind');
@@ -115,7 +115,7 @@ describe('a topic that gives nothing from some offset on, although it goes furth
   });
 });
 
-it('a topic that somebody else has begun an epoch in that none can follow is damaged for whoever opens it', async () => {
+it('a topic with a foreign epoch that none can follow counts as damaged for any opener', async () => {
   const [head] = await world.reader().read(SHARD, EVENTS + 1, 1);
   const foreign = encodeRecord(linkEpoch(SHARD, head!, 2 ** 31, 'somebody'), undefined);
   await world.topic.open().append([foreign], 1_000);
@@ -126,11 +126,11 @@ it('a topic that somebody else has begun an epoch in that none can follow is dam
   });
 });
 
-describe('a topic whose first messages somebody deletes', () => {
+describe('a topic whose first messages are deleted', () => {
   const GONE = 'its first 5 messages are gone: its topic begins at offset 5';
   const QUIET_LOOKS = 20;
 
-  it('has no writer any more that answers anybody, however much is appended', async () => {
+  it('has a writer that acknowledges nothing more, however much is appended', async () => {
     const writer = await world.open();
     await writer.append(['"before"']);
     world.topic.deleteBefore(5);
@@ -148,7 +148,7 @@ describe('a topic whose first messages somebody deletes', () => {
     expect(writer.health()).toMatchObject({ reason: expect.stringContaining(GONE) });
   });
 
-  it('is taken over by nobody', async () => {
+  it('cannot be taken over', async () => {
     world.topic.deleteBefore(5);
     await expect(world.open()).rejects.toMatchObject({
       exitCode: 65,
@@ -156,7 +156,7 @@ describe('a topic whose first messages somebody deletes', () => {
     });
   });
 
-  it('is damaged for whoever reads on, and keeps nobody from asking for the heads of all shards', async () => {
+  it('is damaged for later reads, and does not block a request for the heads of all shards', async () => {
     const reader = world.reader();
     await reader.heads();
     world.topic.deleteBefore(5);

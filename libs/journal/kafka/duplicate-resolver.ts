@@ -7,7 +7,7 @@ import type { ShardTopic } from './shard-run.js';
 /** Whole batches are sent twice, so the records after this one are needed next. */
 const PAGE = 2_048;
 
-/** The records that stand before a message which says to be one of them. Nothing is read before there is such a message. */
+/** Reads the original records of messages that claim to be repeats. Reads nothing before the first such message. */
 export class DuplicateResolver {
   private readonly finder: PositionFinder;
   private earlier: readonly JournalEntry[] = [];
@@ -22,7 +22,7 @@ export class DuplicateResolver {
     this.finder = new PositionFinder(shard, places);
   }
 
-  /** Undefined where there is none. */
+  /** Undefined if there is none. */
   async of(sequence: number): Promise<JournalEntry | undefined> {
     const { head } = this.from;
     if (sequence > head.sequence) return this.entries[sequence - head.sequence - 1];

@@ -19,7 +19,7 @@ function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from(length < 128 ? [tag, length] : [tag, 0x81, length]), content]);
 }
 
-/** As small as one can be: nobody's, by nobody, until 2049. */
+/** The smallest certificate: empty subject, empty issuer, until 2049. */
 function certificateOf(publicKey: KeyObject, key: KeyObject): string {
   const nobody = der(SEQUENCE);
   const times = ['200101000000Z', '490101000000Z'].map((time) => der(UTC_TIME, Buffer.from(time)));
@@ -72,7 +72,7 @@ describe('the files of TLS to the brokers', () => {
     expect(line).toMatch(why);
   };
 
-  it('are given to TLS as they are, with all the certificates in them', async () => {
+  it('are passed to TLS unchanged, with all their certificates', async () => {
     const ca = `an authority\n${certificate}and another\n${certificate}`;
     const address = await addressWith({ KAFKA_SSL_CA: ca, KAFKA_SSL_CERT: certificate, KAFKA_SSL_KEY: key });
     expect(address?.ssl).toEqual({ ca, cert: certificate, key });
@@ -82,7 +82,7 @@ describe('the files of TLS to the brokers', () => {
   it.each([
     ['nothing', ''],
     ['garbage', '\u0000\u0001 garbage'],
-  ])('are refused at the start where they hold %s', async (_, text) => {
+  ])('are refused at the start if they hold %s', async (_, text) => {
     await refused('KAFKA_SSL_CA', /it holds no certificate in PEM$/, { KAFKA_SSL_CA: text });
     await refused('KAFKA_SSL_CERT', /it holds no certificate in PEM$/, {
       KAFKA_SSL_CERT: text,
@@ -92,13 +92,13 @@ describe('the files of TLS to the brokers', () => {
     await refused('KAFKA_SSL_KEY', /it holds no private key in PEM that can be read \(.+\)$/, files);
   });
 
-  it('are refused where one of several certificates is damaged', async () => {
+  it('are refused if one of several certificates is damaged', async () => {
     const damaged = pem('CERTIFICATE', Buffer.from('damaged'));
     const files = { KAFKA_SSL_CA: `${certificate}${damaged}` };
     await refused('KAFKA_SSL_CA', /certificate 2 in it cannot be read \(.+\)$/, files);
   });
 
-  it('are refused where the key is that of another certificate', async () => {
+  it('are refused if the key belongs to another certificate', async () => {
     const { privateKey } = generateKeyPairSync('ed25519');
     const another = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     const files = { KAFKA_SSL_CERT: certificate, KAFKA_SSL_KEY: another };

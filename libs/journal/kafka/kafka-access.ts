@@ -4,7 +4,7 @@ import type { KafkaSettings } from './kafka-settings.js';
 import type { KafkaAddress } from './kafkajs/kafka-address.js';
 import { certificates, privateKey } from './pem-files.js';
 
-/** Where the brokers are and how one gets in; undefined where the settings name none. */
+/** How to connect to the brokers; undefined if the settings name none. */
 export async function kafkaAddress(
   settings: KafkaSettings,
   clientId: string,

@@ -30,7 +30,7 @@ function topicsOf(
   return new KafkajsTopics({ brokers: addresses, clientId: 'test', ...address }, { prefix, family }, clock);
 }
 
-/** One for each broker: they tell their clients where they are, and this is how clients come through a proxy all the same. */
+/** One proxy for each broker: brokers advertise their own addresses, and this routes clients through a proxy all the same. */
 async function proxiesOf({ addresses }: TestKafka): Promise<Map<number, TcpProxy>> {
   const admin = new Kafka({ brokers: [...addresses], clientId: 'test', logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
@@ -75,7 +75,7 @@ async function subjectOf(kafka: TestKafka): Promise<JournalSubject> {
         appendWithinMillis: 400,
         settleWithinMillis: 1_500,
       }),
-    // Nothing in a topic ever changes; who writes it anew needs readers that have not seen the old one.
+    // A topic never changes in place; a test that rewrites it needs readers that have not seen the old one.
     reader: {
       read: (...asked) => reader.read(...asked),
       entries: (...asked) => reader.entries(...asked),
@@ -132,7 +132,7 @@ function readerOf(topics: KafkajsTopics, shards: readonly number[]): KafkaJourna
   return new KafkaJournalReader({ family: 'auction', openLog: (shard) => topics.open(shard), shards });
 }
 
-/** Nobody can change a topic in place; whoever may delete it can write it anew. */
+/** A topic cannot be changed in place; anyone who may delete it can rewrite it. */
 async function tamper(
   topics: KafkajsTopics,
   shard: number,
@@ -158,7 +158,7 @@ async function tamper(
     return [encodeRecord({ ...changed, kind: kind as 'event' }, record.anchor)];
   });
   await topics.remove(shard);
-  // A broker still names a topic for a moment after it has let it be deleted.
+  // A broker still lists a topic for a moment after its deletion.
   await eventually(async () => expect(await topics.exists(shard)).toBe(false));
   const anew = await topics.prepare(shard);
   await anew.append(rewritten, 5_000);

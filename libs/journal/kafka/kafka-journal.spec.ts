@@ -17,7 +17,7 @@ import { KafkaJournal } from './kafka-journal.js';
 import { KafkaJournalReader } from './kafka-reader.js';
 import { encodeRecord } from './record-format.js';
 
-/** As often as it is tried before a writer gives up. */
+/** The number of attempts before a writer gives up. */
 const LOST = Array<SendFate>(9).fill('lost before');
 
 let world: JournalWorld;
@@ -40,7 +40,7 @@ async function twoSeconds(): Promise<void> {
 }
 
 describe('a writer', () => {
-  it('goes on over what an older epoch still writes', async () => {
+  it('continues despite late records of an older epoch', async () => {
     const old = await world.open();
     world.topic.expect('late', ...LOST);
     await expect(old.append(['"lost"'])).rejects.toBeInstanceOf(JournalAmbiguous);
@@ -52,14 +52,14 @@ describe('a writer', () => {
     expect(await payloads()).toEqual(['"a"', '"b"']);
   });
 
-  it('is fenced by an epoch that began while it was paused, and what it wrote behind is nowhere', async () => {
+  it('is fenced by an epoch that began while it was paused, and its later records do not count', async () => {
     const old = await world.open();
     await world.open();
     await expect(old.append(['"too late"'])).rejects.toBeInstanceOf(JournalFenced);
     expect(await payloads()).toEqual([]);
   });
 
-  it('finds its batch in the topic when the answer was lost, and goes on', async () => {
+  it('finds its batch in the topic after a lost reply, and continues', async () => {
     const writer = await world.open();
     world.topic.expect('lost behind');
     expect((await writer.append(['"a"', '"b"'])).firstSequence).toBe(2);
@@ -67,7 +67,7 @@ describe('a writer', () => {
     expect(world.topic.length).toBe(4);
   });
 
-  it('sends anew what the brokers have refused, and gives up when they go on refusing', async () => {
+  it('resends a refused batch, and gives up if the brokers keep refusing', async () => {
     const writer = await world.open();
     world.topic.expect('refused', 'refused');
     await writer.append(['"a"']);
@@ -76,7 +76,7 @@ describe('a writer', () => {
     expect(await payloads()).toEqual(['"a"']);
   });
 
-  it('says for how long it has tried, and not how little time was left for the last attempt', async () => {
+  it('reports how long it has tried, and not the time left for the last attempt', async () => {
     const writer = await world.open();
     world.topic.expect(...Array<SendFate>(10).fill('without a leader'));
     await expect(writer.append(['"a"'])).rejects.toThrow(
@@ -84,7 +84,7 @@ describe('a writer', () => {
     );
   });
 
-  it('sends anew what did not arrive; when the first copy arrives after all, only one counts', async () => {
+  it('resends a batch that did not arrive; if the first copy arrives after all, only one counts', async () => {
     const writer = await world.open();
     world.topic.expect('late');
     expect((await writer.append(['"a"', '"b"'])).firstSequence).toBe(2);
@@ -95,7 +95,7 @@ describe('a writer', () => {
     expect(await payloads()).toEqual(['"a"', '"b"', '"c"', '"d"']);
   });
 
-  it('takes the first copy for its batch when both have arrived before it could look', async () => {
+  it('takes the first copy as its batch if both arrived before it could check', async () => {
     const writer = await world.open();
     world.topic.expect('late', 'answered');
     world.topic.expectLooks('behind', 'right');
@@ -107,7 +107,7 @@ describe('a writer', () => {
     expect(await payloads()).toEqual(['"a"', '"b"']);
   });
 
-  it('says that it does not know when its batch is found, and an epoch behind it', async () => {
+  it('reports an unknown outcome if its batch is found with an epoch after it', async () => {
     const old = await world.open();
     world.topic.expect('lost behind');
     world.topic.delay(0, 40);
@@ -125,7 +125,7 @@ describe('a writer', () => {
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('gives way to an opener that it was quicker than, so that a busy one can be deposed', async () => {
+  it('yields to an opener that it outran, so that a busy writer can be deposed', async () => {
     const busy = await world.open();
     const { head } = busy;
     await busy.append(['"quicker"']);
@@ -135,7 +135,7 @@ describe('a writer', () => {
     expect(await payloads()).toEqual(['"quicker"', '"written"']);
   });
 
-  it('does not say that the shard is its own once another epoch stands there', async () => {
+  it('does not confirm the shard once another epoch has begun', async () => {
     const old = await world.open();
     await old.append(['"a"']);
     await old.confirm();
@@ -144,13 +144,13 @@ describe('a writer', () => {
     await heir.confirm();
   });
 
-  it('learns while it is idle that it is deposed', async () => {
+  it('notices while idle that it is deposed', async () => {
     const old = await world.open();
     await world.open();
     while (old.health().ok) await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('is not taken in by a topic that was made anew with as much in it as its own had', async () => {
+  it('notices a recreated topic of the same length', async () => {
     const other = new JournalWorld();
     const stranger = await other.open();
     await stranger.append(Array.from({ length: 9 }, (_, index) => `"${index}"`));
@@ -162,7 +162,7 @@ describe('a writer', () => {
     await other.close();
   });
 
-  it('looks whether its last record is still there, when it has heard nothing for a while, before it tells of the next', async () => {
+  it('checks that its last record is still there, after a quiet while, before it acknowledges the next', async () => {
     const other = new JournalWorld();
     await (await other.open()).append(['"x"', '"y"']);
     const writer = await world.open();
@@ -181,7 +181,7 @@ describe('a writer', () => {
     ['is as long', 3],
     ['is shorter', 2],
     ['is empty', 0],
-  ])('does not say that the shard is its own when another topic %s', async (_, length) => {
+  ])('does not confirm the shard if another topic %s', async (_, length) => {
     const other = new JournalWorld();
     await (await other.open()).append(['"x"', '"y"']);
     const writer = await world.open();
@@ -196,7 +196,7 @@ describe('a writer', () => {
 describe('an owner whose journals are moved while it opens its shard', () => {
   const writers: JournalWriter[] = [];
   afterEach(() => Promise.all(writers.splice(0).map((writer) => writer.close())));
-  /** The journals are here for so many questions, and elsewhere from then on. */
+  /** The journals are here for so many checks, and elsewhere from then on. */
   const openWhileHere = async (questions: number): Promise<JournalWriter> => {
     let asked = 0;
     const writer = await new KafkaJournal({
@@ -215,7 +215,7 @@ describe('an owner whose journals are moved while it opens its shard', () => {
   const epochs = async (): Promise<number> =>
     (await everything(world.reader(), SHARD)).filter(({ kind }) => kind === 'epoch').length;
 
-  it('asks again before it tries again behind the epoch of who moves them', async () => {
+  it('checks again before it retries after the epoch of the mover', async () => {
     const { head } = await world.open();
     world.topic.expect('late');
     const opening = openWhileHere(1).catch((error: unknown) => error);
@@ -226,7 +226,7 @@ describe('an owner whose journals are moved while it opens its shard', () => {
     expect(await epochs()).toBe(2);
   });
 
-  it('asks once more behind its own epoch, before anybody has the writer', async () => {
+  it('checks once more after its own epoch, before a caller gets the writer', async () => {
     await world.open();
     await expect(openWhileHere(1)).rejects.toMatchObject({ exitCode: EXIT.config });
     await openWhileHere(2);
@@ -240,7 +240,7 @@ describe('an epoch that no owner can have begun', () => {
     await world.topic.open().append([record], 1_000);
   };
 
-  it('is damage, and is not written behind', async () => {
+  it('is damage, and nothing is written after it', async () => {
     await take(2_147_483_648);
     const { length } = world.topic;
     await expect(payloads()).rejects.toThrow('epoch 2147483648 is more than any owner can have begun');
@@ -248,7 +248,7 @@ describe('an epoch that no owner can have begun', () => {
     expect(world.topic.length).toBe(length);
   });
 
-  it('comes behind the last one there is: nobody opens the shard any more', async () => {
+  it('of the highest number ends the shard: it cannot be opened any more', async () => {
     await take(2_147_483_647);
     const { length } = world.topic;
     await expect(world.open()).rejects.toThrow('behind epoch 2147483647 none can begin');
@@ -257,19 +257,19 @@ describe('an epoch that no owner can have begun', () => {
 });
 
 describe('a reader', () => {
-  it('goes on where several readings of what is old have left off, whatever was fetched with it', async () => {
+  it('resumes several reads of old records where they stopped, whatever was fetched with them', async () => {
     const writer = await world.open();
     const written = Array.from({ length: 100 }, (_, index) => `"${index}"`);
     await writer.append(written);
     const reader = world.reader();
     const [slow, fast]: [string[], string[]] = [[], []];
-    // In pages that are no multiple of what the topic gives at once.
+    // In pages that are no multiple of what the topic returns at once.
     for (let from = 1; from <= 61; from += 5) slow.push(...eventsOf(await reader.read(SHARD, from, 5)));
     for (let from = 1; from <= 61; from += 3) fast.push(...eventsOf(await reader.read(SHARD, from, 3)));
     for (const read of [slow, fast]) expect(read).toEqual(written.slice(0, read.length));
   });
 
-  it('finds every record, also where messages of others displace those of its writer', async () => {
+  it('finds every record, also if foreign messages shift those of its writer', async () => {
     const old = await world.open();
     world.topic.expect('late', ...LOST);
     await expect(old.append(['"x"', '"y"', '"z"'])).rejects.toBeInstanceOf(JournalAmbiguous);
@@ -283,7 +283,7 @@ describe('a reader', () => {
     for (const entry of all) expect(await world.reader().entries(SHARD, [entry.sequence])).toEqual([entry]);
   });
 
-  it('takes a message that says it stands behind the end for damage, and does not wait for it for ever', async () => {
+  it('treats a message with an offset past the end as damage, and does not wait for it', async () => {
     await (await world.open()).append(['"a"', '"b"']);
     const log = world.topic.open();
     const reader = new KafkaJournalReader({
@@ -303,12 +303,12 @@ describe('a reader', () => {
     await reader.close();
   });
 
-  it('sees what was acknowledged before it asked, also when another look is under way', async () => {
+  it('sees all acknowledged records, also if another read is in flight', async () => {
     const writer = await world.open();
     const reader = world.reader();
     await reader.heads();
     await writer.append(['"a"']);
-    // The look of the first call has its answer already; the second call knows of a record that is not in it.
+    // The first call already has its reply; the second call knows of a record that is not in it.
     world.topic.delay(0, 20);
     const first = reader.heads();
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -317,7 +317,7 @@ describe('a reader', () => {
     await first;
   });
 
-  it('does not take what a broker does not know yet for the end', async () => {
+  it('does not take the end that a stale broker reports for the end', async () => {
     const writer = await world.open();
     await writer.append(['"a"', '"b"', '"c"', '"d"']);
     const reader = world.reader();
@@ -327,7 +327,7 @@ describe('a reader', () => {
     expect((await reader.heads()).get(SHARD)).toBe(5);
   });
 
-  it('finds out that a topic was made anew, even where the new one holds older epochs only', async () => {
+  it('notices a recreated topic, even if it holds only older epochs', async () => {
     const other = new JournalWorld();
     const stranger = await other.open();
     await stranger.append(Array.from({ length: 9 }, (_, index) => `"${index}"`));
@@ -340,7 +340,7 @@ describe('a reader', () => {
     await other.close();
   });
 
-  it('opens a shard quickly however often it was opened with nothing written', async () => {
+  it('opens a shard quickly, however often it was opened without writing', async () => {
     const writer = await world.open();
     await writer.append(Array.from({ length: 200 }, (_, index) => `"${index}"`));
     for (let opened = 0; opened < 60; opened += 1) await world.open();

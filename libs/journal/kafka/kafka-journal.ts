@@ -21,18 +21,18 @@ import { SendLost, SendRefused, type TopicLog } from './topic-log.js';
 
 export interface KafkaJournalOptions {
   readonly family: JournalFamily;
-  /** Opens the shard's topic; refuses one that would not keep a journal. */
+  /** Opens the shard's topic; refuses one that is unfit for a journal. */
   readonly openLog: (shard: number) => Promise<TopicLog>;
   readonly clock: Clock;
   /** The name of the process in epoch records. */
   readonly opener: string;
-  /** Without keys records get no MACs, and every end is believed. */
+  /** Without keys records get no MACs, and every end is trusted. */
   readonly sealing?: KafkaSealing;
-  /** Without it epochs name no incarnation, and every incarnation is believed. */
+  /** Without it epochs name no incarnation, and every incarnation is trusted. */
   readonly lineage?: KafkaLineage;
   /**
-   * For owners. Rejects where the journals are not known to be here: they may be moved while the shard opens, and records after the mover's
-   * epoch are never read.
+   * For owners. Rejects if the journals are not known to be here: they may be moved while the shard opens, and records after the
+   * mover's epoch are never read.
    */
   readonly stillHere?: () => Promise<void>;
   readonly openWithinMillis?: number;
@@ -42,14 +42,14 @@ export interface KafkaJournalOptions {
 
 export interface KafkaSealing {
   readonly seals: RecordMacs;
-  /** From which record on the shard's appends have MACs; undefined where none has yet. */
+  /** The first record from which the shard's appends have MACs; undefined if there is none yet. */
   readonly sealedFrom: (shard: number) => Promise<number | undefined>;
 }
 
 export interface KafkaLineage {
-  /** Of the database that belongs to the journals. */
+  /** The incarnation of the database that belongs to the journals. */
   readonly life: string;
-  /** The last records of the shard up to which that database is known to have everything. */
+  /** The records of the shard up to which that database is known to be complete. */
   readonly known: (shard: number) => Promise<readonly Checkpoint[]>;
 }
 
@@ -66,12 +66,12 @@ export interface LocatedWriter {
 
 interface Attempt {
   readonly isOurs: boolean;
-  /** Whether it was written is known, if only to be too late. */
+  /** The outcome of the write is known, if only that it came too late. */
   readonly isKnown: boolean;
   readonly position: LogPosition;
 }
 
-/** The journal in Kafka: a topic a shard, one partition each. */
+/** The journal in Kafka: one topic a shard, with one partition each. */
 export class KafkaJournal implements Journal {
   constructor(private readonly options: KafkaJournalOptions) {}
 
@@ -79,14 +79,14 @@ export class KafkaJournal implements Journal {
     return (await this.openAfter(shard)).writer;
   }
 
-  /** Reads from a known record on, instead of from what the end of the topic says of itself. */
+  /** Reads from a known record on, instead of trusting what the end of the topic claims. */
   async openAfter(shard: number, known?: LocatedHead): Promise<LocatedWriter> {
     let log: TopicLog | undefined;
     try {
       log = await this.options.openLog(shard);
       const reading = new ShardLog({ family: this.options.family, shard }, log);
       const position = await this.takeOver(reading, known);
-      // Once more after its record: a mover sees the record, or has moved the journals before it was written.
+      // Checked again after its record: a mover sees the record, or has moved the journals before it was written.
       await this.options.stillHere?.();
       const sink = new KafkaSink(
         {
@@ -110,8 +110,8 @@ export class KafkaJournal implements Journal {
   }
 
   /**
-   * An epoch record counts where it continues the chain. When the writer before or another opener was quicker, ours came too late; then it is
-   * tried again after their records.
+   * An epoch record counts if it continues the chain. If the previous writer or another opener was faster, ours came too late; then
+   * it is retried after their records.
    */
   private async takeOver(reading: ShardLog, known?: LocatedHead): Promise<LogPosition> {
     const { clock, openWithinMillis = OPEN_WITHIN_MILLIS } = this.options;
@@ -148,8 +148,8 @@ export class KafkaJournal implements Journal {
   }
 
   /**
-   * Checked before each attempt, since ours would follow what others have written meanwhile. Rejects where the end is no owner's; false where
-   * the shard got its first MAC after the end was read.
+   * Checked before each attempt, because ours would follow what others have written meanwhile. Rejects if the end is not an owner's;
+   * false if the shard got its first MAC after the end was read.
    */
   private async isSealed(shard: number, { head, seal }: LogPosition): Promise<boolean> {
     const { sealing } = this.options;
@@ -160,14 +160,14 @@ export class KafkaJournal implements Journal {
     return true;
   }
 
-  /** The last record of an owner, as far as was read. A checkpoint is one, since an owner has written it. */
+  /** The last record of an owner, as far as was read. A checkpoint is one, because an owner has written it. */
   private lastSealed({ entries }: Run, known?: LocatedHead): number | undefined {
     const { seals } = this.options.sealing ?? {};
     const last = entries.findLast((entry) => entry.seal !== undefined && seals?.isGood(entry, entry.seal));
     return last?.sequence ?? known?.sequence;
   }
 
-  /** Checked before each attempt as well: a database that was given up may still have an owner that writes meanwhile. */
+  /** Checked before each attempt as well: a replaced database may still have an owner that writes meanwhile. */
   private async incarnationAfter(reading: ShardLog, tail: LogPosition): Promise<EpochIncarnation> {
     const { lineage } = this.options;
     if (lineage === undefined) return {};
@@ -201,7 +201,7 @@ export class KafkaJournal implements Journal {
     if (damage !== undefined) throw damage;
     if (!(await reading.stillHas(tail)))
       throw new Error('its topic is not the one that was looked at before');
-    // By its offset as well: another process of the same name may have written the same content.
+    // Compared by offset as well: another process of the same name may have written the same content.
     const isOurs = offset !== undefined && position.offset === offset && position.head.hash === record.hash;
     return { isOurs, isKnown: offset !== undefined, position };
   }

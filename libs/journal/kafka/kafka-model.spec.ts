@@ -57,7 +57,7 @@ async function take(world: JournalWorld, does: Step): Promise<void> {
   }
 }
 
-it('tells every caller the truth, whatever becomes of the sends and looks of several writers', async () => {
+it('gives every caller a true outcome, whatever happens to the sends and reads of several writers', async () => {
   const run = fc.asyncProperty(
     fc.array(step, { maxLength: 14 }),
     fc.array(send, { maxLength: 24 }),

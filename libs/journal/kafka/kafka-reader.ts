@@ -8,17 +8,17 @@ import type { TopicLog } from './topic-log.js';
 export interface KafkaReaderPorts {
   readonly family: JournalFamily;
   readonly openLog: (shard: number) => TopicLog;
-  /** All that the family may have; those without a topic were never opened. */
+  /** All shards that the family may have; those without a topic were never opened. */
   readonly shards: readonly number[];
 }
 
-/** Reads topics directly, without consumer groups: any number of readers at once, each from where it likes. */
+/** Reads topics directly, without consumer groups: any number of readers at once, each from its own position. */
 export class KafkaJournalReader implements BareReader {
   private readonly followers = new Map<number, ShardFollower>();
 
   constructor(private readonly ports: KafkaReaderPorts) {}
 
-  /** Whether the shard's topic has a record where it was seen. A reader that has not read yet begins after it. */
+  /** Whether the shard's topic has a record at its known position. A reader that has not read yet begins after it. */
   begin(shard: number, known: KnownRecord): Promise<Standing> {
     return orUnreadable(shard, () => this.follower(shard).begin(known));
   }

@@ -5,7 +5,7 @@ import { JournalCorrupt, JournalUnreadable } from '../journal-errors.js';
 import { KafkaReceiver } from './kafka-receiver.js';
 import type { TopicLog } from './topic-log.js';
 
-it('leaves no connection open to a topic that cannot be looked through', async () => {
+it('leaves no connection open to a topic that cannot be read', async () => {
   let open = 0;
   const away = (): Promise<never> => Promise.reject(new JournalUnreadable('what is there is no journal'));
   const log: TopicLog = {
@@ -27,7 +27,7 @@ it('leaves no connection open to a topic that cannot be looked through', async (
   expect(open).toBe(0);
 });
 
-it('says that the beginning of its topic is gone, and not that a broker is away', async () => {
+it('reports that the beginning of its topic is gone, and not that a broker is away', async () => {
   const topic = new MemoryTopic();
   const receiver = new KafkaReceiver('auction', () => Promise.resolve(topic.open()));
   const first = linkEpoch(0, beforeFirst('auction'), 1, 'ada');

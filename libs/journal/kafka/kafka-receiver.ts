@@ -42,7 +42,7 @@ export class KafkaReceiver implements JournalReceiver {
       if (base !== position.next)
         throw new Error(`somebody else writes to its topic, at offset ${position.next}`);
     } catch (error) {
-      // The next call reads first how far it came.
+      // The next call reads first how far this one came.
       this.shards.delete(shard);
       await log.close();
       if (error instanceof JournalCorrupt) throw error;
@@ -74,7 +74,7 @@ export class KafkaReceiver implements JournalReceiver {
   }
 }
 
-/** The records as they will follow a position, provided that no other process writes there. */
+/** The records as they will follow a position, if no other process writes there. */
 function placed(
   from: LogPosition,
   entries: readonly JournalEntry[],
@@ -88,7 +88,7 @@ function placed(
       position.offset === undefined
         ? undefined
         : { offset: position.offset, sequence: position.head.sequence };
-    // Of an epoch that began earlier, the last record that is there already will do.
+    // For an epoch that began earlier, the last existing record will do.
     if (kind === 'event') epochAnchor ??= before;
     const anchor = kind === 'epoch' ? before : epochAnchor;
     if (kind === 'epoch') epochAnchor = { offset, sequence };

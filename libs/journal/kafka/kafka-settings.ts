@@ -13,7 +13,7 @@ function brokerAddress(): FromText<string> {
     .refine((text) => hostAndPort(text) !== undefined, 'it must be host:port for each broker');
 }
 
-/** One broker under two names would be two to whoever reckons with the loss of one. */
+/** One broker under two names would count twice against the loss of one. */
 function brokerList(): FromText<readonly string[]> {
   return listOf(brokerAddress()).superRefine((brokers, context) => {
     const known = new Map<string, string>();
@@ -33,20 +33,20 @@ function brokerList(): FromText<readonly string[]> {
   });
 }
 
-/** The same for all ways to write an address; the names of this machine's loopback are one. */
+/** Normalizes an address; the names of this machine's loopback are equal. */
 function placeOf({ host, port }: HostAndPort): string {
   return `${machineOf(host)}:${port}`;
 }
 
 function machineOf(host: string): string {
-  // A URL has one way to write an address of either kind.
+  // A URL normalizes both kinds of address.
   const url = `http://${host.includes(':') ? `[${host}]` : host}`;
   const written = URL.canParse(url) ? new URL(url).hostname : host.toLowerCase();
   const name = asIpv4(written.replace(/^\[|\]$/g, '').replace(/\.$/, ''));
   return LOOPBACK.has(name) ? 'localhost' : name;
 }
 
-/** Addresses of IPv4 may be written as ones of IPv6. */
+/** IPv4 addresses may be written as IPv6 ones. */
 function asIpv4(name: string): string {
   const [, high, low] = MAPPED_IPV4.exec(name) ?? [];
   if (high === undefined || low === undefined) return name;
@@ -60,7 +60,7 @@ function topicPrefix(): FromText<string> {
   return z.string().regex(/^[A-Za-z0-9._-]{1,200}$/, 'it must be made of letters, digits, ".", "_" and "-"');
 }
 
-/** Of every process that writes or reads journals. */
+/** For every process that writes or reads journals. */
 export const kafkaSettings = defineConfig({
   KAFKA_BROKERS: {
     schema: brokerList().optional(),
@@ -102,7 +102,7 @@ export const kafkaSettings = defineConfig({
 
 export type KafkaSettings = Config<typeof kafkaSettings>;
 
-/** What the settings of Kafka have to agree on. */
+/** Rules across the settings of Kafka. */
 export function kafkaSettingsAgree(config: KafkaSettings): string | undefined {
   const { KAFKA_SSL: ssl, KAFKA_SSL_CA: ca, KAFKA_SSL_CERT: cert, KAFKA_SSL_KEY: key } = config;
   const {

@@ -25,16 +25,16 @@ export interface KafkaSinkPorts {
   readonly reading: ShardLog;
   readonly clock: Clock;
   readonly seals: RecordMacs | undefined;
-  /** How long one send may take. */
+  /** The limit of one send. */
   readonly appendWithinMillis: number;
-  /** How long a batch may take, however often it is sent: longer than the brokers need to give a topic another leader. */
+  /** The limit of a batch with its retries: longer than the brokers need to give a topic another leader. */
   readonly settleWithinMillis: number;
 }
 
 const RETRY_MILLIS = 100;
 /** How often an idle writer checks whether it is still the writer. */
 const WATCH_MILLIS = 500;
-/** What was not heard of for longer is looked for again before anybody is told of what follows it. */
+/** A record that was not confirmed for longer is checked again before any caller learns of those after it. */
 const HEARD_NANOS = 250_000_000n;
 
 function endsAt(end: number): string {
@@ -42,24 +42,23 @@ function endsAt(end: number): string {
 }
 
 /**
- * One shard's records on their way into their topic. With one send in flight the writer knows which offset comes next. An answer
- * with a later one means that others have written: unless all of that is what no reader counts, the shard is theirs, and this
- * writer has to die before anybody hears of the batch. Where an answer was lost, the topic tells; a batch that is not there is
- * sent again, for whichever copy stands first is the only one that counts. See docs/decisions/0045.
+ * Writes one shard's records into its topic. With one send in flight the writer knows the next offset. A later offset means that
+ * others have written: unless no reader counts that, the shard is theirs and this writer dies. After a lost reply the topic is
+ * read; a missing batch is sent again, because only the first copy counts. See docs/decisions/0045.
  */
 export class KafkaSink implements BatchSink {
   private lost: JournalFailure | undefined;
   private isWriting = false;
   private anchor: Anchor;
   private readonly cancelWatch: Cancel;
-  /** When it was last asked, and answered, that the last record stands where it was written. */
+  /** When the position of the last record was last confirmed. */
   private heardAt: bigint;
-  /** Since when the topic ends before that. */
+  /** Since when the topic has ended before that. */
   private shortSince: bigint | undefined;
 
   constructor(
     private readonly ports: KafkaSinkPorts,
-    /** After the last record that is known to be durable, which is the epoch record. */
+    /** The position after the last record that is known to be durable, which is the epoch record. */
     private position: LogPosition,
   ) {
     this.anchor = { offset: position.offset ?? 0, sequence: position.head.sequence };
@@ -71,7 +70,7 @@ export class KafkaSink implements BatchSink {
     return this.lost;
   }
 
-  /** The last record that is known to be durable, and where it stands. */
+  /** The last record that is known to be durable, and its offset. */
   get last(): LocatedHead {
     const { head, offset = 0 } = this.position;
     return { ...head, offset };
@@ -97,7 +96,7 @@ export class KafkaSink implements BatchSink {
     const end = await reading.end();
     if (end < position.next) throw new JournalUnavailable(shard, endsAt(end));
     const { entries } = await this.follow(end);
-    // What is there may be the batch being written; a take-over is another writer's.
+    // Records there may be the batch in flight; a take-over is another writer's.
     if (entries.some(({ kind }) => kind === 'epoch')) this.lost ??= this.taken();
     const fault = this.fault();
     if (fault !== undefined) throw fault;
@@ -109,7 +108,7 @@ export class KafkaSink implements BatchSink {
     await this.ports.log.close().catch(() => undefined);
   }
 
-  /** Sends until the batch stands in the journal, and says where that leaves the writer. */
+  /** Sends until the batch is in the journal, and returns the writer's new position. */
   private async deliver(records: readonly JournalEntry[]): Promise<LogPosition> {
     const { shard, reading, clock, seals, appendWithinMillis, settleWithinMillis } = this.ports;
     const sealed = macOfAppend(seals, records);
@@ -139,13 +138,13 @@ export class KafkaSink implements BatchSink {
     }
   }
 
-  /** The last attempt has only what is left of the time, so what it came to says nothing: the reason is that of one which had enough. */
+  /** The last attempt has only the rest of the time, so its failure means nothing: the reason comes from an attempt that had enough. */
   private givenUp(remaining: Countdown, reason: SendRefused): JournalUnavailable {
     const told = `nothing could be appended for ${remaining.all} ms: ${reason.message}`;
     return new JournalUnavailable(this.ports.shard, told, { cause: reason });
   }
 
-  /** The batch has an offset. Anything between it and the last record has to be what nobody counts. */
+  /** The batch has an offset. Everything between it and the last record must be messages that do not count. */
   private async placed(records: readonly JournalEntry[], base: number): Promise<LogPosition> {
     const { shard, clock, settleWithinMillis } = this.ports;
     const end = base + records.length;
@@ -162,7 +161,7 @@ export class KafkaSink implements BatchSink {
     return position;
   }
 
-  /** What became of a batch whose reply was lost; undefined where it is not in the topic, or not yet. */
+  /** The outcome of a batch whose reply was lost; undefined if it is not in the topic, or not yet. */
   private async settle(
     records: readonly JournalEntry[],
     lost: SendLost,
@@ -195,7 +194,7 @@ export class KafkaSink implements BatchSink {
     }
   }
 
-  /** Where the batch leaves the writer, if it stands in the journal before `end`. */
+  /** The writer's position after the batch, if the batch is in the journal before `end`. */
   private async look(records: readonly JournalEntry[], end: number): Promise<LogPosition | undefined> {
     const { entries, position } = await this.follow(end);
     const { shard } = this.ports;
@@ -218,12 +217,12 @@ export class KafkaSink implements BatchSink {
     const run = await reading.run({ from, end });
     if (run.damage !== undefined) throw this.damaged(run.damage);
     await this.check(from);
-    // A take-over that came too late is tried again; a busy writer would never let it in.
+    // A take-over that came too late is retried; a busy writer would never let it in.
     if (run.rival > from.head.epoch) this.lost = new JournalFenced(shard, 'another writer takes the shard');
     return run;
   }
 
-  /** What was written a while ago may be gone, with a topic or with a broker's log, although the next offset is the right one. */
+  /** Older records may be gone, with a topic or with a broker's log, although the next offset is right. */
   private async mustStillStand(): Promise<void> {
     const { clock, settleWithinMillis } = this.ports;
     if (this.now() - this.heardAt < HEARD_NANOS) return;
@@ -244,7 +243,7 @@ export class KafkaSink implements BatchSink {
     const [first] = records;
     const base = (position.offset ?? 0) - records.length + 1;
     this.position = position;
-    // Others' messages are in between: offsets are counted from here on.
+    // Foreign messages are in between: offsets are counted from here on.
     if (first !== undefined && base - this.anchor.offset !== first.sequence - this.anchor.sequence) {
       this.anchor = { offset: base, sequence: first.sequence };
     }
@@ -260,13 +259,13 @@ export class KafkaSink implements BatchSink {
       return;
     }
     const { entries } = await this.follow(end);
-    // What was written meanwhile was checked by its write.
+    // Records written meanwhile were checked by their write.
     if (this.position !== position || this.hasBegun()) return;
     if (entries.length > 0) this.lost = this.taken();
     else this.heard(began);
   }
 
-  /** A leader that has just begun may not know of the end yet. One that never comes to know of it has lost it. */
+  /** A new leader may not know the end yet. One that never learns it has lost it. */
   private miss(end: number, at: bigint): void {
     this.shortSince ??= at;
     const patience = BigInt(this.ports.settleWithinMillis) * NANOS_PER_MILLI;

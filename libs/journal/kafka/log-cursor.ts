@@ -12,7 +12,7 @@ export interface LogPosition {
   readonly next: number;
   /** The last record of the journal before that. */
   readonly head: JournalHead;
-  /** Where `head` stands; undefined before the first record. */
+  /** The offset of `head`; undefined before the first record. */
   readonly offset: number | undefined;
   readonly anchor: Anchor | undefined;
   /** The MAC of `head`, if it has one: a writer checks it before it appends. */
@@ -36,10 +36,9 @@ export function positionAfter(offset: number, record: LogRecord): LogPosition {
 }
 
 /**
- * Says of each message in a topic whether it belongs to the journal; the order in the topic decides, and every reader decides
- * alike. Others may write to a topic, and a fenced owner may do so without knowing. So an epoch begins with an epoch record that
- * continues the chain at its offset, and these do not count: messages of older epochs after it, a
- * take-over that came too late, and what a writer has sent twice. Everything else that does not fit is damage.
+ * Decides for each message in a topic whether it belongs to the journal, by the order in the topic, so all readers agree. Others may
+ * write to a topic, even a fenced owner unknowingly. These messages do not count: those of older epochs after a newer one began, a
+ * take-over that came too late, and repeats by the same writer. Anything else that does not fit is damage.
  */
 export class LogCursor {
   private rivalEpoch = 0;
@@ -61,24 +60,24 @@ export class LogCursor {
     return this.rivalEpoch;
   }
 
-  /** How many messages were of epochs that were over, or take-overs that came too late. */
+  /** The number of messages from ended epochs, or of take-overs that came too late. */
   get late(): number {
     return this.lateOnes;
   }
 
-  /** How many were what their own writer had sent already. */
+  /** The number of messages that their own writer had sent already. */
   get doubled(): number {
     return this.doubledOnes;
   }
 
-  /** The sequence of a message that says to be a record which has been here before: it is to be passed with that one. */
+  /** The sequence of a message that claims to repeat an earlier record: pass it together with that record. */
   get claimed(): number | undefined {
     return this.copy?.sequence;
   }
 
   /**
-   * The message as an entry of the journal, or undefined where it is none, or where it has to be passed first. Messages come in the
-   * order of their offsets.
+   * The message as an entry of the journal; undefined if it is none, or if it must be passed first. Messages come in the order of
+   * their offsets.
    */
   take(message: LogMessage): JournalEntry | undefined {
     const { offset } = message;
@@ -99,7 +98,7 @@ export class LogCursor {
     return entry;
   }
 
-  /** Passes a message whose sequence was here before, provided that `original` is that record. */
+  /** Passes a message whose sequence was seen before, if `original` is that record. */
   pass(original: JournalEntry | undefined): void {
     const record = this.copy;
     if (record === undefined) throw new RangeError('there is nothing to pass');
@@ -115,7 +114,7 @@ export class LogCursor {
     }
   }
 
-  /** Of an epoch that was over, or too late to begin one. */
+  /** Counts a message of an ended epoch, or one that came too late to begin one. */
   private isOver({ kind, epoch, sequence }: LogRecord): boolean {
     const { head } = this.at;
     if (kind === 'epoch') return epoch < head.epoch || (epoch > head.epoch && sequence <= head.sequence);
@@ -123,15 +122,15 @@ export class LogCursor {
   }
 
   /**
-   * Within an epoch there is one writer, and it gives a sequence to one record only. An epoch record may also be somebody else's, who
-   * has come too late for the same epoch.
+   * An epoch has one writer, which uses each sequence for one record only. An epoch record may also come from another opener that was
+   * too late for the same epoch.
    */
   private saysToBeKnown({ kind, epoch, sequence }: LogRecord): boolean {
     const { head } = this.at;
     return (kind === 'epoch' || kind === 'event') && epoch === head.epoch && sequence <= head.sequence;
   }
 
-  /** By all that it says: what it gives as its hash may be that of another content. */
+  /** Compares all fields: the claimed hash may belong to other content. */
   private isSame({ epoch, sequence, kind, payload, hash }: LogRecord, original: JournalEntry): boolean {
     if (kind !== original.kind || hash !== original.hash) return false;
     const { previousHash } = original;

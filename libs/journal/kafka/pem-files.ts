@@ -8,13 +8,13 @@ const CERTIFICATE =
 
 export interface ShownCertificate {
   readonly setting: string;
-  /** The first one is that of the key. */
+  /** The first one belongs to the key. */
   readonly certificate: string;
 }
 
 /**
- * The text of a file with at least one certificate. TLS itself passes over what it cannot read, and the brokers would then seem to be the
- * ones whose certificate is wrong.
+ * The text of a file with at least one certificate. TLS itself skips what it cannot read, and the brokers' certificate would then
+ * seem to be the wrong one.
  */
 export async function certificates(setting: string, file: string): Promise<string> {
   const text = await textOf(setting, file);
@@ -29,7 +29,7 @@ export async function certificates(setting: string, file: string): Promise<strin
   return text;
 }
 
-/** The text of a file with the private key of a certificate that is shown. */
+/** The text of a file with the private key of our certificate. */
 export async function privateKey(setting: string, file: string, shown?: ShownCertificate): Promise<string> {
   const text = await textOf(setting, file);
   const key = parsed(

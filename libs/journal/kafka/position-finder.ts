@@ -3,12 +3,12 @@ import { positionAfter, type LogPosition } from './log-cursor.js';
 import type { ShardTopic } from './shard-run.js';
 
 const MOST_LANDMARKS = 1_024;
-/** How far a record may be from its expected offset, when others have written in between. */
+/** How far a record may be from its expected offset, if others have written in between. */
 const DISPLACED = 64;
 
-/** Finds positions of a journal in its topic by following the anchors of its records. */
+/** Finds positions of a journal in its topic by following the records' anchors. */
 export class PositionFinder {
-  /** Anchors that were passed, in the order of their sequences. */
+  /** Anchors passed so far, in the order of their sequences. */
   private landmarks: LogPosition[] = [];
 
   constructor(
@@ -23,7 +23,7 @@ export class PositionFinder {
     for (;;) {
       const { head, anchor, offset = 0 } = position;
       if (head.sequence === sequence) return position;
-      // The first record of all has none.
+      // The very first record has none.
       if (anchor === undefined || anchor.offset >= offset)
         return await this.scan(this.reading.start, sequence, later);
       const base = await this.reading.at(anchor.offset);
@@ -36,7 +36,7 @@ export class PositionFinder {
     }
   }
 
-  /** After an anchor offsets can be counted, unless others have written there before its writer knew. */
+  /** After an anchor offsets can be counted, unless others have written there before its writer noticed. */
   private async between(anchor: LogPosition, sequence: number, later: LogPosition): Promise<LogPosition> {
     const base = anchor.offset ?? 0;
     const guess = base + sequence - anchor.head.sequence;
@@ -63,7 +63,7 @@ export class PositionFinder {
     const at = this.landmarks.findIndex(({ head }) => head.sequence >= sequence);
     if (this.landmarks[at]?.head.sequence === sequence) return;
     this.landmarks.splice(at < 0 ? this.landmarks.length : at, 0, position);
-    // Thinned out rather than cut off: what is left still leads everywhere.
+    // Thinned out rather than cut off: the rest still leads everywhere.
     if (this.landmarks.length > MOST_LANDMARKS) this.landmarks = this.landmarks.filter((_, n) => n % 2 === 0);
   }
 }

@@ -3,7 +3,7 @@ import type { JournalEntry } from '../journal.js';
 const MOST = 4_096;
 const MOST_CHARS = 8 * 1024 * 1024;
 
-/** The latest entries of a shard, which most readers ask for. */
+/** The latest entries of a shard, which most readers request. */
 export class RecentEntries {
   private entries: JournalEntry[] = [];
   private chars = 0;
@@ -23,7 +23,7 @@ export class RecentEntries {
     this.chars = chars;
   }
 
-  /** Undefined where not all of them are here any more. */
+  /** Undefined if some of them are gone. */
   slice(from: number, to: number): JournalEntry[] | undefined {
     const first = this.entries[0]?.sequence;
     const last = this.entries.at(-1)?.sequence;

@@ -4,10 +4,10 @@ import type { JournalEntry } from '../journal.js';
 import { decodeRecord, encodeRecord, type LogRecord } from './record-format.js';
 
 const NUMBER = '0|[1-9]\\d{0,15}';
-/** What a record looks like, in one expression. */
+/** The format of a record as one expression. */
 const SHAPE = new RegExp(`^1 (${NUMBER}) (${NUMBER}) ([a-z]+) (${NUMBER}|-) (${NUMBER}|-) ([0-9a-f]{64})$`);
 
-/** The slow way to the same. */
+/** The slow way to the same result. */
 function decodedByShape(value: Buffer): LogRecord | undefined {
   const end = value.indexOf('\n');
   const fields = end < 0 ? null : SHAPE.exec(value.toString('latin1', 0, end));
@@ -30,7 +30,7 @@ const entry: fc.Arbitrary<JournalEntry> = fc.record({
   hash: fc.stringMatching(/^[0-9a-f]{64}$/),
 });
 const anchor = fc.option(fc.record({ offset: count, sequence: count }), { nil: undefined });
-/** What somebody may do to the line. */
+/** Random changes of the line. */
 const damage = fc.record({
   at: fc.nat(110),
   cut: fc.nat(2),
@@ -48,7 +48,7 @@ describe('a record in its topic', () => {
     );
   });
 
-  it('is taken for none exactly where its line has another shape', () => {
+  it('is refused exactly if its line has another shape', () => {
     fc.assert(
       fc.property(entry, anchor, fc.array(damage, { maxLength: 2 }), (written, where, damages) => {
         let text = encodeRecord(written, where).toString('latin1');
@@ -61,7 +61,7 @@ describe('a record in its topic', () => {
   });
 
   it.each(['', '1', '1 ', '2 1 1 event - - ', '1 01 1 event - - ', `1 1 1 event - - ${'a'.repeat(63)}\n`])(
-    'is not "%s"',
+    'is not valid as "%s"',
     (text) => {
       expect(decodeRecord(Buffer.from(text))).toBeUndefined();
     },

@@ -1,16 +1,16 @@
 import type { StoredRecord } from '../chain-check.js';
 import type { JournalEntry } from '../journal.js';
 
-/** A record of the journal and where it stands. */
+/** A record of the journal and its offset. */
 export interface Anchor {
   readonly offset: number;
   readonly sequence: number;
 }
 
 /**
- * The format of a record in its topic. Its anchor is an earlier record after which, as far as its writer knew, there are only this writer's
- * messages, so that offsets can be counted from there; an epoch record's is the record before it. Following the
- * anchors, any sequence is found without an index. They are hints, no part of the hash, and never believed unseen.
+ * The format of a record in its topic. Its anchor is an earlier record after which, as far as its writer knew, there are only this
+ * writer's messages, so that offsets can be counted; an epoch record's anchor is the record before it. Anchors make any sequence
+ * findable without an index. They are hints: not part of the hash, and always checked.
  */
 export interface LogRecord extends StoredRecord {
   readonly anchor: Anchor | undefined;
@@ -38,7 +38,7 @@ function tableOf(letters: string): Uint8Array {
   return table;
 }
 
-/** A line of fields, then the payload as it came. */
+/** A line of fields, then the payload unchanged. */
 export function encodeRecord(
   { epoch, sequence, kind, hash, payload }: JournalEntry,
   anchor: Anchor | undefined,
@@ -71,8 +71,8 @@ export function decodeRecord(value: Buffer, seal?: Buffer): LogRecord | undefine
 }
 
 /**
- * Reads the fields as they stand, byte for byte: every record of a journal goes through here when a shard recovers, and a regular
- * expression wants a text first. Each field ends with one space, the last with a line break.
+ * Reads the fields byte by byte: recovery reads every record of a journal, and a regular expression needs a text first. Each field
+ * ends with one space, the last with a line break.
  */
 class Line {
   isBroken = false;
@@ -118,7 +118,7 @@ class Line {
     return text;
   }
 
-  /** Where it began. */
+  /** The start of the current field. */
   private pass(table: Uint8Array): number {
     const start = this.at;
     while (table[this.bytes[this.at] ?? 0] === 1) this.at += 1;

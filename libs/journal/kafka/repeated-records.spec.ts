@@ -9,7 +9,7 @@ import { encodeRecord } from './record-format.js';
 import { ShardLog } from './shard-log.js';
 import { surveyTopic } from './topic-survey.js';
 
-/** Sequences: 1 is the epoch record of epoch 1, 4 that of epoch 2, and the events of that are 5 to 7. */
+/** Sequences: 1 is the epoch record of epoch 1, 4 that of epoch 2, whose events are 5 to 7. */
 const [EPOCH, EARLIER, HEAD] = [4, 5, 7];
 
 let world: JournalWorld;
@@ -38,7 +38,7 @@ async function send(...entries: readonly JournalEntry[]): Promise<void> {
   );
 }
 
-/** One that has followed the journal, one that has begun where it was known to end, and one that has seen nothing of it. */
+/** One reader that has followed the journal, one that began at its known end, and one that has seen nothing. */
 async function readers(): Promise<KafkaJournalReader[]> {
   const [follows, begins] = [world.reader(), world.reader()];
   await follows.heads();
@@ -65,8 +65,8 @@ const FORGED: readonly (readonly [string, () => JournalEntry])[] = [
 const damage = { name: 'JournalCorrupt', shard: SHARD, sequence: HEAD + 1, exitCode: 65 };
 const named = `offset ${HEAD} of its topic holds another record`;
 
-describe.each(FORGED)('behind %s, although its sequence and hash are there already,', (_, forged) => {
-  it('no reader goes on, and each is told', async () => {
+describe.each(FORGED)('after %s, although its sequence and hash are there already,', (_, forged) => {
+  it('no reader continues, and each gets an error', async () => {
     const all = await readers();
     await send(forged());
     for (const reader of all) {
@@ -81,10 +81,10 @@ describe.each(FORGED)('behind %s, although its sequence and hash are there alrea
   });
 });
 
-describe('behind one of them', () => {
+describe('after one of them', () => {
   const forged = again(EARLIER, { payload: '"forged"' });
 
-  it('its writer tells nobody of what it appends, and the shard has no other', async () => {
+  it('its writer acknowledges nothing, and the shard gets no other', async () => {
     await send(forged());
     const append = writer.append(['"mine"']);
     await expect(append).rejects.toBeInstanceOf(JournalAmbiguous);
@@ -92,15 +92,15 @@ describe('behind one of them', () => {
     await expect(world.open()).rejects.toMatchObject({ ...damage, message: expect.stringContaining(named) });
   });
 
-  it('its writer is no longer sound, though it has nothing to write, and confirms nothing', async () => {
+  it('its writer becomes unhealthy even without appends, and confirms nothing', async () => {
     await send(forged());
     await until(world.clock, () => !writer.health().ok);
     await expect(writer.confirm()).rejects.toThrow(named);
   });
 });
 
-describe('behind a record that stands there a second time just as it was', () => {
-  it.each([EPOCH, EARLIER, HEAD])('everybody goes on: %d', async (sequence) => {
+describe('after an exact repeat of a record', () => {
+  it.each([EPOCH, EARLIER, HEAD])('all readers and writers continue: %d', async (sequence) => {
     const all = await readers();
     await send(record(sequence), ...written.slice(EARLIER - 1));
     await writer.append(['"8"']);
@@ -115,7 +115,7 @@ describe('behind a record that stands there a second time just as it was', () =>
     await world.open();
   });
 
-  it('only what is near is read to know it, however long the epoch', async () => {
+  it('only nearby records are read to recognise it, however long the epoch', async () => {
     for (let batch = 0; batch < 40; batch += 1) {
       await writer.append(Array.from({ length: 100 }, (_, index) => `"${batch} ${index}"`));
     }
@@ -142,7 +142,7 @@ describe('behind a record that stands there a second time just as it was', () =>
     expect(fetched).toBeLessThan(400);
   });
 
-  it('a take-over for the same epoch is only too late where it says something of its own', async () => {
+  it('a take-over for the same epoch counts as too late only if its content differs', async () => {
     await send(linkEpoch(SHARD, record(EPOCH - 1), 2, 'ben'));
     await writer.append(['"8"']);
     expect(await surveyTopic({ family: 'auction', shard: SHARD }, world.topic.open())).toMatchObject({
@@ -152,21 +152,24 @@ describe('behind a record that stands there a second time just as it was', () =>
   });
 });
 
-describe('what is of an older epoch', () => {
+describe('a message of an older epoch', () => {
   const asIfNext = (epoch: number): JournalHead => ({ ...record(HEAD), epoch });
   const OLD: readonly (readonly [string, () => JournalEntry])[] = [
-    ['an epoch record that says to be the next', () => linkEpoch(SHARD, record(HEAD), 1, 'ada')],
+    ['an epoch record that claims to be the next', () => linkEpoch(SHARD, record(HEAD), 1, 'ada')],
     [
-      'one of them that follows nothing',
+      'one of them with a wrong hash',
       () => ({ ...linkEpoch(SHARD, record(HEAD), 1, 'ada'), hash: 'ab'.repeat(32) }),
     ],
-    ['an epoch record further on', () => linkEpoch(SHARD, { ...record(HEAD), sequence: HEAD + 9 }, 1, 'ada')],
-    ['an epoch record from before', () => record(1)],
-    ['an event that says to be the next', () => linkEvent(SHARD, asIfNext(1), '"late"')],
-    ['an event from before', () => ({ ...record(2), payload: '"changed"' })],
+    [
+      'an epoch record with a later sequence',
+      () => linkEpoch(SHARD, { ...record(HEAD), sequence: HEAD + 9 }, 1, 'ada'),
+    ],
+    ['an earlier epoch record', () => record(1)],
+    ['an event that claims to be the next', () => linkEvent(SHARD, asIfNext(1), '"late"')],
+    ['an earlier event', () => ({ ...record(2), payload: '"changed"' })],
   ];
 
-  it.each(OLD)('counts for nobody: %s', async (_, old) => {
+  it.each(OLD)('does not count: %s', async (_, old) => {
     const all = await readers();
     await send(old());
     await writer.append(['"8"']);
@@ -183,7 +186,7 @@ describe('what is of an older epoch', () => {
     expect(heir.head).toMatchObject({ epoch: 3, sequence: HEAD + 2 });
   });
 
-  it('is damage where it is of the epoch itself, which nobody begins twice', async () => {
+  it('is damage if it belongs to the present epoch, which cannot begin twice', async () => {
     await send(linkEpoch(SHARD, record(HEAD), 2, 'eve'));
     await expect(everything(world.reader(), SHARD)).rejects.toBeInstanceOf(JournalCorrupt);
   });

@@ -19,10 +19,10 @@ const writers: JournalWriter[] = [];
 
 afterEach(() => Promise.all(writers.splice(0).map((writer) => writer.close())));
 
-/** A topic that is sealed from its first record on, and everybody who may write to it. */
+/** A topic that has MACs from its first record on, and all its writers. */
 class World {
   readonly topic = new MemoryTopic();
-  /** What the database says; asked between a look at the end and the record that goes behind it. */
+  /** The database's reply; requested between a read of the end and the record after it. */
   sealedFrom = (): Promise<number | undefined> => Promise.resolve(1);
 
   async open(...keys: readonly [Buffer, ...Buffer[]]): Promise<JournalWriter> {
@@ -65,7 +65,7 @@ async function begun(): Promise<{ world: World; writer: JournalWriter; head: Jou
 }
 
 describe('a writer with a key', () => {
-  it('seals the last message of each append and each epoch record', async () => {
+  it('adds a MAC to the last message of each append and to each epoch record', async () => {
     const { world, writer } = await begun();
     await writer.append(['"c"']);
     await world.open(OLD);
@@ -76,7 +76,7 @@ describe('a writer with a key', () => {
       if (entry.seal !== undefined) expect(seals.isGood(entry, entry.seal)).toBe(true);
   });
 
-  it('sends the same seal again where an answer was lost', async () => {
+  it('sends the same MAC again after a lost reply', async () => {
     const { world, writer } = await begun();
     world.topic.expect('lost before', 'lost behind');
     await writer.append(['"c"', '"d"']);
@@ -87,17 +87,17 @@ describe('a writer with a key', () => {
 
 describe('a take-over', () => {
   it.each<[string, (head: JournalHead) => [JournalEntry, Buffer?]]>([
-    ['an event without a seal', (head) => [linkEvent(SHARD, head, '"forged"')]],
-    ['a take-over without a seal', (head) => [linkEpoch(SHARD, head, 2, 'eve')]],
-    ['an event with a made-up seal', (head) => [linkEvent(SHARD, head, '"forged"'), Buffer.alloc(32)]],
+    ['an event without a MAC', (head) => [linkEvent(SHARD, head, '"forged"')]],
+    ['a take-over without a MAC', (head) => [linkEpoch(SHARD, head, 2, 'eve')]],
+    ['an event with an invented MAC', (head) => [linkEvent(SHARD, head, '"forged"'), Buffer.alloc(32)]],
     [
-      'an event with the seal of the record before',
+      'an event with the MAC of the record before',
       (head) => [
         linkEvent(SHARD, head, '"forged"'),
         new RecordMacs('auction', [OLD]).sealOf({ shard: SHARD, ...head }),
       ],
     ],
-  ])('writes nothing behind %s', async (_, forged) => {
+  ])('writes nothing after %s', async (_, forged) => {
     const { world, writer, head } = await begun();
     await writer.close();
     await world.forge(...forged(head));
@@ -105,7 +105,7 @@ describe('a take-over', () => {
     expect(world.topic.length).toBe(4);
   });
 
-  it('finds what comes between its look at the end and its own record', async () => {
+  it('finds a record between the end that it read and its own record', async () => {
     const { world, writer, head } = await begun();
     await writer.close();
     let isFirst = true;
@@ -115,11 +115,11 @@ describe('a take-over', () => {
       return 1;
     };
     await expect(world.open(OLD)).rejects.toThrow('its journal ends with record 4, which has no seal');
-    // Its own has come too late, and counts for nothing.
+    // Its own record came too late, and does not count.
     expect([world.topic.length, (await world.found()).length]).toEqual([5, 4]);
   });
 
-  it('goes on behind what counts for nothing, whoever wrote it', async () => {
+  it('continues after messages that do not count, whatever their source', async () => {
     const { world, writer, head } = await begun();
     await world.open(OLD);
     await writer.close();
@@ -127,7 +127,7 @@ describe('a take-over', () => {
     expect((await world.open(OLD)).head.sequence).toBe(5);
   });
 
-  it('believes a topic without a row once', async () => {
+  it('trusts a topic without a row once', async () => {
     const { world, writer, head } = await begun();
     await writer.close();
     await world.forge(linkEvent(SHARD, head, '"of before"'));
@@ -135,7 +135,7 @@ describe('a take-over', () => {
     expect((await world.open(OLD)).head.sequence).toBe(5);
   });
 
-  it('looks at the end anew where somebody has sealed the shard since, and does not take a shorter one', async () => {
+  it('reads the end again if another process has added MACs since, and refuses a shorter one', async () => {
     const { world, writer } = await begun();
     await writer.close();
     world.sealedFrom = () => Promise.resolve(9);
@@ -145,7 +145,7 @@ describe('a take-over', () => {
     expect(world.topic.length).toBe(3);
   });
 
-  it('ends as damage does behind a record with a wrong hash, and says from where on it is no owner’s', async () => {
+  it('fails as for damage after a record with a wrong hash, and names the first record that is no owner’s', async () => {
     const { world, writer, head } = await begun();
     await writer.close();
     await world.forge({ ...linkEvent(SHARD, head, '"forged"'), hash: 'ab'.repeat(32) });
@@ -158,7 +158,7 @@ describe('a take-over', () => {
     expect(world.topic.length).toBe(4);
   });
 
-  it('believes what any of its keys has sealed', async () => {
+  it('accepts the MACs of all its keys', async () => {
     const { world } = await begun();
     await expect(world.open(NEW)).rejects.toThrow('put the key back that was taken out of it');
     await world.open(NEW, OLD);
@@ -166,7 +166,7 @@ describe('a take-over', () => {
   });
 });
 
-describe('a writer whose place was taken by a forged record', () => {
+describe('a writer whose position was taken by a forged record', () => {
   it.each([1, 3])('acknowledges nothing of an append of %d, and has no successor', async (records) => {
     const { world, writer, head } = await begun();
     await world.forge(linkEvent(SHARD, head, '"forged"'));

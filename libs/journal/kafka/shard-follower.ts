@@ -11,7 +11,7 @@ import { TopicMissing, type LogMessage, type TopicLog } from './topic-log.js';
 const PAGE = 2_048;
 /** More than most records have. */
 const UNCHECKED_BYTES = 1_024;
-/** Readers that leave off somewhere and go on there later. */
+/** Readers that stop somewhere and resume there later. */
 const READERS = 16;
 const AT_ONCE = 16;
 /** After so many reads without news it is checked whether the last record is still at its offset. */
@@ -43,11 +43,11 @@ export class ShardFollower {
   private readonly shard: number;
   private readonly reading: ShardLog;
   private readonly finder: PositionFinder;
-  /** After the last sound record; undefined while there is no topic. */
+  /** The position after the last sound record; undefined while there is no topic. */
   private tail: LogPosition | undefined;
   /** The damage after it. */
   private damage: JournalCorrupt | undefined;
-  /** In front of the damage that a reader has met last. */
+  /** The position before the damage that a reader has met last. */
   private met: LogPosition | undefined;
   private quietLooks = 0;
   private readonly recent = new RecentEntries();
@@ -70,7 +70,7 @@ export class ShardFollower {
     return Math.max(this.damage?.sequence ?? 0, this.tail?.head.sequence ?? 0);
   }
 
-  /** Whether a record is where it was seen. A follower that has read nothing begins there, and checks everything after it. */
+  /** Whether a record is at its known position. A follower that has read nothing begins there, and checks everything after it. */
   async begin(known: KnownRecord): Promise<Standing> {
     const position = await this.reading.find(known);
     if (typeof position === 'string') return position;
@@ -101,7 +101,7 @@ export class ShardFollower {
     return found;
   }
 
-  /** From the damage on that was met last, if there is any. */
+  /** Records from the damage that was met last, if there is any. */
   async unchecked(limit: number): Promise<UncheckedRecord[]> {
     const { met } = this;
     if (met === undefined) return [];
@@ -140,7 +140,7 @@ export class ShardFollower {
     return [...run.entries];
   }
 
-  /** Readers go on where they left off. Drops the position that was unused for the longest time. */
+  /** Lets readers resume where they stopped. Drops the position that was unused for the longest time. */
   private remember({ position, ahead }: LeftOff): void {
     this.leftOff.set(position.head.sequence, { position, ahead });
     if (this.leftOff.size <= READERS) return;
@@ -148,15 +148,15 @@ export class ShardFollower {
     if (oldest !== undefined) this.leftOff.delete(oldest);
   }
 
-  /** Damage as a reader meets it that begins after it: at the record before its first. */
+  /** Damage as met by a reader that begins after it: at the record before its first. */
   private reached(damage: JournalCorrupt, from: number): JournalCorrupt {
     if (from - 1 <= damage.sequence) return damage;
     return new JournalCorrupt(this.shard, from - 1, unreachable(damage));
   }
 
   /**
-   * Everything that is durable by now. Calls that come meanwhile share one look, but not one that is under way: it may have asked
-   * for the end before there was what its caller knows of.
+   * Everything that is durable now. Concurrent calls share one read, but not one that was already in flight: it may have read the
+   * end before the record that its caller knows of.
    */
   private look(): Promise<void> {
     if (this.looking === undefined) {
@@ -173,7 +173,7 @@ export class ShardFollower {
     return this.lookingNext;
   }
 
-  /** A topic that was deleted and made again may be just as long. */
+  /** A topic that was deleted and recreated may have the same length. */
   private async lookAgain(position: LogPosition): Promise<void> {
     this.quietLooks += 1;
     if (this.quietLooks < QUIET_LOOKS) return;

@@ -14,7 +14,7 @@ import {
   type TopicLog,
 } from './topic-log.js';
 
-/** What is found where a record was known to stand. `nothing` may be the answer of a broker that has not heard of it yet. */
+/** What is found at a record's known position. `nothing` may come from a broker that does not know it yet. */
 export type Standing = 'known' | 'other' | 'nothing';
 
 export interface KnownRecord {
@@ -23,25 +23,25 @@ export interface KnownRecord {
   readonly hash: string;
 }
 
-/** Of entries that are read to find one of them. */
+/** The number of entries that are read to find one of them. */
 const PAGE = 2_048;
 const MIN_FETCH_BYTES = 64 * 1024;
 const MAX_FETCH_BYTES = 2 * 1024 * 1024;
 /** More than most records have: a fetch that comes short is followed by another. */
 const RECORD_BYTES = 1_024;
-/** How far back from the end a record is first searched that proves its own position; further each time that there is none. */
+/** How far back from the end to search first for a record that proves its own position; further each time that there is none. */
 const LOOK_BACK = 16;
 const LOOK_FACTOR = 8;
 
 /**
- * Whether an event is as far from its anchor as its sequence says. Then everything in between is its writer's own: a writer sends nothing
- * before its last batch is settled. So no epoch can have begun in between, and the event counts.
+ * Whether an event is as far from its anchor as its sequence says. Then everything in between is its writer's own: a writer sends
+ * nothing before its last batch is settled. So no epoch can have begun in between, and the event counts.
  */
 function isProven({ offset, record: { kind, sequence, anchor } }: Found): boolean {
   return kind === 'event' && anchor !== undefined && offset - anchor.offset === sequence - anchor.sequence;
 }
 
-/** Undefined where there is no record; reading on reports that. */
+/** Undefined if there is no record; later reads report that. */
 function foundIn(message: LogMessage): Found | undefined {
   const record = decodeRecord(message.value, message.seal);
   return record === undefined ? undefined : { offset: message.offset, record };
@@ -66,7 +66,7 @@ function unlessCorrupt(error: unknown): undefined {
   if (!(error instanceof JournalCorrupt)) throw error;
 }
 
-/** Reads one shard's journal out of its topic. It remembers nothing. */
+/** Reads one shard's journal from its topic. Keeps no state. */
 export class ShardLog implements ShardTopic {
   readonly shard: number;
   readonly start: LogPosition;
@@ -91,7 +91,7 @@ export class ShardLog implements ShardTopic {
     });
   }
 
-  /** Entries from a position on, up to a bound or to damage. Rejects where the topic does not give as much. */
+  /** Entries from a position on, up to a bound or to damage. Rejects if the topic returns less than claimed. */
   async run({ from, end, limit = Infinity, ahead = [] }: RunBounds): Promise<Run> {
     const entries: JournalEntry[] = [];
     const cursor = new LogCursor(this.shard, from);
@@ -110,7 +110,7 @@ export class ShardLog implements ShardTopic {
           taken = 0;
           coming = this.behind(messages, { end, limit: limit - entries.length, bytes });
         }
-        // Counts what was taken, and not what messages claim: a false claim is damage and must not be waited for.
+        // Counts what was taken, not what messages claim: a false claim is damage and must not be waited for.
         for (; entries.length < limit && cursor.position.next < end; taken += 1) {
           const message = messages[taken];
           if (message === undefined) break;
@@ -127,7 +127,7 @@ export class ShardLog implements ShardTopic {
     return { entries, position, damage, ahead: messages.slice(taken), rival, late, doubled };
   }
 
-  /** Fetches what follows these messages while they are still being read. */
+  /** Fetches the next messages while these are still being read. */
   private behind(
     messages: readonly LogMessage[],
     { end, limit, bytes }: { readonly end: number; readonly limit: number; readonly bytes: number },
@@ -135,12 +135,12 @@ export class ShardLog implements ShardTopic {
     const next = (messages.at(-1)?.offset ?? end) + 1;
     if (messages.length >= limit || next >= end) return undefined;
     const coming = this.log.fetch(next, bytes);
-    // It is not awaited where damage is found first.
+    // Not awaited if damage is found first.
     coming.catch(() => undefined);
     return coming;
   }
 
-  /** After the last sound record. Everything since the known record, where there is one, is read and checked. */
+  /** The position after the last sound record. Everything since the known record, if there is one, is read and checked. */
   async tail(known?: KnownRecord): Promise<Run> {
     const end = await this.log.end();
     const from = known === undefined ? await this.provenNear(end) : await this.fromKnown(known);
@@ -157,7 +157,7 @@ export class ShardLog implements ShardTopic {
     }
   }
 
-  /** After the record before the last one between two offsets that proves its position; the hash of that last one is checked by reading it. */
+  /** The position before the last record between two offsets that proves its position; reading that record checks its hash. */
   async lastProven(from: number, end: number): Promise<LogPosition | undefined> {
     let position: LogPosition | undefined;
     let before: Found | undefined;
@@ -181,7 +181,7 @@ export class ShardLog implements ShardTopic {
     return position;
   }
 
-  /** The payload of the record that began the epoch of a position's head; undefined where there is no record. */
+  /** The payload of the record that began the epoch of a position's head; undefined if there is no record. */
   async beginningOf(position: LogPosition): Promise<string | undefined> {
     const { offset, head } = position;
     if (offset === undefined) return undefined;
@@ -194,7 +194,7 @@ export class ShardLog implements ShardTopic {
     return (await this.searched(position))?.payload;
   }
 
-  /** Anchors are hints: where they lead nowhere, everything is read. */
+  /** Anchors are hints: if they lead nowhere, everything is read. */
   private async searched({ next: end, head: { epoch } }: LogPosition): Promise<JournalEntry | undefined> {
     for (let from = this.start; from.next < end;) {
       const { entries, position, damage } = await this.run({ from, end, limit: PAGE });
@@ -206,18 +206,18 @@ export class ShardLog implements ShardTopic {
     return undefined;
   }
 
-  /** As they stand there; none where none can be had. */
+  /** The stored messages, unchecked; none if none can be read. */
   standingAt(offset: number, maxBytes: number): Promise<readonly LogMessage[]> {
     return this.log.fetch(offset, maxBytes).catch(unlessUnsound);
   }
 
-  /** Undefined where no record can be had there. */
+  /** Undefined if no record can be read there. */
   async at(offset: number): Promise<Found | undefined> {
     const [message] = await this.standingAt(offset, MIN_FETCH_BYTES);
     return message?.offset === offset ? foundIn(message) : undefined;
   }
 
-  /** Whether the topic still has the record where it was read. It may have been deleted and made again. */
+  /** Whether the topic still has the record at its position. It may have been deleted and recreated. */
   async stillHas({ offset, head: { hash, sequence } }: LogPosition): Promise<boolean> {
     return offset === undefined || (await this.standing({ offset, hash, sequence })) === 'known';
   }
@@ -254,7 +254,7 @@ export class ShardLog implements ShardTopic {
     throw new Error(`offset ${known.offset} of its topic does not hold the record that was known there`);
   }
 
-  /** Messages from a position on; at least one, since the topic is known to go on to `end`. */
+  /** Messages from a position on; at least one, because the topic is known to reach `end`. */
   private messages(
     position: LogPosition,
     { bytes, end }: { readonly bytes: number; readonly end: number },

@@ -4,19 +4,19 @@ import { StartFault } from '#libs/platform/process/start-fault.js';
 export interface LogMessage {
   readonly offset: number;
   readonly value: Buffer;
-  /** What stands beside the value, in a header. */
+  /** The MAC, in a header beside the value. */
   readonly seal?: Buffer | undefined;
 }
 
 /** By the index of the message in its batch. */
 export type MacsByIndex = ReadonlyMap<number, Buffer>;
 
-/** The answer to a send did not come, or leaves it open whether it arrived. It may yet arrive. */
+/** The reply to a send is missing or inconclusive. The send may yet arrive. */
 export class SendLost extends Error {
   override readonly name = 'SendLost';
 }
 
-/** Nothing of a send was written, and nothing of it will be. */
+/** Nothing of a send was written, and nothing will be. */
 export class SendRefused extends Error {
   override readonly name = 'SendRefused';
 
@@ -30,10 +30,10 @@ export class SendRefused extends Error {
   }
 }
 
-/** Brokers answer, but the one in question is gone, or a topic has no leader: it passes once they have elected another. */
+/** Brokers reply, but the right one is gone, or a topic has no leader: it passes once they have elected another. */
 export class KafkaUnsettled extends StartFault {}
 
-/** There is no such topic, as far as the broker that was asked knows. */
+/** There is no such topic, as far as the broker knows. */
 export class TopicMissing extends Error {
   override readonly name = 'TopicMissing';
 }
@@ -53,21 +53,21 @@ export class MessagesDeleted extends Error {
 }
 
 /**
- * The leader says that it has messages there, and what it gives of them cannot be read, several times in a row: its log is not what was
- * written. Not thrown for a broker that is slow, away, or has not heard of them yet.
+ * The leader claims messages there, and returns none that can be read, several times in a row: its log is damaged. Not thrown for a
+ * broker that is slow, away, or does not know them yet.
  */
 export class MessagesDamaged extends Error {
   override readonly name = 'MessagesDamaged';
 }
 
-/** One topic with one partition, as a client library gives it. Nothing here retries a send. */
+/** One topic with one partition, from a client library. Retries no send. */
 export interface TopicLog {
   /**
    * One batch, whole or not at all; resolves with the offset of its first message when all in-sync replicas have it. Rejects with
    * `MessagesDeleted` when the topic's first messages are gone.
    */
   append(values: readonly Buffer[], withinMillis: number, seals?: MacsByIndex): Promise<number>;
-  /** The offset after the last durable message. After a change of leaders it may be less for a moment. */
+  /** The offset after the last durable message. It may briefly go back after a change of leaders. */
   end(): Promise<number>;
   /** Durable messages from `offset` on, without gaps, about `maxBytes` of them and at least one; none only at the end. */
   fetch(offset: number, maxBytes: number): Promise<readonly LogMessage[]>;

@@ -17,7 +17,7 @@ function survey(): Promise<TopicSurvey> {
   return surveyTopic({ family: 'auction', shard: SHARD }, world.topic.open());
 }
 
-it('tells second copies and what came too late from what counts', async () => {
+it('tells repeats and late records from records that count', async () => {
   const old = await world.open();
   world.topic.expect('late');
   await old.append(['"a"', '"b"']);
@@ -31,7 +31,7 @@ it('tells second copies and what came too late from what counts', async () => {
   expect(await survey()).toEqual({ messages: 8, records: 5, late: 1, doubled: 2 });
 });
 
-it('finds a second copy that is not the same: two have written in one epoch', async () => {
+it('finds a repeat with other content: two writers in one epoch', async () => {
   const writer = await world.open();
   const { head } = writer;
   await writer.append(['"a"']);

@@ -6,7 +6,7 @@ import type { LogMessage, TopicLog } from './topic-log.js';
 export interface TopicSurvey {
   readonly messages: number;
   readonly records: number;
-  /** Of epochs that were over, and take-overs that came too late. */
+  /** Messages from ended epochs, and take-overs that came too late. */
   readonly late: number;
   /** Sent twice by their own writer. */
   readonly doubled: number;

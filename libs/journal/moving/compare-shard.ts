@@ -4,11 +4,11 @@ import type { JournalEntry, JournalReader } from '../journal.js';
 export interface Difference {
   readonly sequence: number;
   readonly in: 'record' | 'seal';
-  /** Which of them have a MAC there. */
+  /** Which of the two has a MAC there. */
   readonly sealed: { readonly one: boolean; readonly other: boolean };
 }
 
-/** As far as both go. */
+/** As far as both reach. */
 export interface Agreement {
   /** Records that both have, alike from the first to the last. */
   readonly alike: number;
@@ -16,17 +16,17 @@ export interface Agreement {
 }
 
 export interface Comparison extends Agreement {
-  /** Records that only one of them has, after those that both have. */
+  /** Records at the end that only one of them has. */
   readonly surplus: { readonly one: number; readonly other: number };
 }
 
-/** Of all that a reader can say. */
+/** The maximum that a reader accepts. */
 export type Pages = Pick<JournalReader, 'read'>;
 type Tell = (alike: number) => void;
 
 const PAGE = 2_000;
 
-/** Compares two copies of a shard's journal record by record, after what is known to be alike. Throws a JournalCorrupt for damage in either. */
+/** Compares two copies of a shard's journal record by record, after the part known to be equal. Throws a JournalCorrupt for damage in either. */
 export async function compareShard(
   shard: number,
   one: Pages,
@@ -41,7 +41,7 @@ export async function compareShard(
   return { ...agreement, surplus };
 }
 
-/** Reads no further than the one that ends first. */
+/** Reads no further than the shorter one. */
 export async function agree(
   shard: number,
   one: Pages,
@@ -67,8 +67,8 @@ export async function agree(
 }
 
 /**
- * A record's hash covers its content, and each reader has recomputed it. The MAC is compared besides: no owner goes on with a copy that has
- * lost it.
+ * A record's hash covers its content, and each reader has recomputed it. The MAC is compared as well: no owner continues a copy that
+ * has lost it.
  */
 function differenceOf(ours: JournalEntry, theirs: JournalEntry | undefined): Difference | undefined {
   const { sequence, hash, seal } = ours;
@@ -78,7 +78,7 @@ function differenceOf(ours: JournalEntry, theirs: JournalEntry | undefined): Dif
   return isSame === true ? undefined : { sequence, in: 'seal', sealed };
 }
 
-/** Read page by page: `heads()` asks for all shards at once, and another shard may not answer. */
+/** Reads page by page: `heads()` asks for all shards at once, and another shard may not reply. */
 async function rest(shard: number, reader: Pages, from: number): Promise<number> {
   for (let last = from; ;) {
     const page = await reader.read(shard, last + 1, PAGE);

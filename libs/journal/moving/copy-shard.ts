@@ -4,7 +4,7 @@ import type { JournalReceiver } from '../stores/journal-store.js';
 
 const PAGE = 4 * GROUP_RECORDS;
 
-/** Appends what a partial copy lacks of the shard. Resolves with the number of records that are there then. */
+/** Appends the records that a partial copy of the shard lacks. Resolves with the total number of records. */
 export async function copyShard(
   shard: number,
   from: JournalReader,
@@ -23,7 +23,7 @@ export async function copyShard(
   }
 }
 
-/** Each small enough for one write of either kind of store. */
+/** Each small enough for one write of either store. */
 function batchesOf(entries: readonly JournalEntry[]): JournalEntry[][] {
   const batches: JournalEntry[][] = [];
   let bytes = Infinity;

@@ -2,8 +2,8 @@ import { JournalCorrupt } from '../journal-errors.js';
 import { agree, type Difference, type Pages } from './compare-shard.js';
 
 /**
- * Accepts an earlier copy of this journal as a beginning, and refuses anything else. Reads all of it, MACs included: a look at the end alone
- * would accept a copy that has lost them, on which no owner could start.
+ * Accepts an earlier partial copy of this journal, and refuses anything else. Reads all of it, MACs included: a check of the end
+ * alone would accept a copy that has lost them, on which no owner could start.
  */
 export async function checkIsCopy(
   shard: number,
@@ -26,7 +26,7 @@ function whatStandsThere({ in: where, sealed }: Difference): string {
   return `the record stands there already, with ${sealed.one ? 'another seal' : 'a seal, and has none'}`;
 }
 
-/** Damage itself does not say in which of the two copies it is. */
+/** An error about damage does not say which of the two copies has it. */
 function damagedThere(error: unknown): never {
   if (!(error instanceof JournalCorrupt)) throw error;
   throw notACopy(error.shard, error.sequence, error.reason);

@@ -33,15 +33,15 @@ export interface Move {
 export interface MovedShard {
   readonly shard: number;
   readonly records: number;
-  /** How many of them were there already when this move began. */
+  /** The number of them that were there when this move began. */
   readonly found: number;
   readonly hash: string;
 }
 
 /**
- * Moves the journals of a stopped cluster to another store, as they are. The old store stays as it is, but for one epoch record in each
- * shard, after which no process that still believes to be the owner can write. Until everything is there and has been compared the
- * journals are where they were, so whatever breaks off is simply done again, and goes on where it was. See docs/decisions/0047.
+ * Moves the journals of a stopped cluster to another store, unchanged. The old store keeps them, plus one epoch record in each shard,
+ * after which a suspended owner cannot write. Until all is there and compared, the journals stay in the old store, so an
+ * interrupted move is repeated and resumes. See docs/decisions/0047.
  */
 export async function moveJournals(move: Move): Promise<MovedShard[]> {
   const { family, from, to, databaseUrl, clock } = move;
@@ -92,7 +92,7 @@ async function checkBackend(backend: JournalBackend, { from, to }: Move): Promis
     await backend.check(await from.backend());
   } catch (error) {
     if (!(error instanceof WrongBackend)) throw error;
-    // As after a move that had come to its end and could not say so.
+    // As after a move that finished without reporting it.
     const areThere = await backend.check(await to.backend()).then(
       () => true,
       () => false,
@@ -107,13 +107,13 @@ async function endEpoch({ from, opener }: Move, shard: number): Promise<void> {
   await writer.close();
 }
 
-/** An owner that slept meanwhile may have taken a shard again, after the epoch that was to end its own. */
+/** A suspended owner may have taken a shard again, after the epoch that was to end its own. */
 async function checkUnchanged(from: JournalStore, moved: readonly MovedShard[]): Promise<void> {
   const heads = await from.bareReader.heads();
   for (const { shard, records } of moved) if (heads.get(shard) !== records) throw changed(shard);
 }
 
-/** What was found there was compared before, and each record's hash covers those before it. */
+/** These records were compared before, and each hash covers those before it. */
 async function checkAlike(
   { from, to }: Move,
   { shard, found, records }: Omit<MovedShard, 'hash'>,

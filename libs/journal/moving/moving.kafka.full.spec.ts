@@ -60,7 +60,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
     opened.push(store);
     return store;
   };
-  /** As an owner does it, who is gone afterwards. */
+  /** What an owner does, which then stops. */
   const write = async (kind: StoreKind, ...batches: readonly (readonly string[])[]): Promise<void> => {
     const store = await storeOf(kind);
     try {
@@ -87,7 +87,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
   const all = async (kind: StoreKind, shard: number): Promise<JournalEntry[]> =>
     everything((await storeOf(kind)).reader, shard);
 
-  it('are there with every record and hash, and owners go on there and nowhere else', async () => {
+  it('arrive with every record and hash, and owners continue only there', async () => {
     await write('postgres', ['"a"', '"b"'], ['"ä"']);
     await write('postgres', ['"c"']);
     const before = await all('postgres', 1);
@@ -103,7 +103,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
     expect((await all('kafka', 1)).slice(0, there.length)).toEqual(there);
   });
 
-  it('come back behind what had been left, and go there again, always one chain', async () => {
+  it('return after the part that was left there, and move again, always as one chain', async () => {
     await write('postgres', ['"a"']);
     await move('postgres', 'kafka');
     await write('kafka', ['"b"', '"c"']);
@@ -120,7 +120,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
     expect(comparison).toMatchObject({ differs: undefined, surplus: { one: 0, other: 2 } });
   });
 
-  it('may hold the longest payloads, and more records than one write takes', async () => {
+  it('may hold the longest payloads, and more records than one write', async () => {
     await write('postgres', ...Array.from({ length: 6 }, () => [`"${'x'.repeat(MAX_PAYLOAD_BYTES - 2)}"`]));
     await write(
       'postgres',
@@ -130,7 +130,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
     expect(await all('kafka', 0)).toEqual(await all('postgres', 0));
   });
 
-  it('stay where they are when the move breaks off, and the next one goes on where it was', async () => {
+  it('stay where they are if the move is interrupted, and the next one resumes', async () => {
     await write(
       'postgres',
       Array.from({ length: 3_000 }, (_, index) => `"${index}"`),
@@ -146,7 +146,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
     expect(await all('kafka', 0)).toEqual(await all('postgres', 0));
   });
 
-  it('are not moved while an owner runs, and no owner starts while they are moved', async () => {
+  it('are not moved while an owner runs, and no owner starts during a move', async () => {
     const store = await storeOf('postgres');
     const owner = await store.journalOf('owner').open(0);
     await owner.append(['"a"']);
@@ -166,24 +166,21 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
   it.each([
     ['postgres', 'kafka'],
     ['kafka', 'postgres'],
-  ] as const)(
-    'from %s leave an owner behind who was only asleep: it writes nothing any more',
-    async (from, to) => {
-      // It has lost its lock with its connection to the database, and has not woken up to take it again.
-      const asleep = await (await storeOf(from)).journalOfMover('asleep').open(0);
-      await asleep.append(['"a"']);
-      await move(from, to);
-      await expect(asleep.append(['"late"'])).rejects.toBeInstanceOf(JournalFenced);
-      expect(await all(from, 0)).toEqual(await all(to, 0));
-      await asleep.close();
-    },
-  );
+  ] as const)('from %s fence an owner that was only suspended: it writes nothing more', async (from, to) => {
+    // It lost its lock with its connection to the database, and has not taken it again yet.
+    const asleep = await (await storeOf(from)).journalOfMover('asleep').open(0);
+    await asleep.append(['"a"']);
+    await move(from, to);
+    await expect(asleep.append(['"late"'])).rejects.toBeInstanceOf(JournalFenced);
+    expect(await all(from, 0)).toEqual(await all(to, 0));
+    await asleep.close();
+  });
 
   it.each([
     ['postgres', 'kafka'],
     ['kafka', 'postgres'],
   ] as const)(
-    'from %s to %s end an owner who wakes up and is asked for nothing, and he keeps nobody from moving them back',
+    'from %s to %s end an idle owner that wakes up, which does not block the way back',
     async (from, to) => {
       const owner = await (await storeOf(from)).journalOf('owner').open(0);
       await owner.append(['"a"']);
@@ -197,7 +194,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
     },
   );
 
-  it('are not begun with by an owner that was opening a shard in Kafka, and has lost its lock meanwhile', async () => {
+  it('are not used by an owner that was opening a shard in Kafka and lost its lock meanwhile', async () => {
     const owner = await storeOf('kafka');
     const place = jest.spyOn(CheckpointTable.prototype, 'located');
     place.mockImplementationOnce(async () => {
@@ -217,30 +214,33 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
   it.each([
     ['postgres', 'kafka'],
     ['kafka', 'postgres'],
-  ] as const)('stay in %s where somebody takes a shard back before the home is moved', async (from, to) => {
-    await write(from, ['"a"']);
-    const [old, target] = [await storeOf(from), await storeOf(to)];
-    const home = target.backend.bind(target);
-    jest.spyOn(target, 'backend').mockImplementation(async () => {
-      await (await old.journalOfMover('asleep').open(0)).close();
-      return await home();
-    });
-    const ports = {
-      family: 'auction' as const,
-      from: old,
-      to: target,
-      databaseUrl: database.url,
-      clock,
-      shards: SHARDS,
-      opener: 'mover',
-    };
-    await expect(moveJournals(ports)).rejects.toThrow('shard 0 has changed while it was moved');
-    await write(from, ['"b"']);
-  });
+  ] as const)(
+    'stay in %s if a process takes a shard back before the backend is changed',
+    async (from, to) => {
+      await write(from, ['"a"']);
+      const [old, target] = [await storeOf(from), await storeOf(to)];
+      const home = target.backend.bind(target);
+      jest.spyOn(target, 'backend').mockImplementation(async () => {
+        await (await old.journalOfMover('asleep').open(0)).close();
+        return await home();
+      });
+      const ports = {
+        family: 'auction' as const,
+        from: old,
+        to: target,
+        databaseUrl: database.url,
+        clock,
+        shards: SHARDS,
+        opener: 'mover',
+      };
+      await expect(moveJournals(ports)).rejects.toThrow('shard 0 has changed while it was moved');
+      await write(from, ['"b"']);
+    },
+  );
 
-  it('are not mixed with others that stand there already', async () => {
+  it('are not mixed with others that are there already', async () => {
     await write('postgres', ['"a"', '"b"']);
-    // Of another database, which knows nothing of this journal.
+    // From another database, which knows nothing of this journal.
     await database.pool.query('delete from journal.sealed');
     const stranger = await (await storeOf('kafka')).journalOfMover('stranger').open(0);
     await stranger.append(['"x"']);
@@ -253,7 +253,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
     ['postgres', 'kafka', 'no'],
     ['kafka', 'postgres', 'another'],
   ] as const)(
-    'from %s to %s are not gone on with behind a copy of which a record has %s seal',
+    'from %s to %s are not continued after a copy in which a record has %s MAC',
     async (from, to, kind) => {
       await write(from, ['"a"', '"b"'], ['"c"']);
       const entries = await all(from, 1);
@@ -269,7 +269,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
       expect(failure).toBeInstanceOf(JournalCorrupt);
       expect(failure).toMatchObject({ shard: 1, sequence: odd + 1 });
       expect((failure as Error).message).toContain(kind === 'no' ? 'without its seal' : 'with another seal');
-      // Nothing was written in either place.
+      // Nothing was written in either store.
       expect(await all(from, 1)).toEqual(entries);
       expect(await receiver.head(0)).toMatchObject({ sequence: 0 });
       await receiver.close();
@@ -279,7 +279,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
     },
   );
 
-  it('that are damaged stay where they are, and the record is named', async () => {
+  it('stay where they are if damaged, and the error names the record', async () => {
     await write('postgres', ['"a"', '"b"', '"c"']);
     await database.pool.query(`update journal.records set payload = '"z"' where shard = 1 and sequence = 3`);
     const failure = await move('postgres', 'kafka').catch((error: unknown) => error);
@@ -288,7 +288,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
     await (await openJournalStore(loadConfig(kafkaSettings, {}), ports())).close();
   });
 
-  it('are not moved from where they are not', async () => {
+  it('are not moved from a store that does not have them', async () => {
     await write('kafka', ['"a"']);
     await expect(move('postgres', 'kafka')).rejects.toThrow('the journals are in kafka already: nothing');
     topicPrefix = `${topicPrefix}other.`;

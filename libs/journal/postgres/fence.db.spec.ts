@@ -36,7 +36,7 @@ async function open(shard: number, opener = 'ada'): Promise<JournalWriter> {
   return writer;
 }
 
-/** Takes a sequence without committing: whoever wants to write there waits for what becomes of it. */
+/** Takes a sequence without committing: any other write there waits for the outcome. */
 async function occupy(shard: number, sequence: number): Promise<PoolClient> {
   const client = await database.pool.connect();
   obstacles.add(client);
@@ -55,7 +55,7 @@ async function release(client: PoolClient, end: 'commit' | 'rollback'): Promise<
   client.release();
 }
 
-/** Until so many of the journal's connections wait for a lock. */
+/** Waits until this many of the journal's connections wait for a lock. */
 function untilWaiting(count: number): Promise<void> {
   return until(clock, async () => {
     const { rows } = await database.pool.query<{ waiting: number }>(
@@ -67,7 +67,7 @@ function untilWaiting(count: number): Promise<void> {
 }
 
 describe('an append that holds the shard', () => {
-  it('is waited for by an opener, who then continues behind it', async () => {
+  it('blocks an opener, which then continues after it', async () => {
     const shard = freshShard();
     const first = await open(shard);
     const obstacle = await occupy(shard, 2);
@@ -84,7 +84,7 @@ describe('an append that holds the shard', () => {
 });
 
 describe('an opener that holds the shard', () => {
-  it('is waited for by an append, which then writes nothing', async () => {
+  it('blocks an append, which then writes nothing', async () => {
     const shard = freshShard();
     const first = await open(shard);
     const obstacle = await occupy(shard, 2);
@@ -99,7 +99,7 @@ describe('an opener that holds the shard', () => {
     expect(await events(reader, shard)).toEqual([]);
   });
 
-  it('is waited for by other openers, who depose it in turn', async () => {
+  it('blocks other openers, which depose it in turn', async () => {
     const shard = freshShard();
     const obstacle = await occupy(shard, 1);
     const openers = ['ada', 'ben', 'cyd'].map((opener) => open(shard, opener));
@@ -115,8 +115,8 @@ describe('an opener that holds the shard', () => {
   });
 });
 
-describe('somebody who writes past the fence', () => {
-  it('ends the writer whose place was taken, and is found out', async () => {
+describe('a process that writes past the fence', () => {
+  it('ends the writer whose position was taken, and is detected', async () => {
     const shard = freshShard();
     const writer = await open(shard);
     const rogue = await occupy(shard, 3);
@@ -129,7 +129,7 @@ describe('somebody who writes past the fence', () => {
     await expect(open(shard, 'ben')).rejects.toBeInstanceOf(JournalCorrupt);
   });
 
-  it('by resetting the epoch is found out by the next opener', async () => {
+  it('is detected by the next opener after resetting the epoch', async () => {
     const shard = freshShard();
     await open(shard);
     await open(shard);
@@ -139,7 +139,7 @@ describe('somebody who writes past the fence', () => {
 });
 
 describe('a server whose defaults are weak', () => {
-  it('is asked for durable commits and for the isolation that the fence needs', async () => {
+  it('still makes durable commits with the isolation that the fence needs', async () => {
     const name = new URL(database.url).pathname.slice(1);
     await database.pool.query(`alter database ${name} set synchronous_commit to off`);
     await database.pool.query(

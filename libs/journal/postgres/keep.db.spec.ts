@@ -8,7 +8,7 @@ import { journalMigrations } from '../migrations/list.js';
 import { PostgresJournal } from './postgres-journal.js';
 import { PostgresJournalReader } from './postgres-reader.js';
 
-/** Several times as long as an opener waits between two looks. */
+/** Several times the interval of an opener's checks. */
 const A_WHILE_MS = 250;
 
 const clock = new SystemClock();
@@ -25,7 +25,7 @@ function journalOf(opener: string): PostgresJournal {
   return new PostgresJournal({ family: 'auction', url: database.url, clock, opener });
 }
 
-/** The writer, and whether it is there yet. */
+/** The writer, and whether it is open yet. */
 function opening(shard: number, opener: string) {
   const opened = journalOf(opener).open(shard);
   const state = { isOpen: false, opened };
@@ -36,7 +36,7 @@ function opening(shard: number, opener: string) {
   return state;
 }
 
-it('a shard that is kept stays with its writer of today until that one is done, and then goes to the keeper', async () => {
+it('a kept shard stays with its present writer until that one is done, and then goes to the keeper', async () => {
   const shard = freshShard();
   const today = opening(shard, 'owner');
   const owner = await today.opened;
@@ -54,7 +54,7 @@ it('a shard that is kept stays with its writer of today until that one is done, 
   expect(await events(reader, shard)).toEqual(['"still mine"', '"the keeper\'s"', '"the next"']);
 });
 
-it('a shard whose keeper lets go is opened by who waits, and others are never held up', async () => {
+it('a shard that its keeper releases is opened by the next waiting opener, and other shards never wait', async () => {
   const shard = freshShard();
   const kept = await journalOf('keeper').keep(shard);
   const waiting = opening(shard, 'owner');

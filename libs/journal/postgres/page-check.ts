@@ -5,8 +5,8 @@ import { JournalCorrupt } from '../journal-errors.js';
 import type { JournalId } from '../journal-id.js';
 
 /**
- * Checks the records from `from` on and before `end` as they come. The record before `from` comes first, since the chain is checked from there.
- * The first record after the page may come last; it tells a gap from the end of the shard.
+ * Checks the records from `from` up to `end` as they come. The record before `from` comes first, because the chain is checked from
+ * there. The first record after the page may come last; it tells a gap from the end of the shard.
  */
 export class PageCheck {
   private readonly entries: JournalEntry[] = [];
@@ -34,7 +34,7 @@ export class PageCheck {
     }
   }
 
-  /** The page. Throws where a record is missing. */
+  /** The page. Throws if a record is missing. */
   page(): JournalEntry[] {
     const next = this.before === undefined ? this.from - 1 : this.from + this.entries.length;
     if (this.goesOn && next < this.end) throw this.missing(next);

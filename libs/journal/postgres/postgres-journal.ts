@@ -12,7 +12,7 @@ import { keepShard, takeShard } from './take-shard.js';
 const OPEN_WITHIN_MILLIS = 10_000;
 const APPEND_WITHIN_MILLIS = 5_000;
 const SETTLE_WITHIN_MILLIS = 10_000;
-/** How soon it is noticed that a shard is no longer kept. */
+/** How soon an opener notices that a shard is no longer kept. */
 const KEPT_MILLIS = 50;
 
 export interface PostgresJournalOptions {
@@ -21,19 +21,19 @@ export interface PostgresJournalOptions {
   readonly clock: Clock;
   /** The name of the process in epoch records. */
   readonly opener: string;
-  /** Without them records get no MACs, and every end is believed. */
+  /** Without keys records get no MACs, and every end is trusted. */
   readonly seals?: RecordMacs | undefined;
   readonly openWithinMillis?: number;
-  /** After this long without an answer the connection is given up and the outcome looked up on another. */
+  /** After this long without a reply the connection is closed, and the outcome is read over another one. */
   readonly appendWithinMillis?: number;
   readonly settleWithinMillis?: number;
 }
 
 /** A shard that is kept for one writer. Others wait to open it. */
 export interface KeptShard {
-  /** To be called once, after the writer before has closed: a fenced writer cannot answer its callers. */
+  /** Call once, after the previous writer has closed: a fenced writer cannot answer its callers. */
   open(): Promise<JournalWriter>;
-  /** Gives the shard up unopened. */
+  /** Releases the shard unopened. */
   letGo(): Promise<void>;
 }
 
@@ -41,15 +41,15 @@ export interface KeptShard {
 export class PostgresJournal implements Journal {
   constructor(private readonly options: PostgresJournalOptions) {}
 
-  /** Waits while another keeps the shard, however long that takes. */
+  /** Waits while another process keeps the shard, however long that takes. */
   async open(shard: number): Promise<JournalWriter> {
     const session = await this.begin(shard);
     return this.openOn(session, shard);
   }
 
   /**
-   * From now on no other process opens the shard. The present writer may finish, then this process opens it. Later openers wait until that
-   * writer is closed or its connection lost.
+   * From now on no other process opens the shard. The present writer may finish, then this process opens it. Later openers wait until
+   * that writer is closed or loses its connection.
    */
   async keep(shard: number): Promise<KeptShard> {
     const session = await this.begin(shard);

@@ -41,13 +41,13 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Of every size, so that they come in pieces of every kind, and not all of them of letters that are one byte each. */
+/** Payloads of every size and of multi-byte letters, so that they are split in every way. */
 function payloadOf(number: number): string {
   const text = number % 2 === 0 ? 'x' : 'é€𝄞';
   return JSON.stringify(text.repeat((number * 37) % 1_500));
 }
 
-/** A shard, and what an ordinary statement says of it. */
+/** A shard, and its content by an ordinary statement. */
 async function filled(): Promise<{ readonly shard: number; readonly written: Partial<JournalEntry>[] }> {
   const shard = freshShard();
   const options = {
@@ -71,7 +71,7 @@ async function filled(): Promise<{ readonly shard: number; readonly written: Par
   return { shard, written: rows.map(({ seal, ...row }) => ({ ...row, ...(seal === null ? {} : { seal }) })) };
 }
 
-it('gives every record as it was written, whatever its size and in pages of whatever size', async () => {
+it('returns every record as it was written, for any record size and page size', async () => {
   const reader = new PostgresJournalReader(pool, 'auction');
   const whole = await reader.read(shard, 1, MOST);
   const again = await everything(reader, shard);
@@ -87,7 +87,7 @@ it('gives every record as it was written, whatever its size and in pages of what
   }
 });
 
-it('says that it could not ask when an answer breaks off or does not come, and asks anew then', async () => {
+it('reports an unavailable store if a reply is cut off or missing, and retries later', async () => {
   const impatient = openPool(url, { applicationName: 'test', max: 1, answerTimeoutMs: ANSWER_WITHIN_MS });
   const reader = new PostgresJournalReader(impatient, 'auction');
   const faults = [() => proxy.cut(), () => proxy.blackhole('to-client')];
@@ -102,7 +102,7 @@ it('says that it could not ask when an answer breaks off or does not come, and a
   await impatient.end();
 });
 
-it('ends nothing but the page when a record is damaged: the connection is good for the next', async () => {
+it('fails only the page if a record is damaged: the connection stays usable', async () => {
   const damage = `update journal.records set payload = 'other' where shard = $1 and sequence = $2`;
   await database.pool.query(damage, [shard, 2]);
   const reader = new PostgresJournalReader(pool, 'auction');
@@ -117,7 +117,7 @@ it('ends nothing but the page when a record is damaged: the connection is good f
   expect((await pool.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]).toEqual(server);
 });
 
-it('asks for no place that there cannot be', async () => {
+it('does not query impossible positions', async () => {
   const reader = new PostgresJournalReader(pool, 'auction');
   await expect(reader.read(1.5, 1, 1)).rejects.toThrow('1.5 is no place in a journal');
   await expect(reader.read(0, 1, Infinity)).rejects.toThrow('Infinity is no place in a journal');

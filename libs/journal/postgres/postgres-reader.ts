@@ -9,8 +9,8 @@ import { COPIED_COLUMNS, RecordCopy } from './record-copy.js';
 import { RECORD_COLUMNS } from './statements.js';
 
 /**
- * The records of a range, and the first one after it, which tells the end of the shard from a gap. Both bounds are given: without statistics
- * the planner would sort everything after a lower bound for each page. A COPY takes no parameters.
+ * The records of a range, and the first one after it, which tells the end of the shard from a gap. Both bounds are given: without
+ * statistics the planner would sort everything after a lower bound for each page. A COPY takes no parameters.
  */
 function pageStatement({ family, shard }: JournalId, anchor: number, end: number): string {
   const [inShard, first, after] = [shard, anchor, end].map(wholeNumber);
@@ -29,7 +29,7 @@ function wholeNumber(value: number): string {
   return String(value);
 }
 
-/** Each record with epoch and hash of the one before, which is all that its check needs. */
+/** Each record with epoch and hash of the one before, which its check needs. */
 const POINTS = `
   select record.sequence, record.epoch, record.kind, convert_to(record.payload, 'UTF8') as payload, encode(record.hash, 'hex') as hash, record.seal,
     before.epoch as epoch_before, encode(before.hash, 'hex') as hash_before
@@ -50,7 +50,7 @@ const HEADS = `
 type Point = StoredRecord & { readonly epoch_before: number | null; readonly hash_before: string | null };
 
 /**
- * None of these statements has a name: a plan kept from when the table was small would scan all of it until the statistics are renewed.
+ * These statements have no names: a cached plan from when the table was small would scan all of it until the statistics are renewed.
  */
 export class PostgresJournalReader implements BareReader {
   constructor(
@@ -96,7 +96,7 @@ export class PostgresJournalReader implements BareReader {
 
   private async copy(copy: RecordCopy): Promise<void> {
     try {
-      // By its types the pool gives back what it is given here. It gives a promise of the end.
+      // Its types let the pool pass any submittable through. The reply is a promise of the end.
       const end: unknown = this.pool.query(copy);
       await end;
       copy.check();

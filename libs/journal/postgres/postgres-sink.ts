@@ -10,10 +10,10 @@ import { settle, type SettlementPorts } from './settlement.js';
 import { type AppendRooms, appendStatement, confirmStatement } from './statements.js';
 
 const UNIQUE_VIOLATION = '23505';
-/** Long, since nothing is lost while it waits. */
+/** Long, because nothing is lost while it waits. */
 const CONFIRM_WITHIN_MILLIS = 30_000;
 
-/** One shard's records on their way into `journal.records`, for as long as the epoch is ours. */
+/** Writes one shard's records into `journal.records` while the epoch is ours. */
 export class PostgresSink implements BatchSink {
   private isWriting = false;
   private readonly rooms: AppendRooms = { hashes: new ArrayRoom(), payloads: new ArrayRoom() };
@@ -83,8 +83,8 @@ export class PostgresSink implements BatchSink {
 }
 
 /**
- * The server has answered that it rolled the statement back. Anything graver than ERROR ends the connection and leaves
- * open what happened before; so does a severity in a language that we do not read.
+ * The server has replied that it rolled the statement back. Anything graver than ERROR ends the connection and leaves the
+ * earlier outcome open; so does a severity in a language that we do not read.
  */
 function isRefusal(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError && error.severity === 'ERROR';

@@ -27,7 +27,7 @@ export class PostgresSnapshotStore implements SnapshotStore {
 
   async save(shard: number, { sequence, hash, formatVersion, body }: Snapshot): Promise<void> {
     await this.pool.query(SAVE, [this.family, shard, sequence, hash, formatVersion, body]);
-    // Not in one transaction: should this fail, one snapshot too many stays until the next is saved.
+    // Not in one transaction: if this fails, one snapshot too many stays until the next is saved.
     await this.pool.query(FORGET, [this.family, shard]);
   }
 

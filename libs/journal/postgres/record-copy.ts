@@ -1,15 +1,15 @@
 import pg from 'pg';
 import type { StoredRecord } from '../chain-check.js';
 
-/** The layout below is of these, in this order. */
+/** The columns of the layout below, in this order. */
 export const COPIED_COLUMNS = 'sequence, epoch, kind, payload, hash, seal';
 
-/** A signature, flags and the length of an extension that there is none of: all that stands before the first row. */
+/** A signature, flags and an empty extension: everything before the first row. */
 const HEADER_BYTES = 19;
-/** Instead of the number of columns, after the last row. */
+/** Replaces the number of columns after the last row. */
 const TRAILER = -1;
 const WORD = 2 ** 32;
-/** From the beginning of a row: the number of columns, then the length of each before its bytes. */
+/** The start of a row: the number of columns, then the length of each before its bytes. */
 const SEQUENCE = 6;
 const EPOCH = 18;
 const KIND_LENGTH = 22;
@@ -21,8 +21,8 @@ interface CopyData {
 }
 
 /**
- * Records by a COPY in PostgreSQL's binary format, each handed on as it comes. The server then makes no texts of numbers and hashes, and the
- * driver no strings of columns and no rows of strings: for a whole journal that is most of what reading costs otherwise.
+ * Reads records by a COPY in PostgreSQL's binary format, one by one. The server then formats no numbers and hashes, and the driver
+ * builds no strings and rows: that is most of the cost of reading a whole journal.
  */
 export class RecordCopy extends pg.Query {
   private start = HEADER_BYTES;
@@ -35,7 +35,7 @@ export class RecordCopy extends pg.Query {
     super(`copy (${statement}) to stdout (format binary)`);
   }
 
-  /** Each row comes in a message of its own. Nothing may be thrown from here: it would end in the socket. */
+  /** Each row is one message. Nothing may be thrown here: it would reach the socket. */
   handleCopyData({ chunk }: CopyData): void {
     const { start } = this;
     this.start = 0;
@@ -53,7 +53,7 @@ export class RecordCopy extends pg.Query {
   }
 }
 
-/** The driver uses the bytes again for what comes next: whatever is kept of them is copied. */
+/** The driver reuses the bytes, so everything that is kept is copied. */
 function recordAt(bytes: Buffer, start: number): StoredRecord {
   const kindLength = start + KIND_LENGTH;
   const kind = kindLength + LENGTH_BYTES;

@@ -8,8 +8,8 @@ const GOODBYE_MILLIS = 1_000;
 const IDLE_IN_TRANSACTION_MILLIS = 10_000;
 
 /**
- * The server's defaults may be anything. An acknowledged commit must be on disk, and the fence relies on a statement that has
- * waited for a row lock seeing the row as it is then, which only read committed does.
+ * The server's defaults are unknown. An acknowledged commit must be on disk. The fence needs read committed: only there does a
+ * statement that has waited for a row lock see the row as it is then.
  */
 const SETTINGS = `
   set synchronous_commit to on;
@@ -17,8 +17,8 @@ const SETTINGS = `
   set idle_in_transaction_session_timeout to ${IDLE_IN_TRANSACTION_MILLIS}`;
 
 /**
- * A connection of one's own. Once it is lost it stays lost. There is no statement timeout on purpose: a commit that is
- * cancelled while it waits for a standby is reported as done.
+ * A separate connection. Once lost, it stays lost. It has no statement timeout on purpose: a commit that is cancelled while it
+ * waits for a standby is reported as done.
  */
 export class Session {
   private lost: Error | undefined;
@@ -64,7 +64,7 @@ export class Session {
     return this.within(withinMillis, () => this.client.query<R>(query));
   }
 
-  /** Whatever is under way here fails now; the server may still carry it out. */
+  /** Statements in flight fail now; the server may still carry them out. */
   destroy(): void {
     this.lost ??= new Error('the connection was given up');
     this.socket.destroy();

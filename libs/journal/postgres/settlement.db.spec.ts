@@ -54,7 +54,7 @@ async function epoch(): Promise<number> {
   return rows[0]!.epoch;
 }
 
-/** How many connections of journals the server still serves. */
+/** The number of journal connections that the server still serves. */
 async function backends(): Promise<number> {
   const { rows } = await database.pool.query<{ count: number }>(
     `select count(*) from pg_stat_activity
@@ -63,7 +63,7 @@ async function backends(): Promise<number> {
   return rows[0]!.count;
 }
 
-/** How many of them wait for a lock. */
+/** The number of them that wait for a lock. */
 async function waiting(): Promise<number> {
   const { rows } = await database.pool.query<{ count: number }>(
     `select count(*) from pg_stat_activity
@@ -72,7 +72,7 @@ async function waiting(): Promise<number> {
   return rows[0]!.count;
 }
 
-describe('an append whose answer is lost', () => {
+describe('an append whose reply is lost', () => {
   it('is acknowledged once it is seen in the journal, and the writer goes on', async () => {
     proxy.blackhole('to-client');
     proxy.heal();
@@ -83,7 +83,7 @@ describe('an append whose answer is lost', () => {
     expect(await epoch()).toBe(1);
   });
 
-  it('is found in the journal also when the connection is reset instead of falling silent', async () => {
+  it('is found in the journal also if the connection is reset instead of silent', async () => {
     proxy.stall('to-client');
     const append = writer.append(['"a"']);
     await until(clock, async () => (await reader.heads()).get(shard) === 2);
@@ -94,7 +94,7 @@ describe('an append whose answer is lost', () => {
     expect(await events(reader, shard)).toEqual(['"a"', '"b"']);
   });
 
-  it('is waited for when the server is still at it, and never denied before it commits', async () => {
+  it('is awaited while the server still executes it, and never denied before it commits', async () => {
     const obstacle = await database.pool.connect();
     await obstacle.query('begin');
     await obstacle.query(
@@ -116,7 +116,7 @@ describe('an append whose answer is lost', () => {
     expect(await epoch()).toBe(1);
   });
 
-  it('is ambiguous when somebody else has opened the shard since', async () => {
+  it('is ambiguous if another process has opened the shard since', async () => {
     proxy.stall('to-client');
     const append = writer.append(['"a"']);
     await until(clock, async () => (await reader.heads()).get(shard) === 2);
@@ -129,7 +129,7 @@ describe('an append whose answer is lost', () => {
 });
 
 describe('an append that never arrived', () => {
-  it('is denied, and cannot arrive any more', async () => {
+  it('is denied, and can no longer arrive', async () => {
     proxy.stall('to-server');
     await expect(writer.append(['"ghost"'])).rejects.toBeInstanceOf(JournalUnavailable);
     expect(await epoch()).toBe(2);
@@ -142,7 +142,7 @@ describe('an append that never arrived', () => {
     await heir.close();
   });
 
-  it('is denied as fenced when somebody else has opened the shard since', async () => {
+  it('is denied as fenced if another process has opened the shard since', async () => {
     proxy.blackhole('to-server');
     const append = writer.append(['"a"']);
     const heir = await rival();
@@ -153,7 +153,7 @@ describe('an append that never arrived', () => {
   });
 });
 
-describe('a connection that is lost while nothing is under way', () => {
+describe('a connection that is lost while idle', () => {
   it('shows in the health, and fails the next append without writing', async () => {
     proxy.cut();
     await until(clock, () => !writer.health().ok);
@@ -163,7 +163,7 @@ describe('a connection that is lost while nothing is under way', () => {
 });
 
 describe('a refusal by the server', () => {
-  it('is no doubt: nothing was written', async () => {
+  it('is unambiguous: nothing was written', async () => {
     await database.pool.query(
       `alter table journal.records add constraint no_x check (payload <> '"x"') not valid`,
     );

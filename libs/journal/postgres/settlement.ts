@@ -17,7 +17,7 @@ const HOLD_SHARD = 'select epoch from journal.shards where family = $1 and shard
 const LOOK = `
   select encode(hash, 'hex') as hash from journal.records
   where family = $1 and shard = $2 and sequence >= $3 order by sequence limit $4`;
-/** Ends our own epoch, so that a write still on its way is refused. */
+/** Ends our own epoch, so that a write in flight is refused. */
 const END_EPOCH = 'update journal.shards set epoch = epoch + 1 where family = $1 and shard = $2';
 
 export interface SettlementPorts {
@@ -28,8 +28,8 @@ export interface SettlementPorts {
 }
 
 /**
- * Finds out what became of a write whose reply was lost. Resolves with a new connection when the records are durable and the shard is still
- * ours. Rejects with what is known otherwise, or as ambiguous when the time is up.
+ * Finds out the outcome of a write whose reply was lost. Resolves with a new connection if the records are durable and the shard is
+ * still ours. Rejects with what is known otherwise, or as ambiguous when the time is up.
  */
 export async function settle(
   ports: SettlementPorts,
@@ -66,7 +66,7 @@ interface Looking extends Pick<SettlementPorts, 'family'> {
 }
 
 /**
- * The row lock waits for the write if the server is still executing it, and commits after it: what is seen under the lock is as durable as
+ * The row lock waits for a write that the server still executes, and commits after it: what is seen under the lock is as durable as
  * our own commit.
  */
 async function look(

@@ -5,9 +5,9 @@ import type { JournalFamily, JournalId } from '../journal-id.js';
 import type { RecordMacs } from '../seals/record-macs.js';
 
 /**
- * The fence and the write in one statement. The share lock on the shard's row makes an opener wait for this write, and makes
- * this write wait for an opener and then find the epoch gone: nothing comes out of `fence`, so nothing is inserted.
- * (`for key share` would not do: it goes together with an update of `epoch`.)
+ * The fence and the write in one statement. Its share lock on the shard's row blocks openers; after an opener it finds the epoch
+ * gone, `fence` is empty, and nothing is inserted. (`for key share` would not do: it does not conflict with an update of
+ * `epoch`.)
  */
 const APPEND = `
   with fence as materialized (
@@ -26,15 +26,15 @@ export function confirmStatement({ family, shard }: JournalId, epoch: number): Q
   return { name: 'journal-confirm', text: CONFIRM, values: [family, shard, epoch] };
 }
 
-/** Reused buffers of a writer that has one append under way at a time. */
+/** Reused buffers of a writer that has one append in flight at a time. */
 export interface AppendRooms {
   readonly hashes: ArrayRoom;
   readonly payloads: ArrayRoom;
 }
 
 /**
- * For records that follow one another in one epoch and are of one kind. Without seals the last has none either. The payloads come
- * last: the driver makes its message longer as it goes, and copies all that it has each time.
+ * For consecutive records of one kind in one epoch. Without keys the last has no MAC either. The payloads come last: the driver
+ * grows its message step by step, and copies all of it each time.
  */
 export function appendStatement(
   family: JournalFamily,

@@ -18,7 +18,7 @@ import type { Session } from './session.js';
 import { appendStatement, RECORD_COLUMNS } from './statements.js';
 
 /**
- * Waits for the append under way, whose writer holds the row's share lock; from here on that writer's epoch is over. Waits as well for a
+ * Waits for the append in flight, whose writer holds the row's share lock; then that writer's epoch is over. Waits as well for a
  * transaction that settles the backend, which holds the table.
  */
 const NEXT_EPOCH = `
@@ -27,22 +27,22 @@ const NEXT_EPOCH = `
   returning epoch`;
 
 /**
- * Shared with other openers, and refused while a process keeps the shard. Held to the end of the transaction: a keeper waits for an opening
- * that is under way.
+ * Shared with other openers, and refused while a process keeps the shard. Held to the end of the transaction: a keeper waits for a
+ * running opener.
  */
 const PASS = 'select pg_try_advisory_xact_lock_shared($1, $2) as passed';
-/** A statement of its own after the epoch's, so that it sees a backend for whose settling that one had to wait. */
+/** A separate statement after the epoch's, so that it sees a backend whose settlement that one waited for. */
 const ELSEWHERE = 'select topic_prefix from journal.home where family = $1';
 const KEEP = 'select pg_advisory_lock($1, $2)';
 /** Any constant will do as long as it never changes: it keeps these locks apart from all others. */
 const LOCK_CLASS = 1_193_046_471;
-/** As many as the table has numbers for. */
+/** The maximum of the table's column type. */
 const MOST_SHARDS = 32_768;
 
 const LAST_TWO = `
   select ${RECORD_COLUMNS} from journal.records where family = $1 and shard = $2 order by sequence desc limit 2`;
 
-/** A forger without the key can invent MACs, but hardly so many. */
+/** A forger without the key can invent MACs, but hardly this many. */
 const LAST_SEALED = `
   select ${RECORD_COLUMNS} from journal.records where family = $1 and shard = $2 and seal is not null
   order by sequence desc limit 1000`;
@@ -52,7 +52,7 @@ interface TakenShard extends JournalId {
   readonly seals: RecordMacs | undefined;
 }
 
-/** As long as the session lasts, no other session opens the shard. */
+/** While the session lasts, no other session opens the shard. */
 export async function keepShard(session: Session, journal: JournalId, withinMillis: number): Promise<void> {
   await session.query({ text: KEEP, values: lockOf(journal) }, withinMillis);
 }
@@ -63,8 +63,8 @@ function lockOf({ family, shard }: JournalId): [number, number] {
 }
 
 /**
- * Makes `opener` the only writer of the shard and returns the epoch record, which is durable, as its head. Undefined, and nothing
- * done, while another process keeps the shard.
+ * Makes `opener` the only writer of the shard and returns the durable epoch record as its head. Undefined, without a change, while
+ * another process keeps the shard.
  */
 export async function takeShard(
   session: Session,
@@ -86,7 +86,7 @@ export async function takeShard(
     withinMillis,
   );
   if (elsewhere.rows[0] !== undefined) throw inKafka(elsewhere.rows[0].topic_prefix);
-  // A statement of its own, so that it sees what the last append has committed.
+  // A separate statement, so that it sees what the last append has committed.
   const tail = await session.query<StoredRecord>({ text: LAST_TWO, values: ofJournal }, withinMillis);
   const epoch = next.rows[0]?.epoch ?? 0;
   let record: JournalEntry;
@@ -111,7 +111,7 @@ export async function takeShard(
   return headAt(record);
 }
 
-/** The tail is checked before anything is appended; readers check the rest. */
+/** Checks the tail before anything is appended; readers check the rest. */
 function lastOf({ family, shard }: JournalId, [last, beforeLast]: readonly StoredRecord[]): FoundEnd {
   const first = beforeFirst(family);
   if (last === undefined) return { ...first, seal: undefined };
@@ -131,7 +131,7 @@ async function requireSealedEnd(
   if (rows[0] === undefined) await session.query(noteSealedFrom({ family, shard }, next), withinMillis);
 }
 
-/** Adds the last record with an owner's MAC, where the fault is after it. */
+/** Adds the last record with an owner's MAC, if the fault is after it. */
 async function withLastOwned(
   session: Session,
   { family, shard, seals }: Omit<TakenShard, 'opener'>,

@@ -3,24 +3,24 @@ import type { JournalReader } from '../journal.js';
 import { checkRecord } from '../checkpoint/checkpoint-check.js';
 import { RestoredDatabase, type RestoredEnd, type RestoredMark } from './restored-mark.js';
 
-/** Brokers that have just changed a topic's leader may for a moment not know of its latest records. */
+/** Brokers that have just changed a topic's leader may briefly not know its latest records. */
 const LOOK_AGAIN_MILLIS = 1_000;
 
 export interface RestoredPorts {
   readonly mark: RestoredMark;
-  /** Shows whatever stands there. */
+  /** Reads unchecked. */
   readonly reader: JournalReader;
   readonly topicOf: (shard: number) => string;
   readonly clock: Clock;
 }
 
-/** How far a topic goes beyond what a backup knew of it. */
+/** How far a topic extends beyond what a backup knew of it. */
 export interface Surplus extends RestoredEnd {
-  /** Of the topic. */
+  /** The last sequence of the topic. */
   readonly end: number;
 }
 
-/** By shard. Rejects where a topic does not hold what the backup knew. */
+/** By shard. Rejects if a topic lacks what the backup knew. */
 export async function surplusOf(
   { reader, topicOf, clock }: Omit<RestoredPorts, 'mark'>,
   ends: readonly RestoredEnd[],
@@ -34,8 +34,8 @@ export async function surplusOf(
 }
 
 /**
- * For a writer, before it writes anything: a restored database is fit to be written on where every topic ends as the backup knew it. All of
- * them are looked at, and the mark goes for all at once, before the first record of a new epoch makes one longer.
+ * For a writer, before it writes anything. A restored database may be written if every topic ends as the backup knew it. Checks all
+ * of them and clears all marks at once, before the first record of a new epoch makes a topic longer.
  */
 export async function checkRestored(ports: RestoredPorts): Promise<void> {
   const { mark, clock } = ports;
@@ -44,7 +44,7 @@ export async function checkRestored(ports: RestoredPorts): Promise<void> {
   if (await isMarked(ports)) await mark.remove();
 }
 
-/** Rejects where it is, and a topic goes further. */
+/** Rejects if it is marked, and a topic extends further. */
 async function isMarked(ports: RestoredPorts): Promise<boolean> {
   const ends = await ports.mark.ends();
   if (ends.length === 0) return false;

@@ -12,8 +12,8 @@ export interface RestoredEnd extends Checkpoint {
 type Database = Pick<ClientBase, 'query'>;
 
 /**
- * Tables of a backup that know a record because an owner of the database wrote after it. Projections may know later records, which owners of
- * another database wrote; the ledger does not have those.
+ * Tables of a backup that know a record because an owner of the database wrote after it. Projections may know later records, written
+ * by owners of another database; the ledger does not have those.
  */
 const KNOWING = ['journal.witness', 'journal.snapshots'];
 const FIND = `select shard, sequence, encode(hash, 'hex') as hash from journal.restored where family = $1 order by shard`;
@@ -28,7 +28,7 @@ const MOVE = `
 const FIND_ACCEPTED = `select sequence, encode(hash, 'hex') as hash from journal.accepted where family = $1 and shard = $2`;
 const IN_KAFKA = 'select family from journal.home';
 
-/** A database that is older than the journals that belong to it, as far as anybody knows. */
+/** A database that is older than its journals, as far as is known. */
 export class RestoredDatabase extends StartFault {
   constructor(what: string) {
     super(
@@ -39,8 +39,8 @@ export class RestoredDatabase extends StartFault {
 }
 
 /**
- * What a restore leaves in a database whose journals are in Kafka. While it is there no process acts on the database: the ledger lacks what
- * was settled since the backup, and the reservations what was promised.
+ * What a restore leaves in a database whose journals are in Kafka. While it is there no process acts on the database: the ledger
+ * lacks settlements since the backup, and the reservations lack new promises.
  */
 export class RestoredMark {
   constructor(
@@ -58,7 +58,7 @@ export class RestoredMark {
     throw new RestoredDatabase('nobody has found them to end where the backup does');
   }
 
-  /** The database has everything up to these records. It stays marked with them until a start finds nothing after them. */
+  /** The database is complete up to these records. It stays marked until a start finds nothing after them. */
   async accept(ends: readonly RestoredEnd[]): Promise<void> {
     const { rowCount } = await this.database.query(ACCEPT, [
       this.family,
@@ -69,19 +69,19 @@ export class RestoredMark {
     if (rowCount !== ends.length) throw new Error('the mark of the restored database has gone');
   }
 
-  /** The topics end where the database was brought to. From there its life may follow another: see `incarnationAfter`. */
+  /** The topics end at the database's position. From there it may follow another incarnation: see `incarnationAfter`. */
   async remove(): Promise<void> {
     await this.database.query(MOVE, [this.family]);
   }
 
-  /** The record up to which the database was brought, or found to be, when it had last been restored. */
+  /** The record up to which the database was complete after its last restore. */
   async accepted(shard: number): Promise<Checkpoint | undefined> {
     return (await this.database.query<Checkpoint>(FIND_ACCEPTED, [this.family, shard])).rows[0];
   }
 
   /**
-   * In the transaction that fills the database, so that there is no moment at which it can be taken for another. What was marked in
-   * the backup already stays as it was.
+   * In the transaction that fills the database, so that it is never taken for another. A mark that the backup itself contains stays
+   * unchanged.
    */
   static async set(
     database: Database,

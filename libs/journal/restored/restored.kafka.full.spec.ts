@@ -79,7 +79,7 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
     await restored();
   };
 
-  it('is written on when every topic ends where the backup did, and is like any other from then on', async () => {
+  it('is writable if every topic ends where the backup did, and is like any other from then on', async () => {
     await restored();
     expect(await marks()).toMatchObject([
       { shard: 0, sequence: 3 },
@@ -91,7 +91,7 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
     expect((await (await store()).reader.heads()).get(1)).toBe(7);
   });
 
-  it('is written on by all owners that begin at the same moment', async () => {
+  it('is writable by all owners that begin at the same moment', async () => {
     await restored();
     const own = await Promise.all(SHARDS.map(() => store()));
     const writers = await Promise.all(SHARDS.map((shard) => own[shard]!.journalOf('owner').open(shard)));
@@ -99,7 +99,7 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
     await Promise.all(writers.map((writer) => writer.close()));
   });
 
-  it('is neither written on nor shown while one topic is ahead of it, whichever shard is meant', async () => {
+  it('is neither writable nor readable while one topic is ahead of it, for any shard', async () => {
     await older(1);
     const own = await store();
     const { reader, bareReader } = own;
@@ -121,7 +121,7 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
     );
   });
 
-  it('is told how far its topics go, and is written on once all up to there was accepted, but nothing less', async () => {
+  it('learns how far its topics extend, and is writable once all of that is accepted, and nothing less', async () => {
     await older(1);
     const own = await store();
     const surplus = await own.surplus();
@@ -144,7 +144,7 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
     expect(await own.surplus()).toEqual([]);
   });
 
-  it('is refused as lost, not as older, where a topic is behind it', async () => {
+  it('is refused as lost, not as older, if a topic is shorter than it knows', async () => {
     await older(0, 1);
     const topics = new KafkajsTopics(
       { brokers: kafka().addresses, clientId: 'test' },
@@ -161,7 +161,7 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
     expect(await marks()).toHaveLength(2);
   });
 
-  it('has no mark where its journals came back with it, and keeps the first one that it was given', async () => {
+  it('has no mark if its journals were restored with it, and keeps its first mark', async () => {
     await restored();
     const first = await marks();
     await database.pool.query('update journal.witness set sequence = sequence + 1');

@@ -9,11 +9,11 @@ const place = { shard: 1, epoch: 3, sequence: 40, hash: 'ab'.repeat(32) };
 const seals = new RecordMacs('auction', [OLD]);
 const seal = seals.sealOf(place);
 
-describe('the seal of a record', () => {
-  it('is good at its own place, and nowhere else', () => {
+describe('the MAC of a record', () => {
+  it('is valid at its own position only', () => {
     expect(seals.isGood(place, seal)).toBe(true);
     const elsewhere = [{ shard: 2 }, { epoch: 4 }, { sequence: 41 }, { hash: 'ac'.repeat(32) }];
-    // The same digits, cut otherwise.
+    // The same digits, split otherwise.
     const shifted = [
       { shard: 13, epoch: 0 },
       { epoch: 34, sequence: 0 },
@@ -23,11 +23,11 @@ describe('the seal of a record', () => {
     }
   });
 
-  it('is of one family alone', () => {
+  it('belongs to one family only', () => {
     expect(new RecordMacs('execution', [OLD]).isGood(place, seal)).toBe(false);
   });
 
-  it('is none when it was changed, cut off or made without the key', () => {
+  it('is invalid if changed, cut off or made without the key', () => {
     const changed = Buffer.from(seal);
     changed[31]! ^= 1;
     const content = ['auction', place.shard, place.epoch, place.sequence, place.hash].join(' ');
@@ -37,7 +37,7 @@ describe('the seal of a record', () => {
     }
   });
 
-  it('is made with the first key, and believed under any', () => {
+  it('is made with the first key, and accepted with any', () => {
     const both = new RecordMacs('auction', [NEW, OLD]);
     expect(both.isGood(place, seal)).toBe(true);
     expect(both.sealOf(place)).toEqual(new RecordMacs('auction', [NEW]).sealOf(place));
@@ -49,23 +49,23 @@ describe('the end of a journal', () => {
   const end = { epoch: 3, sequence: 40, hash: place.hash };
 
   it.each([
-    ['with its seal', { ...end, seal }, 40],
-    ['with its seal, and long since sealed', { ...end, seal }, 2],
-    ['of no row', { ...end, seal: undefined }, undefined],
-    ['of no row, whatever stands there', { ...end, seal: Buffer.alloc(32) }, undefined],
-  ])('is gone on from: %s', (_, found, sealedFrom) => {
+    ['with its MAC', { ...end, seal }, 40],
+    ['with its MAC, long after the first one', { ...end, seal }, 2],
+    ['without a row', { ...end, seal: undefined }, undefined],
+    ['without a row, with any MAC', { ...end, seal: Buffer.alloc(32) }, undefined],
+  ])('is accepted: %s', (_, found, sealedFrom) => {
     expect(() => checkEnd(seals, 1, found, sealedFrom)).not.toThrow();
   });
 
   it.each([
-    ['without a seal', { ...end, seal: undefined }, 40, 'record 40, which has no seal'],
+    ['without a MAC', { ...end, seal: undefined }, 40, 'record 40, which has no seal'],
     [
-      'with the seal of another',
+      'with the MAC of another record',
       { ...end, sequence: 41, seal },
       40,
       'put the key back that was taken out of it',
     ],
-    ['that is too early', { ...end, seal }, 41, 'known to be sealed from 41 on'],
+    ['before the first MAC', { ...end, seal }, 41, 'known to be sealed from 41 on'],
   ])('is refused: %s', (_, found, sealedFrom, reason) => {
     const attempt = (): void => checkEnd(seals, 1, found, sealedFrom);
     expect(attempt).toThrow(JournalUnsealed);

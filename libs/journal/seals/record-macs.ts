@@ -3,15 +3,15 @@ import type { JournalEntry } from '../journal.js';
 import type { JournalFamily } from '../journal-id.js';
 import type { MacsByIndex } from '../kafka/topic-log.js';
 
-/** No other key is derived with this purpose: the MAC of a snapshot is none of a record. */
+/** No other key is derived with this purpose: the MAC of a snapshot is not valid for a record. */
 const PURPOSE = 'sotto journal seal';
 
 /** What a MAC covers: a record's position and its hash, which covers its content and every record before it. */
 export type CoveredRecord = Pick<JournalEntry, 'shard' | 'epoch' | 'sequence' | 'hash'>;
 
 /**
- * MACs of records, which cannot be made without the key. An append is whole or not there at all, so its last record alone has one: with the
- * hash chain it covers everything before.
+ * MACs of records, which need the key. An append is whole or missing, so only its last record has one: with the hash chain it
+ * covers everything before.
  */
 export class RecordMacs {
   private readonly first: KeyObject;
@@ -51,19 +51,19 @@ export function macOfAppend(seals: RecordMacs | undefined, records: readonly Jou
   return new Map([[records.length - 1, seals.sealOf(last)]]);
 }
 
-/** The MACs that the records have already. */
+/** The existing MACs of the records. */
 export function macsOf(entries: readonly JournalEntry[]): MacsByIndex {
   return new Map(entries.flatMap(({ seal }, place) => (seal === undefined ? [] : [[place, seal] as const])));
 }
 
 const KEY_BYTES = 32;
 
-/** From the same secret, another key for each purpose: no use of one can be made to give what another would. */
+/** Derives another key for each purpose from the same secret, so that no use can produce what another would. */
 export function sealingKey(secret: Buffer, purpose: string): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), purpose, KEY_BYTES)));
 }
 
-/** In a time that does not tell how much of it is right. */
+/** Compares in constant time. */
 export function isOneOf(seals: readonly Buffer[], given: Buffer): boolean {
   return seals.some((seal) => seal.length === given.length && timingSafeEqual(seal, given));
 }

@@ -5,7 +5,7 @@ import type { RecordMacs } from './record-macs.js';
 import type { QueryConfig } from 'pg';
 import type { JournalId } from '../journal-id.js';
 
-/** A journal whose end no owner has written. Another may have, and every later decision would rest on it. */
+/** A journal whose end no owner has written. Another process may have, and every later decision would rest on it. */
 export class JournalUnsealed extends StartFault {
   constructor(
     shard: number,
@@ -18,7 +18,7 @@ export class JournalUnsealed extends StartFault {
   }
 }
 
-/** Adds the last record that an owner is known to have written, from which the end can be repaired. Other errors stay as they are. */
+/** Adds the last record that an owner is known to have written, from which the end can be repaired. Other errors stay unchanged. */
 export function withLastSealed(error: unknown, shard: number, sealed: number | undefined): unknown {
   const isEnd =
     error instanceof JournalUnsealed ||
@@ -37,8 +37,8 @@ export interface FoundEnd extends JournalHead {
 }
 
 /**
- * For a writer, before it appends. A shard without a row in `journal.sealed` is believed as it stands; the table role removes the row to have a
- * journal believed anew. With a row, the last record needs the MAC of an owner's key.
+ * For a writer, before it appends. A shard without a row in `journal.sealed` is trusted as it is; the table role deletes the row to
+ * have a journal trusted again. With a row, the last record needs the MAC of an owner's key.
  */
 export function checkEnd(
   seals: RecordMacs,
@@ -64,7 +64,7 @@ export function checkEnd(
   );
 }
 
-/** From which record on a shard's appends have MACs. Only the table role can remove a row. */
+/** The first record from which a shard's appends have MACs. Only the table role can delete a row. */
 export function findSealedFrom({ family, shard }: JournalId): QueryConfig {
   return {
     text: 'select sequence from journal.sealed where family = $1 and shard = $2',

@@ -27,7 +27,7 @@ afterEach(() => Promise.all(writers.splice(0).map((writer) => writer.close())));
 
 afterAll(() => database.drop());
 
-/** Without keys: what it writes has no seals. */
+/** Without keys: its records have no MACs. */
 async function open(shard: number, ...keys: readonly Buffer[]): Promise<JournalWriter> {
   const [first, ...former] = keys;
   const seals = first === undefined ? undefined : new RecordMacs('auction', [first, ...former]);
@@ -42,7 +42,7 @@ async function open(shard: number, ...keys: readonly Buffer[]): Promise<JournalW
   return writer;
 }
 
-/** What somebody with an owner's login can do: a record that follows by all rules, and a seal of whatever kind. */
+/** What anyone with an owner's login can do: write a valid record, with any MAC. */
 async function forge(
   shard: number,
   head: JournalHead,
@@ -71,7 +71,7 @@ async function sealedFrom(shard: number): Promise<number | undefined> {
 }
 
 describe('a writer with a key', () => {
-  it("does not go on with another family's journal", async () => {
+  it("does not continue another family's journal", async () => {
     const shard = freshShard();
     const writer = await open(shard, OLD);
     for (const payload of ['"a"', '"b"']) await writer.append([payload]);
@@ -91,7 +91,7 @@ describe('a writer with a key', () => {
     await expect(another.open(shard)).rejects.toBeInstanceOf(JournalUnsealed);
   });
 
-  it('seals the last record of each append and each epoch record, from the first on', async () => {
+  it('adds a MAC to the last record of each append and to each epoch record, from the first on', async () => {
     const shard = freshShard();
     const writer = await open(shard, OLD);
     await writer.append(['"a"', '"b"', '"c"']);
@@ -110,9 +110,9 @@ describe('a writer with a key', () => {
 
 describe('a take-over', () => {
   it.each<[string, (shard: number, head: JournalHead) => Promise<void>]>([
-    ['a record without a seal', (shard, head) => forge(shard, head)],
-    ['one with the seal of the record before', forgeWithSealBefore],
-  ])('writes nothing behind %s, although its hash is right', async (_, forgery) => {
+    ['a record without a MAC', (shard, head) => forge(shard, head)],
+    ['one with the MAC of the record before', forgeWithSealBefore],
+  ])('writes nothing after %s, although its hash is right', async (_, forgery) => {
     const shard = freshShard();
     const writer = await open(shard, OLD);
     await writer.append(['"a"', '"b"']);
@@ -126,31 +126,34 @@ describe('a take-over', () => {
 
   it.each<[string, (entry: JournalEntry) => Partial<JournalEntry>]>([
     ['has a wrong hash', () => ({ hash: 'ab'.repeat(32) })],
-    ['stands far behind', ({ sequence }) => ({ sequence: sequence + 100 })],
-    ['is of an epoch that nobody began', ({ epoch }) => ({ epoch: epoch + 5 })],
-  ])('ends as damage does at a record that %s, and says from where on it is no owner’s', async (_, wrong) => {
-    const shard = freshShard();
-    const writer = await open(shard, OLD);
-    await writer.append(['"a"', '"b"']);
-    await writer.close();
-    for (const entry of [linkEvent(shard, writer.head, '"forged"')]) {
-      const { sequence, epoch, payload, hash } = { ...entry, ...wrong(entry) };
-      await database.pool.query(
-        `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash) values ('auction', $1, $2, $3, 'event', $4, decode($5, 'hex'))`,
-        [shard, sequence, epoch, payload, hash],
-      );
-    }
-    await expect(open(shard, OLD)).rejects.toMatchObject({
-      exitCode: EXIT.damaged,
-      message: expect.stringMatching(
-        /to be an owner's is 3: .* what stands from 4 on is no owner's .* take it away/,
-      ),
-    });
-    await database.pool.query('delete from journal.records where shard = $1 and sequence >= 4', [shard]);
-    expect((await open(shard, OLD)).head.sequence).toBe(4);
-  });
+    ['is far after the end', ({ sequence }) => ({ sequence: sequence + 100 })],
+    ['belongs to an epoch that never began', ({ epoch }) => ({ epoch: epoch + 5 })],
+  ])(
+    'fails as for damage at a record that %s, and names the first record that is no owner’s',
+    async (_, wrong) => {
+      const shard = freshShard();
+      const writer = await open(shard, OLD);
+      await writer.append(['"a"', '"b"']);
+      await writer.close();
+      for (const entry of [linkEvent(shard, writer.head, '"forged"')]) {
+        const { sequence, epoch, payload, hash } = { ...entry, ...wrong(entry) };
+        await database.pool.query(
+          `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash) values ('auction', $1, $2, $3, 'event', $4, decode($5, 'hex'))`,
+          [shard, sequence, epoch, payload, hash],
+        );
+      }
+      await expect(open(shard, OLD)).rejects.toMatchObject({
+        exitCode: EXIT.damaged,
+        message: expect.stringMatching(
+          /to be an owner's is 3: .* what stands from 4 on is no owner's .* take it away/,
+        ),
+      });
+      await database.pool.query('delete from journal.records where shard = $1 and sequence >= 4', [shard]);
+      expect((await open(shard, OLD)).head.sequence).toBe(4);
+    },
+  );
 
-  it('names no way back where an owner’s own record is damaged', async () => {
+  it('names no way back if an owner’s own record is damaged', async () => {
     const shard = freshShard();
     const writer = await open(shard, OLD);
     await writer.append(['"a"', '"b"']);
@@ -164,7 +167,7 @@ describe('a take-over', () => {
     await expect(attempt).rejects.not.toThrow('take it away');
   });
 
-  it('goes on when the forged record is gone', async () => {
+  it('continues once the forged record is gone', async () => {
     const shard = freshShard();
     const writer = await open(shard, OLD);
     await forge(shard, writer.head);
@@ -173,7 +176,7 @@ describe('a take-over', () => {
     expect((await open(shard, OLD)).head).toMatchObject({ sequence: 2 });
   });
 
-  it('believes a journal without a row once, and no end without a seal after that', async () => {
+  it('trusts a journal without a row once, and then no end without a MAC', async () => {
     const shard = freshShard();
     const old = await open(shard);
     await old.append(['"a"', '"b"']);
@@ -183,12 +186,12 @@ describe('a take-over', () => {
     await first.append(['"c"']);
     expect((await open(shard, OLD)).head.sequence).toBe(6);
     expect(await sealedFrom(shard)).toBe(4);
-    // Somebody writes without a key.
+    // A process writes without a key.
     await open(shard);
     await expect(open(shard, OLD)).rejects.toThrow('by somebody who is no owner');
   });
 
-  it('refuses a journal that ends before it was sealed', async () => {
+  it('refuses a journal that ends before its first MAC', async () => {
     const shard = freshShard();
     const writer = await open(shard, OLD);
     await writer.append(['"a"']);
@@ -198,7 +201,7 @@ describe('a take-over', () => {
     await expect(open(shard, OLD)).rejects.toThrow('known to be sealed from 3 on');
   });
 
-  it('believes what any of its keys has sealed, and names the cause where the key was taken away', async () => {
+  it('accepts the MACs of all its keys, and names the cause if the key was removed', async () => {
     const shard = freshShard();
     await open(shard, OLD);
     await expect(open(shard, NEW)).rejects.toThrow('put the key back that was taken out of it');
@@ -207,7 +210,7 @@ describe('a take-over', () => {
   });
 });
 
-it('a writer finds its place taken by a forged record, acknowledges nothing, and has no successor', async () => {
+it('a writer whose position a forged record took acknowledges nothing, and has no successor', async () => {
   const shard = freshShard();
   const writer = await open(shard, OLD);
   await writer.append(['"a"']);

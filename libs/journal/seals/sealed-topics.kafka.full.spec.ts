@@ -17,8 +17,8 @@ const SHARD = 0;
 const OLD = Buffer.alloc(32, 1);
 const clock = new SystemClock();
 
-/** Somebody who may write to the topics, and has no key. */
-describeWithKafka('a topic that is sealed', { anyBrokers: true }, (kafka) => {
+/** A process that may write to the topics, and has no key. */
+describeWithKafka('a topic with MACs', { anyBrokers: true }, (kafka) => {
   let journals: KeptJournals;
   beforeEach(async () => {
     journals = await KeptJournals.begin(kafka(), [SHARD]);
@@ -39,7 +39,7 @@ describeWithKafka('a topic that is sealed', { anyBrokers: true }, (kafka) => {
     (await journals.database.pool.query<{ sequence: number }>('select sequence from journal.sealed')).rows[0]
       ?.sequence;
 
-  it('has its seals beside its messages, from the first on', async () => {
+  it('has its MACs beside its messages, from the first on', async () => {
     const writer = await owner(OLD);
     await writer.append(['"a"', '"b"']);
     const records = await found();
@@ -48,7 +48,7 @@ describeWithKafka('a topic that is sealed', { anyBrokers: true }, (kafka) => {
     expect(await sealedFrom()).toBe(1);
   });
 
-  it('is not written to behind a record with a made-up seal, although its hash is right', async () => {
+  it('gets no record after one with an invented MAC, although its hash is right', async () => {
     const writer = await owner(OLD);
     await writer.append(['"a"', '"b"']);
     await writer.close();
@@ -58,7 +58,7 @@ describeWithKafka('a topic that is sealed', { anyBrokers: true }, (kafka) => {
     expect(await found()).toHaveLength(4);
   });
 
-  it('is gone on with when it was made anew without the forged end, as operations.md says', async () => {
+  it('continues once it is recreated without the forged end, as operations.md says', async () => {
     const writer = await owner(OLD);
     await writer.append(['"a"', '"b"']);
     await writer.append(['"c"']);
@@ -86,11 +86,11 @@ describeWithKafka('a topic that is sealed', { anyBrokers: true }, (kafka) => {
     ).toEqual(['"a"', '"b"', '"c"']);
   });
 
-  it('is not written to by who has no key', async () => {
+  it('is not written without a key', async () => {
     await expect(owner()).rejects.toThrow('ID_KEY is not set');
   });
 
-  it('is moved with its seals, in both directions', async () => {
+  it('keeps its MACs in moves, in both directions', async () => {
     const writer = await owner(OLD);
     await writer.append(['"a"', '"b"']);
     await writer.close();

@@ -65,7 +65,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     await admin.disconnect();
   }
 
-  it('are known up to the last record when their writer is gone, and each second while it writes', async () => {
+  it('are known up to the last record once their writer has ended, and each second while it writes', async () => {
     const own = await journals.store();
     expect([await own.reader.heads(), await own.reader.read(1, 1, WHOLE)]).toEqual([new Map(), []]);
     await journals.write('"a"', '"b"');
@@ -82,7 +82,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
   });
 
   describe('are not begun anew', () => {
-    it('when a topic was deleted', async () => {
+    it('if a topic was deleted', async () => {
       await journals.write('"a"', '"b"');
       await journals.replace(1);
       const failure = await refusal(journals.owner(1));
@@ -95,7 +95,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
       expect(await journals.topics.exists(1)).toBe(false);
     });
 
-    it('and a setting that would lose or change more is told first', async () => {
+    it('and a setting that would lose or change more is reported first', async () => {
       await journals.write('"a"', '"b"');
       await journals.replace(1, (await journals.content(1)).slice(0, 2));
       await spoil(1);
@@ -109,7 +109,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
       }
     });
 
-    it('when all of them were, or were made anew by somebody', async () => {
+    it('if all of them were deleted or recreated', async () => {
       await journals.write('"a"');
       for (const shard of SHARDS) await journals.replace(shard);
       expect((await refusal((await journals.store()).prepare())).exitCode).toBe(EXIT.damaged);
@@ -118,7 +118,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
       expect(await journals.content(0)).toEqual([]);
     });
 
-    it('when the end of one was cut off', async () => {
+    it('if the end of one was cut off', async () => {
       await journals.write('"a"', '"b"', '"c"');
       await journals.replace(0, (await journals.content(0)).slice(0, 3));
       const failure = await refusal(journals.owner(0));
@@ -131,7 +131,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
       expect(await journals.content(0)).toHaveLength(3);
     });
 
-    it('when another journal stands there', async () => {
+    it('if another journal is there', async () => {
       await journals.write('"a"');
       await journals.replace(0, await journals.content(1));
       expect((await refusal(journals.owner(0))).exitCode).toBe(EXIT.damaged);
@@ -144,7 +144,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
       expect(failure.message).toContain('is not the one that this database has seen there');
     });
 
-    it('when only a snapshot knows how far one had come', async () => {
+    it('if only a snapshot knows how far one had come', async () => {
       await journals.write('"a"', '"b"');
       const [entry] = await (await journals.store()).reader.read(0, 3, 1);
       await journals.database.pool.query(
@@ -159,7 +159,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     });
   });
 
-  it('of another cluster are not taken for those of a new one', async () => {
+  it('in another cluster are not taken for those of a new one', async () => {
     await journals.write('"a"');
     journals = await journals.besideAnother();
     begun.push(journals);
@@ -177,16 +177,16 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     await expect(own.reader.entries(0, [1])).rejects.toThrow(
       'nothing is known of the journal of shard 0 yet',
     );
-    // Nor by an empty place that a start before had found, and not settled.
+    // Nor because of an empty topic that an earlier start had found without settling.
     const empty = `insert into journal.witness select 'auction', shard, 0, decode($1, 'hex') from generate_series(0, 1) as shard`;
     await journals.database.pool.query(empty, [GENESIS]);
     expect((await refusal(own.prepare())).message).toContain('never');
   });
 
   it.each([
-    ['made', 0],
+    ['created', 0],
     ['written to', 1],
-  ])('begin although an owner died when the first topic was just %s', async (_, records) => {
+  ])('begin although an owner died when the first topic had just been %s', async (_, records) => {
     await (await journals.store()).prepare();
     if (records > 0) await journals.write('"a"');
     await journals.database.pool.query(`update journal.witness set sequence = 0, hash = decode($1, 'hex')`, [
@@ -201,7 +201,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
   });
 
   describe('are settled', () => {
-    it('by no start that is refused', async () => {
+    it('by no refused start', async () => {
       await (await journals.topics.prepare(1)).close();
       await spoil(1);
       expect((await refusal((await journals.store()).prepare())).message).toContain('cannot keep a journal');
@@ -218,7 +218,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
       ]);
     });
 
-    it('in one place only, however many owners begin at once', async () => {
+    it('in one backend only, however many owners begin at once', async () => {
       const elsewhere = `${journals.prefix}elsewhere.`;
       const places = [journals.settings(), journals.settings(elsewhere), loadConfig(kafkaSettings, {})];
       const starts = await Promise.allSettled(
@@ -237,26 +237,29 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     });
   });
 
-  describe('are shown to nobody', () => {
+  describe('are not shown', () => {
     it.each([
       ['gone', 0],
       ['cut off', 2],
-    ])('who serves them, when one is %s; whoever judges sees what stands there', async (_, left) => {
-      await journals.write('"a"', '"b"');
-      const values = await journals.content(0);
-      await journals.replace(0, left === 0 ? undefined : values.slice(0, left));
-      const { reader, bareReader } = await journals.store();
-      for (const question of [reader.heads(), reader.read(0, 1, 1), reader.entries(0, [1])]) {
-        expect((await refusal(question)).message).toContain('has seen record 3');
-      }
-      expect(await reader.read(1, 1, WHOLE)).toHaveLength(3);
-      expect((await bareReader.heads()).get(0) ?? 0).toBe(left);
-      await journals.replace(0, values);
-      const healed = (await journals.store()).reader;
-      expect((await healed.heads()).get(0)).toBe(3);
-    });
+    ])(
+      'by a process that serves them, if one is %s; a tool that examines them still reads them',
+      async (_, left) => {
+        await journals.write('"a"', '"b"');
+        const values = await journals.content(0);
+        await journals.replace(0, left === 0 ? undefined : values.slice(0, left));
+        const { reader, bareReader } = await journals.store();
+        for (const question of [reader.heads(), reader.read(0, 1, 1), reader.entries(0, [1])]) {
+          expect((await refusal(question)).message).toContain('has seen record 3');
+        }
+        expect(await reader.read(1, 1, WHOLE)).toHaveLength(3);
+        expect((await bareReader.heads()).get(0) ?? 0).toBe(left);
+        await journals.replace(0, values);
+        const healed = (await journals.store()).reader;
+        expect((await healed.heads()).get(0)).toBe(3);
+      },
+    );
 
-    it('who has read them already, when another topic takes its place', async () => {
+    it('by a process that has read them already, if another topic replaces one', async () => {
       await journals.write('"a"', '"b"');
       const { reader } = await journals.store();
       expect((await reader.heads()).get(0)).toBe(3);
@@ -266,7 +269,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     });
   });
 
-  it('are no source of a move when they are lost, and what was left behind is witnessed when they come back', async () => {
+  it('are no source of a move if they are lost, and the left ones get checkpoints when they return', async () => {
     await journals.write('"a"', '"b"');
     const move = async (from: StoreKind, to: StoreKind) =>
       moveJournals({
@@ -286,7 +289,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     await move('kafka', 'postgres');
     const left = await witnesses();
     expect(left.get(1)!.sequence).toBe(4);
-    // What is left in Kafka may go: the journals are not there any more, and are copied whole.
+    // The copy that is left in Kafka may go: the journals moved away, and are copied whole.
     await journals.replace(0);
     const moved = await move('postgres', 'kafka');
     for (const { shard, records, hash } of moved) {

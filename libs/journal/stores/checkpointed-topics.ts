@@ -28,7 +28,7 @@ export interface CheckpointedTopicsPorts {
   readonly clock: Clock;
 }
 
-/** The process that writes. */
+/** The writing process. */
 export interface Opener {
   /** Its name in epoch records. */
   readonly opener: string;
@@ -44,11 +44,11 @@ interface Found {
   readonly isThere: boolean;
 }
 
-/** The checkpoints decide which topics are made, which are opened, and which are refused. */
+/** Decides by the checkpoints which topics are created, opened or refused. */
 export class CheckpointedTopics {
   constructor(private readonly ports: CheckpointedTopicsPorts) {}
 
-  /** Whether the shard has a checkpoint. Rejects where the topic does not have that record. */
+  /** Whether the shard has a checkpoint. Rejects if the topic lacks that record. */
   async check(shard: number): Promise<boolean> {
     const { topics, checkpoints, reader, clock } = this.ports;
     const last = await checkpoints.newest(shard);
@@ -62,7 +62,7 @@ export class CheckpointedTopics {
     return true;
   }
 
-  /** The same for readers that serve: a restored database serves nothing before a start has found that it belongs to its topics. */
+  /** The same for readers that serve: a restored database serves nothing until a start has found that it belongs to its topics. */
   async checkToShow(shard: number): Promise<boolean> {
     await new RestoredMark(this.ports.pool, this.ports.family).refuse();
     return await this.check(shard);
@@ -73,13 +73,13 @@ export class CheckpointedTopics {
     await checkRestored(this.restored).catch(unlessUnreadable);
   }
 
-  /** How far the topics go beyond what a restored database knows of them; empty for any other. */
+  /** How far the topics extend beyond what a restored database knows of them; empty for any other. */
   async surplus(): Promise<Surplus[]> {
     const ends = await this.restored.mark.ends();
     return await surplusOf(this.restored, ends).catch(unlessUnreadable);
   }
 
-  /** Makes the topics that no record was ever seen in; all are looked at before the first is made. */
+  /** Creates the topics in which no record was ever seen; all are checked before the first is created. */
   async have(shards: readonly number[]): Promise<void> {
     const { topics, checkpoints } = this.ports;
     for (const { shard, isNew, isThere } of await this.lookAtAll(shards)) {
@@ -88,7 +88,7 @@ export class CheckpointedTopics {
     }
   }
 
-  /** The same checks for readers; makes nothing. A lost topic is reported as lost, and not as what reading meets first. */
+  /** The same checks for readers; creates nothing. Reports a lost topic as lost, and not as the first read error. */
   async refuseLost(shards: readonly number[]): Promise<void> {
     await this.lookAtAll(shards);
   }
@@ -115,7 +115,7 @@ export class CheckpointedTopics {
       if (!(await checkpoints.advance(shard, located()))) {
         throw new JournalUnavailable(shard, 'another writer has taken the shard since');
       }
-      // After the record: until it stands the former writer may go on.
+      // After the record: until then the former writer may continue.
       await pool.query(noteSealedFrom({ family, shard }, writer.head.sequence));
     } catch (error) {
       await writer.close();
@@ -129,7 +129,7 @@ export class CheckpointedTopics {
     return { mark: new RestoredMark(pool, family), reader, topicOf: (shard) => topics.nameOf(shard), clock };
   }
 
-  /** What this database has seen of the topic itself, and up to where it was brought when it had been restored. */
+  /** What this database has seen of the topic itself, and how far a restore brought it. */
   private async known(shard: number): Promise<Checkpoint[]> {
     const { family, checkpoints, pool } = this.ports;
     const accepted = new RestoredMark(pool, family).accepted(shard);
@@ -152,8 +152,8 @@ export class CheckpointedTopics {
   }
 
   /**
-   * What would not keep a journal is refused here, and so is what is not as the database knows it. In this order: damage may be no more
-   * than what a wrong setting has made of a topic, and is not to hide it.
+   * Refuses a topic that is unfit for a journal, or not as the database knows it. In this order: damage may be only the effect of a
+   * wrong setting, and must not hide it.
    */
   private async look(shard: number, isSettled: boolean): Promise<Found> {
     const { topics, checkpoints } = this.ports;
@@ -181,7 +181,7 @@ function unlessUnreadable(error: unknown): never {
   return unreadable(error);
 }
 
-/** The topics were found a moment ago, so a leader has gone since, unless the broker named another reason. */
+/** The topics existed a moment ago, so a leader has gone since, unless the broker named another reason. */
 function unreadable(error: unknown): never {
   if (isNotAllowed(error)) throw rightMissing(messageOf(error));
   throw new KafkaUnsettled(`the topics of the journals cannot be read: ${messageOf(error)}`);

@@ -19,31 +19,31 @@ export interface JournalStore {
   /** Reads unchecked, for tools that examine a journal. */
   readonly bareReader: BareReader;
   /**
-   * For writers. The first that opens a shard settles that the journals are here. `onFault` receives a checkpoint that could not be written.
+   * For writers. The first one that opens a shard settles that the journals are here. `onFault` receives a failed checkpoint.
    */
   journalOf(opener: string, onFault?: (error: unknown) => void): Journal;
   /** For a mover, which holds the journals alone: opens a shard so that no other writer goes on here. */
   journalOfMover(opener: string): Journal;
-  /** Makes what every shard's journal will be kept in, and settles the backend. Refuses what would not keep a journal, or has lost it. */
+  /** Creates the store of every shard's journal, and settles the backend. Refuses a store that is unfit, or has lost a journal. */
   prepare(): Promise<void>;
-  /** Refuses what has lost its journal, or would not keep one. Makes nothing, and settles nothing. */
+  /** Refuses a store that has lost a journal, or is unfit. Creates nothing, and settles nothing. */
   checkFit(): Promise<void>;
-  /** Refuses what has lost a journal that was seen here, by its beginning or its end, and writes nothing. */
+  /** Refuses a store that has lost the beginning or the end of a journal seen here, and writes nothing. */
   refuseLost(): Promise<void>;
-  /** The shard's journal was found to be here, up to this record. */
+  /** Records that the shard's journal was found here, up to this record. */
   remember(shard: number, head: Pick<JournalHead, 'sequence' | 'hash'>): Promise<void>;
   /** What the database remembers of this backend; undefined for the database itself. */
   backend(): Promise<KafkaBackend | undefined>;
   /** Receives journals that are moved here. */
   receiver(): JournalReceiver;
-  /** How far each shard goes beyond what a restored database knows of it; empty for any other database. Refuses where it lacks that. */
+  /** How far each shard extends beyond what a restored database knows of it; empty for any other database. Refuses if it lacks that. */
   surplus(): Promise<readonly Surplus[]>;
-  /** What stands beside the records of a shard; undefined where nothing can. */
+  /** The messages beside the records of a shard; undefined if there cannot be any. */
   survey(shard: number): Promise<TopicSurvey | undefined>;
   close(): Promise<void>;
 }
 
-/** Appends records of another copy of the journal as they are, epochs and hashes included. Its user holds the JournalLock alone. */
+/** Appends records of another copy of the journal unchanged, epochs and hashes included. Its user holds the JournalLock alone. */
 export interface JournalReceiver {
   /** The last record of the shard, or the head before the first. */
   head(shard: number): Promise<JournalHead>;
@@ -52,14 +52,14 @@ export interface JournalReceiver {
   close(): Promise<void>;
 }
 
-/** Throws where the entry does not follow the head. */
+/** Throws if the entry does not follow the head. */
 export function checkFollows(shard: number, head: JournalHead, first: JournalEntry): void {
   if (first.sequence === head.sequence + 1 && first.previousHash === head.hash) return;
   throw new JournalCorrupt(shard, first.sequence, `it does not follow record ${head.sequence}`);
 }
 
 export interface StorePorts extends Patience {
-  /** Whose journals these are. */
+  /** The family of these journals. */
   readonly family: JournalFamily;
   readonly databaseUrl: string;
   readonly pool: Pool;
@@ -67,11 +67,11 @@ export interface StorePorts extends Patience {
   readonly instance: string;
   /** Needed to write. */
   readonly seals?: RecordMacs | undefined;
-  /** All that the family may have. */
+  /** All shards that the family may have. */
   readonly shards: readonly number[];
 }
 
-/** No owner goes on after a record without a MAC, so no writer begins without keys. */
+/** No owner continues after a record without a MAC, so no writer begins without keys. */
 export function sealsOf({ seals }: StorePorts): RecordMacs {
   if (seals !== undefined) return seals;
   throw new ConfigFault([

@@ -17,7 +17,7 @@ import { type JournalReceiver, type JournalStore, sealsOf, type StorePorts } fro
 import { untilSettled } from './until-settled.js';
 import { CheckpointedTopics, type Opener } from './checkpointed-topics.js';
 
-/** Journals in Kafka, a topic a shard. */
+/** Journals in Kafka, one topic a shard. */
 export class KafkaStore implements JournalStore {
   readonly kind = 'kafka';
   readonly reader: JournalReader;
@@ -129,13 +129,13 @@ export class KafkaStore implements JournalStore {
     return { opener, seals: sealsOf(this.ports) };
   }
 
-  /** In this order: with the lock held the journals are not moved, so the backend stays until the lock is lost. */
+  /** In this order: while the lock is held the journals are not moved, so the backend stays until the lock is lost. */
   private async checkHeld(home: KafkaBackend): Promise<void> {
     await this.lock.confirmShared();
     await new JournalBackend(this.ports.pool, this.family).check(home);
   }
 
-  /** A refused start settles nothing, and nothing is settled before the topics are there. */
+  /** A refused start settles nothing, and nothing is settled before the topics exist. */
   private async have(shards: readonly number[]): Promise<void> {
     const { pool } = this.ports;
     const home = await this.backend();

@@ -9,7 +9,7 @@ import { KafkaStore } from './kafka-store.js';
 import { PostgresStore } from './postgres-store.js';
 
 /**
- * Chooses the backend: Kafka where its brokers are named, else PostgreSQL. Refuses where the database remembers another.
+ * Chooses the backend: Kafka if its brokers are named, else PostgreSQL. Refuses if the database remembers another one.
  */
 export async function openJournalStore(settings: KafkaSettings, ports: StorePorts): Promise<JournalStore> {
   const isInKafka = settings.KAFKA_BROKERS !== undefined;
@@ -26,7 +26,7 @@ export async function openStoreToRead(settings: KafkaSettings, ports: StorePorts
   return await openJournalStore(settings, ports);
 }
 
-/** For tools that want one of the two, wherever the journals are kept. */
+/** For tools that need one of the two, wherever the journals are. */
 export async function storeOfKind(
   kind: StoreKind,
   settings: KafkaSettings,
@@ -38,7 +38,7 @@ export async function storeOfKind(
   return new KafkaStore(ports, address, settings.KAFKA_TOPIC_PREFIX);
 }
 
-/** A reader may start before the database does; a writer asks again. */
+/** A reader may start before the database does; a writer checks again. */
 function unlessAway(error: unknown): void {
   if (!isUnanswered(error)) throw error;
 }

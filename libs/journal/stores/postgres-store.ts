@@ -54,7 +54,7 @@ export class PostgresStore implements JournalStore {
     return Promise.resolve(undefined);
   }
 
-  /** The journals and everything beside them are one database: they go and come back together. */
+  /** The journals and everything beside them are one database: they are lost and restored together. */
   remember(): Promise<void> {
     return Promise.resolve();
   }
@@ -63,7 +63,7 @@ export class PostgresStore implements JournalStore {
     return new PostgresReceiver(this.ports.pool, this.ports.family);
   }
 
-  /** What is restored with its journals lacks nothing of them. */
+  /** Journals that are restored with their database lack nothing. */
   surplus(): Promise<readonly Surplus[]> {
     return Promise.resolve([]);
   }

@@ -14,12 +14,12 @@ import type { JournalStore } from './journal-store.js';
 jest.setTimeout(60_000);
 
 const SHARD = 0;
-/** Longer than a writer relies on what it has heard. */
+/** Longer than a writer relies on its last check. */
 const SILENT_MILLIS = 300;
 const clock = new SystemClock();
 
-/** Somebody deletes a topic and makes it anew, with something else in it. */
-describeWithKafka('a topic that is another one since', { anyBrokers: true }, (kafka) => {
+/** Deletes a topic and recreates it with other content. */
+describeWithKafka('a replaced topic', { anyBrokers: true }, (kafka) => {
   let journals: KeptJournals;
   beforeEach(async () => {
     journals = await KeptJournals.begin(kafka(), [SHARD]);
@@ -29,7 +29,7 @@ describeWithKafka('a topic that is another one since', { anyBrokers: true }, (ka
   const write = (...payloads: readonly string[]): Promise<void> => journals.write(...payloads);
   const content = (): Promise<LogMessage[]> => journals.content(SHARD);
   const replace = (messages: readonly LogMessage[]): Promise<void> => journals.replace(SHARD, messages);
-  /** Those of a journal that somebody else has written. */
+  /** The records of a foreign journal. */
   const foreign = async (records: number): Promise<LogMessage[]> => {
     const others = journals.topicsAt(`${journals.prefix}others.`);
     const writer = await new KafkaJournal({
@@ -43,13 +43,13 @@ describeWithKafka('a topic that is another one since', { anyBrokers: true }, (ka
     return await journals.content(SHARD, others);
   };
 
-  it('is told from the known one by the place where the last known record stood', async () => {
+  it('is recognised by the offset of the last known record', async () => {
     await write('"a"', '"b"');
     const { rows } = await journals.database.pool.query('select epoch, log_offset from journal.witness');
     expect(rows).toEqual([{ epoch: 1, log_offset: 2 }]);
   });
 
-  it('is opened by a database that knows no place yet, which learns it', async () => {
+  it('is opened by a database that knows no offset yet, which learns it', async () => {
     await write('"a"');
     await journals.database.pool.query('update journal.witness set epoch = null, log_offset = null');
     await write('"b"');
@@ -61,9 +61,9 @@ describeWithKafka('a topic that is another one since', { anyBrokers: true }, (ka
 
   describe('while its owner is stopped', () => {
     it.each([
-      ['foreign records, more than there were', async () => foreign(9)],
-      ['its own records at other places', async () => [(await foreign(2))[0]!, ...(await content())]],
-    ])('stops everybody who begins: %s', async (_, made) => {
+      ['more foreign records than there were own ones', async () => foreign(9)],
+      ['its own records at other offsets', async () => [(await foreign(2))[0]!, ...(await content())]],
+    ])('blocks every start: %s', async (_, made) => {
       await write('"a"', '"b"');
       const values = await made();
       await replace(values);
@@ -83,7 +83,7 @@ describeWithKafka('a topic that is another one since', { anyBrokers: true }, (ka
       expect(await content()).toHaveLength(values.length);
     });
 
-    it('stops who would begin with its end, where another journal goes on behind the known record', async () => {
+    it('blocks a start from its end if another journal continues after the known record', async () => {
       await write('"a"', '"b"');
       await replace([...(await content()), ...(await foreign(24)).slice(3)]);
       const own = await journals.store();
@@ -94,7 +94,7 @@ describeWithKafka('a topic that is another one since', { anyBrokers: true }, (ka
   });
 
   describe('while its owner runs', () => {
-    /** Three records have been written and nothing for a while; the topic is another since. */
+    /** Three records were written, then nothing for a while; the topic has been replaced since. */
     const replacedUnder = async (records: number): Promise<{ writer: JournalWriter; own: JournalStore }> => {
       const values = await foreign(Math.max(2, records));
       const own = await journals.store();
@@ -105,14 +105,14 @@ describeWithKafka('a topic that is another one since', { anyBrokers: true }, (ka
       return { writer, own };
     };
 
-    it.each([0, 8])('acknowledges nothing any more: %d foreign records', async (records) => {
+    it.each([0, 8])('acknowledges nothing more: %d foreign records', async (records) => {
       const { writer } = await replacedUnder(records);
       await pause(clock, SILENT_MILLIS);
       await expect(writer.append(['"c"'])).rejects.toBeInstanceOf(JournalFailure);
       expect(writer.health()).toMatchObject({ ok: false });
     });
 
-    it.each([0, 8])('lets nobody read any more: %d foreign records', async (records) => {
+    it.each([0, 8])('allows no more reads: %d foreign records', async (records) => {
       const { writer, own } = await replacedUnder(records);
       await expect(writer.confirm()).rejects.toBeInstanceOf(JournalFailure);
       const looks = async (): Promise<void> => {
@@ -124,7 +124,7 @@ describeWithKafka('a topic that is another one since', { anyBrokers: true }, (ka
       await expect(looks()).rejects.toThrow(/is not the one that was read|before what was read|is corrupt/);
     });
 
-    it('is noticed by an owner that nobody asks', async () => {
+    it('is noticed by an idle owner', async () => {
       const { writer } = await replacedUnder(3);
       await until(clock, () => !writer.health().ok);
       expect(writer.health()).toMatchObject({
@@ -132,7 +132,7 @@ describeWithKafka('a topic that is another one since', { anyBrokers: true }, (ka
       });
     });
 
-    it('is not suspected where nothing has happened', async () => {
+    it('is not suspected if nothing has happened', async () => {
       const writer = await journals.owner(SHARD);
       await writer.append(['"a"']);
       await pause(clock, 2_500);

@@ -6,7 +6,7 @@ import { untilSettled } from './until-settled.js';
 
 const UNSETTLED = new KafkaUnsettled('nobody leads');
 
-/** How often somebody asks who gets these refusals, one after the other and the last for ever, what is told, and how it ends. */
+/** Returns how often the start asks, given these refusals in order and the last one for ever; what is logged; and how it ends. */
 async function asked(
   refusals: readonly Error[],
   stopping?: AbortSignal,
@@ -23,19 +23,19 @@ async function asked(
   return { times, told, end };
 }
 
-it('a start waits for brokers that settle who leads for half a minute, says so once, and then why it does not go on', async () => {
+it('a start waits half a minute for brokers that elect a leader, logs that once, and then the reason of its failure', async () => {
   const { times, told, end } = await asked([UNSETTLED]);
   expect(end).toBe(UNSETTLED);
   expect(told).toEqual(['nobody leads; waiting up to 30 s for its brokers to settle that']);
   expect(times).toBeGreaterThan(20);
 });
 
-it('waits for nothing else, also where it comes later', async () => {
+it('waits for no other fault, even a later one', async () => {
   const wrong = new StartFault('its user has no right');
   expect(await asked([wrong])).toEqual({ times: 1, told: [], end: wrong });
   expect(await asked([UNSETTLED, wrong])).toMatchObject({ times: 2, end: wrong });
 });
 
-it('does not hold up who stops it', async () => {
+it('does not delay a stop', async () => {
   expect(await asked([UNSETTLED], AbortSignal.abort())).toEqual({ times: 1, told: [], end: UNSETTLED });
 });

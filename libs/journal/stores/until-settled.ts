@@ -8,13 +8,13 @@ const AGAIN_MILLIS = 500;
 /** How to wait. */
 export interface Patience {
   readonly clock: Clock;
-  /** Receives once why there is nothing yet. */
+  /** Receives once the reason of the wait. */
   readonly tell?: ((line: string) => void) | undefined;
   /** Ends the waiting. */
   readonly stopping?: AbortSignal | undefined;
 }
 
-/** A broker that was killed a moment ago is no reason not to start: a running owner waits as long for the next leader. */
+/** A broker that was killed a moment ago must not prevent a start: a running owner waits as long for the next leader. */
 export async function untilSettled<T>(
   { clock, tell, stopping }: Patience,
   work: () => Promise<T>,

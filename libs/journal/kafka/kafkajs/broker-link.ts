@@ -13,8 +13,8 @@ const SILENT = 0;
 const logger = loggers.createLogger({ level: SILENT, logCreator: () => () => undefined });
 
 /**
- * One connection to one broker. Frames, TLS and SASL are kafkajs's; whom to ask, for how long and how often is not. A connection
- * that has once failed to answer is never asked again.
+ * One connection to one broker. kafkajs does frames, TLS and SASL; we decide whom to ask, how long and how often. A connection
+ * that has once failed to reply is not used again.
  */
 export class BrokerLink {
   private sockets: Socket[] = [];
@@ -40,7 +40,7 @@ export class BrokerLink {
       },
       connectionTimeout: CONNECT_MILLIS,
       requestTimeout: CONNECT_MILLIS,
-      // Every question has a time of its own.
+      // Every request has its own timeout.
       enforceRequestTimeout: false,
     });
   }
@@ -64,7 +64,7 @@ export class BrokerLink {
     return answer(await within(this.clock, withinMillis, sent));
   }
 
-  /** Whatever is under way here fails now; the broker may still carry it out. */
+  /** Requests in flight fail now; the broker may still carry them out. */
   close(): void {
     this.isClosed = true;
     for (const socket of this.sockets.splice(0)) socket.destroy(new Error('the connection was given up'));
@@ -79,7 +79,7 @@ export class BrokerLink {
   }
 }
 
-/** Rejects when work takes longer. Its result is ignored then. */
+/** Rejects if work takes longer. Its result is then ignored. */
 export async function within<T>(clock: Clock, millis: number, answer: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const cancel = clock.after(millis, () => {
@@ -93,7 +93,7 @@ export async function within<T>(clock: Clock, millis: number, answer: Promise<T>
   }
 }
 
-/** What a broker has answered, also where kafkajs gave up after several such answers, or tells them topic by topic; empty where none has. */
+/** The broker's error codes, also after kafkajs gave up on several replies, or lists them topic by topic; empty if there are none. */
 export function typeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   if ('type' in error && typeof error.type === 'string') return error.type;
@@ -103,7 +103,7 @@ export function typeOf(error: unknown): string {
 
 const NOISE = 'Connection error: ';
 
-/** kafkajs says of what the socket has said that it is an error of the connection, and OpenSSL ends what it says with a line break. */
+/** kafkajs reports socket errors as errors of the connection, and OpenSSL ends its messages with a line break. */
 export function inPlainWords(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { message, cause } = error;

@@ -3,7 +3,7 @@ const SLICES = 8;
 const VALUES = 256;
 const TABLES = tables();
 
-/** The checksum of record batches (Castagnoli), eight bytes at a time: it is most of what writing a batch costs. */
+/** The checksum of record batches (Castagnoli), eight bytes at a time: it is most of the cost of a batch. */
 export function crc32c(bytes: Buffer): number {
   const [t0, t1, t2, t3, t4, t5, t6, t7] = TABLES;
   const whole = bytes.length - (bytes.length % SLICES);

@@ -11,12 +11,12 @@ jest.setTimeout(60_000);
 const SHARD = 0;
 const APPENDS = 12;
 const IN_EACH = 3;
-/** Of the appends: others stand before it and behind it. */
+/** The damaged append: others stand before and after it. */
 const DAMAGED = 8;
 /** The first record begins the epoch; `DAMAGED` appends are sound. */
 const SOUND = 1 + DAMAGED * IN_EACH;
 
-describeWithKafka('a batch of which a disk has changed the length', {}, (kafka) => {
+describeWithKafka('a batch whose length a disk has changed', {}, (kafka) => {
   let journals: KeptJournals;
   beforeEach(async () => {
     journals = await KeptJournals.begin(kafka(), [SHARD]);
@@ -28,7 +28,7 @@ describeWithKafka('a batch of which a disk has changed the length', {}, (kafka) 
   });
   afterEach(() => journals.dispose());
 
-  /** Changes a byte of the damaged batch's length where its broker has it on its disk. */
+  /** Changes a byte of the damaged batch's length in the broker's file. */
   const spoil = async (byte: number, bits: number): Promise<void> => {
     const folder = kafka().own!.brokers[0]!.place.folder;
     const topic = `${journals.topics.nameOf(SHARD)}-0`;
@@ -44,9 +44,9 @@ describeWithKafka('a batch of which a disk has changed the length', {}, (kafka) 
   };
 
   it.each([
-    ['less than nothing', 0, 0x80],
+    ['a negative number', 0, 0x80],
     ['more than the log has', 1, 0x10],
-  ])('to %s hides no record before it, one by one or together', async (_, byte, bits) => {
+  ])('to %s hides no record before it, read singly or together', async (_, byte, bits) => {
     await spoil(byte, bits);
     const { bareReader: reader } = await journals.store();
     expect(await reader.heads()).toEqual(new Map([[SHARD, SOUND + 1]]));

@@ -34,8 +34,8 @@ function answer({ code = 0, topics = 1, otherBroker = -1, records = NO_RECORDS }
   return Buffer.concat([...head, ...topic, ...partition, int32(records.length), records]);
 }
 
-describe('an answer to a fetch', () => {
-  it('has its messages, and how far the topic went when the broker looked', () => {
+describe('a fetch reply', () => {
+  it('has its messages, and the end of the topic at that time', () => {
     const records = writeBatch([Buffer.from('a'), Buffer.from('b')], 0n, new Map());
     const { end, messages } = readFetchAnswer(answer({ records }), 1);
     expect([end, messages]).toEqual([Number(END), [{ offset: 1, value: Buffer.from('b') }]]);
@@ -43,13 +43,13 @@ describe('an answer to a fetch', () => {
   });
 
   it.each<[string, Parameters<typeof answer>[0], string]>([
-    ['a broker that slows its clients down names no topic', { topics: 0 }, 'without its topic'],
+    ['a throttling broker names no topic', { topics: 0 }, 'without its topic'],
     [
-      'a leader that names another broker gives none',
+      'a leader that names another broker returns no messages',
       { otherBroker: 2 },
       'sends its readers to another broker',
     ],
-  ])('is no word about the log where %s', (_, given, said) => {
+  ])('says nothing about the log if %s', (_, given, said) => {
     expect(() => readFetchAnswer(answer(given), 1)).toThrow(said);
   });
 
@@ -57,7 +57,7 @@ describe('an answer to a fetch', () => {
     [2, 'CORRUPT_MESSAGE'],
     [6, 'NOT_LEADER_FOR_PARTITION'],
     [-1, 'UNKNOWN'],
-  ])('says with code %d: %s', (code, type) => {
+  ])('means with code %d: %s', (code, type) => {
     let failure: unknown;
     try {
       readFetchAnswer(answer({ code }), 1);

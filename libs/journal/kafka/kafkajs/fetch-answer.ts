@@ -2,9 +2,9 @@ import errors from 'kafkajs/src/protocol/error.js';
 import { readBatches, type Batches } from './record-batches.js';
 
 export interface FetchAnswer extends Batches {
-  /** kafkajs heeds it: how long the broker wants to be left alone. */
+  /** How long the broker wants no requests; kafkajs obeys. */
   readonly clientSideThrottleTime: number;
-  /** Behind the last message that was durable when the broker looked for these. */
+  /** The offset after the last durable message at the time of the reply. */
   readonly end: number;
   /** Offset of the first message that the topic still has. */
   readonly start: number;
@@ -14,10 +14,10 @@ const INT16 = 2;
 const INT32 = 4;
 const INT64 = 8;
 const ABORTED_TRANSACTION = 2 * INT64;
-/** Where a cluster has readers ask brokers that are near, the leader may name one. */
+/** A leader may name a nearer broker to read from, if the cluster is set so. */
 const NO_OTHER = -1;
 
-/** Version 11 of the answer to a fetch of one partition; messages before `offset` that came along are left out. */
+/** Parses version 11 of the fetch reply for one partition; leaves out messages before `offset`. */
 export function readFetchAnswer(payload: Buffer, offset: number): FetchAnswer {
   const clientSideThrottleTime = payload.readInt32BE(0);
   check(payload.readInt16BE(INT32));
@@ -32,7 +32,7 @@ export function readFetchAnswer(payload: Buffer, offset: number): FetchAnswer {
   const start = Number(payload.readBigInt64BE(at + INT16 + 2 * INT64));
   at += INT16 + 3 * INT64;
   at += INT32 + Math.max(0, payload.readInt32BE(at)) * ABORTED_TRANSACTION;
-  // It gives nothing itself then, which must not be taken for a log that has lost something.
+  // It returns no messages then, which must not be taken for a log that has lost something.
   if (payload.readInt32BE(at) !== NO_OTHER) throw new Error('the leader sends its readers to another broker');
   at += INT32;
   const size = Math.max(0, payload.readInt32BE(at));

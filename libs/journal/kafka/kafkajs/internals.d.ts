@@ -1,5 +1,5 @@
 /**
- * The parts of kafkajs below its producer and consumer: one connection, and what goes over it. The version is pinned and the package
+ * The parts of kafkajs below its producer and consumer: one connection and its requests. The version is pinned and the package
  * finished, so these files do not change: see docs/decisions/0046.
  */
 declare module 'kafkajs/src/network/connection.js' {

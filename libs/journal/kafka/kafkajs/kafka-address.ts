@@ -2,14 +2,14 @@ import type { ISocketFactory, SASLOptions } from 'kafkajs';
 import type { ConnectionOptions } from 'node:tls';
 
 export interface KafkaAddress {
-  /** `host:port` of some brokers; those tell of the others. */
+  /** `host:port` of some brokers; these name the others. */
   readonly brokers: readonly string[];
   readonly clientId: string;
   readonly ssl?: ConnectionOptions;
   readonly sasl?: SASLOptions;
-  /** How connections are made, where it is not straight to where the brokers say they are. */
+  /** Opens connections, if not directly to the brokers' advertised addresses. */
   readonly socketFactory?: ISocketFactory;
-  /** After this long a connection that does not answer a read is given up. */
+  /** A connection without a reply to a read for this long is closed. */
   readonly readWithinMillis?: number;
 }
 

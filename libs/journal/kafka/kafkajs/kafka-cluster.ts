@@ -2,7 +2,7 @@ import plainSockets from 'kafkajs/src/network/socketFactory.js';
 import { type HostAndPort, hostAndPort, type KafkaAddress } from './kafka-address.js';
 import type { ISocketFactory } from 'kafkajs';
 
-/** A broker that was named, or stands where one is said to be, and belongs to another Kafka. */
+/** A broker, configured or advertised, that belongs to another Kafka. */
 export class StrangeBroker extends Error {
   override readonly name = 'StrangeBroker';
 
@@ -16,15 +16,15 @@ export class StrangeBroker extends Error {
 }
 
 export interface ClusterPorts {
-  /** The id of the cluster that is known to have the journals; undefined before that is settled. */
+  /** The id of the cluster that is known to have the journals; undefined until that is settled. */
   readonly settled?: () => Promise<string | undefined>;
   /** Receives a line once for each broker that is left out because it belongs to another cluster. */
   readonly tell?: ((line: string) => void) | undefined;
 }
 
 /**
- * The one Kafka that a process asks and writes to, by the id that every answer about its brokers holds. Names say nothing of that: one of
- * another Kafka may stand among them, or have come to an address since. See docs/decisions/0061.
+ * The one Kafka that a process uses, by the id in every reply about its brokers. Names do not prove that: a configured broker may
+ * belong to another Kafka, or its address may have changed hands. See docs/decisions/0061.
  */
 export class KafkaCluster {
   private known: string | undefined;
@@ -39,12 +39,12 @@ export class KafkaCluster {
     this.known ??= await this.ports.settled?.();
   }
 
-  /** Whether a broker has been left for belonging to another. */
+  /** Whether a broker was left out because it belongs to another cluster. */
   isStrange(broker: string): boolean {
     return this.strange.has(broker);
   }
 
-  /** Throws for a broker of another cluster: nothing more may be asked of it then. */
+  /** Throws for a broker of another cluster: it must get no further requests. */
   admit(broker: string, clusterId: string): void {
     const expected = this.known ?? (this.first ??= clusterId);
     if (clusterId === expected) return;
@@ -62,8 +62,8 @@ export function nameOf({ host, port }: HostAndPort): string {
 }
 
 /**
- * The brokers that were named, as kafkajs takes them: it cuts an address at its first colon, so one of IPv6 goes by a name without any
- * until its socket is made.
+ * The configured brokers as kafkajs accepts them: it cuts an address at its first colon, so an IPv6 address gets a name until
+ * its socket is made.
  */
 export function seedBrokers({
   brokers,

@@ -31,7 +31,7 @@ import { isNotAllowed, namingRight, type Right } from './rights.js';
 const READ_MILLIS = 5_000;
 const NO_SEALS: MacsByIndex = new Map();
 
-/** A broker that answers a send with one of these has not touched its log, and will not the next time either. */
+/** With these errors a broker has not touched its log, and a retry will not help. */
 const FINAL_REFUSALS: ReadonlySet<string> = new Set([
   'MESSAGE_TOO_LARGE',
   'RECORD_LIST_TOO_LARGE',
@@ -46,19 +46,19 @@ const FINAL_REFUSALS: ReadonlySet<string> = new Set([
   'CLUSTER_AUTHORIZATION_FAILED',
 ]);
 /**
- * One of these has not touched its log but may do so later. That it does not lead is not among them: a leader that is deposed
- * while it waits for its followers says the same, and they may have the batch.
+ * With these errors a broker has not touched its log, and a retry may help. "Not leader" is not among them: a leader that is
+ * deposed while it waits for its followers says the same, and they may have the batch.
  */
 const REFUSALS: ReadonlySet<string> = new Set(['NOT_ENOUGH_REPLICAS', ...FINAL_REFUSALS]);
 const NO_TOPIC = 'UNKNOWN_TOPIC_OR_PARTITION';
 const OUT_OF_RANGE = 'OFFSET_OUT_OF_RANGE';
 const CORRUPT = 'CORRUPT_MESSAGE';
-/** Of its log: the broker that was asked is the right one. */
+/** Errors about the log itself: the right broker was asked. */
 const ANSWERS: ReadonlySet<string> = new Set([OUT_OF_RANGE, CORRUPT]);
-/** What a broker says that has stumbled over its own log, and over much else. */
+/** The errors of a broker with a damaged log, and of many other causes. */
 const STUMBLED = 'UNKNOWN';
 const LEAST_BYTES = 1;
-/** Of the messages of one batch, for who begins to read within it. */
+/** Bytes for the messages of one batch, for a read that begins inside it. */
 const MOST_AHEAD = 1_024;
 const AHEAD_FACTOR = 4;
 
@@ -71,7 +71,7 @@ function onlyNotAllowed(error: unknown): void {
   if (isNotAllowed(error)) throw error;
 }
 
-/** One topic of a cluster. It has one connection for itself, to the topic's leader. */
+/** One topic of a cluster, with its own connection to the topic's leader. */
 export class KafkajsLog implements TopicLog {
   private readonly finder: LeaderFinder;
   private readonly looks: RetryingFetch;
@@ -107,8 +107,8 @@ export class KafkajsLog implements TopicLog {
   }
 
   /**
-   * Rejects where the user may not write. Nothing is sent: a broker looks at the right first, and refuses an append of nothing then. Whatever
-   * else it says is for the first append to hear.
+   * Rejects if the user may not write. Nothing is written: a broker checks the right first, and then refuses an empty append. The
+   * first real append meets any other error.
    */
   async mayWrite(): Promise<void> {
     const asked = {
@@ -121,7 +121,7 @@ export class KafkajsLog implements TopicLog {
     await this.once(appending(asked)).catch(onlyNotAllowed);
   }
 
-  /** Rejects where the user may not read; for the rest as above. */
+  /** Rejects if the user may not read; otherwise as above. */
   async mayRead(): Promise<void> {
     await this.once(messagesFrom(this.topic, 0, LEAST_BYTES)).catch(onlyNotAllowed);
   }
@@ -173,8 +173,8 @@ export class KafkajsLog implements TopicLog {
   }
 
   /**
-   * To find a message inside a batch a broker reads the head of the batch behind it, and fails where that one is damaged: asked for
-   * from further ahead it gives a batch that is whole.
+   * To find a message inside a batch a broker reads the head of the next batch, and fails if that is damaged. A fetch from further
+   * ahead returns whole batches.
    */
   private async fromBefore(offset: number, maxBytes: number, doubt: string): Promise<Look> {
     for (let ahead = 1; ahead <= Math.min(offset, MOST_AHEAD); ahead *= AHEAD_FACTOR) {
@@ -187,7 +187,7 @@ export class KafkajsLog implements TopicLog {
     return { doubt };
   }
 
-  /** Whether the broker is otherwise well: it gives what the topic begins with. */
+  /** Whether the broker is otherwise healthy: it returns the beginning of the topic. */
   private async givesFirst(offset: number): Promise<boolean> {
     const start = await this.ask(offsetAt(this.topic, EARLIEST), 'DESCRIBE');
     if (start >= offset) return false;
@@ -206,7 +206,7 @@ export class KafkajsLog implements TopicLog {
     return Promise.resolve();
   }
 
-  /** Reads may be asked twice: the leader may have moved, or the connection broken, while nobody looked. */
+  /** Reads may be retried: the leader may have moved, or the connection broken, during a quiet time. */
   private async ask<T>(question: Question<T>, right: Right): Promise<T> {
     try {
       return await this.once(question);
@@ -249,7 +249,7 @@ export class KafkajsLog implements TopicLog {
     }
   }
 
-  /** It has moved, or fallen silent, and a connection that has fallen silent would go on being silent. */
+  /** The leader has moved or is silent, and a silent connection would stay silent. */
   private leave(leader: BrokerLink): void {
     leader.close();
     if (this.current !== leader) return;

@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { KafkajsTopics } from './kafkajs-topics.js';
 
-it('says in one line why no broker can be used, also where OpenSSL says it in two', async () => {
+it('reports in one line why no broker can be used, also if OpenSSL uses two', async () => {
   const socketFactory = (): Socket => {
     const socket = new Socket();
     setImmediate(() =>

@@ -20,7 +20,7 @@ const LEAST_ATTEMPTS = 3;
 const AGAIN_MILLIS = 500;
 const UNKNOWN = 'UNKNOWN_TOPIC_OR_PARTITION';
 const NOT_YET: ReadonlySet<string> = new Set([UNKNOWN, 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION']);
-/** What brokers answer, and one of them does not, until another leads. */
+/** Errors that pass once another broker leads; an unreachable broker counts too. */
 const UNSETTLED: ReadonlySet<string> = new Set([
   '',
   'LEADER_NOT_AVAILABLE',
@@ -30,21 +30,21 @@ const UNSETTLED: ReadonlySet<string> = new Set([
   'REQUEST_TIMED_OUT',
 ]);
 const RETRY = { retries: 2, initialRetryTime: 200, maxRetryTime: 1_000 };
-/** Shared by the brokers that are named: one that hangs is left for the next. */
+/** Shared by the configured brokers: a hung one is skipped. */
 const CONNECTED_WITHIN_MILLIS = 30_000;
-/** A broker that has just been started, or is busy, may take as long. */
+/** A broker that has just started, or is busy, may need this long. */
 const ANSWER_MILLIS = 10_000;
 const TOO_MANY_REPLICAS = 'INVALID_REPLICATION_FACTOR';
 const DEFAULT_REPLICAS = 'default.replication.factor';
 
-/** A topic that exists and would lose or change what is written to it. */
+/** A topic that exists and would lose or change its records. */
 export class TopicUnfit extends StartFault {
   constructor(topic: string, faults: readonly string[]) {
     super(`topic ${topic} cannot keep a journal: ${faults.join('; ')}`, EXIT.config);
   }
 }
 
-/** One that was made with fewer copies would stay so. */
+/** A topic that is created with fewer copies keeps too few. */
 class TooFewBrokers extends StartFault {
   constructor(topic: string, replicas: number, there: number, named: number) {
     super(
@@ -54,7 +54,7 @@ class TooFewBrokers extends StartFault {
   }
 }
 
-/** No setting brings it back, so the loss is reported first. A wrong setting may have caused it, and is reported with it. */
+/** No setting brings it back, so the loss is reported first. A wrong setting may be the cause, and is reported with it. */
 class TopicBeginningGone extends StartFault {
   constructor(topic: string, start: number, faults: readonly string[]) {
     const lost = `topic ${topic} has lost its journal: its first ${start} messages are gone, bring back the topic as it was`;
@@ -62,17 +62,17 @@ class TopicBeginningGone extends StartFault {
   }
 }
 
-/** What stands before the shard's number, with a dot after the family. */
+/** The part of the name before the shard's number, with a dot after the family. */
 export interface TopicNames {
   readonly prefix: string;
   readonly family: JournalFamily;
 }
 
-/** The topics of a journal: made, checked and opened. */
+/** Creates, checks and opens the topics of a journal. */
 export class KafkajsTopics {
-  /** The first is asked first, and is the one that has answered last. */
+  /** The first one is asked first; it is the last that replied. */
   private seeds: readonly string[];
-  /** Whether they belong to this Kafka. */
+  /** Whether the brokers belong to this Kafka. */
   private readonly asked = new Set<string>();
 
   constructor(
@@ -101,7 +101,7 @@ export class KafkajsTopics {
     return await this.withAdmin(async (admin) => this.isThere(admin, shard, await this.replicas(admin)));
   }
 
-  /** Whether there is a topic; refuses one that is not fit to keep a journal. */
+  /** Whether there is a topic; refuses one that is unfit for a journal. */
   async isThereAndFit(shard: number): Promise<boolean> {
     return await this.withAdmin(async (admin) => {
       const replicas = await this.replicas(admin);
@@ -111,7 +111,7 @@ export class KafkajsTopics {
     });
   }
 
-  /** For a writer: makes the topic if there is none, and refuses one that is not fit to keep a journal. */
+  /** For a writer: creates a missing topic, and refuses one that is unfit for a journal. */
   async prepare(shard: number): Promise<TopicLog> {
     await this.withAdmin(async (admin) => {
       const replicas = await this.replicas(admin);
@@ -124,20 +124,20 @@ export class KafkajsTopics {
     return this.open(shard);
   }
 
-  /** For a writer of a topic that is there. */
+  /** For a writer of an existing topic. */
   async openFit(shard: number): Promise<TopicLog> {
     await this.withAdmin(async (admin) => this.checkFit(admin, shard, await this.replicas(admin)));
     return this.open(shard);
   }
 
-  /** Takes a journal away, with all that it holds. */
+  /** Deletes a journal. */
   async remove(shard: number): Promise<void> {
     await this.withAdmin((admin) => admin.deleteTopics({ topics: [this.nameOf(shard)] }));
   }
 
   /**
-   * A topic that was made with too few copies stays so. One broker that is down just now counts where it was named; where only some
-   * were, the brokers' own default says how many copies are usual here.
+   * A topic with too few copies stays so. A broker that is down counts if it is configured; if only some brokers are configured,
+   * the brokers' own default tells how many copies are usual here.
    */
   private async replicas(admin: Admin): Promise<number> {
     const { brokers } = await admin.describeCluster();
@@ -146,12 +146,12 @@ export class KafkajsTopics {
     return replicasAmong(Math.max(brokers.length, this.named, usual));
   }
 
-  /** How many are named that may be of this Kafka. */
+  /** The number of configured brokers that may belong to this Kafka. */
   private get named(): number {
     return this.address.brokers.filter((broker) => !this.cluster.isStrange(broker)).length;
   }
 
-  /** A broker that was not asked yet may be of another cluster; one that does not answer counts as ours and down. */
+  /** A broker that was not asked yet may belong to another cluster; a silent one counts as ours and down. */
   private async askOthers(): Promise<void> {
     const others = this.address.brokers.filter((broker) => !this.asked.has(broker));
     for (const broker of others) this.asked.add(broker);
@@ -160,13 +160,13 @@ export class KafkajsTopics {
     );
   }
 
-  /** Throws where it is one of another Kafka. */
+  /** Throws if it belongs to another Kafka. */
   private async admit(admin: Admin, broker: string): Promise<void> {
     this.asked.add(broker);
     this.cluster.admit(broker, (await admin.describeCluster()).clusterId);
   }
 
-  /** By the word of the controller where a broker knows of none: it may not have heard of it yet. */
+  /** Asks the controller if a broker knows no topic: the broker may not have heard of it yet. */
   private async isThere(admin: Admin, shard: number, replicas: number): Promise<boolean> {
     const topic = this.nameOf(shard);
     if (await isKnown(admin, topic)) return true;
@@ -182,7 +182,7 @@ export class KafkajsTopics {
     await this.checkRights(topic);
   }
 
-  /** Before any process is started, and before anything is written to a topic that could not be read back, or not be written on. */
+  /** Checked before any process starts, and before writing to a topic that could not be read back, or not be continued. */
   private async checkRights(topic: string): Promise<void> {
     const log = new KafkajsLog(this.address, topic, this.clock, this.cluster);
     try {
@@ -193,7 +193,7 @@ export class KafkajsTopics {
     }
   }
 
-  /** False, and nothing happens, where there is one already. */
+  /** False, and no change, if there is one already. */
   private async create(
     admin: Admin,
     topic: string,
@@ -202,7 +202,7 @@ export class KafkajsTopics {
   ): Promise<boolean> {
     const configEntries = settingsFor(replicas).map(([name, value]) => ({ name, value }));
     const creating = admin.createTopics({
-      // kafkajs's own waiting gives up at the first broker that has not heard of it.
+      // kafkajs's own waiting gives up at the first broker that does not know it yet.
       waitForLeaders: false,
       validateOnly: how === 'only ask',
       topics: [{ topic, numPartitions: 1, replicationFactor: replicas, configEntries }],
@@ -214,7 +214,7 @@ export class KafkajsTopics {
     });
   }
 
-  /** What was made a moment ago is not known to every broker yet. */
+  /** Not every broker knows a new topic yet. */
   private async findAfterwards(admin: Admin, topic: string): Promise<FoundTopic> {
     const remaining = new Countdown(this.clock, KNOWN_WITHIN_MILLIS);
     for (;;) {
@@ -247,8 +247,8 @@ export class KafkajsTopics {
   }
 
   /**
-   * One named broker after the other, for one that hangs takes connections and never answers, and kafkajs would stay with it. One that
-   * is named alone is asked again: it may refer to a broker that has gone without its knowledge.
+   * Asks the configured brokers one after the other, because kafkajs would stay with a hung one that accepts connections. A single
+   * one is asked again: it may refer to a broker whose loss it has not noticed.
    */
   private async withAdmin<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
     const remaining = new Countdown(this.clock, CONNECTED_WITHIN_MILLIS);
@@ -271,7 +271,7 @@ export class KafkajsTopics {
           strange.add(seed);
           if (strange.size === this.seeds.length) throw ofAnother(error);
         } else failure = error;
-        // What a broker has answered, another would answer too.
+        // Another broker would give the same reply.
         if (left === 0 || remaining.isOver || typeOf(error) !== '') {
           const Fault = found.any && UNSETTLED.has(typeOf(failure)) ? KafkaUnsettled : StartFault;
           throw new Fault(`Kafka at ${this.address.brokers.join(',')} cannot be used: ${reasonOf(failure)}`);
@@ -288,13 +288,13 @@ export class KafkajsTopics {
     try {
       await within(this.clock, CONNECTED_WITHIN_MILLIS / this.seeds.length, connecting);
     } catch (error) {
-      // It may come to be connected yet.
+      // It may still connect.
       connecting.then(() => admin.disconnect()).catch(() => undefined);
       throw error;
     }
   }
 
-  /** kafkajs gets one broker alone, and learns the others from it: of several it would take any that answers. */
+  /** Gives kafkajs one broker, from which it learns the others: with several it would use any that replies. */
   private async withAdminAt<T>(seed: string, work: (admin: Admin, seed: string) => Promise<T>): Promise<T> {
     const { clientId, ssl, sasl } = this.address;
     const kafka = new Kafka({
@@ -322,7 +322,7 @@ function ofAnother({ expected }: StrangeBroker): WrongBackend {
   );
 }
 
-/** Asked first, since a user that may read a topic need not be allowed to make one. */
+/** Asked first, because a user that may read a topic need not be allowed to create one. */
 async function isKnown(admin: Admin, topic: string): Promise<boolean> {
   try {
     await withRight('DESCRIBE', topic, admin.fetchTopicMetadata({ topics: [topic] }));
@@ -333,7 +333,7 @@ async function isKnown(admin: Admin, topic: string): Promise<boolean> {
   }
 }
 
-/** As if it had been made: a user that may not make topics relies on what the brokers know. */
+/** As if it had been created: a user that may not create topics relies on what the brokers know. */
 function unlessNotAllowed(error: unknown): true {
   if (isNotAllowed(error)) return true;
   throw error;

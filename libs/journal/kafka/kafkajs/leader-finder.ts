@@ -11,9 +11,9 @@ function isSame(one: HostAndPort, other: HostAndPort): boolean {
   return one.host === other.host && one.port === other.port;
 }
 
-/** Connects to a topic's present leader, asking one broker after the other which that is. */
+/** Connects to a topic's present leader, by asking one broker after the other. */
 export class LeaderFinder {
-  /** The brokers of the settings, and those that they have named. */
+  /** The configured brokers, and those that they advertise. */
   private known: readonly HostAndPort[];
 
   constructor(
@@ -28,11 +28,11 @@ export class LeaderFinder {
   async connect(): Promise<BrokerLink> {
     await this.cluster.learn();
     let failure: unknown = new Error('there is nobody to ask for its leader');
-    // What is said of one of another cluster must not hide why the right ones do not answer.
+    // An error about another cluster must not hide why the right brokers do not reply.
     let isStrange = true;
     for (const broker of this.known) {
       let link: BrokerLink | undefined;
-      // Next time another is asked first: this one may know nothing newer then.
+      // Next time another broker is asked first: this one may know nothing newer then.
       this.known = [...this.known.filter((known) => known !== broker), broker];
       try {
         link = await BrokerLink.open(this.address, broker, this.clock);
@@ -57,7 +57,7 @@ export class LeaderFinder {
     if (isSame(leader, link.broker)) return link;
     const own = await BrokerLink.open(this.address, leader, this.clock);
     try {
-      // Where that broker is said to be another may be: two clusters may call their machines by the same names.
+      // Another cluster may be at the advertised address: two clusters may use the same host names.
       await this.admitted(own);
     } catch (error) {
       own.close();
@@ -67,7 +67,7 @@ export class LeaderFinder {
     return own;
   }
 
-  /** What a broker says of the topic, if it belongs to the cluster. */
+  /** A broker's description of the topic, if the broker belongs to the cluster. */
   private async admitted(link: BrokerLink): Promise<ClusterAnswer> {
     const answer = await link.ask(leadershipOf(this.topic), ANSWER_MILLIS);
     this.cluster.admit(nameOf(link.broker), answer.clusterId);

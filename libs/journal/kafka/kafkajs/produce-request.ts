@@ -20,7 +20,7 @@ export interface Produced {
 
 /** The body of a request to produce, in versions 3 to 8: one batch for one topic. */
 export function writeProduceRequest({ topic, values, seals, withinMillis, timestamp }: Produced): Buffer {
-  // Without messages there is no batch: that only asks whether the user may write.
+  // Without messages there is no batch: that only checks whether the user may write.
   const batch = values.length === 0 ? Buffer.alloc(0) : writeBatch(values, timestamp, seals);
   const name = Buffer.from(topic);
   const head = Buffer.alloc(3 * INT16 + 5 * INT32 + name.length);

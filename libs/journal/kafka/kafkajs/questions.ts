@@ -16,7 +16,7 @@ const listOffsets = requests.ListOffsets.protocol({ version: VERSIONS.listOffset
 
 const ALL_IN_SYNC = -1;
 const CLIENT = -1;
-/** With it clients get everything durable; the journal does not use transactions. */
+/** Returns only durable messages to clients; the journal does not use transactions. */
 const UNCOMMITTED = 0;
 export const EARLIEST = -2;
 export const LATEST = -1;
@@ -24,7 +24,7 @@ export const LATEST = -1;
 /** The only partition of a topic. */
 const PARTITION = 0;
 
-/** A request, and what its answer means. kafkajs throws for every error code that an answer holds. */
+/** A request, and how to read its reply. kafkajs throws for every error code in a reply. */
 export interface Question<T> {
   readonly protocol: Protocol<unknown>;
   readonly answer: (parsed: unknown) => T;
@@ -46,7 +46,7 @@ export interface Leadership {
   readonly brokers: readonly HostAndPort[];
 }
 
-/** Which cluster answered, and what it says of the topic. An error counts only where it comes from our cluster, so it is read last. */
+/** The cluster's id, and its description of the topic. Errors count only from our cluster, so they are read last. */
 export interface ClusterAnswer {
   readonly clusterId: string;
   readonly leadership: () => Promise<Leadership>;
@@ -80,7 +80,7 @@ function clusterIdIn(decoded: object): string {
 export interface Written {
   /** Offset of the first message that was sent. */
   readonly base: number;
-  /** Of the first that the topic still has. */
+  /** Offset of the first message that the topic still has. */
   readonly start: number;
 }
 
@@ -88,7 +88,7 @@ export function appending(sent: Produced): Question<Written> {
   const { request, response } = produce({ acks: ALL_IN_SYNC, timeout: sent.withinMillis, topicData: [] });
   const encode = () => {
     const body = writeProduceRequest(sent);
-    // What kafkajs takes for one of its encoders, and for what is in it.
+    // What kafkajs accepts as an encoder and its content.
     return Promise.resolve({ buf: body, buffer: body });
   };
   return question({ request: { ...request, encode }, response }, ({ topics }) => {

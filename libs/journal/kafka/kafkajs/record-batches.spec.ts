@@ -19,7 +19,7 @@ function flipped(bytes: Buffer, bit: number): Buffer {
   return copy;
 }
 
-describe('a batch of more messages than any append has', () => {
+describe('a batch with more messages than any append has', () => {
   const batchOf = (count: number): Buffer =>
     writeBatch(
       Array.from({ length: count }, () => Buffer.from('x')),
@@ -27,14 +27,14 @@ describe('a batch of more messages than any append has', () => {
       new Map(),
     );
 
-  it('is one that is no record', () => {
+  it('becomes one message that is no record', () => {
     expect(messagesIn(batchOf(40_000))).toHaveLength(40_000);
     expect(messagesIn(batchOf(40_001))).toEqual([{ offset: 0, value: Buffer.alloc(0) }]);
   });
 });
 
-describe('a bit that a disk has lost', () => {
-  it('never makes more messages than there were', () => {
+describe('a bit that a disk has flipped', () => {
+  it('never yields more messages than there were', () => {
     fc.assert(
       fc.property(values, fc.nat(), (all, place) => {
         const batch = writeBatch(all, 0n, new Map());
@@ -51,7 +51,7 @@ describe('a bit that a disk has lost', () => {
     ['count', 0],
     ['count', 1],
     ['count', 3],
-  ] as const)('in %s, byte %i, makes what is no record', (field, byte) => {
+  ] as const)('in %s, byte %i, yields no valid record', (field, byte) => {
     const batch = writeBatch([Buffer.from('a'), Buffer.from('b')], 0n, new Map());
     for (let bit = 0; bit < 8; bit += 1) {
       const read = messagesIn(flipped(batch, (BATCH[field] + byte) * 8 + bit));
@@ -59,7 +59,7 @@ describe('a bit that a disk has lost', () => {
     }
   });
 
-  it('in the length of a batch leaves the messages that are whole, and something that is none behind them', () => {
+  it('in the length of a batch leaves the whole messages, with an invalid one after them', () => {
     const batch = writeBatch([Buffer.from('a'), Buffer.from('b')], 0n, new Map());
     const behind = Buffer.concat([batch, batch]);
     for (const [more, whole] of [
@@ -77,7 +77,7 @@ describe('a bit that a disk has lost', () => {
     }
   });
 
-  it('in the length of a message leaves none without its seal', () => {
+  it('in the length of a message leaves no message without its MAC', () => {
     const seal = Buffer.alloc(32, 7);
     const batch = writeBatch([Buffer.from('a'), Buffer.from('b')], 0n, new Map([[1, seal]]));
     expect(messagesIn(batch)).toMatchObject([{ offset: 0 }, { offset: 1, seal }]);
@@ -102,7 +102,7 @@ describe('a bit that a disk has lost', () => {
     }
   });
 
-  it('in the length of a batch, or one that is too short to be one, is not stepped over', () => {
+  it('in the length of a batch, or in one that is too short, is not skipped', () => {
     const batch = writeBatch([Buffer.from('a')], 0n, new Map());
     for (const length of [-1_000, -12, 0, 5, 48]) {
       const damaged = Buffer.from(batch);
@@ -113,7 +113,7 @@ describe('a bit that a disk has lost', () => {
 });
 
 it.each(['gzip', 'snappy', 'lz4', 'zstd'])(
-  'a batch that a broker has compressed with %s gives nothing, and says why, after what was whole',
+  'a batch that a broker has compressed with %s yields nothing but a reason, after the whole messages',
   (codec) => {
     const plain = writeBatch([Buffer.from('a'), Buffer.from('b')], 0n, new Map());
     const compressed = Buffer.from(plain);

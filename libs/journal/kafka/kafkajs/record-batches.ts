@@ -2,9 +2,9 @@ import { MAX_BATCH_RECORDS } from '../../limits.js';
 import type { LogMessage } from '../topic-log.js';
 import { BATCH, FORMAT, PREFIX, SEAL_HEADER } from './write-batch.js';
 
-/** Not data but a marker of a transaction: nothing that a journal's writer makes. */
+/** Marks a transaction and carries no data; a journal's writer makes none. */
 const MARKER = 0b10_0000;
-/** With which codec it is compressed; 0 where it is not. */
+/** The compression codec; 0 without compression. */
 const CODEC = 0b111;
 const COMPRESSED =
   'a broker has compressed its batch, which nothing here reads: set compression.type=producer on the topic';
@@ -12,8 +12,8 @@ const NOTHING = Buffer.alloc(0);
 /** Seven numbers, each of one byte at least. */
 const LEAST_RECORD_BYTES = 7;
 /**
- * An append holds a fourth of this. A batch of some bytes may say that it has millions, and each costs whoever reads it an object: of more
- * than could be a journal's none is made, however often it is looked at.
+ * An append holds a fourth of this. A short batch may claim millions of messages, and each costs its reader an object: a batch
+ * that claims more than a journal's could have yields none.
  */
 const MOST_RECORDS = 4 * MAX_BATCH_RECORDS;
 const LAST_7_BITS = 0x7f;
@@ -21,16 +21,14 @@ const MORE = 0x80;
 
 export interface Batches {
   readonly messages: readonly LogMessage[];
-  /** Why the batch behind them, which came whole, gives none. */
+  /** Why the next batch, which arrived whole, yields no messages. */
   readonly doubt?: string;
 }
 
 /**
- * The messages of whole record batches, from an offset on; a last batch that is cut off is left out. kafkajs's own decoder makes a
- * dozen objects of each record. Checksums are left to the hash chain, but what a batch says of itself is not believed further than it
- * goes: a bit that a disk has lost must not be read as millions of messages, nor a message at a place where none was written. What no
- * journal's writer can have written comes as one empty message, which is no record. Writers compress nothing. A broker does where an
- * operator sets its topic so: no such batch is read. See docs/decisions/0090.
+ * The messages of whole record batches, from an offset on; leaves out a last batch that is cut off. The claims of a batch are
+ * checked, so that a flipped bit yields neither millions of messages nor one at a false offset. A batch that no journal's writer
+ * can have written, a compressed one included, yields one empty message, which is no record. See docs/decisions/0090.
  */
 export function readBatches(bytes: Buffer, from: number): Batches {
   const messages: LogMessage[] = [];
@@ -42,7 +40,7 @@ export function readBatches(bytes: Buffer, from: number): Batches {
     const batch = bytes.subarray(at, Math.max(end, at + BATCH.records));
     if (end < at + BATCH.records || !isOurs(batch)) {
       nothingAt(base, from, messages);
-      // Nobody can say where the next one begins.
+      // The start of the next one is unknown.
       if (end < at + BATCH.records) break;
     } else if (base + batch.readInt32BE(BATCH.lastOffsetDelta) >= from) {
       if (isCompressed(batch)) return { messages, doubt: COMPRESSED };
@@ -87,13 +85,13 @@ interface RecordsBounds {
   readonly from: number;
 }
 
-/** Whether they fill the batch, one behind the other and each at its own place. Where they do not, the first that is wrong is the last. */
+/** Whether they fill the batch, consecutive and each at its own offset. Otherwise the first wrong one is the last. */
 function readRecords(records: Buffer, { base, count, from }: RecordsBounds, messages: LogMessage[]): boolean {
   const cursor = new Varints(records, 0);
   for (let read = 0; read < count; read += 1) {
     const length = cursor.next();
     const end = cursor.at + length;
-    // The attributes, of which none is in use.
+    // The attributes, all unused.
     cursor.at += 1;
     cursor.skip();
     const offset = base + read;
@@ -105,7 +103,7 @@ function readRecords(records: Buffer, { base, count, from }: RecordsBounds, mess
       const value = size < 0 ? NOTHING : records.subarray(cursor.at, cursor.at + size);
       cursor.at += Math.max(0, size);
       const seal = readSeal(records, cursor);
-      // It would be taken for a record without its seal, and so for a forged one.
+      // It would look like a record without its MAC, and so like a forged one.
       if (cursor.at !== end) return nothingAt(offset, from, messages);
       messages.push(seal === undefined ? { offset, value } : { offset, value, seal });
     }
@@ -119,7 +117,7 @@ function nothingAt(offset: number, from: number, messages: LogMessage[]): false 
   return false;
 }
 
-/** Of a message's first header, if that is one; whoever writes journals here gives it no other. A copy: it is kept longer than the batch. */
+/** A message's first header, if it has one; our writers add no other. A copy, because it outlives the batch. */
 function readSeal(batch: Buffer, cursor: Varints): Buffer | undefined {
   if (cursor.next() === 0) return undefined;
   const name = cursor.next();
@@ -132,7 +130,7 @@ function readSeal(batch: Buffer, cursor: Varints): Buffer | undefined {
   return Buffer.from(seal);
 }
 
-/** Numbers of variable length, their signs in the last bit. */
+/** Variable-length numbers, zigzag-encoded. */
 class Varints {
   at: number;
 
@@ -154,7 +152,7 @@ class Varints {
     return (value >>> 1) ^ -(value & 1);
   }
 
-  /** Over one of up to 64 bits. */
+  /** For numbers of up to 64 bits. */
   skip(): void {
     while ((this.bytes[this.at] ?? 0) >= MORE) this.at += 1;
     this.at += 1;

@@ -12,7 +12,7 @@ const DAMAGED = {
   message: 'offset 7 of its topic cannot be read: it gives none',
 };
 
-/** A leader that answers so, one look after the other, and its reader. */
+/** A leader with the given replies, in order, and its reader. */
 function reader(...answers: (Look | Error)[]): { ask: () => Promise<readonly LogMessage[]>; left: Look[] } {
   const looks = new RetryingFetch(new HastyClock());
   const ask = () =>
@@ -23,8 +23,8 @@ function reader(...answers: (Look | Error)[]): { ask: () => Promise<readonly Log
   return { ask, left: answers as Look[] };
 }
 
-describe('a leader that says it has messages and gives none', () => {
-  it('is believed to be damaged after the fourth time, and at once from then on', async () => {
+describe('a leader that claims messages and returns none', () => {
+  it('counts as damaged after the fourth time, and at once from then on', async () => {
     const { ask, left } = reader(DOUBT, DOUBT, DOUBT, DOUBT, DOUBT, GIVEN);
     await expect(ask()).rejects.toMatchObject(DAMAGED);
     expect(left).toHaveLength(2);
@@ -33,19 +33,19 @@ describe('a leader that says it has messages and gives none', () => {
   });
 
   it.each<[string, Look, number]>([
-    ['gives them the next time', GIVEN, 1],
-    ['has them no more, as one that has just become the leader', NOTHING, 0],
-  ])('is not where it %s', async (_, next, messages) => {
+    ['returns them the next time', GIVEN, 1],
+    ['no longer claims them, like a new leader', NOTHING, 0],
+  ])('does not count as damaged if it %s', async (_, next, messages) => {
     expect(await reader(DOUBT, DOUBT, DOUBT, next).ask()).toHaveLength(messages);
   });
 
-  it('is not where it cannot be asked any more: then nobody knows', async () => {
+  it('does not count as damaged if it becomes unreachable: then its state is unknown', async () => {
     await expect(reader(DOUBT, DOUBT, DOUBT, new Error('no answer within 5000 ms')).ask()).rejects.toThrow(
       'no answer within 5000 ms',
     );
   });
 
-  it('is asked with patience again once another leads that is whole', async () => {
+  it('gets retries again once a healthy leader takes over', async () => {
     const { ask, left } = reader(DOUBT, DOUBT, DOUBT, DOUBT, GIVEN, DOUBT, GIVEN);
     await expect(ask()).rejects.toMatchObject(DAMAGED);
     expect(await ask()).toHaveLength(1);

@@ -1,19 +1,19 @@
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { MessagesDamaged, type LogMessage } from '../topic-log.js';
 
-/** One reply of a leader: messages, or none at the end; or a reason to suspect damage of its log. */
+/** One reply of a leader: messages, or none at the end; or a reason to suspect damage to its log. */
 export type Look = { readonly messages: readonly LogMessage[] } | { readonly doubt: string };
 
-/** How many replies in a row have to contradict themselves. */
+/** How many contradictory replies in a row count as damage. */
 const LOOKS = 4;
 const LOOK_AGAIN_MILLIS = 400;
 
 /**
- * Tells damage from a broker in trouble. A reply is suspect where it says that there are messages and gives none, since a leader gives a whole
- * batch, however large. A leader that is away, slow or late fails or names an earlier end, which is not suspect. See docs/decisions/0083.
+ * Tells damage from a broker in trouble. A reply is suspect if it claims messages and returns none, because a leader returns a whole
+ * batch, however large. A leader that is away, slow or late fails or names an earlier end. See docs/decisions/0083.
  */
 export class RetryingFetch {
-  /** Where damage was found once, one suspect reply is enough from then on. */
+  /** Once damage was found, one suspect reply is enough. */
   private damagedAt: number | undefined;
 
   constructor(private readonly clock: Clock) {}

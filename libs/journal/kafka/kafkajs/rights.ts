@@ -4,7 +4,7 @@ import { typeOf } from './broker-link.js';
 /** As brokers and their tools call them. */
 export type Right = 'CREATE' | 'DESCRIBE' | 'DESCRIBE_CONFIGS' | 'READ' | 'WRITE';
 
-/** A broker says only that something is not allowed: the same of every topic and every right. */
+/** A broker only reports that something is not allowed: the same for every topic and every right. */
 function missing(right: Right, topic: string): string {
   return `its user has no right to ${right} on topic ${topic}`;
 }
@@ -13,19 +13,19 @@ export function isNotAllowed(error: unknown): boolean {
   return typeOf(error).endsWith('AUTHORIZATION_FAILED');
 }
 
-/** Names the right, where that is what is missing. */
+/** Names the right if it is missing. */
 export function namingRight(right: Right, topic: string, error: unknown): unknown {
   return isNotAllowed(error) ? new Error(missing(right, topic), { cause: error }) : error;
 }
 
 const SEE = '(see the rights of each process in docs/operations.md)';
 
-/** Of what has failed for a right that is missing, and says which. */
+/** For a failure because of a missing right, which it names. */
 export function rightMissing(named: string): StartFault {
   return new StartFault(`Kafka cannot be used: ${named} ${SEE}`);
 }
 
-/** A question of a start, which ends with what is missing. */
+/** A request during start, which ends with the missing right. */
 export async function withRight<T>(right: Right, topic: string, asked: Promise<T>): Promise<T> {
   try {
     return await asked;

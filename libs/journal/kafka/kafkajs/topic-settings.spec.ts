@@ -11,14 +11,14 @@ function topic(
 
 describe('a topic', () => {
   it.each<[string, FoundTopic]>([
-    ['as it is made', topic()],
-    ['with more room than is needed', topic({ 'max.message.bytes': '99999999', 'min.insync.replicas': '3' })],
-    ['whose messages may be an hour off', topic({ 'message.timestamp.after.max.ms': '3600000' })],
+    ['as it is created', topic()],
+    ['with more room than needed', topic({ 'max.message.bytes': '99999999', 'min.insync.replicas': '3' })],
+    ['that allows timestamps an hour off', topic({ 'message.timestamp.after.max.ms': '3600000' })],
     [
-      'that puts its own time there',
+      'that writes its own timestamps',
       topic({ 'message.timestamp.type': 'LogAppendTime', 'message.timestamp.after.max.ms': '1000' }),
     ],
-  ])('%s keeps a journal', (_, found) => {
+  ])('%s is fit for a journal', (_, found) => {
     expect(unfitness(found, 3)).toEqual([]);
   });
 
@@ -34,13 +34,13 @@ describe('a topic', () => {
     ['message.timestamp.before.max.ms', '60000'],
     ['message.timestamp.after.max.ms', '1000'],
     ['message.timestamp.difference.max.ms', '1000'],
-  ])('whose %s is %s keeps none', (name, value) => {
+  ])('whose %s is %s is unfit', (name, value) => {
     expect(unfitness(topic({ [name]: value }), 3)).toEqual([
       expect.stringContaining(`${name} is ${value} instead of `),
     ]);
   });
 
-  it('with several partitions or too few copies keeps none', () => {
+  it('with several partitions or too few copies is unfit', () => {
     expect(unfitness(topic({}, { partitions: 2, replicas: 1 }), 3)).toEqual([
       'it has 2 partitions instead of 1',
       'it has 1 replicas instead of 3',

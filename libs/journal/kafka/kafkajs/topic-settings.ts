@@ -1,11 +1,11 @@
-/** What a topic is made with, and the least that will do where more than that value does. */
+/** The value for a new topic, and the least that suffices, if more than the value does. */
 type Setting = readonly [name: string, value: string, least?: number];
 
 /** The largest append and what a batch adds to it. */
 const MESSAGE_BYTES = 20 * 1024 * 1024;
 const SEGMENT_BYTES = 1024 * 1024 * 1024;
 
-/** What a topic of the journal must be set to, whatever the brokers' defaults are. */
+/** The required settings of a journal's topic, whatever the brokers' defaults are. */
 const SETTINGS: readonly Setting[] = [
   ['cleanup.policy', 'delete'],
   ['retention.ms', '-1'],
@@ -18,9 +18,9 @@ const SETTINGS: readonly Setting[] = [
   ['segment.bytes', String(SEGMENT_BYTES), MESSAGE_BYTES],
 ];
 /**
- * How far the time that stands with a message may be off the broker's. Owners write theirs, so a bound that the difference of two clocks or
- * the wait of one append can reach would have the broker refuse appends. Nobody here reads those times: a topic is made without any bound
- * of its own, for brokers before 3.6 know the first two by no name, and those from 4.0 on do not know the third.
+ * How far a message's timestamp may be off the broker's clock. Owners write theirs, so a bound that a clock difference or a slow
+ * append can reach would make the broker refuse appends. New topics set no bound: brokers before 3.6 lack the first two names,
+ * and those from 4.0 on the third.
  */
 const TIME_BOUNDS = [
   'message.timestamp.before.max.ms',
@@ -49,7 +49,7 @@ export function settingsFor(replicas: number): [name: string, value: string][] {
   return wanted(replicas).map(([name, value]) => [name, value]);
 }
 
-/** Why a topic would lose or change what is written to it; empty for one that is fit to keep a journal. */
+/** Why a topic would lose or change its records; empty for one that is fit for a journal. */
 export function unfitness(found: FoundTopic, replicas: number): string[] {
   const faults: string[] = [];
   if (found.partitions !== 1) faults.push(`it has ${found.partitions} partitions instead of 1`);
@@ -63,7 +63,7 @@ export function unfitness(found: FoundTopic, replicas: number): string[] {
   return [...faults, ...refusalsByTime(found)];
 }
 
-/** A broker that puts its own time there refuses none. */
+/** A broker that writes its own timestamps refuses none. */
 function refusalsByTime({ settings }: FoundTopic): string[] {
   if (settings.get('message.timestamp.type') === 'LogAppendTime') return [];
   return TIME_BOUNDS.flatMap((name) => {

@@ -12,12 +12,12 @@ const values = fc.array(
   { minLength: 1, maxLength: 200 },
 );
 
-/** Of an append: its last message has one. */
+/** An append: its last message has a header. */
 function sealed(all: readonly Buffer[]): Map<number, Buffer> {
   return new Map([[all.length - 1, Buffer.alloc(32, 'seal')]]);
 }
 
-/** What kafkajs's own encoder makes of it. */
+/** The same batch by kafkajs's own encoder. */
 async function byKafkajs(topic: string, all: readonly Buffer[]): Promise<Buffer> {
   const seals = sealed(all);
   const messages = all.map((value, place) => {
@@ -35,7 +35,7 @@ async function byKafkajs(topic: string, all: readonly Buffer[]): Promise<Buffer>
 }
 
 describe('a request to produce', () => {
-  it('is byte for byte what kafkajs makes of the same', async () => {
+  it('equals the bytes that kafkajs writes', async () => {
     await fc.assert(
       fc.asyncProperty(values, fc.stringMatching(/^[a-zä.]{1,40}$/), async (all, topic) => {
         const ours = writeProduceRequest({
@@ -50,7 +50,7 @@ describe('a request to produce', () => {
     );
   });
 
-  it('also where numbers grow longer', async () => {
+  it('also for longer numbers', async () => {
     for (const length of [0, 60, 64, 8_192, 1_048_576]) {
       const all = Array<Buffer>(3).fill(Buffer.alloc(length, 'x'));
       const seals = sealed(all);
@@ -76,6 +76,6 @@ it('a batch is read as it was written', () => {
   );
 });
 
-it('the checksum of "123456789" is the one that is known for it', () => {
+it('the checksum of "123456789" is the well-known one', () => {
   expect(crc32c(Buffer.from('123456789'))).toBe(0xe3069283);
 });

@@ -1,7 +1,7 @@
 import type { MacsByIndex } from '../topic-log.js';
 import { crc32c } from './crc32c.js';
 
-/** Where the fields of a record batch of format 2 stand, counted from its first byte. */
+/** The offsets of the fields of a record batch of format 2, from its first byte. */
 export const BATCH = {
   length: 8,
   magic: 16,
@@ -25,15 +25,15 @@ export const SEAL_HEADER = Buffer.from('seal');
 const NOBODY = -1n;
 const MORE = 0x80;
 const LAST_7_BITS = 0x7f;
-/** Attributes, no time of its own, and no key before the value; the number of headers after it. */
+/** Attributes, no timestamp of its own, and no key before the value; then the number of headers after it. */
 const FIXED = 4;
 const NO_HEADER = 0x00;
 const ONE_HEADER = 0x02;
 const NO_KEY = 0x01;
 
 /**
- * One record batch, neither compressed nor of any transaction. kafkajs's own encoder makes some objects and copies of each record, and
- * checks a byte at a time: it took five times as long as all the rest of an append.
+ * One record batch, uncompressed and without a transaction. kafkajs's own encoder makes several objects and copies of each record,
+ * and its checksum goes byte by byte: it took five times as long as the rest of an append.
  */
 export function writeBatch(values: readonly Buffer[], timestamp: bigint, seals: MacsByIndex): Buffer {
   let size = BATCH.records;
@@ -73,7 +73,7 @@ function withHead(batch: Buffer, count: number, timestamp: bigint): Buffer {
   return batch;
 }
 
-/** Of a record, after its own length. */
+/** The length of a record after its own length field. */
 function lengthOf(index: number, value: Buffer, seal: Buffer | undefined): number {
   const header = seal === undefined ? 0 : sizedLength(SEAL_HEADER) + sizedLength(seal);
   return FIXED + varintLength(index) + sizedLength(value) + header;
@@ -92,7 +92,7 @@ function writeHeader(batch: Buffer, start: number, seal: Buffer): number {
   return at;
 }
 
-/** Numbers from 0 on, the sign in the last bit. */
+/** Non-negative numbers, zigzag-encoded. */
 function varintLength(value: number): number {
   let rest = value << 1;
   let length = 1;
