@@ -46,7 +46,7 @@ async function verdict(asked: Asked): Promise<string> {
 const error = (status: number, code: string): string => `${status} {"error":"${code}"}`;
 
 describe('order of checks', () => {
-  /** Each as it changes a request that is otherwise right; in the order of the contract. */
+  /** Each is a change of a valid request; in the order of the contract. */
   const FAULTS = [
     ['an internal header', error(403, 'internal_header')],
     ['no token', error(401, 'unauthorized')],
@@ -91,7 +91,7 @@ describe('order of checks', () => {
     expect(await verdict(requestWith(fault))).toBe(expected);
   });
 
-  /** One after the other, so that the order of any two follows. */
+  /** Only neighbours, which implies the order of any two. */
   const neighbours = FAULTS.slice(1).map(
     ([second], index) => [FAULTS[index]![0], second, FAULTS[index]![1]] as const,
   );
@@ -123,7 +123,7 @@ describe('internal headers', () => {
     },
   );
 
-  it.each(names)('%s behind the chunks of a body', async (name) => {
+  it.each(names)('%s after the chunks of a body', async (name) => {
     for (const [method, path] of [
       ['POST', '/v1/auctions/preflight'],
       ['GET', '/v1/notes'],
@@ -140,7 +140,7 @@ describe('internal headers', () => {
     }
   });
 
-  it('are found empty, behind 99 others, and in a header list that is too long', async () => {
+  it('are found empty, after 99 others, and in a header list that is too long', async () => {
     const forbidden = error(403, 'internal_header');
     expect(await verdict({ path: '/healthz', headers: ['X-Peer:'] })).toBe(forbidden);
     const many = Array.from({ length: 500 }, (_, index) => `a${index}: 1`);
@@ -167,17 +167,17 @@ describe('tokens', () => {
     }
   });
 
-  it('may be announced in any case', async () => {
+  it('may have their scheme in any case', async () => {
     expect((await ask({ path: '/v1/auctions', headers: ['authorization: bearer trader'] })).status).toBe(200);
   });
 
-  it('are not asked for outside /v1', async () => {
+  it('are not required outside /v1', async () => {
     expect(await verdict({ path: '/nothing' })).toBe(error(404, 'not_found'));
     expect(await verdict({ path: '/v2' })).toBe(error(404, 'not_found'));
     expect(await verdict({ path: '/v1x' })).toBe(error(404, 'not_found'));
   });
 
-  it('come with an explanation on the quote preflight alone', async () => {
+  it('are refused with an explanation only on the quote preflight', async () => {
     const body = '{}';
     expect(await verdict({ method: 'POST', path: `/v1/auctions/${AUCTION}/quotes/preflight`, body })).toBe(
       '401 {"error":"unauthorized","message":"authentication is required"}',
@@ -187,7 +187,7 @@ describe('tokens', () => {
     );
   });
 
-  it('that nobody can judge are 503, and 500 where there is no 503', async () => {
+  it('that cannot be checked are 503, and 500 if there is no 503', async () => {
     expect(await verdict({ path: '/v1/auctions', token: 'down' })).toBe(error(503, 'unavailable'));
     expect(await verdict({ method: 'POST', path: '/v1/auctions/preflight', token: 'down' })).toBe(
       error(500, 'internal_error'),
@@ -196,7 +196,7 @@ describe('tokens', () => {
 });
 
 describe('paths and methods', () => {
-  it('are found as they are spelt', async () => {
+  it('are matched as they are spelt', async () => {
     expect(await verdict({ path: '/v1/%61uctions', token: 'trader' })).toBe(error(404, 'not_found'));
   });
 
@@ -216,7 +216,7 @@ describe('paths and methods', () => {
     expect((await ask({ method: 'HEAD', path: '/auth/login' })).status).toBe(405);
   });
 
-  it('takes an absolute target', async () => {
+  it('accepts an absolute target', async () => {
     expect((await ask({ path: 'http://elsewhere/v1/auctions?limit=5', token: 'trader' })).body).toContain(
       '"limit":5',
     );
@@ -224,7 +224,7 @@ describe('paths and methods', () => {
   });
 
   it.each(['GET', 'POST', 'DELETE', 'OPTIONS', 'HEAD'])(
-    'hides what is not for this role from %s',
+    'hides endpoints of another role from %s',
     async (method) => {
       const hidden = await ask({ method, path: '/v1/ops/halts', token: 'trader' });
       const absent = await ask({ method, path: '/v1/ops/holts', token: 'trader' });
@@ -233,14 +233,14 @@ describe('paths and methods', () => {
     },
   );
 
-  it('shows it to the role', async () => {
+  it('shows them to the role', async () => {
     expect(await verdict({ path: '/v1/ops/halts', token: 'operator' })).toBe('200 {"halts":[]}');
     expect((await ask({ method: 'PUT', path: '/v1/ops/halts', token: 'operator' })).headers.allow).toBe(
       'GET, HEAD',
     );
   });
 
-  it('hides one method of a path that others may use', async () => {
+  it('hides one method of a path that other roles may use', async () => {
     const reply = await ask({ method: 'PUT', path: '/v1/notes', token: 'trader' });
     expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, HEAD']);
     expect((await ask({ method: 'PUT', path: '/v1/notes', token: 'operator' })).status).toBe(200);
@@ -302,7 +302,7 @@ describe('content', () => {
 });
 
 describe('a role that an endpoint requires', () => {
-  it('is asked for before the content, and its lack hides nothing', async () => {
+  it('is checked before the content, and its lack hides nothing', async () => {
     const put = (token: string | undefined): Promise<string> =>
       verdict({ method: 'PUT', path: '/v1/settings', token, body: 'not JSON' });
     expect(await put(undefined)).toBe(error(401, 'unauthorized'));
@@ -323,7 +323,7 @@ describe('ids and queries', () => {
     },
   );
 
-  it('does not tell an id that is unknown from one that is hidden', async () => {
+  it('does not distinguish an unknown id from a hidden one', async () => {
     const [one, other] = await Promise.all(
       [QUOTE, QUOTE.replace('1', '2')].map((id) => ask({ path: `/v1/auctions/${id}`, token: 'trader' })),
     );
@@ -347,7 +347,7 @@ describe('ids and queries', () => {
     expect(nothing).not.toContain('invalid_request');
   });
 
-  it('refuses what it does not know, but on public reads', async () => {
+  it('refuses unknown parameters, except on public reads', async () => {
     expect(await verdict({ path: '/v1/auctions?x=1', token: 'trader' })).toBe(
       error(400, 'invalid_list_page'),
     );
@@ -357,7 +357,7 @@ describe('ids and queries', () => {
     expect((await ask({ path: '/healthz?x=%' })).status).toBe(200);
   });
 
-  it('looks at the id before the query', async () => {
+  it('checks the id before the query', async () => {
     expect(await verdict({ path: '/v1/auctions/x/events?limit=0', token: 'trader' })).toBe(
       error(400, 'invalid_auction_id'),
     );
@@ -382,7 +382,7 @@ describe('idempotency keys', () => {
     expect(await create(headers, body)).toBe(expected);
   });
 
-  it('mean nothing to a preflight, and are unknown where there are none', async () => {
+  it('are ignored by a preflight, and unknown to endpoints without keys', async () => {
     const body = '{"price_atoms":1,"idempotency_key":"a b"}';
     const ask = (path: string): Promise<string> =>
       verdict({ method: 'POST', path, token: 'trader', headers: ['Idempotency-Key: k'], body });
@@ -428,18 +428,18 @@ describe('answers', () => {
     ]);
   });
 
-  it('tell nothing of a fault, but log it', async () => {
+  it('reveal nothing about a fault, but log it', async () => {
     expect(await verdict({ path: '/v1/broken', token: 'trader' })).toBe(error(500, 'internal_error'));
     expect(String(listener.faults.at(-1))).toContain('swordfish');
   });
 
-  it('do not call an outage a fault', async () => {
+  it('do not treat an outage as a fault', async () => {
     const faults = listener.faults.length;
     expect(await verdict({ path: '/v1/away', token: 'trader' })).toBe(error(503, 'unavailable'));
     expect(listener.faults).toHaveLength(faults);
   });
 
-  it('are told to whoever counts them', async () => {
+  it('are reported to the metrics', async () => {
     await ask({ path: '/healthz', headers: ['X-Request-Id: counted'] });
     expect(listener.answered.at(-1)).toMatchObject({
       requestId: 'counted',
@@ -448,7 +448,7 @@ describe('answers', () => {
     });
   });
 
-  it('stream line by line, and say at the end that they are whole', async () => {
+  it('stream line by line, with a last line that says they are complete', async () => {
     const path = `/v1/auctions/${AUCTION}/events`;
     const response = await fetch(`http://127.0.0.1:${listener.port}${path}`, {
       headers: { authorization: 'Bearer trader', accept: 'application/x-ndjson' },

@@ -18,7 +18,7 @@ import { FairQueue } from './fair-queue.js';
 /** One answered request, for logs and metrics. */
 export interface Answered {
   readonly requestId: string;
-  /** Undefined where no endpoint was found. */
+  /** Undefined if no endpoint was found. */
   readonly operationId: string | undefined;
   readonly status: number;
   readonly nanos: bigint;
@@ -29,27 +29,27 @@ export interface EdgePorts {
   readonly authenticator: Authenticator;
   readonly clock: Clock;
   readonly newRequestId: () => string;
-  /** Something threw that is no refusal. The caller learns only the request id. */
+  /** A handler threw something other than a refusal. The caller learns only the request id. */
   readonly onFault: (error: unknown, requestId: string, operationId: string | undefined) => void;
-  /** Whether what was thrown says only that something the process depends on cannot be reached. */
+  /** Whether the error only means that a dependency is unreachable. */
   readonly isOutage?: (error: unknown) => boolean;
   readonly onAnswer?: (answered: Answered) => void;
   /** Every request begins its own trace, whatever trace the caller names. */
   readonly tracing?: Tracing;
 }
 
-/** A read with a query is a page of many rows, and costs several times what one row does. */
+/** A read with a query is a page of many rows, and costs several times as much as one row. */
 const PAGE_WEIGHT = 4;
 
-/** A longer reply is work in itself: to one network only one leaves in a turn of the event loop. */
+/** A longer reply is work in itself: only one to each network leaves in a turn of the event loop. */
 const LARGE_CHARS = 65_536;
 
-/** The status that is logged where the client had gone before the answer. */
+/** The logged status if the client left before the reply. */
 const CLIENT_GONE = 499;
 
 interface Outcome {
   readonly reply: Reply | undefined;
-  /** Undefined where no endpoint was found. */
+  /** Undefined if no endpoint was found. */
   readonly spec: EndpointSpec | undefined;
 }
 
@@ -79,7 +79,7 @@ export class Dispatcher {
     this.tracing = ports.tracing ?? noTracing;
   }
 
-  /** The checks of a handshake, which is not answered as a request. It may bring its token in another way. */
+  /** Checks a handshake, which gets no ordinary reply. It may bring its token in another way. */
   async admit(request: IncomingMessage, token: string | undefined): Promise<Inspection | Fault> {
     const inspection = new Inspection(request);
     inspection.token = token;
@@ -150,7 +150,7 @@ export class Dispatcher {
     return { ...reply, headers: { ...this.dialect.rateLimitHeaders(rate), ...reply.headers } };
   }
 
-  /** Token buckets limit commands; reads wait in turn. A read whose client has gone is not begun. */
+  /** Token buckets limit commands; reads wait in turn. A read whose client is gone does not begin. */
   private perform(exchange: Exchange, inspection: Inspection): Promise<Reply | undefined> | Reply {
     const endpoint = inspection.found;
     const call = callOf(exchange, inspection);

@@ -4,14 +4,14 @@ import type { Answers } from './documents/answer.js';
 import type { Query, QueryValues } from './decoding/query.js';
 import type { Reply } from './reply/reply.js';
 
-/** Who the token says is calling. */
+/** The caller, as the token says. */
 export interface Caller {
   readonly account_id: string;
   readonly roles: ReadonlySet<string>;
   readonly capabilities: ReadonlySet<string>;
 }
 
-/** One kind of id that may stand in a path, and the code for a malformed one. */
+/** One kind of id in a path, and the code for a malformed one. */
 export interface IdKind {
   readonly fault: string;
   accepts(segment: string): boolean;
@@ -29,47 +29,47 @@ export interface EndpointSpec {
   readonly capability?: string;
   /** To callers without this role the endpoint does not exist. */
   readonly role?: string;
-  /** Callers without this role are refused: that there is such an endpoint is no secret. */
+  /** Callers without this role are refused: the endpoint's existence is no secret. */
   readonly requiredRole?: string;
-  /** Callers that came with a key instead of a session are refused, where a dialect knows keys. */
+  /** Callers with a key instead of a session are refused, if the dialect knows keys. */
   readonly sessionOnly?: true;
   readonly ids?: Readonly<Record<string, IdKind>>;
-  /** Without one no parameters may be given, but to public reads, where they mean nothing. */
+  /** Without a query no parameters may be given, except to public reads, which ignore them. */
   readonly query?: Query<unknown>;
   readonly body?: Decoder<object>;
-  /** The name of this body in the interface documents, where several endpoints take the same. */
+  /** The name of this body in the interface documents, if several endpoints share it. */
   readonly bodyName?: string;
-  /** More or less than the dialect takes of other endpoints. */
+  /** Another limit than the dialect's. */
   readonly maxBodyBytes?: number;
-  /** Here no body is no JSON, whatever the dialect makes of one elsewhere. */
+  /** Here a missing body is invalid JSON, whatever the dialect says. */
   readonly absentBody?: 'refused';
-  /** The code for a body that is JSON but not this one; `invalid_json` unless given. */
+  /** The code for JSON that does not fit this body; `invalid_json` by default. */
   readonly bodyFault?: string;
-  /** `ignored`: a key may be given and means nothing. Without either, the body has no such field. */
+  /** `ignored`: a key may be given and has no effect. Without either, the body has no such field. */
   readonly idempotency?: 'required' | 'ignored';
-  /** The specification knows no 503 here: what would be one is 500 `internal_error`. */
+  /** The specification has no 503 here: it becomes 500 `internal_error`. */
   readonly neverUnavailable?: true;
-  /** Only where the specification wants the 401 explained. */
+  /** Set only if the specification wants the 401 explained. */
   readonly unauthorizedMessage?: string;
   /** A public endpoint that verifies the bearer token itself. */
   readonly checksToken?: true;
   readonly summary?: string;
-  /** More about it, in Markdown. */
+  /** A longer description, in Markdown. */
   readonly description?: string;
-  /** What comes with each status that is no refusal, for the interface documents. */
+  /** The reply for each status that is no refusal, for the interface documents. */
   readonly answers?: Answers;
-  /** The codes that may come with each status, for the interface documents; those that the edge adds follow from the rest. */
+  /** The possible codes of each status, for the interface documents; the codes of the edge follow from the rest. */
   readonly statuses?: Readonly<Record<number, readonly string[]>>;
 }
 
-/** What a command has besides when it comes over a stream. */
+/** What a command over a stream has besides. */
 export interface OverStream {
   readonly connectionId: string;
-  /** Past it the command is refused. */
+  /** After this moment the command is refused. */
   readonly notAfter?: string;
 }
 
-/** A request that has passed every check the edge can make. */
+/** A request that has passed every check of the edge. */
 export interface CallOf<S extends EndpointSpec> {
   readonly requestId: string;
   readonly principal: S['access'] extends 'session' ? Caller : undefined;
@@ -82,13 +82,13 @@ export interface CallOf<S extends EndpointSpec> {
   readonly idempotencyKey: S extends { readonly idempotency: 'required' } ? string : undefined;
   readonly accept: string | undefined;
   readonly remoteAddress: string | undefined;
-  /** All that came; of a command over a stream there are none. */
+  /** All headers; a command over a stream has none. */
   readonly headers?: IncomingHttpHeaders;
-  /** Only of a command that came over a stream. */
+  /** Only for a command over a stream. */
   readonly overStream?: OverStream;
 }
 
-/** What the dispatcher makes of any request: the types of one endpoint are known only to its handler. */
+/** Any request, for the dispatcher: only the handler knows the types of its endpoint. */
 export interface Call {
   readonly requestId: string;
   readonly principal: Caller | undefined;
@@ -99,9 +99,9 @@ export interface Call {
   readonly idempotencyKey: string | undefined;
   readonly accept: string | undefined;
   readonly remoteAddress: string | undefined;
-  /** All that came; of a command over a stream there are none. */
+  /** All headers; a command over a stream has none. */
   readonly headers?: IncomingHttpHeaders;
-  /** Only of a command that came over a stream. */
+  /** Only for a command over a stream. */
   readonly overStream?: OverStream;
 }
 
@@ -109,13 +109,13 @@ export type Handler<S extends EndpointSpec> = (call: CallOf<S>) => Reply | Promi
 
 export interface BoundEndpoint {
   readonly spec: EndpointSpec;
-  /** Of the ids in its path, in their order. */
+  /** The ids in its path, in order. */
   readonly idNames: readonly string[];
-  /** A method, not a property: it takes the narrower call that the checks of `spec` have made sure of. */
+  /** A method, not a property: it accepts the narrower call that the checks of `spec` guarantee. */
   handle(call: Call): Reply | Promise<Reply>;
 }
 
-/** Keeps the literal types of a declaration, from which those of its call follow. */
+/** Keeps the literal types of a declaration, from which the types of its call follow. */
 export function endpoint<const S extends EndpointSpec>(spec: S): S {
   for (const name of namesIn(spec.path)) {
     if (spec.ids?.[name] === undefined) throw new Error(`${spec.operationId}: nothing says what ${name} is`);
@@ -134,7 +134,7 @@ export function bind<S extends EndpointSpec>(spec: S, handle: Handler<S>): Bound
   return { spec, idNames: namesIn(spec.path), handle };
 }
 
-/** As OpenAPI writes it: `/v1/auctions/{auctionID}`. */
+/** The path in OpenAPI's form: `/v1/auctions/{auctionID}`. */
 export function templateOf(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }

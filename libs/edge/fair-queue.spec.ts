@@ -9,13 +9,13 @@ interface Held {
   readonly release: () => void;
 }
 
-/** `large` ones weigh two, `huge` ones more than there is. */
+/** A `large` read weighs two, a `huge` one more than the whole share. */
 function weightOf(name: string): number {
   if (name.startsWith('huge')) return 5;
   return name.startsWith('large') ? 2 : 1;
 }
 
-/** Reads that end when they are told to. */
+/** Reads that end when the test says so. */
 class Reads {
   readonly begun: string[] = [];
   private readonly held: Held[] = [];
@@ -53,7 +53,7 @@ class Reads {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('reads', () => {
-  it('of one account wait for each other in their order, and those of others do not', async () => {
+  it('of one account wait for each other in order, and those of others do not', async () => {
     const reads = new Reads();
     const all = reads.send('a', '1', '2', '3', '4');
     void reads.send('b', 'other');
@@ -68,7 +68,7 @@ describe('reads', () => {
     expect(reads.begun.slice(5)).toEqual(['5', '6']);
   });
 
-  it('that come while one is handed its place stand behind it', async () => {
+  it('that come while one is being started wait after it', async () => {
     const reads = new Reads();
     void reads.send('a', '1', '2', '3');
     const ended = reads.end('1');
@@ -77,7 +77,7 @@ describe('reads', () => {
     expect(reads.begun).toEqual(['1', '2', '3']);
   });
 
-  it('that weigh more leave less for others, and are not overtaken', async () => {
+  it('that weigh more leave less room, and are not overtaken', async () => {
     const reads = new Reads();
     void reads.send('a', '1', 'large', '2', 'huge', '3');
     expect(reads.begun).toEqual(['1']);
@@ -91,7 +91,7 @@ describe('reads', () => {
     expect(reads.begun.at(-1)).toBe('3');
   });
 
-  it('that fail make place too', async () => {
+  it('that fail free their share too', async () => {
     const reads = new Reads();
     void reads.send('a', '1');
     await expect(reads.fail('a')).rejects.toThrow('no');
@@ -99,7 +99,7 @@ describe('reads', () => {
     expect(reads.begun).toEqual(['1', '2']);
   });
 
-  it('that wait for somebody else give up their place after a while, once', async () => {
+  it('that wait for another system give up their share after a while, once', async () => {
     const reads = new Reads();
     const all = reads.send('a', '1', '2', '3', '4', '5');
     await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS / 2));

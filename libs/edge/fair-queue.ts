@@ -2,33 +2,33 @@ import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 
 export interface FairQueueLimits {
-  /** What reads of one account that are in work at once may weigh together; the others wait. */
+  /** The total weight of running reads of one account; further ones wait. */
   readonly readsPerAccount: number;
-  /** One that takes longer waits for another system itself, and gives up its share. */
+  /** A read that takes longer waits for another system itself, and gives up its share. */
   readonly readPatience: number;
 }
 
-interface Turn {
+interface QueuedRead {
   readonly weight: number;
   since: bigint;
 }
 
 interface Waiter {
-  readonly turn: Turn;
+  readonly turn: QueuedRead;
   readonly go: () => void;
 }
 
 interface AccountShare {
   /** Oldest first. */
-  readonly running: Set<Turn>;
+  readonly running: Set<QueuedRead>;
   readonly waiting: Waiter[];
   weight: number;
   watched: boolean;
 }
 
 /**
- * Reads cost no token, so accounts take turns instead: however many reads one has sent, another's finds only a few of them
- * before it. Every connection has at most one request in work, so connections bound how many can wait here.
+ * Reads cost no token, so accounts take turns: however many reads one account sends, another's read waits for only a few of them.
+ * A connection runs at most one request, so connections bound the length of this queue.
  */
 export class FairQueue {
   private readonly shares = new Map<string, AccountShare>();
@@ -38,10 +38,10 @@ export class FairQueue {
     private readonly clock: Clock,
   ) {}
 
-  /** `weight` says how much of the account's share the read takes up: about what it costs, beside the least one. */
+  /** `weight` is the part of the account's share that the read uses: roughly its cost in cheapest reads. */
   async take<T>(account: string, weight: number, work: () => T | Promise<T>): Promise<T> {
     const share = this.shares.get(account) ?? this.open(account);
-    const turn: Turn = { weight, since: 0n };
+    const turn: QueuedRead = { weight, since: 0n };
     if (share.waiting.length === 0 && this.fits(share, turn)) this.begin(share, turn);
     else await this.wait(share, turn);
     try {
@@ -52,24 +52,24 @@ export class FairQueue {
     }
   }
 
-  private fits({ running, weight }: AccountShare, turn: Turn): boolean {
+  private fits({ running, weight }: AccountShare, turn: QueuedRead): boolean {
     return running.size === 0 || weight + turn.weight <= this.limits.readsPerAccount;
   }
 
-  private wait(share: AccountShare, turn: Turn): Promise<void> {
+  private wait(share: AccountShare, turn: QueuedRead): Promise<void> {
     return new Promise((go) => {
       share.waiting.push({ turn, go });
       this.watch(share);
     });
   }
 
-  private begin(share: AccountShare, turn: Turn): void {
+  private begin(share: AccountShare, turn: QueuedRead): void {
     turn.since = this.clock.monotonicNanos();
     share.running.add(turn);
     share.weight += turn.weight;
   }
 
-  private end(share: AccountShare, turn: Turn): void {
+  private end(share: AccountShare, turn: QueuedRead): void {
     if (!share.running.delete(turn)) return;
     share.weight -= turn.weight;
     for (

@@ -30,14 +30,14 @@ function ask(method: string, path: string, { body, headers = [] }: Content): Pro
   return listener.ask(`${lines.join('\r\n')}\r\n\r\n${body ?? ''}`);
 }
 
-describe('an endpoint that takes no body', () => {
+describe('an endpoint without a body', () => {
   const CALLS: [string, string, number][] = [
     ['GET', '/v1/auctions', 200],
     ['DELETE', '/v1/session', 204],
     ['GET', '/healthz', 200],
   ];
 
-  it.each(CALLS)('%s %s takes what many clients send all the same', async (method, path, status) => {
+  it.each(CALLS)('%s %s accepts what many clients send anyway', async (method, path, status) => {
     const harmless: Content[] = [
       { body: '' },
       { body: '{}' },
@@ -51,7 +51,7 @@ describe('an endpoint that takes no body', () => {
     }
   });
 
-  it.each(CALLS)('%s %s passes over nothing that somebody may have meant', async (method, path) => {
+  it.each(CALLS)('%s %s refuses content that a caller may have meant', async (method, path) => {
     const refused: [Content, number, string][] = [
       [{ body: 'not JSON' }, 400, 'invalid_json'],
       [{ body: '[]' }, 400, 'invalid_json'],
@@ -67,7 +67,7 @@ describe('an endpoint that takes no body', () => {
     }
   });
 
-  it('reads chunks too, and the next request behind them', async () => {
+  it('reads chunks too, and the next request after them', async () => {
     const head = 'GET /v1/auctions HTTP/1.1\r\nHost: demo\r\nAuthorization: Bearer trader\r\n';
     const client = listener.connect();
     client.send(`${head}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`);

@@ -23,7 +23,7 @@ const paths = tree(
 );
 
 describe('paths', () => {
-  it('finds literals before names, and captures what stands for a name', () => {
+  it('prefers literals to names, and captures the segments of names', () => {
     expect([...(paths.find('/v1/auctions')?.endpoints.keys() ?? [])]).toEqual(['GET', 'POST']);
     expect(paths.find('/v1/auctions/preflight')?.endpoints.has('POST')).toBe(true);
     expect(paths.find('/v1/auctions/7')?.captured).toEqual(['7']);
@@ -51,11 +51,11 @@ describe('paths', () => {
     '/v1/auctions/7/quotes/8',
     '/v1/auctions/7%2Fquotes/8/revise',
     '/v1/auctions/__proto__/constructor',
-  ])('%j is none of them', (path) => {
+  ])('%j matches none of them', (path) => {
     expect(paths.find(path)).toBeUndefined();
   });
 
-  it('refuses two endpoints in one place', () => {
+  it('refuses two endpoints at one path', () => {
     expect(() => tree(['GET', '/a/:x'], ['GET', '/a/:y'])).toThrow('two endpoints');
   });
 });

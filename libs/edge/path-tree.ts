@@ -3,7 +3,7 @@ import type { BoundEndpoint } from './endpoint.js';
 export interface PathMatch {
   /** By method; never empty. */
   readonly endpoints: ReadonlyMap<string, BoundEndpoint>;
-  /** The segments that stand where a template has a name, as they were sent. */
+  /** The segments for the template's names, undecoded. */
   readonly captured: readonly string[];
 }
 
@@ -23,9 +23,9 @@ class Node {
 }
 
 /**
- * Finds the template of a path, one map look-up a segment. Paths are compared as they were sent: nothing is decoded, folded
- * or normalised, so there is one spelling of each. A literal segment beats a name and is not gone back on. Written here,
- * because routers to be had (find-my-way, Express's own) decode, fold or backtrack and then need to be told not to.
+ * Finds the template of a path by one map look-up a segment. Paths are compared undecoded, so each has one spelling. A literal
+ * beats a name, without backtracking. Written here because existing routers (find-my-way, Express's own) decode, fold or
+ * backtrack.
  */
 export class PathTree {
   private readonly root = new Node();

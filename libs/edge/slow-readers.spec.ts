@@ -7,7 +7,7 @@ import { query } from './decoding/query.js';
 
 const COST_MS = 2;
 const PAGE_BYTES = 50_000;
-/** By then the connections have been accepted, one in each turn of the event loop. */
+/** Until then the connections have been accepted, one in each turn of the event loop. */
 const ENOUGH = 300;
 const DEAF_READERS = 300;
 const A_FEW = 50;
@@ -36,7 +36,7 @@ afterEach(async () => {
   begun = 0;
 });
 
-/** A page whose rows come from elsewhere and cost the processor something to put together. */
+/** A page whose rows come from elsewhere and take some time to assemble. */
 const pages: BoundEndpoint = bind(page, async () => {
   begun += 1;
   await new Promise((resolve) => setImmediate(resolve));
@@ -63,7 +63,7 @@ async function start(unreadBytes?: number): Promise<DemoListener> {
 const request = (path: string, caller: string, more = ''): string =>
   `GET ${path} HTTP/1.1\r\nHost: demo\r\nAuthorization: Bearer ${caller}\r\n${more}\r\n`;
 
-/** Asks and never reads. */
+/** Sends requests and never reads. */
 function deaf(on: DemoListener, requests: string): RawClient {
   const client = on.connect();
   client.socket.pause();
@@ -71,7 +71,7 @@ function deaf(on: DemoListener, requests: string): RawClient {
   return client;
 }
 
-/** How much was begun for others, and for itself, until another caller had its answer. */
+/** The number of requests that ran for others, and for itself, until another caller had its reply. */
 async function begunBeforeAnswered(on: DemoListener): Promise<number> {
   const before = begun;
   expect((await on.ask(request('/v1/page', 'viewer', 'Connection: close\r\n'))).status).toBe(200);
@@ -80,15 +80,15 @@ async function begunBeforeAnswered(on: DemoListener): Promise<number> {
 
 const millis = (count: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, count));
 
-describe('who does not read', () => {
-  it('has nothing computed behind the answer that is not taken', async () => {
+describe('a client that does not read', () => {
+  it('gets nothing computed after the reply that it has not read', async () => {
     const on = await start();
     deaf(on, request('/huge', 'trader').repeat(20));
     await millis(300);
     expect(begun).toBeLessThanOrEqual(2);
   });
 
-  it('costs another caller no more than a few of its own requests, however many there are', async () => {
+  it('delays another caller by no more than a few of its own requests, however many there are', async () => {
     const on = await start();
     for (let count = 0; count < 50; count += 1) deaf(on, request('/v1/page', 'trader').repeat(30));
     while (begun < ENOUGH) await millis(1);
@@ -97,16 +97,16 @@ describe('who does not read', () => {
     expect(Math.max(...waits)).toBeLessThanOrEqual(A_FEW);
   });
 
-  it('costs nobody more either with documents for which nobody needs a token', async () => {
+  it('delays no caller more with documents that need no token', async () => {
     const on = await start();
     for (let count = 0; count < DEAF_READERS; count += 1)
       deaf(on, 'GET /document HTTP/1.1\r\nHost: demo\r\n\r\n'.repeat(20));
     while (begun < ENOUGH) await millis(1);
-    // Of 6,000 that were sent, at most the one that each connection has in work, and as many again.
+    // Of 6,000 requests, at most one running on each connection, and as many again.
     expect(await begunBeforeAnswered(on)).toBeLessThanOrEqual(2 * DEAF_READERS);
   });
 
-  it('loses the connection first when too much is unread in all', async () => {
+  it('loses its connection first if too much is unread in all', async () => {
     const on = await start(2.5 * ANSWER_BYTES);
     const first = deaf(on, request('/huge', 'trader'));
     await millis(50);

@@ -48,12 +48,12 @@ async function millisUntil(end: Promise<unknown>): Promise<number> {
 }
 
 describe('a listener that stops', () => {
-  it('is gone at once when nobody is connected', async () => {
+  it('stops at once without connections', async () => {
     const on = await start();
     expect(await millisUntil(on.stop())).toBeLessThan(LIMITS.partingTimeout);
   });
 
-  it('answers what it had been asked before, and closes the connection behind the answer', async () => {
+  it('answers earlier requests, and closes the connection after the reply', async () => {
     const on = await start();
     const client = on.connect().send(HELD);
     await sleep(A_WHILE);
@@ -64,7 +64,7 @@ describe('a listener that stops', () => {
     expect(await stopped).toBe(0);
   });
 
-  it('answers all that stood in line, and says with the last that it is', async () => {
+  it('answers all queued requests, and marks the last reply as the last', async () => {
     const on = await start();
     const client = on.connect().send(HELD + GET + GET);
     await sleep(A_WHILE);
@@ -78,7 +78,7 @@ describe('a listener that stops', () => {
     expect(await stopped).toBe(0);
   });
 
-  it('answers what is asked in its last moment, on connections that were kept and on new ones', async () => {
+  it('answers requests in its last moment, on persistent connections and on new ones', async () => {
     const on = await start();
     const clients = [await kept(), await kept()];
     const stopped = on.stop();
@@ -91,7 +91,7 @@ describe('a listener that stops', () => {
     expect(await stopped).toBe(0);
   });
 
-  it('answers everybody who has connected before it closes, although nobody has been accepted yet', async () => {
+  it('answers every client that connected before it closed, even if not yet accepted', async () => {
     const on = await start();
     const clients = Array.from({ length: 30 }, () => on.connect().send(GET));
     expect(await on.stop()).toBe(0);
@@ -99,7 +99,7 @@ describe('a listener that stops', () => {
     expect(replies.map(told)).toEqual(clients.map(() => [[200, 'close']]));
   });
 
-  it('lets go of whoever asks nothing, says nothing, or stops within a head', async () => {
+  it('closes connections that are idle, silent, or stopped within a head', async () => {
     const on = await start();
     const client = await kept();
     const silent = on.connect();
@@ -114,7 +114,7 @@ describe('a listener that stops', () => {
     for (const one of [silent, half, late]) expect(await one.untilClosed()).toEqual([]);
   });
 
-  it('hears a body that is on its way to its end', async () => {
+  it('reads a body in transit to its end', async () => {
     const on = await start();
     const client = on.connect().send(`${POST}Content-Length: 17\r\n\r\n{"pri`);
     await sleep(A_WHILE);
@@ -128,7 +128,7 @@ describe('a listener that stops', () => {
   it.each([
     ['before', 0],
     ['in its last moment', A_WHILE],
-  ])('waits for no body for long that began %s', async (_when, delay) => {
+  ])('does not wait long for a body that began %s', async (_when, delay) => {
     const on = await start();
     const client = await kept();
     const head = `${POST}Content-Length: 17\r\n\r\n{"pri`;
@@ -141,7 +141,7 @@ describe('a listener that stops', () => {
     expect(await stopped).toBe(0);
   });
 
-  it('cuts off who does not take its answers, and says how many there were', async () => {
+  it('cuts off clients that do not read, and reports their number', async () => {
     const on = await start();
     const client = on.connect();
     client.socket.pause();

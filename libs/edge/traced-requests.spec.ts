@@ -56,7 +56,7 @@ it.each([
   expect(span.facts).toEqual({ method: 'GET', requestId: 'mine', ...facts });
 });
 
-it('begins a trace whatever the caller says it belongs to', async () => {
+it('begins its own trace, whatever trace the caller names', async () => {
   const { partOf } = await spanOf(
     'GET /healthz',
     `traceparent: 00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
@@ -65,12 +65,12 @@ it('begins a trace whatever the caller says it belongs to', async () => {
   expect([partOf, tracing.spans.length]).toEqual([undefined, 1]);
 });
 
-it('is what the work of its endpoint is a part of', async () => {
+it('is the parent of the work of its endpoint', async () => {
   await spanOf('GET /inner');
   expect(tracing.lines).toEqual(['GET /inner', 'asking around < GET']);
 });
 
-it('answers the same where this request is not traced', async () => {
+it('sends the same reply if the request is not traced', async () => {
   tracing.tracesRoots = false;
   const reply = await listener.ask('GET /inner HTTP/1.1\r\nHost: demo\r\nConnection: close\r\n\r\n');
   expect([reply.status, tracing.spans]).toEqual([200, []]);

@@ -2,7 +2,7 @@ import type { EndpointSpec } from '../endpoint.js';
 import type { AuthOutcome, Check, CheckOutcome, Inspection } from './check.js';
 import type { RateWindow } from '../dialect/dialect-rules.js';
 
-/** `isGuarded` says which paths want a token although no endpoint is known there. */
+/** `isGuarded` tells which paths require a token although no endpoint is known there. */
 export function credentials(isGuarded: (path: string) => boolean): Check {
   return {
     name: 'credentials',
@@ -26,7 +26,7 @@ function settled(inspection: Inspection, spec: EndpointSpec | undefined, outcome
   return undefined;
 }
 
-/** Counts a call. Undefined for one that no limit applies to; a refused one says when to come back. */
+/** Counts a call. Undefined for a call without a limit; a refusal says when to retry. */
 export type CountCall = (inspection: Inspection) => RateWindow | undefined;
 
 export function rateLimit(count: CountCall): Check {

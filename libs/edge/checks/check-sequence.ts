@@ -17,7 +17,7 @@ export class CheckSequence {
     return this.run(this.all, inspection);
   }
 
-  /** Without what concerns a body. */
+  /** Without the checks of a body. */
   handshake(inspection: Inspection): Promise<CheckOutcome> {
     return this.run(this.ofHandshake, inspection);
   }

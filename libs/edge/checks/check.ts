@@ -7,18 +7,18 @@ import type { PathMatch, PathTree } from '../path-tree.js';
 import type { Connections } from '../server/connections.js';
 import type { ServerLimits } from '../server/server-limits.js';
 
-/** The client has gone, so there is no one to answer. */
+/** The client is gone, so there is no one to answer. */
 export const GONE = 'gone';
 export type CheckOutcome = Fault | typeof GONE | undefined;
 
 export type AuthOutcome = Caller | 'unauthorized' | 'unavailable';
 
-/** Says who a token stands for. It may answer at once: most tokens have been seen before. */
+/** Whom a token stands for. May reply at once: most tokens were seen before. */
 export interface Authenticator {
   authenticate(token: string): AuthOutcome | Promise<AuthOutcome>;
 }
 
-/** What checks may use. */
+/** The services available to checks. */
 export interface CheckTools {
   readonly dialect: DialectRules;
   readonly paths: PathTree;
@@ -27,17 +27,17 @@ export interface CheckTools {
   readonly connections: Connections;
 }
 
-/** One step on the way of a request to its handler. It refuses, or adds to what is known of the request. */
+/** One step on the way of a request to its handler. It refuses, or adds to the known facts about the request. */
 export interface Check {
   readonly name: string;
-  /** The checks that must have been made before. */
+  /** The checks that must run before this one. */
   readonly after: readonly string[];
   /** A WebSocket handshake has no body, and is not asked for one. */
   readonly readsBody?: true;
   run(inspection: Inspection, tools: CheckTools): CheckOutcome | Promise<CheckOutcome>;
 }
 
-/** What the checks have found out about one request so far. */
+/** The facts about one request so far. */
 export class Inspection {
   readonly path: string;
   readonly rawQuery: string;
@@ -51,7 +51,7 @@ export class Inspection {
   ids: Readonly<Record<string, string>> = {};
   query: unknown;
   body: object | undefined;
-  /** Keys that the body carries besides its content. */
+  /** Keys in the body besides its content. */
   bodyKeys: readonly string[] = [];
   idempotencyKey: string | undefined;
 
@@ -76,12 +76,12 @@ export class Inspection {
     return this.match?.endpoints.get(this.method);
   }
 
-  /** Of the endpoint, once the caller may call it: logs name no operation before. */
+  /** The operation, once the caller may call it: logs name no operation before. */
   get admittedSpec(): EndpointSpec | undefined {
     return this.isAdmitted ? this.endpoint?.spec : undefined;
   }
 
-  /** Only after the check of the method, which refuses where there is none. */
+  /** Set after the check of the method, which refuses an unknown one. */
   get found(): BoundEndpoint {
     const { endpoint } = this;
     if (endpoint === undefined) throw new Error('the method is checked before what needs an endpoint');
@@ -89,7 +89,7 @@ export class Inspection {
   }
 }
 
-/** Fails for an order in which a check would not know what it needs. */
+/** Throws for an order in which a check would lack a fact that it needs. */
 export function orderOf(checks: readonly Check[]): readonly Check[] {
   const made = new Set<string>();
   for (const { name, after } of checks) {

@@ -5,7 +5,7 @@ import { announcedBytes, announcesBody, type BodyOutcome, readBody } from '../ex
 import { awaitsContinue, carriesHeader, isEncoded, isJsonContent } from '../exchange/request-headers.js';
 import { type Check, type CheckOutcome, GONE } from './check.js';
 
-/** JSON that is not encoded. A type describes nothing where no body is taken and none comes. */
+/** JSON without an encoding. A content type means nothing without a body. */
 export const contentType: Check = {
   name: 'content type',
   after: ['method'],
@@ -14,7 +14,7 @@ export const contentType: Check = {
     isReadable(request, spec) ? undefined : { kind: 'unsupported-media-type', spec },
 };
 
-/** Reads the body, up to its limit. Its trailers are known from then on, and are held to the rule of headers. */
+/** Reads the body, up to its limit. Then its trailers are known, and are checked like headers. */
 export const size: Check = {
   name: 'size',
   after: ['method'],

@@ -21,8 +21,8 @@ export const headerCount: Check = {
 };
 
 /**
- * What the parser accepts and RFC 9112 does not. A proxy in front of us may have read such a request otherwise, so nothing that
- * follows it on its connection can be trusted.
+ * What the parser accepts and RFC 9112 does not. A proxy in front of us may have parsed such a request differently, so nothing
+ * after it on its connection can be trusted.
  */
 export const framing: Check = {
   name: 'framing',
@@ -33,14 +33,14 @@ export const framing: Check = {
   },
 };
 
-/** One Host, well formed, on every request (3.2); version 1.0 may do without. */
+/** Exactly one valid Host on every request (3.2); version 1.0 may omit it. */
 function isHostSound(request: IncomingMessage): boolean {
   const { host } = request.headers;
   if (host === undefined) return request.httpVersion !== '1.1';
   return HOST.test(host) && valuesOf(request, 'host').length === 1;
 }
 
-/** Chunks come last or the end cannot be told (6.3), they are all we undo (6.1), and version 1.0 has none. */
+/** Chunked must be last or the end is unknown (6.3); it is all we decode (6.1); version 1.0 has none. */
 function transferFault(request: IncomingMessage): FaultKind | undefined {
   const given = request.headers['transfer-encoding'];
   if (given === undefined) return undefined;

@@ -60,7 +60,7 @@ export const body: Check = {
   },
 };
 
-/** In the header, in the body, or the same in both. */
+/** In the header, in the body, or identical in both. */
 export const idempotencyKey: Check = {
   name: 'idempotency key',
   after: ['body'],
@@ -74,7 +74,7 @@ export const idempotencyKey: Check = {
   },
 };
 
-/** Clients send `{}` where there is nothing to say. More than that was meant to count, and would not. */
+/** Clients send `{}` when they have nothing to say. Any other content was meant to count, and would not. */
 function readNothing(
   { bytes = NO_BYTES, found: { spec } }: Inspection,
   { body: rules }: DialectRules,
@@ -115,7 +115,7 @@ function locationOfRepeat(bytes: Buffer, rules: DialectRules['body']): FaultLoca
   return field === undefined ? undefined : { path: [field], reason: 'repeated' };
 }
 
-/** The key travels in the body but is no part of the content; `keys` is undefined where it is no text. */
+/** The key is in the body but not part of the content; `keys` is undefined if it is not text. */
 function split(value: object): {
   readonly fields: object;
   readonly keys: readonly string[] | undefined;
@@ -125,19 +125,19 @@ function split(value: object): {
   return { fields, keys: typeof key === 'string' ? [key] : undefined };
 }
 
-/** Balancers and browsers ask what says the same to everyone, and add to the query what they please. */
+/** Load balancers and browsers add their own parameters to queries of public paths. */
 function isAnyQueryIgnored({ access, method, query }: EndpointSpec): boolean {
   return query === undefined && access === 'public' && method === 'GET';
 }
 
-/** An unknown parameter was meant to count, and would not: a strict dialect refuses it wherever callers are known. */
+/** An unknown parameter was meant to count, and would not: a strict dialect refuses it on all paths with known callers. */
 export function readQuery(spec: EndpointSpec, raw: string, reading: Reading): unknown {
   if (spec.query !== undefined) return spec.query.read(raw, reading);
   if (raw === '' || isAnyQueryIgnored(spec) || reading.rules.unknown === 'ignored') return undefined;
   return MISMATCH;
 }
 
-/** The code for a query that is not that of the endpoint. */
+/** The error code for a query that does not fit the endpoint. */
 export function queryFault({ query }: EndpointSpec): string {
   return query?.fault ?? 'invalid_request';
 }

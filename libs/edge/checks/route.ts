@@ -5,7 +5,7 @@ import type { Check } from './check.js';
 
 const NOT_FOUND: Fault = { kind: 'not-found' };
 
-/** Finds the path, and refuses nothing: what an unknown one answers may depend on who asks. */
+/** Finds the path, and refuses nothing: the reply to an unknown one may depend on the caller. */
 export const route: Check = {
   name: 'route',
   after: [],
@@ -21,7 +21,7 @@ export const path: Check = {
   run: ({ match }) => (match === undefined ? NOT_FOUND : undefined),
 };
 
-/** After the credentials a path that is hidden from this caller does not exist, whatever method it tries. */
+/** After the check of credentials, a path that is hidden from this caller does not exist, for any method. */
 export const method: Check = {
   name: 'method',
   after: ['path'],

@@ -6,7 +6,7 @@ import type { IdKind } from '../endpoint.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UUID_CHARS = 36;
-/** Control, format, private and unassigned characters, half surrogates and line separators print nothing. */
+/** Control, format, private and unassigned characters, half surrogates and line separators are not printable. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
 export function isUuid(text: string): boolean {
@@ -30,7 +30,7 @@ function integerIn({ text }: NumberToken): number | undefined {
   return exact === undefined ? undefined : Number(exact.units);
 }
 
-/** An exact decimal number with at most so many decimals. Only a dialect that keeps raw numbers can read one. */
+/** An exact decimal number with at most so many decimals. Needs a dialect that keeps raw numbers. */
 export function decimal(places: number): Decoder<Decimal> {
   const step = printDecimal({ units: 1n, scale: places });
   return {
@@ -95,13 +95,13 @@ export const uuid: Decoder<string> = {
   describe: () => ({ type: 'string', format: 'uuid', pattern: UUID.source }),
 };
 
-/** RFC 3339 in UTC with up to nine fraction digits; what it gives always has nine. */
+/** RFC 3339 in UTC with up to nine fraction digits; the result always has nine. */
 export const instant: Decoder<string> = {
   decode: (value) => (typeof value === 'string' ? (normalInstant(value) ?? MISMATCH) : MISMATCH),
   describe: () => ({ type: 'string', format: 'date-time' }),
 };
 
-/** A field that may be left out or be `true`. */
+/** A field that may be absent or `true`. */
 export const literalTrue: Decoder<true> = {
   decode: (value) => (value === true ? true : MISMATCH),
   describe: (): JsonSchema => ({ const: true }),

@@ -11,7 +11,7 @@ const order = object({
 type Order = Decoded<typeof order>;
 
 describe('object', () => {
-  it('gives the fields it knows, typed', () => {
+  it('returns the fields it knows, typed', () => {
     const given: Order = { side: 'BUY', quantity_atoms: 5, legs: [{ price: 1 }] };
     expect(order.decode({ ...given })).toEqual(given);
   });
@@ -41,7 +41,7 @@ describe('object', () => {
     expect(order.decode(value)).toBe(MISMATCH);
   });
 
-  it('does not take an inherited field for a given one', () => {
+  it('does not accept an inherited field', () => {
     expect(object({ required: { toString: text() } }).decode({})).toBe(MISMATCH);
   });
 
@@ -72,7 +72,7 @@ describe('object', () => {
 describe('allOrNone', () => {
   const window = allOrNone({ from: atoms, to: atoms });
 
-  it('takes all of its fields or an empty object, and nothing between', () => {
+  it('accepts all of its fields or an empty object, and nothing between', () => {
     expect(window.decode({ from: 1, to: 2 })).toEqual({ from: 1, to: 2 });
     expect(window.decode({})).toEqual({});
     for (const value of [
@@ -88,7 +88,7 @@ describe('allOrNone', () => {
     }
   });
 
-  it('says so in JSON Schema', () => {
+  it('expresses that in JSON Schema', () => {
     expect(window.describe()).toMatchObject({
       properties: { from: { type: 'integer' }, to: { type: 'integer' } },
       dependentRequired: { from: ['to'], to: ['from'] },
@@ -98,13 +98,16 @@ describe('allOrNone', () => {
 });
 
 describe('scalars', () => {
-  it.each([0, 1, Number.MAX_SAFE_INTEGER])('%d are atoms', (value) => {
+  it.each([0, 1, Number.MAX_SAFE_INTEGER])('%d is an amount in atoms', (value) => {
     expect(atoms.decode(value)).toBe(value);
   });
 
-  it.each([-1, 0.5, 2 ** 53, Number.NaN, Infinity, '1', true, undefined])('%p are no atoms', (value) => {
-    expect(atoms.decode(value)).toBe(MISMATCH);
-  });
+  it.each([-1, 0.5, 2 ** 53, Number.NaN, Infinity, '1', true, undefined])(
+    '%p is not an amount in atoms',
+    (value) => {
+      expect(atoms.decode(value)).toBe(MISMATCH);
+    },
+  );
 
   it('counts characters, not UTF-16 units', () => {
     const short = text({ minLength: 1, maxLength: 2 });
@@ -124,7 +127,7 @@ describe('scalars', () => {
     expect(text({ printable: true }).decode('Ünïcode € 漢字 😀 ~')).toBe('Ünïcode € 漢字 😀 ~');
   });
 
-  it('takes canonical ids only', () => {
+  it('accepts canonical ids only', () => {
     const id = '0f6b2f4e-3c1d-8a2b-9c3d-4e5f60718293';
     expect(uuid.decode(id)).toBe(id);
     for (const other of [
@@ -174,11 +177,11 @@ describe('instant', () => {
     '+2026-01-01T00:00:00Z',
     ' 2026-01-01T00:00:00Z',
     '2026-01-01T00:00:00Z\n',
-  ])('%j is none', (given) => {
+  ])('%j is not an instant', (given) => {
     expect(instant.decode(given)).toBe(MISMATCH);
   });
 
-  it('knows every day that the calendar knows', () => {
+  it('accepts every day of the calendar', () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date(0), max: new Date('2100-12-31T00:00:00Z'), noInvalidDate: true }),

@@ -1,17 +1,17 @@
 import type { Reading } from './reading.js';
 
-/** What a decoder answers when a value is not of its kind. A symbol, for no JSON text can make one. */
+/** What a decoder returns for a value of another kind. A symbol, because no JSON text can produce one. */
 export const MISMATCH: unique symbol = Symbol('mismatch');
 export type Mismatch = typeof MISMATCH;
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Reads one kind of value out of parsed JSON, and can say in JSON Schema what that kind is. */
+/** Reads one kind of value from parsed JSON, and describes that kind in JSON Schema. */
 export interface Decoder<T> {
-  /** Strictly, unless `reading` has other rules. */
+  /** Strict, unless `reading` has other rules. */
   decode(value: unknown, reading?: Reading): T | Mismatch;
   describe(): JsonSchema;
-  /** In a field of this kind null is a value also where it is none elsewhere. */
+  /** In a field of this kind null is a value even if it is none elsewhere. */
   readonly takesNull?: true;
 }
 
@@ -28,7 +28,7 @@ export type DecodedObject<S extends Shape> = Flat<
     (S extends { readonly optional: infer O } ? { readonly [K in keyof O]?: Decoded<O[K]> } : unknown)
 >;
 
-/** An object with these fields and, strictly read, no others. What it gives is a new object; an absent field is absent there too. */
+/** An object with these fields and, if strict, no others. Returns a new object; an absent field stays absent. */
 export function object<S extends Shape>(shape: S): Decoder<DecodedObject<S>> {
   const required = Object.entries<Decoder<unknown>>(shape.required ?? {});
   const optional = Object.entries<Decoder<unknown>>(shape.optional ?? {});
@@ -70,7 +70,7 @@ function readField(field: Decoder<unknown> | undefined, given: unknown, reading?
   return field.decode(given, reading);
 }
 
-/** A value of this kind, or null: what a change takes away is not what it leaves alone. */
+/** A value of this kind, or null: a change distinguishes removing a value from leaving it alone. */
 export function nullable<T>(kind: Decoder<T>): Decoder<T | null> {
   return {
     takesNull: true,
@@ -79,7 +79,7 @@ export function nullable<T>(kind: Decoder<T>): Decoder<T | null> {
   };
 }
 
-/** All of these fields, or none at all. */
+/** All of these fields, or none. */
 export function allOrNone<F extends Fields>(
   fields: F,
 ): Decoder<DecodedObject<{ required: F }> | { readonly [K in keyof F]?: undefined }> {
@@ -100,7 +100,7 @@ export function allOrNone<F extends Fields>(
   };
 }
 
-/** `max` is for bodies whose limit is the reader's own; a limit that a rule owns is left to the rule and its code. */
+/** `max` is for limits of the reader itself; a limit of a business rule is left to that rule and its code. */
 export function arrayOf<T>(item: Decoder<T>, bounds: { readonly max?: number } = {}): Decoder<readonly T[]> {
   const max = bounds.max ?? Number.MAX_SAFE_INTEGER;
   return {

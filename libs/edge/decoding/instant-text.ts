@@ -5,8 +5,8 @@ const LONGEST = SECONDS_END + 1 + FRACTION_DIGITS + 1;
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
- * The same moment with exactly nine fraction digits; undefined for anything but a real date and time in UTC. There is no
- * second 60: a leap second has no place on the server's clock.
+ * The same moment with exactly nine fraction digits; undefined for anything but a real date and time in UTC. Second 60 is
+ * refused: the server's clock has no leap seconds.
  */
 export function normalInstant(text: string): string | undefined {
   if (text.length > LONGEST) return undefined;
@@ -18,7 +18,7 @@ export function normalInstant(text: string): string | undefined {
   return `${text.slice(0, SECONDS_END)}.${(parts[7] ?? '').padEnd(FRACTION_DIGITS, '0')}Z`;
 }
 
-/** None in a month that does not exist. */
+/** No days in a month that does not exist. */
 function daysIn(year: number, month: number): number {
   const leap = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   return (DAYS[month - 1] ?? 0) + (leap ? 1 : 0);

@@ -1,4 +1,4 @@
-/** `atoms`: integers from 0 to 2^53-1, written plainly. `raw`: any number, kept as it was written. */
+/** `atoms`: integers from 0 to 2^53-1, in plain digits. `raw`: any number, kept as text. */
 export type NumberRule = 'atoms' | 'raw';
 
 export interface ScanRules {
@@ -38,28 +38,28 @@ export function skipWhitespace(text: string, from: number): number {
   return at;
 }
 
-/** The grammar of JSON, for numbers that JSON.parse does not get to see. */
+/** The grammar of JSON, for numbers that JSON.parse does not see. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** A number as it was written. Decoders of decimals and of integers read it exactly. */
+/** The text of a number. Decoders of decimals and of integers read it exactly. */
 export class NumberToken {
   constructor(readonly text: string) {}
 }
 
-/** A number of the text, from its first character up to `end`. */
+/** A number in the text, from its first character up to `end`. */
 export interface ScannedNumber {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * One pass over a text for what JSON.parse accepts and we do not: null, repeated keys, depth, lone surrogates, numbers. It does not
- * check the grammar, so trust it only together with JSON.parse. The stack is explicit: depth costs no call frames.
+ * One pass over a text for what JSON.parse accepts and we do not: null, repeated keys, depth, lone surrogates, numbers. It does
+ * not check the grammar, so it needs JSON.parse beside it. The stack is explicit: depth costs no call frames.
  */
 export class ObjectScan {
-  /** In the order of the text; only of raw numbers. */
+  /** In the order of the text; raw numbers only. */
   readonly found: ScannedNumber[] = [];
-  /** The key that came twice in one object, where that is what was refused. */
+  /** The key that came twice in one object, if that is the reason of the refusal. */
   repeated: string | undefined;
   /** One entry per open container: the keys so far of an object, undefined for an array. */
   private readonly open: (Set<string> | undefined)[] = [];
@@ -74,7 +74,7 @@ export class ObjectScan {
     this.escapes = text.includes('\\');
   }
 
-  /** The end of the first value; undefined where that is no object, or one that must be refused. */
+  /** The end of the first value; undefined if that is not an object, or one that must be refused. */
   end(): number | undefined {
     this.at = skipWhitespace(this.text, 0);
     if (this.text.charCodeAt(this.at) !== OPEN_BRACE) return undefined;
@@ -85,7 +85,7 @@ export class ObjectScan {
     return undefined;
   }
 
-  /** Passes over one token; false is a fault. */
+  /** Skips one token; false means a fault. */
   private step(char: number): boolean {
     switch (char) {
       case QUOTE:
@@ -135,7 +135,7 @@ export class ObjectScan {
     return content !== undefined && (!this.keyNext || this.isNewKey(content));
   }
 
-  /** In a text that has backslashes somewhere, where not every quote closes. */
+  /** For a text with backslashes, in which not every quote closes. */
   private closingQuote(start: number): number {
     for (let at = start + 1; at < this.text.length; at += 1) {
       const char = this.text.charCodeAt(at);
@@ -183,7 +183,7 @@ function isNumberChar(char: number): boolean {
   );
 }
 
-/** What a quoted string stands for; undefined when its escapes are broken or leave half a character. */
+/** The content of a quoted string; undefined if its escapes are broken or leave half a character. */
 function unescaped(quoted: string): string | undefined {
   try {
     const content: unknown = JSON.parse(quoted);

@@ -68,7 +68,7 @@ describe('cursor', () => {
     return values === MISMATCH ? MISMATCH : values.cursor;
   };
 
-  it('comes back as it was given', () => {
+  it('is decoded to the same position', () => {
     expect(read(place.encode(at))).toEqual(at);
   });
 
@@ -78,7 +78,7 @@ describe('cursor', () => {
     ['a stray character', `${place.encode(at)}!`],
     ['no open time', base64url(JSON.stringify({ i: at.i }))],
     ['no id', base64url(JSON.stringify({ o: at.o }))],
-    ['one key more', base64url(JSON.stringify({ ...at, x: 1 }))],
+    ['an extra key', base64url(JSON.stringify({ ...at, x: 1 }))],
     ['a repeated key', base64url(`{"o":"${at.o}","o":"${at.o}","i":"${at.i}"}`)],
     ['a bad time', base64url(JSON.stringify({ ...at, o: 'yesterday' }))],
     ['an id in upper case', base64url(JSON.stringify({ ...at, i: at.i.toUpperCase() }))],

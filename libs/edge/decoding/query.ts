@@ -2,7 +2,7 @@ import { type Decoder, type JsonSchema, MISMATCH, type Mismatch } from './decode
 import { Reading } from './reading.js';
 import { parseStrictBytes } from './strict-json.js';
 
-/** Reads one query parameter; `undefined` is one that was not given. */
+/** Reads one query parameter; `undefined` if it is absent. */
 export interface Param<T> {
   read(text: string | undefined): T | Mismatch;
   describe(): JsonSchema;
@@ -10,7 +10,7 @@ export interface Param<T> {
 
 type Read<P> = P extends Param<infer T> ? T : never;
 
-/** The query of an endpoint: these parameters, each at most once and, strictly read, no others. Anything else is `fault`. */
+/** The query of an endpoint: these parameters, each at most once and, if strict, no others. Anything else is `fault`. */
 export interface Query<T> {
   readonly fault: string;
   read(raw: string, reading?: Reading): T | Mismatch;
@@ -50,7 +50,7 @@ export function query<P extends Readonly<Record<string, Param<unknown>>>>(
   };
 }
 
-/** Undefined for a query that cannot be read, or in which a name is repeated or a name or value is empty. */
+/** Undefined for an unreadable query, or one with a repeated name or an empty name or value. */
 function pairs(raw: string): Map<string, string> | undefined {
   const found = new Map<string, string>();
   if (raw === '') return found;
@@ -86,7 +86,7 @@ export function integerParam(min: number, max: number, usual: number): Param<num
   };
 }
 
-/** One that means nothing in answers of `mediaType`: what it cannot read is undefined, and the handler decides. */
+/** A parameter without meaning in replies of `mediaType`: an unreadable value is undefined, and the handler decides. */
 export function ignoredIn<T>(mediaType: string, param: Param<T>): Param<T | undefined> {
   return {
     read(text) {
@@ -97,7 +97,7 @@ export function ignoredIn<T>(mediaType: string, param: Param<T>): Param<T | unde
   };
 }
 
-/** A parameter whose text a decoder of strings reads: a word, a pattern, an id. */
+/** A parameter whose text a string decoder reads: a word, a pattern, an id. */
 export function optionalParam<T>(kind: Decoder<T>): Param<T | undefined> {
   return {
     read: (text) => (text === undefined ? undefined : kind.decode(text)),
@@ -113,7 +113,7 @@ export interface Cursor<T> {
   encode(position: T): string;
 }
 
-/** An opaque position in a list: base64url of the JSON of the keys that the list is ordered by. */
+/** An opaque position in a list: base64url of the JSON of the list's sort keys. */
 export function cursor<T extends object>(position: Decoder<T>): Cursor<T> {
   return {
     encode: (at) => Buffer.from(JSON.stringify(at), 'utf8').toString('base64url'),
@@ -130,7 +130,7 @@ export function cursor<T extends object>(position: Decoder<T>): Cursor<T> {
   };
 }
 
-/** Undefined unless `text` is the one canonical way to write those bytes: no padding, no stray bits, no other alphabet. */
+/** Undefined unless `text` is the one canonical spelling of those bytes: no padding, no stray bits, no other alphabet. */
 export function base64urlBytes(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : undefined;

@@ -19,7 +19,7 @@ const { object } = fc.letrec((tie) => ({
   ),
 }));
 
-/** What JSON is made of, so that most texts are nearly right. */
+/** The pieces of JSON, so that most texts are nearly valid. */
 const PIECES = [
   '{',
   '}',
@@ -65,7 +65,7 @@ function parsedBy(json: string): { value: unknown } | undefined {
   }
 }
 
-/** As JSON.parse gives it. */
+/** The value that JSON.parse returns. */
 function withNumbers(value: unknown): unknown {
   if (value instanceof NumberToken) return Number(value.text);
   if (Array.isArray(value)) return value.map(withNumbers);
@@ -74,7 +74,7 @@ function withNumbers(value: unknown): unknown {
 }
 
 describe('strict JSON, for any document', () => {
-  it('reads back what JSON.stringify wrote', () => {
+  it('reads back the output of JSON.stringify', () => {
     fc.assert(
       fc.property(object, fc.constantFrom(0, 2), (value, indent) => {
         const json = JSON.stringify(value, undefined, indent);
@@ -85,7 +85,7 @@ describe('strict JSON, for any document', () => {
     );
   });
 
-  it('accepts nothing that JSON.parse refuses, and reads the same where it accepts', () => {
+  it('accepts nothing that JSON.parse refuses, and reads the same value', () => {
     let accepted = 0;
     let refused = 0;
     fc.assert(
@@ -104,7 +104,7 @@ describe('strict JSON, for any document', () => {
     expect(refused).toBeGreaterThan(100);
   });
 
-  it('calls it several values exactly when an acceptable one stands first', () => {
+  it('reports several values exactly if the first one is acceptable', () => {
     fc.assert(
       fc.property(object, fc.stringMatching(/^[ \t\r\n]{0,3}[^ \t\r\n]/), (value, rest) => {
         const parsed = parseStrictText(JSON.stringify(value) + rest.toWellFormed());
@@ -114,7 +114,7 @@ describe('strict JSON, for any document', () => {
     );
   });
 
-  it('refuses a key given twice, however it is spelt', () => {
+  it('refuses a repeated key, in any spelling', () => {
     const spelt = (text: string): string =>
       `"${Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`;
     fc.assert(

@@ -15,7 +15,7 @@ function nested(levels: number, open: string, close: string): string {
   return `{"a":${open.repeat(levels - 1)}${close.repeat(levels - 1)}}`;
 }
 
-/** `levels` objects in each other. */
+/** `levels` nested objects. */
 function objects(levels: number): string {
   return `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
 }
@@ -83,7 +83,7 @@ const TEXTS: readonly (readonly [expected: string, text: string])[] = [
   [bad, 'true'],
   [bad, 'null'],
   [bad, 'nul'],
-  // null anywhere, other words
+  // null in any position, other words
   [bad, '{"a":null}'],
   [bad, '{"a":[null]}'],
   [bad, '{"a":[1,{"b":null}]}'],
@@ -189,7 +189,7 @@ const TEXTS: readonly (readonly [expected: string, text: string])[] = [
   [bad, '{"a\n":1}'],
   [bad, '\ufeff{}'],
   [bad, '{"a":\ufeff1}'],
-  // something behind the value
+  // something after the value
   [many, '{}{}'],
   [many, '{} {}'],
   [many, '{}\n[]'],
@@ -221,7 +221,7 @@ const BYTES: readonly (readonly [expected: string, what: string, bytes: readonly
   [bad, 'a surrogate in UTF-8', [...text('{"a":"'), 0xed, 0xa0, 0xbd, ...text('"}')]],
   [bad, 'a code point past the last', [...text('{"a":"'), 0xf4, 0x90, 0x80, 0x80, ...text('"}')]],
   [bad, 'Latin-1', [...text('{"a":"'), 0xe9, ...text('"}')]],
-  [bad, 'bad UTF-8 behind the value', [...text('{}'), 0xff]],
+  [bad, 'bad UTF-8 after the value', [...text('{}'), 0xff]],
   [ok, 'four bytes for one character', [...text('{"a":"'), 0xf0, 0x9f, 0x98, 0x80, ...text('"}')]],
 ];
 
@@ -242,11 +242,11 @@ describe('strict JSON', () => {
     expect(verdict(Uint8Array.from(bytes))).toBe(expected);
   });
 
-  it('has tables of some size', () => {
+  it('has enough cases', () => {
     expect(TEXTS.length + BYTES.length).toBeGreaterThan(150);
   });
 
-  it('refuses a half character in a text that came without bytes', () => {
+  it('refuses half a character in a text', () => {
     expect(parseStrictText('{"a":"\ud83d"}')).toEqual({ ok: false, fault: bad });
   });
 
@@ -255,7 +255,7 @@ describe('strict JSON', () => {
     expect(parseStrictBytes(whole.subarray(2, 9))).toEqual({ ok: true, value: { a: 1 } });
   });
 
-  it('lets __proto__ be an ordinary key', () => {
+  it('treats __proto__ as an ordinary key', () => {
     const parsed = parseStrictText('{"__proto__":{"polluted":true}}');
     expect(parsed.ok && Object.keys(parsed.value)).toEqual(['__proto__']);
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
@@ -267,7 +267,7 @@ describe('strict JSON', () => {
   };
 
   it.each(['-1', '1.5', '1e3', '-0.25e-2', '9007199254740993', '0.1000000000000000055', '1e400', '-0'])(
-    'keeps %s as it was written where raw numbers are wanted',
+    'keeps %s as written if raw numbers are wanted',
     (number) => {
       expect(raw(`{"a":${number}, "b": [{"c":${number}}], "d":"${number}"}`)).toEqual({
         a: new NumberToken(number),
@@ -288,7 +288,7 @@ describe('strict JSON', () => {
     expect(raw(json)).toBe('invalid-json');
   });
 
-  it('passes null on where it is taken', () => {
+  it('keeps null if the rules allow it', () => {
     const parsed = parseJson(Buffer.from('{"a":null,"b":[null]}'), { ...STRICT_JSON, nulls: 'absent' });
     expect(parsed).toEqual({ ok: true, value: { a: null, b: [null] } });
     for (const broken of ['{"a":nul}', '{"a":nulls}', '{null:1}', '{"a":null null}']) {
@@ -318,7 +318,7 @@ describe('strict JSON', () => {
     };
     const [small, large] = [hostile(5_000), hostile(200_000)];
     processorTime(small);
-    // Forty times the text; in proportion to its square it would be 1,600 times the work.
+    // Forty times the text; quadratic time would be 1,600 times the work.
     const least = (json: string): number => Math.min(...[1, 2, 3].map(() => processorTime(json)));
     expect(least(large)).toBeLessThan(400 * Math.max(least(small), 500));
   });

@@ -4,13 +4,13 @@ import { NumberToken, ObjectScan, skipWhitespace, type ScannedNumber, type ScanR
 export type JsonRules = ScanRules;
 export type JsonFault = 'invalid-json' | 'trailing-data';
 
-/** What JSON without null says where numbers are numbers. */
+/** A value of JSON without null and with plain numbers. */
 export type JsonValue = string | number | boolean | JsonObject | readonly JsonValue[];
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
-/** Any object: its values may be null or number tokens, as the rules say. */
+/** Any object: its values may be null or number tokens, as the rules allow. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
 export type Parsed<T> =
@@ -36,7 +36,7 @@ export function parseStrictText(text: string): Parsed<JsonObject> {
   return text.isWellFormed() ? parsed(text, STRICT_JSON, isJsonObject) : INVALID;
 }
 
-/** The field for which `parseJson` has refused a text, if it came twice. */
+/** The repeated field for which `parseJson` refused a text, if any. */
 export function repeatedField(bytes: Uint8Array, rules: JsonRules): string | undefined {
   const text = textOf(bytes);
   if (text === undefined) return undefined;
@@ -51,8 +51,8 @@ function textOf(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * The first value is judged before what follows it: `{"a":null} {}` is invalid, `{} {"a":null}`, `{}}` and `{} x` are an object
- * and something after it.
+ * Judges the first value before anything after it: `{"a":null} {}` is invalid, `{} {"a":null}`, `{}}` and `{} x` are an object
+ * with something after it.
  */
 function parsed<T>(text: string, rules: JsonRules, isObject: (value: unknown) => value is T): Parsed<T> {
   const scan = new ObjectScan(text, rules);
@@ -68,7 +68,7 @@ function parsed<T>(text: string, rules: JsonRules, isObject: (value: unknown) =>
   }
 }
 
-/** JSON.parse would round raw numbers, so it sees their indices in their place, and they come back afterwards. */
+/** JSON.parse would round raw numbers, so it sees their indices instead, which are replaced afterwards. */
 function valueOf(text: string, numbers: readonly ScannedNumber[]): unknown {
   if (numbers.length === 0) return JSON.parse(text);
   const pieces: string[] = [];
@@ -84,7 +84,7 @@ function valueOf(text: string, numbers: readonly ScannedNumber[]): unknown {
   });
 }
 
-/** At most as deep as the scan has allowed. */
+/** No deeper than the scan allows. */
 function withTokens(value: unknown, tokenOf: (index: number) => NumberToken): unknown {
   if (typeof value === 'number') return tokenOf(value);
   if (Array.isArray(value)) return value.map((element) => withTokens(element, tokenOf));
@@ -96,7 +96,7 @@ function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Asked only of what the scan has accepted, where an object is all that is left to tell from other values. */
+/** Called only after the scan has accepted the text, when only an object must be told from other values. */
 function isJsonObject(value: unknown): value is JsonObject {
   return isRecord(value);
 }

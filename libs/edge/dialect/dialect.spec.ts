@@ -119,12 +119,7 @@ describe('the same endpoints in two dialects', () => {
     ],
     ['the text of 401', {}, '401 {"error":"unauthorized"}', '401 {"detail":"Who are you?"}'],
     ['the envelope', { token: 'viewer' }, '403 {"error":"forbidden"}', '403 {"detail":"forbidden"}'],
-    [
-      'what is not known at present',
-      { token: 'down' },
-      '503 {"error":"unavailable"}',
-      '503 {"detail":"unavailable"}',
-    ],
+    ['an unknown verdict', { token: 'down' }, '503 {"error":"unavailable"}', '503 {"detail":"unavailable"}'],
     [
       'headers that only the service may send',
       { ...trader, headers: ['X-Peer: x'], body: '{}' },
@@ -159,7 +154,7 @@ describe('the same endpoints in two dialects', () => {
       '200 {"count":10,"limit":5}',
     ],
     [
-      'where a value is wrong',
+      'the path of a wrong value',
       { ...trader, body: '{"legs":[{"size":1},{"size":0.5}]}' },
       '400 {"error":"invalid_json"}',
       unreadable('mismatch', 'legs', 1, 'size'),
@@ -183,7 +178,7 @@ describe('the same endpoints in two dialects', () => {
       '200 {"limit":5}',
     ],
     [
-      'where a parameter is wrong',
+      'the path of a wrong parameter',
       { ...trader, path: '/v1/orders?limit=10', body: '{}' },
       '400 {"error":"invalid_query"}',
       unreadable('mismatch', 'limit'),
@@ -195,7 +190,7 @@ describe('the same endpoints in two dialects', () => {
     expect(await verdict(other, asked)).toBe(inOther);
   });
 
-  it('take more of an endpoint that says so', async () => {
+  it('accept more for an endpoint that says so', async () => {
     const body = JSON.stringify({ note: 'x'.repeat(150) });
     expect(await verdict(other, { ...trader, path: '/v1/bulk', body })).toBe(`200 ${body}`);
     expect(await verdict(strict, { ...trader, path: '/v1/bulk', body: body.padEnd(201) })).toContain('413');
@@ -207,7 +202,7 @@ describe('the same endpoints in two dialects', () => {
     expect(await verdict(other, twice)).toBe(unreadable('repeated', 'note'));
   });
 
-  it('name requests in headers of their own', async () => {
+  it('name requests in their own headers', async () => {
     const asked = { ...trader, headers: ['X-Request-Id: mine', 'X-Trace: yours'], body: '{}' };
     const [inStrict, inOther] = [await strict.ask(bytesOf(asked)), await other.ask(bytesOf(asked))];
     expect(inStrict.headers).toMatchObject({ 'x-request-id': 'mine', 'cache-control': 'no-store' });
@@ -220,7 +215,7 @@ describe('the same endpoints in two dialects', () => {
     expect(inOther.headers).not.toHaveProperty('x-request-id');
   });
 
-  it('tell of rate limits, or do not', async () => {
+  it('send rate limits, or do not', async () => {
     const asked = bytesOf({ ...trader, body: '{}' });
     const limits: (string | undefined)[] = [];
     for (let call = 0; call < 3; call += 1) {
@@ -231,7 +226,7 @@ describe('the same endpoints in two dialects', () => {
     expect(limits).toEqual(['200 1 ', '200 0 ', '429 0 60']);
   });
 
-  it('answer in their envelope what never becomes a request', async () => {
+  it('refuse broken requests in their own envelope', async () => {
     expect((await strict.ask('nonsense\r\n\r\n')).body).toBe('{"error":"malformed_request"}');
     const refused = await other.ask('nonsense\r\n\r\n');
     expect([refused.status, refused.body]).toEqual([
@@ -246,7 +241,7 @@ describe('the same endpoints in two dialects', () => {
 describe('an order of checks', () => {
   const dialect = (...checks: Dialect['checks']): Dialect => ({ ...DEMO_DIALECT, checks });
 
-  it('in which a check would not know what it needs is refused', () => {
+  it('in which a check would lack a fact that it needs is refused', () => {
     expect(() => orderOf(dialect(route, path, method, permission).checks)).toThrow(
       'permission is checked before credentials',
     );

@@ -6,15 +6,15 @@ import type { Fault } from './fault.js';
 export type Headers = Readonly<Record<string, string>>;
 
 /**
- * How one service speaks HTTP: which checks it makes in which order, how it reads requests and how it writes refusals. Endpoint
- * tables and the dispatcher are the same for all services; only what stands here differs.
+ * How one service speaks HTTP: the checks and their order, how it reads requests and writes refusals. Endpoint tables and the
+ * dispatcher are the same for all services; only this differs.
  */
 export interface Dialect extends DialectRules {
-  /** In the order in which they are made; the first that fails answers. */
+  /** In order; the first that fails sends the reply. */
   readonly checks: readonly Check[];
-  /** The header in which a caller may name its request and every reply names it; other ids than `pattern` are replaced. */
+  /** The header in which a caller may name its request and every reply names it; ids that do not match `pattern` are replaced. */
   readonly requestId: { readonly header: string; readonly pattern: RegExp };
-  /** On every reply that does not say otherwise. */
+  /** On every reply without its own value. */
   readonly replyHeaders: Headers;
   refuse(fault: Fault): Reply;
   /** On every reply to a call that was counted. */

@@ -1,7 +1,7 @@
 import type { FaultLocation } from '../decoding/reading.js';
 import type { EndpointSpec } from '../endpoint.js';
 
-/** Everything that the edge itself refuses. What a handler refuses is a reply of its own. */
+/** Every reason for which the edge itself refuses. Refusals by handlers are ordinary replies. */
 export const FAULT_KINDS = [
   'malformed-request',
   'unsupported-transfer-coding',
@@ -29,23 +29,23 @@ export const FAULT_KINDS = [
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-/** After these nothing on the connection is taken for a request any more. */
+/** After these the connection accepts no further requests. */
 export const CLOSING_FAULTS: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'malformed-request',
   'unsupported-transfer-coding',
   'headers-too-large',
 ]);
 
-/** Why the edge refuses a request. The dialect of the service writes it in its own envelope. */
+/** Why the edge refuses a request. The dialect writes it in its own envelope. */
 export interface Fault {
   readonly kind: FaultKind;
-  /** Undefined where no endpoint was found. */
+  /** Undefined if no endpoint was found. */
   readonly spec?: EndpointSpec | undefined;
-  /** The code that the declaration names for this id, query or body. */
+  /** The code that the endpoint declares for this id, query or body. */
   readonly code?: string | undefined;
   readonly location?: FaultLocation | undefined;
-  /** Why, in words for people, where a check of the dialect has some of its own. */
+  /** The reason in words for people, if a check of the dialect has its own. */
   readonly message?: string;
-  /** Those that the path has; only of `method-not-allowed`. */
+  /** The methods of the path; only for `method-not-allowed`. */
   readonly methods?: readonly string[];
 }

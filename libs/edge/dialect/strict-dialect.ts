@@ -9,12 +9,12 @@ import type { Dialect } from './dialect.js';
 
 export interface StrictDialectParts {
   readonly internalHeaders: readonly string[];
-  /** Which paths want a token, whether they exist or not. */
+  /** Which paths require a token, existing or not. */
   readonly isGuarded: (path: string) => boolean;
   readonly codes?: Partial<FlatCodes>;
 }
 
-/** The token comes before the path, nothing unknown or null is read, refusals are flat, and limits are told nowhere. */
+/** Checks the token before the path, accepts nothing unknown or null, refuses in the flat envelope, and sends no limits. */
 export function strictDialect({ internalHeaders: names, isGuarded, codes }: StrictDialectParts): Dialect {
   const caller = [credentials(isGuarded), path, method, visibility, permission];
   return {

@@ -9,9 +9,9 @@ export interface OperationExamples {
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
-/** Everything that a document says and no endpoint declares. */
+/** Everything in a document that no endpoint declares. */
 export interface About {
-  /** In which the service refuses. */
+  /** The dialect in which the service refuses. */
   readonly dialect: Dialect;
   readonly title: string;
   readonly version: string;
@@ -20,15 +20,15 @@ export interface About {
   tagOf(spec: EndpointSpec): string;
   /** Meanings of codes, for the descriptions of refusals. */
   readonly codes: Readonly<Record<string, string>>;
-  /** Meanings of fields and parameters, by name or by `Schema.name`; whatever describes itself is left alone. */
+  /** Meanings of fields and parameters, by name or by `Schema.name`; shapes with their own description keep it. */
   readonly fields: Readonly<Record<string, string>>;
   /** Refusals of these statuses carry a message. */
   readonly explained: ReadonlySet<number>;
   readonly sessionScheme: string;
-  /** Where it is not as all other services. */
+  /** Set if the service differs from all others. */
   readonly manners?: Manners;
   examplesOf(operationId: string): OperationExamples | undefined;
 }
 
-/** Under this name stand the examples of what any path may answer. */
+/** The key of the examples of replies to any path. */
 export const ANYWHERE = 'anywhere';

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../decoding/decode.js';
 import type { OpenApi, Reference } from './openapi-types.js';
 
-/** As much of AsyncAPI 3.0 as our document uses. */
+/** The part of AsyncAPI 3.0 that our document uses. */
 export interface AsyncApi {
   readonly asyncapi: '3.0.0';
   readonly info: OpenApi['info'];
@@ -25,7 +25,7 @@ export interface StreamChannel {
   readonly title: string;
   readonly description: string;
   readonly bindings: JsonSchema;
-  /** What each close code means. */
+  /** The meaning of each close code. */
   readonly 'x-close-codes': Readonly<Record<string, string>>;
   readonly messages: Readonly<Record<string, StreamMessage>>;
 }

@@ -12,12 +12,12 @@ interface Marked {
   readonly [COMPONENT]?: Component;
 }
 
-/** A shape that a document defines once, under this name, and refers to everywhere else. */
+/** A shape that a document defines once, under this name, and references elsewhere. */
 export function named(name: string, shape: Shape): Shape {
   return { describe: () => ({ [COMPONENT]: { name, schema: shape.describe() } }) };
 }
 
-/** Collects the named parts of a document, and leaves references in their place. */
+/** Collects the named parts of a document, and puts references in their place. */
 export class Components {
   private readonly found = new Map<string, JsonSchema>();
 

@@ -4,7 +4,7 @@ import type { EndpointSpec } from '../endpoint.js';
 import { canQueryFail, queryFault } from '../checks/parts.js';
 
 export interface EdgeAnswer {
-  /** Under this name the document defines it once. */
+  /** The name of its single definition in the document. */
   readonly name: string;
   readonly status: number;
   readonly codes: readonly string[];
@@ -13,12 +13,12 @@ export interface EdgeAnswer {
 
 interface DescribedFaults {
   readonly name: string;
-  /** All of one status. */
+  /** All replies of one status. */
   readonly kinds: readonly FaultKind[];
   readonly description: string;
 }
 
-/** What the edge can answer to any request, whatever it asks for. */
+/** The replies of the edge to any request. */
 const ANSWERS: readonly DescribedFaults[] = [
   {
     name: 'BadRequest',
@@ -85,10 +85,10 @@ const ANSWERS: readonly DescribedFaults[] = [
   },
 ];
 
-/** These say that there is no such operation, so no operation has them. */
+/** These mean that there is no such operation, so no operation has them. */
 const OF_NO_OPERATION: ReadonlySet<string> = new Set(['NoSuchPath', 'MethodNotAllowed']);
 
-/** The answers of the edge as this dialect writes them. */
+/** The replies of the edge in this dialect. */
 export function edgeAnswersOf(dialect: Dialect): readonly EdgeAnswer[] {
   const isUsed = ({ name }: DescribedFaults): boolean =>
     name !== 'InternalHeaders' || dialect.internalHeaders.length > 0;
@@ -104,7 +104,7 @@ function writtenIn(dialect: Dialect, kind: FaultKind): { readonly status: number
   return { status: reply.status, code: dialect.codeOf(reply) ?? kind };
 }
 
-/** The refusals of an operation by status: its own, and those that follow for the edge from its declaration. */
+/** The refusals of an operation by status: its own, and those of the edge that follow from its declaration. */
 export function codesOf(spec: EndpointSpec, dialect: Dialect): Map<number, readonly string[]> {
   const codes = new Map<number, Set<string>>();
   const add = (status: number, ...given: readonly (string | undefined)[]): void => {

@@ -3,18 +3,18 @@ import type { EndpointSpec } from '../endpoint.js';
 import type { Content, Header, Parameter, Security } from './openapi-types.js';
 import type { Shape } from './shapes.js';
 
-/** How a service speaks that does not write refusals in the flat envelope, or takes other credentials than a session alone. */
+/** For a service that does not refuse in the flat envelope, or accepts other credentials than a session. */
 export interface Manners {
   /** The schemas of refusals. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
-  /** On every answer, besides those that all services have. */
+  /** On every reply, besides those of all services. */
   readonly headers: Readonly<Record<string, Header>>;
   readonly securitySchemes: Readonly<Record<string, JsonSchema>>;
-  /** Of what any path may answer, by its name, where the usual words do not fit. */
+  /** Descriptions of the replies to any path, by name, if the usual ones do not fit. */
   readonly descriptions: Readonly<Record<string, string>>;
-  /** The body of a refusal with one of these codes; undefined where it has none. */
+  /** The body of a refusal with one of these codes; undefined if it has none. */
   contentOf(codes: readonly string[]): Content | undefined;
-  /** On answers of one status; without an endpoint: on those that any path may give. */
+  /** Headers of replies of one status; without an endpoint, of those to any path. */
   headersOf(status: number, spec: EndpointSpec | undefined): Readonly<Record<string, Shape>>;
   securityOf(spec: EndpointSpec): readonly Security[];
   parametersOf(spec: EndpointSpec): readonly Parameter[];

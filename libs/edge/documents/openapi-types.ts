@@ -5,7 +5,7 @@ export interface Tag {
   readonly description: string;
 }
 
-/** As much of OpenAPI 3.1 as our documents use. */
+/** The part of OpenAPI 3.1 that our documents use. */
 export interface OpenApi {
   readonly openapi: '3.1.0';
   readonly info: {
@@ -26,7 +26,7 @@ export interface OpenApi {
     readonly responses: Readonly<Record<string, Response>>;
     readonly schemas: Readonly<Record<string, JsonSchema>>;
   };
-  /** What a request for any path may be answered, whether there is such a path or not. */
+  /** The replies to a request for any path, existing or not. */
   readonly 'x-any-path': Readonly<Record<string, Reference>>;
 }
 
@@ -74,7 +74,7 @@ export interface MediaType {
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
-/** The part of the document that stands under the name that a reference ends with. */
+/** The part of the document that a reference names. */
 export function followed<T extends object>(part: T | Reference, parts: Readonly<Record<string, T>>): T {
   if (!('$ref' in part)) return part;
   const found = parts[part.$ref.slice(part.$ref.lastIndexOf('/') + 1)];

@@ -79,13 +79,13 @@ describe('an operation', () => {
   const hired = operationOf(hire);
   const listed = operationOf(list);
 
-  it('has what its declaration says', () => {
+  it('follows its declaration', () => {
     expect(Object.keys(documentOf(hire, list).paths)).toEqual(['/v1/boats/{boatID}/hire', '/boats']);
     expect(hired).toMatchObject({ operationId: 'hireBoat', summary: 'Hire a boat', tags: ['Boats'] });
     expect([hired.security, listed.security]).toEqual([[{ session: ['boat:hire'] }], []]);
   });
 
-  it('has its own codes with those that the edge adds, and refers to what all have in common', () => {
+  it('has its own codes and those of the edge, and references shared replies', () => {
     expect(codesAt(hired, 400)).toEqual(
       expect.arrayContaining([
         'invalid_boat_id',
@@ -102,7 +102,7 @@ describe('an operation', () => {
     expect(codesAt(listed, 400)).toContain('invalid_boats_page');
   });
 
-  it('explains what explains itself, and each code', () => {
+  it('has the descriptions of shapes and of each code', () => {
     expect(hired.responses[409]).toMatchObject({
       description: '- `boat_taken`: somebody has it',
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Rejection' } } },
@@ -112,7 +112,7 @@ describe('an operation', () => {
     });
   });
 
-  it('takes its key in the body too, which has a name', () => {
+  it('accepts its key in the body too, which has a name', () => {
     const { components } = documentOf(hire);
     expect(hired.requestBody?.content['application/json']?.schema).toEqual({
       $ref: '#/components/schemas/HireBoatRequest',
@@ -141,14 +141,14 @@ describe('an operation', () => {
     ]);
   });
 
-  it('answers 304 where it has a tag, and in every media type that it says', () => {
+  it('answers 304 if it has a tag, and in every declared media type', () => {
     expect(Object.keys(listed.responses)).toContain('304');
     expect(Object.keys(hired.responses)).not.toContain('304');
     const { content } = listed.responses[200] as { readonly content: object };
     expect(Object.keys(content)).toEqual(['application/json', 'text/plain']);
   });
 
-  it('says of each header whether it is always there', () => {
+  it('marks each header as required or optional', () => {
     const { headers = {} } = hired.responses[201] as { readonly headers?: Readonly<Record<string, unknown>> };
     expect(headers).toMatchObject({
       'x-berth': { required: false },
@@ -178,7 +178,7 @@ describe('the document', () => {
     expect(tags.map(({ name }) => name)).toEqual(['Boats']);
   });
 
-  it('does not let two things have one name', () => {
+  it('refuses two definitions with one name', () => {
     const other = endpoint({
       ...list,
       operationId: 'other',

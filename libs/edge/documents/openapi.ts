@@ -23,7 +23,7 @@ const REJECTION: JsonSchema = {
   additionalProperties: false,
 };
 
-/** The OpenAPI description of these endpoints: whatever the edge and a declaration know, it says, and nothing is written twice. */
+/** The OpenAPI description of these endpoints, derived from the edge and the declarations, so nothing is written twice. */
 export function openApiDocument(specs: readonly EndpointSpec[], about: About): OpenApi {
   const components = new Components();
   const responses = new Responses(about, components);

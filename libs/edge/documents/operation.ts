@@ -8,7 +8,7 @@ import type { Responses } from './responses.js';
 
 const KEY: JsonSchema = { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,128}$' };
 
-/** Parameters that are alike wherever they occur. */
+/** Parameters that are the same in all operations. */
 export const COMMON_PARAMETERS: Readonly<Record<string, Parameter>> = {
   RequestId: {
     name: 'X-Request-Id',
@@ -100,7 +100,7 @@ function parametersOf(
   return [...ids, ...query, ...own, ...common.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
 }
 
-/** The body as it is sent: the idempotency key is no part of its content but may travel in it. */
+/** The request body: the idempotency key is not part of its content but may be in it. */
 function bodyOf(spec: EndpointSpec, body: NonNullable<EndpointSpec['body']>): JsonSchema {
   const { bodyName: name = requestName(spec) } = spec;
   const schema = body.describe();

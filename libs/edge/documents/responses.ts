@@ -46,7 +46,7 @@ export class Responses {
     this.edgeAnswers = edgeAnswersOf(about.dialect);
   }
 
-  /** Defined once: what the edge may say to any request. */
+  /** Defined once: the replies of the edge to any request. */
   get common(): Readonly<Record<string, Response>> {
     return Object.fromEntries(
       this.edgeAnswers.map(({ name, status, codes, description }) => [
@@ -98,7 +98,7 @@ export class Responses {
     const content = Object.fromEntries([...json, ...also]);
     return {
       description: [answer.description, ...this.listed(codes)].join('\n'),
-      // The answer to a handshake is the WebSocket library's, and only a status.
+      // The reply to a handshake is the WebSocket library's, and only a status.
       ...(status < 200 ? {} : { headers: this.headers({ ...own, ...answer.headers }) }),
       ...(Object.keys(content).length > 0 ? { content } : {}),
     };
@@ -129,7 +129,7 @@ export class Responses {
     };
   }
 
-  /** The flat envelope of all errors, with the codes that may stand in it here. */
+  /** The flat envelope of all errors, with the codes that are possible here. */
   private envelope(status: number, codes: readonly string[], message?: string): JsonSchema {
     const explained = this.about.explained.has(status) || message !== undefined;
     const said = message === undefined ? {} : { message: { type: 'string', const: message } };
@@ -185,7 +185,7 @@ function withExample(schema: JsonSchema, name: string, value: unknown): MediaTyp
   return value === undefined ? { schema } : { schema, examples: { [name]: { value } } };
 }
 
-/** Of text that is JSON line by line the first and the last, for its schema is that of a line. */
+/** Of NDJSON text the first and the last line, because its schema describes one line. */
 function withLines(schema: JsonSchema, text: unknown): MediaType {
   if (typeof text !== 'string') return { schema };
   const lines = text.trimEnd().split('\n');

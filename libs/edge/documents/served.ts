@@ -11,7 +11,7 @@ const PAGE = {
   'referrer-policy': 'no-referrer',
 } as const;
 
-/** What the endpoint of a document answers, for that document itself. */
+/** The reply of a document's endpoint, for that document itself. */
 export function documentAnswer(description: string): Answer {
   return { description, body: { describe: () => ({ type: 'object' }) }, headers: CACHED };
 }
@@ -26,7 +26,7 @@ export const pageAnswer: Answer = {
   },
 };
 
-/** Made once: nothing about a document changes while the process lives. */
+/** Made once: a document does not change while the process runs. */
 export function documentReply(document: object): Reply {
   return cachedReply(JSON.stringify(document));
 }

@@ -1,18 +1,18 @@
 import type { JsonSchema } from '../decoding/decode.js';
 
-/** What a value in an answer is like. Every decoder is one, so answers and requests are described in the same words. */
+/** The shape of a value in a reply. Every decoder is one, so replies and requests are described alike. */
 export interface Shape {
   describe(): JsonSchema;
 }
 
-/** Of a field that may be absent. */
+/** True for a field that may be absent. */
 export interface OptionalShape extends Shape {
   readonly mayBeAbsent: true;
 }
 
 type Fields = Readonly<Record<string, Shape>>;
 
-/** A shape for every field of `T`, which says of the optional ones that they are: a field that is added to `T` wants its own. */
+/** A shape for every field of `T`, which marks the optional ones: a new field of `T` does not compile without a shape. */
 export type ShapesOf<T extends object> = {
   readonly [K in keyof T]-?: object extends Pick<T, K> ? OptionalShape : RequiredShape;
 };
@@ -36,7 +36,7 @@ export function record(fields: Fields): Shape {
   };
 }
 
-/** The same, held to a type by the compiler. */
+/** The same, checked against a type by the compiler. */
 export function recordOf<T extends object>(fields: ShapesOf<T>): Shape {
   return record({ ...fields });
 }
@@ -65,7 +65,7 @@ export function constant(value: string | boolean | number): Shape {
   return { describe: () => ({ type: typeof value === 'number' ? 'integer' : typeof value, const: value }) };
 }
 
-/** Words and what each of them means. Held to a type, the list can neither lack a word nor have one too many. */
+/** Words and their meanings. The type makes the compiler refuse a missing or an extra word. */
 export function words<W extends string>(meanings: Readonly<Record<W, string>>): Shape {
   const entries = Object.entries<string>(meanings);
   return {
@@ -94,7 +94,7 @@ export function integerFrom(minimum: number, maximum: number = Number.MAX_SAFE_I
   return { describe: () => ({ type: 'integer', minimum, maximum }) };
 }
 
-/** A number of tokens and the like: not money, so it may have a fraction. */
+/** For instance a number of tokens: not money, so it may have a fraction. */
 export const amount: Shape = { describe: () => ({ type: 'number', minimum: 0 }) };
 
 /** An integer as decimal digits. */

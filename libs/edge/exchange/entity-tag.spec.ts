@@ -4,7 +4,7 @@ import { entityTag, namesTag } from '../reply/reply.js';
 const tag = entityTag('a text');
 
 describe('an entity tag', () => {
-  it('is that of its text alone', () => {
+  it('depends only on its text', () => {
     expect(entityTag('a text')).toBe(tag);
     expect(entityTag('another text')).not.toBe(tag);
     expect(tag).toMatch(/^"[\w-]{22}"$/);
@@ -23,7 +23,7 @@ describe('an entity tag', () => {
     expect(namesTag(header, tag)).toBe(named);
   });
 
-  it('that an answer does not have is never named', () => {
+  it('is never matched by a reply without a tag', () => {
     expect(namesTag('*', undefined)).toBe(false);
   });
 });

@@ -10,12 +10,12 @@ const REQUIRED = 'key-required';
 const DIFFERENT = 'key-mismatch';
 
 describe('the idempotency key', () => {
-  it.each(['a', 'A-z.0_9:', 'x'.repeat(128)])('%s is one', (key) => {
+  it.each(['a', 'A-z.0_9:', 'x'.repeat(128)])('%s is valid', (key) => {
     expect(verdict(key)).toBe(key);
     expect(verdict(key, key, key)).toBe(key);
   });
 
-  it.each(['', ' ', 'a b', 'a,b', 'é', 'a/b', 'a\n', 'x'.repeat(129)])('%j counts as none', (key) => {
+  it.each(['', ' ', 'a b', 'a,b', 'é', 'a/b', 'a\n', 'x'.repeat(129)])('%j counts as missing', (key) => {
     expect(verdict(key)).toBe(REQUIRED);
     expect(verdict(key, key)).toBe(REQUIRED);
   });
@@ -31,7 +31,7 @@ describe('the idempotency key', () => {
     ['a b', 'a'],
     ['', 'a'],
     ['a', 'a', 'b'],
-  ])('contradicts another one: %j and %j', (...keys) => {
+  ])('conflicts with a different one: %j and %j', (...keys) => {
     expect(verdict(...keys)).toBe(DIFFERENT);
   });
 });

@@ -7,8 +7,8 @@ export type ReadKey =
   | { readonly key?: undefined; readonly fault: Extract<FaultKind, 'key-required' | 'key-mismatch'> };
 
 /**
- * The one key among all that a request gives in headers and body. Different keys contradict each other even when one of them
- * breaks the grammar; alone, such a key counts as none.
+ * The single key in headers and body. Different keys conflict even if one of them is malformed; a single malformed key counts
+ * as missing.
  */
 export function idempotencyKey(given: readonly string[]): ReadKey {
   const [first, ...others] = given;

@@ -15,12 +15,12 @@ export interface Exchange {
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-/** No body belongs to these, not even an empty one. */
+/** These have no body, not even an empty one. */
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
-/** A body this short is worth reading to its end to keep the connection. */
+/** A body this short is read to its end, to keep the connection. */
 const SMALL_REST_BYTES = 65_536;
 
-/** Writes replies. Neither a slow reader nor an unread body holds anything for long. */
+/** Writes replies. Neither a slow reader nor an unread body holds resources for long. */
 export class ReplySender {
   private readonly unread: UnreadAnswers;
 
@@ -66,14 +66,14 @@ export class ReplySender {
     return reply.headers === undefined ? headers : { ...headers, ...reply.headers };
   }
 
-  /** Most answers are with the kernel at once. One that is not has its time. */
+  /** Most replies reach the kernel at once. Others have a time limit. */
   private end({ request, response }: Exchange, payload: string | undefined): void {
     response.end(payload);
     if (response.destroyed || response.socket?.writableLength === 0) return;
     response.once('close', this.awaitReader(request.socket));
   }
 
-  /** `socket` has its time to take what it was given, and a share of the memory for it, until the returned function is called. */
+  /** Until the returned function is called, `socket` has a time limit and a share of memory for its unread reply. */
   private awaitReader(socket: Socket): () => void {
     const cancel = this.clock.after(this.limits.sendTimeout, () => socket.destroy());
     const release = this.unread.hold(socket);
@@ -84,8 +84,8 @@ export class ReplySender {
   }
 
   /**
-   * Closing a socket with unread input resets it, and the peer may lose the answer. So the answer goes out whole, and what
-   * still comes is thrown away, for a while.
+   * Closing a socket with unread input resets it, and the peer may lose the reply. So the whole reply is sent, and input is
+   * discarded for a while.
    */
   private endAfterRest(exchange: Exchange, payload: string): void {
     const { request, response } = exchange;
@@ -118,13 +118,13 @@ export class ReplySender {
       }
       this.end(exchange, undefined);
     } catch (error) {
-      // The status is out: only a torn connection can still say that this is not all.
+      // The status is sent: only a torn connection can still say that the reply is incomplete.
       response.destroy();
       throw error;
     }
   }
 
-  /** Resolves when the reader has taken what it was given; one that does not in time loses the connection. */
+  /** Resolves when the reader has taken the data; a reader that is too slow loses the connection. */
   private drained({ request, response }: Exchange): Promise<void> {
     return new Promise((resolve) => {
       const taken = this.awaitReader(request.socket);
@@ -139,7 +139,7 @@ export class ReplySender {
   }
 }
 
-/** The caller holds this very text already. */
+/** The caller already has this text. */
 function isKnown({ method, headers }: IncomingMessage, { status, headers: sent }: Reply): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
   return isRead && status === 200 && namesTag(headers['if-none-match'], sent?.etag);

@@ -10,14 +10,14 @@ export function announcesBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** The announced length; 0 when there is none. The parser has refused everything but digits. */
+/** The announced length; 0 without one. The parser refuses everything but digits. */
 export function announcedBytes(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0);
 }
 
 /**
- * The whole body, or why there is none. Bytes are counted as they come, for a chunked body announces nothing. How long it
- * may take is `requestTimeout` of the server, which comes back through `connections`.
+ * The whole body, or why there is none. Bytes are counted on arrival, because a chunked body announces no length. The time limit
+ * is the server's `requestTimeout`, which comes back through `connections`.
  */
 export function readBody(
   request: IncomingMessage,

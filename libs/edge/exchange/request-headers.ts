@@ -13,7 +13,7 @@ export function carriesHeader(headers: IncomingHttpHeaders, names: readonly stri
   return false;
 }
 
-/** Every value of a header, in order. Node joins or drops repeated ones, which must not hide that they were repeated. */
+/** Every value of a header, in order. Node joins or drops repeated ones, which would hide the repetition. */
 export function valuesOf(request: IncomingMessage, name: string): string[] {
   const raw = request.rawHeaders;
   const values: string[] = [];
@@ -24,7 +24,7 @@ export function valuesOf(request: IncomingMessage, name: string): string[] {
   return values;
 }
 
-/** The token of the only Authorization header; undefined when there is none, several, or one of another shape. */
+/** The token of the only Authorization header; undefined if there is none, several, or one of another shape. */
 export function bearerToken(request: IncomingMessage): string | undefined {
   if (request.headers.authorization === undefined) return undefined;
   const values = valuesOf(request, 'authorization');
@@ -45,7 +45,7 @@ export function isEncoded(request: IncomingMessage): boolean {
   return request.headers['content-encoding'] !== undefined;
 }
 
-/** JSON, or nothing said of what it is. */
+/** JSON, or no content type at all. */
 export function isJsonContent(request: IncomingMessage): boolean {
   if (request.headers['content-type'] === undefined) return true;
   const types = valuesOf(request, 'content-type');
@@ -53,7 +53,7 @@ export function isJsonContent(request: IncomingMessage): boolean {
   return types.length === 1 && type.length <= LONGEST_TYPE && JSON_TYPE.test(type);
 }
 
-/** The id by which the caller names its request; undefined for none, or for one that the dialect does not take. */
+/** The id by which the caller names its request; undefined without one, or if the dialect refuses it. */
 export function givenRequestId(
   request: IncomingMessage,
   { header, pattern }: Dialect['requestId'],
@@ -62,7 +62,7 @@ export function givenRequestId(
   return typeof given === 'string' && pattern.test(given) ? given : undefined;
 }
 
-/** The client holds its body back until it is told to go on (RFC 9110, 10.1.1). */
+/** The client waits for `100 Continue` before it sends its body (RFC 9110, 10.1.1). */
 export function awaitsContinue(request: IncomingMessage): boolean {
   return request.headers.expect?.toLowerCase() === '100-continue' && request.httpVersion === '1.1';
 }

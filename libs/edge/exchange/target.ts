@@ -1,12 +1,12 @@
 export interface Target {
   readonly path: string;
-  /** What follows the question mark, undecoded. */
+  /** The undecoded text after the question mark. */
   readonly query: string;
 }
 
 const ABSOLUTE = /^https?:\/\//i;
 
-/** Splits a request target; of an absolute one (RFC 9112, 3.2.2) the authority is dropped. */
+/** Splits a request target; drops the authority of an absolute one (RFC 9112, 3.2.2). */
 export function splitTarget(url: string): Target {
   const origin = ABSOLUTE.test(url) ? withoutAuthority(url) : url;
   const mark = origin.indexOf('?');

@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net';
 
 /**
- * Answers that peers do not read. Past the bound the peers that have not read for longest are cut off until the rest fits: one
- * that reads at all soon comes after those that do not.
+ * Replies that peers have not read. Past the bound, the peers that have not read for longest are cut off until the rest fits. A
+ * peer that reads at all moves back in this order.
  */
 export class UnreadAnswers {
-  /** In the order in which they came to a halt. */
+  /** In the order in which they stalled. */
   private readonly held = new Map<Socket, number>();
   private bytes = 0;
 
   constructor(private readonly maxBytes: number) {}
 
-  /** What `socket` has not taken counts until the returned function is called, or it is cut off. */
+  /** Counts the unread data of `socket` until the returned function is called, or the socket is cut off. */
   hold(socket: Socket): () => void {
     const size = socket.writableLength;
     this.held.set(socket, size);

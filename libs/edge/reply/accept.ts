@@ -6,8 +6,8 @@ interface MediaRange {
 const QUALITY = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
 /**
- * Whether an `Accept` header asks for `wanted` rather than `usual`: it must name it, wildcards are content with the usual
- * one. Unreadable parts of the header count for nothing.
+ * Whether an `Accept` header prefers `wanted` to `usual`: it must name it, because wildcards accept the usual one. Unreadable
+ * parts of the header are ignored.
  */
 export function prefers(accept: string | undefined, wanted: string, usual: string): boolean {
   if (accept === undefined) return false;
@@ -19,7 +19,7 @@ export function prefers(accept: string | undefined, wanted: string, usual: strin
   return asked >= (qualityOf(ranges, [`${usual.split('/', 1).join('')}/*`, '*/*']) ?? 0);
 }
 
-/** Of the most specific range that is there. */
+/** The quality of the most specific matching range. */
 function qualityOf(ranges: readonly MediaRange[], types: readonly string[]): number | undefined {
   for (const type of types) {
     const found = ranges.find((range) => range.type === type);

@@ -1,12 +1,12 @@
 import type { Fault, FaultKind } from '../dialect/fault.js';
 import type { Reply } from './reply.js';
 
-/** The flat envelope: a stable code, and a message where one explains more. */
+/** The flat envelope: a stable code, and a message if one explains more. */
 export function errorReply(status: number, error: string, message?: string): Reply {
   return { status, body: JSON.stringify(message === undefined ? { error } : { error, message }) };
 }
 
-/** Undefined for what is no refusal in this envelope. */
+/** Undefined for a reply that is no refusal in this envelope. */
 export function flatCodeOf({ status, body }: Pick<Reply, 'status' | 'body'>): string | undefined {
   if (status < 400) return undefined;
   return typeof body === 'string' ? /^\{"error":"([^"]*)"/.exec(body)?.[1] : undefined;
@@ -46,7 +46,7 @@ const HEADERS: Partial<Record<FaultKind, Reply['headers']>> = {
   'upgrade-required': { upgrade: 'websocket', 'sec-websocket-version': '13' },
 };
 
-/** Writes faults in the flat envelope. The code that a declaration names comes before that of the kind. */
+/** Writes faults in the flat envelope. A code that the endpoint declares takes precedence over that of the kind. */
 export function flatRefusals(own: Partial<FlatCodes> = {}): (fault: Fault) => Reply {
   const codes = { ...CODES, ...own };
   const written = new Map<FaultKind, Reply>();

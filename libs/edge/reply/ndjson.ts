@@ -9,8 +9,8 @@ export function wantsNdjson(accept: string | undefined): boolean {
 }
 
 /**
- * One entry a line, and a last line that says the history is whole: a reader that does not see it knows that it was cut
- * off. Lines travel in pieces of some size, for a write each would cost more than the lines.
+ * One entry a line, and a last line that says the history is complete: a reader that misses it knows that the text was cut off.
+ * Lines leave in larger pieces, because a write each would cost more than the lines.
  */
 export function ndjsonReply(
   entries: Iterable<object | string> | AsyncIterable<object | string>,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Text that comes bit by bit; it is asked for the next bit only when the reader has taken the last. */
+/** Text in pieces; the next piece is requested only when the reader has taken the last one. */
 export interface ReplyStream {
   readonly contentType: string;
   readonly chunks: AsyncIterable<string>;
@@ -8,9 +8,9 @@ export interface ReplyStream {
 
 export interface Reply {
   readonly status: number;
-  /** An object, or JSON text that passes as it is. Text of another kind names it in `headers`, in lower case. */
+  /** An object, or JSON text that is sent unchanged. Other text names its type in `headers`, in lower case. */
   readonly body?: object | string;
-  /** An `etag` among them is compared with what the caller says it holds. */
+  /** An `etag` among them is compared with the caller's `If-None-Match`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly stream?: ReplyStream;
 }
@@ -26,7 +26,7 @@ export function entityTag(text: string): string {
   return `"${createHash('sha256').update(text).digest('base64url').slice(0, TAG_CHARS)}"`;
 }
 
-/** Whether `If-None-Match` names this tag (RFC 9110, 13.1.2: the comparison is the weak one). */
+/** Whether `If-None-Match` names this tag (RFC 9110, 13.1.2: weak comparison). */
 export function namesTag(ifNoneMatch: string | undefined, tag: string | undefined): boolean {
   if (ifNoneMatch === undefined || tag === undefined) return false;
   return ifNoneMatch

@@ -5,7 +5,7 @@ import type { ServerLimits } from './server-limits.js';
 
 export type BodyFault = 'malformed' | 'timeout' | 'gone';
 
-/** `too-many`: it is to be refused, and ends the connection. */
+/** `too-many`: refuse the request and close the connection. */
 export type ConnectionVerdict = 'welcome' | 'too-many';
 
 interface Waiting {
@@ -13,23 +13,23 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-/** What is known of one connection; forgotten with its socket. */
+/** The state of one connection; forgotten with its socket. */
 interface Connection {
   readonly socket: Duplex;
-  /** In the order they came; the first is in work, and the others are begun when it is their turn. */
+  /** In order of arrival; the first one runs, and the others start when it is their turn. */
   readonly line: Waiting[];
   served: number;
-  /** Undefined until it has asked for anything. */
+  /** Undefined until the first request. */
   latest: IncomingMessage | undefined;
-  /** It has changed to another protocol, and to another owner. */
+  /** It has switched to another protocol, and to another owner. */
   isHandedOver: boolean;
-  /** Nothing after the latest request is read as a request any more. */
+  /** Nothing after the latest request is read as a request. */
   ending: boolean;
-  /** The request whose answer closes the connection. */
+  /** The request whose reply closes the connection. */
   closing: IncomingMessage | undefined;
   /** The reader that waits for the body of the latest request. */
   bodyFailed: ((fault: BodyFault) => void) | undefined;
-  /** What became of that body before a reader waited for it. */
+  /** The failure of that body, if it came before a reader waited for it. */
   bodyFault: BodyFault | undefined;
   whenIdle: (() => void) | undefined;
 }
@@ -45,12 +45,12 @@ export type LineLimits = Pick<
 >;
 
 /**
- * The requests of each connection wait in line: one is begun when the kernel has taken the answer before it, so nothing is computed
- * for a client that does not read. The line is bounded, and a parse error is matched to the request that it concerns.
+ * The requests of each connection wait in a queue: one starts when the kernel has taken the reply before it, so nothing is computed
+ * for a client that does not read. The queue is bounded, and a parse error is matched to its request.
  */
 export class Connections {
   private readonly known = new Map<Duplex, Connection>();
-  /** On all connections, after the first of each. */
+  /** Requests on all connections, after the first of each. */
   private waiting = 0;
   private draining = false;
   private isOver = false;
@@ -71,15 +71,15 @@ export class Connections {
     if (this.draining) this.partSoon(connection);
   }
 
-  /** The connection is no longer one of requests. It is counted until it ends, for the listener waits for it. */
+  /** The connection no longer carries requests. It is counted until it ends, because the listener waits for it. */
   handOver(socket: Duplex): void {
     const connection = this.known.get(socket);
     if (connection !== undefined) connection.isHandedOver = true;
   }
 
   /**
-   * From now on every answer is the last on its connection. Idle connections are closed after a moment, in which a request that was
-   * on its way is still answered. Bodies have to come soon. `onCut` gets the number of connections that were cut off at the end.
+   * From now on every reply is the last on its connection. Idle connections close after a moment, in which a request in transit is
+   * still answered. Bodies have a short time limit. `onCut` gets the number of connections that were cut off at the end.
    */
   drain(onCut: (connections: number) => void): void {
     if (this.draining) return;
@@ -96,12 +96,12 @@ export class Connections {
     });
   }
 
-  /** Resolves when idle connections have had their moment; at once when there are none. */
+  /** Resolves when the moment of idle connections is over; at once if there are none. */
   parting(): Promise<void> {
     return this.known.size === 0 ? Promise.resolve() : this.moment;
   }
 
-  /** `begin` is called when it is the request's turn: at once, later, or never when its connection ends before. */
+  /** Calls `begin` when it is the request's turn: at once, later, or never if its connection ends before. */
   enter(
     request: IncomingMessage,
     response: ServerResponse,
@@ -134,7 +134,7 @@ export class Connections {
     else this.waiting += 1;
   }
 
-  /** The answer to `request` is the last on its connection; requests after it are not read. */
+  /** The reply to `request` is the last on its connection; requests after it are not read. */
   close(request: IncomingMessage): void {
     const connection = this.known.get(request.socket);
     if (connection === undefined) return;
@@ -142,14 +142,14 @@ export class Connections {
     connection.closing = request;
   }
 
-  /** Asked when the answer to `request` begins: while draining that is the last one, unless others wait in line after it. */
+  /** Called when the reply to `request` begins. While draining that is the last one, unless others wait after it. */
   closesAfter(request: IncomingMessage): boolean {
     const connection = this.known.get(request.socket);
     if (this.draining && connection?.latest === request && !connection.ending) this.close(request);
     return connection?.closing === request;
   }
 
-  /** `failed` is called when the parser gives up on the body of `request`, or at once if it already has. */
+  /** Calls `failed` when the parser gives up on the body of `request`, or at once if it already has. */
   onBodyFault(request: IncomingMessage, failed: ((fault: BodyFault) => void) | undefined): void {
     const connection = this.known.get(request.socket);
     if (connection?.latest !== request) return;
@@ -158,8 +158,8 @@ export class Connections {
   }
 
   /**
-   * The parser has given up on `socket`. Within a body, the reader of that body says so in the answer; without a reader the
-   * answer is all there will be. Else it was a new request: `refuse` runs after those in line are answered.
+   * The parser has given up on `socket`. Within a body, the body's reader reports that in the reply; without a reader there is no
+   * further reply. Otherwise it was a new request: `refuse` runs after the queued ones are answered.
    */
   parserFailed(socket: Duplex, fault: BodyFault, refuse: () => void): void {
     const connection = this.known.get(socket);
@@ -195,7 +195,7 @@ export class Connections {
     });
   }
 
-  /** The answer to the first in line is with the kernel, or its connection is no more. */
+  /** The first reply has reached the kernel, or its connection is gone. */
   private leave(connection: Connection, request: IncomingMessage): void {
     const { line } = connection;
     if (request.socket.destroyed || connection.closing === request) this.forget(connection);
@@ -210,7 +210,7 @@ export class Connections {
     next.begin();
   }
 
-  /** The requests that wait cannot be answered any more. */
+  /** The waiting requests can no longer be answered. */
   private forget({ line }: Connection): void {
     if (line.length < 2) return;
     this.waiting -= line.length - 1;

@@ -69,7 +69,7 @@ async function listening(): Promise<Started> {
 }
 
 describe('the adapter for Nest', () => {
-  it('serves the endpoints of injectables, and nothing of Express', async () => {
+  it('serves the endpoints of injectables, without Express', async () => {
     const { url, app } = await listening();
     try {
       const doubled = await fetch(`${url}/double`, {
@@ -87,7 +87,7 @@ describe('the adapter for Nest', () => {
     }
   });
 
-  it('ends while clients keep asking on connections that they keep', async () => {
+  it('ends although clients keep sending on persistent connections', async () => {
     const { url, listener, app } = await listening();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const told: (string | undefined)[] = [];
@@ -119,7 +119,7 @@ describe('the adapter for Nest', () => {
 
 describe('a declaration', () => {
   it.each([
-    ['an id that nothing describes', { path: '/a/:id' }],
+    ['an undeclared id', { path: '/a/:id' }],
     ['a key without a body', { path: '/a', idempotency: 'required' }],
     ['a capability on a public path', { path: '/a', capability: 'x' }],
   ] as const)('with %s is refused at start', (_what, part) => {
@@ -129,7 +129,7 @@ describe('a declaration', () => {
   });
 });
 
-/** What the answer says of its connection. */
+/** The Connection header of the reply. */
 function ask(url: string, agent: Agent): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     get(url, { agent }, (response) => {

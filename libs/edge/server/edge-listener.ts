@@ -34,7 +34,7 @@ export class EdgeListener {
       },
       { ...ports, limits, connections },
     );
-    // Whatever else asks for another protocol is answered in this one, as RFC 9110 allows.
+    // Other upgrade requests get an ordinary HTTP reply, as RFC 9110 allows.
     Object.assign(this.server, {
       shouldUpgradeCallback: (request: IncomingMessage) => this.upgradesTo(request),
     });
@@ -45,8 +45,8 @@ export class EdgeListener {
   }
 
   /**
-   * Before listening. `instances`: the injectables whose methods carry `@Endpoint`. `accept` gets the handshakes that have
-   * passed the checks of the endpoint of their path, if that is one of `paths`.
+   * Call before listening. `instances`: the injectables whose methods carry `@Endpoint`. `accept` gets the handshakes that have
+   * passed the checks of their path's endpoint, if that path is one of `paths`.
    */
   mount(instances: readonly object[], paths: readonly string[] = [], accept?: Accept): void {
     const { dialect } = this.ports;
@@ -59,7 +59,7 @@ export class EdgeListener {
     });
   }
 
-  /** In place of the handshakes of endpoints. After `mount`, and before listening. */
+  /** Replaces the handshakes of endpoints. Call after `mount`, and before listening. */
   upgradeBy(handler: UpgradeHandler): void {
     this.upgrades = handler;
   }
@@ -69,12 +69,12 @@ export class EdgeListener {
     await once(this.server, 'listening');
   }
 
-  /** Later requests are answered, and their connections closed after the answer. `onCut` learns how many were cut off. */
+  /** Answers later requests, and closes their connections afterwards. `onCut` learns how many were cut off. */
   drain(onCut: (connections: number) => void = () => undefined): void {
     this.connections.drain(onCut);
   }
 
-  /** In order: new connections are accepted while those that ask nothing have their moment. */
+  /** In order: new connections are accepted while idle ones have their moment. */
   async close(): Promise<void> {
     this.drain();
     await this.connections.parting();

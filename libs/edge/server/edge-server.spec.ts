@@ -44,12 +44,12 @@ function expectRefusal(reply: RawReply | undefined, status: number, code: string
   });
 }
 
-/** That nobody else is worse off is the point of every limit. */
+/** The point of every limit: no other client suffers. */
 async function expectAlive(on: DemoListener): Promise<void> {
   expect((await on.ask(LAST)).status).toBe(200);
 }
 
-describe('garbage', () => {
+describe('a malformed request', () => {
   it.each([
     ['no HTTP', 'hello\r\n\r\n'],
     ['TLS', Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03])],
@@ -81,7 +81,7 @@ describe('garbage', () => {
   });
 
   it.each(['demo:8080', '[::1]:8080', '127.0.0.1', 'demo.example:', ''])(
-    'is none in the host %j',
+    'is no fault with the host %j',
     async (host) => {
       const on = await start();
       const reply = await on.ask(`GET /healthz HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
@@ -90,7 +90,7 @@ describe('garbage', () => {
   );
 
   it.each(['gzip, chunked', 'identity, chunked'])(
-    'is none in %s, but that is not undone here',
+    'is no fault with %s, which is not decoded here',
     async (coding) => {
       const on = await start();
       const bytes = `${POST}Transfer-Encoding: ${coding}\r\n\r\n11\r\n${BODY}\r\n0\r\n\r\n`;
@@ -99,7 +99,7 @@ describe('garbage', () => {
     },
   );
 
-  it('in the head keeps what is behind it from being read', async () => {
+  it('in the head prevents reading anything after it', async () => {
     const on = await start();
     const smuggled = 'GET /v1/auctions HTTP/1.1\r\nHost: demo\r\nAuthorization: Bearer trader\r\n\r\n';
     const client = on.connect().send(`GET /healthz HTTP/1.1\r\nHost: demo\r\nHost: other\r\n\r\n`);
@@ -107,14 +107,14 @@ describe('garbage', () => {
     expect(statuses(await client.untilClosed())).toEqual([400]);
   });
 
-  it('behind a good request leaves that its answer', async () => {
+  it('after a good request leaves that one its reply', async () => {
     const on = await start();
     const replies = await on.connect().send(`${GET}!!!\r\n\r\n${GET}`).untilClosed();
     expect(statuses(replies)).toEqual([200, 400]);
     expectRefusal(replies[1], 400, 'malformed_request');
   });
 
-  it('behind a request in work waits for its answer', async () => {
+  it('after a running request waits for its reply', async () => {
     let release = (): void => undefined;
     const on = await start(QUICK, () => new Promise((resolve) => (release = resolve)));
     const client = on.connect().send(`GET /held HTTP/1.1\r\nHost: demo\r\n\r\n`);
@@ -126,14 +126,14 @@ describe('garbage', () => {
     expect(replies.map(({ body }) => body)).toEqual(['{"held":true}', '{"error":"malformed_request"}']);
   });
 
-  it('in the chunks of a body is the answer to that request', async () => {
+  it('in the chunks of a body is reported in the reply to that request', async () => {
     const on = await start();
     const replies = await on.connect().send(`${POST}Transfer-Encoding: chunked\r\n\r\nzz\r\n`).untilClosed();
     expect(replies).toHaveLength(1);
     expectRefusal(replies[0], 400, 'malformed_request');
   });
 
-  it('smuggled behind a body is not read as a request', async () => {
+  it('smuggled after a body is not read as a request', async () => {
     const on = await start();
     const hidden = 'GET /v1/auctions HTTP/1.1\r\nHost: demo\r\nAuthorization: Bearer trader\r\n\r\n';
     const both = 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -172,10 +172,10 @@ describe('headers', () => {
 
 describe('slow and half-open clients', () => {
   it.each([
-    ['say nothing', ''],
+    ['send nothing', ''],
     ['stop in the headers', 'GET /healthz HTTP/1.1\r\nHost: de'],
-    ['stop behind a good request', `${GET}GET /hea`],
-  ])('that %s are let go with 408', async (_what, bytes) => {
+    ['stop after a good request', `${GET}GET /hea`],
+  ])('that %s are closed with 408', async (_what, bytes) => {
     const on = await start();
     expectRefusal((await on.connect().send(bytes).untilClosed()).at(-1), 408, 'request_timeout');
     await expectAlive(on);
@@ -184,7 +184,7 @@ describe('slow and half-open clients', () => {
   it.each([
     ['an announced body', 'Content-Length: 17\r\n\r\n{"pri'],
     ['chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\n{"pri\r\n'],
-  ])('that stop within %s are let go with 408', async (_what, rest) => {
+  ])('that stop within %s are closed with 408', async (_what, rest) => {
     const on = await start();
     const replies = await on
       .connect()
@@ -201,7 +201,7 @@ describe('slow and half-open clients', () => {
     expectRefusal((await client.untilClosed()).at(-1), 408, 'request_timeout');
   });
 
-  it('that close their side behind the request get their answer', async () => {
+  it('that close their side after the request get their reply', async () => {
     let release = (): void => undefined;
     const on = await start(QUICK, () => new Promise((resolve) => (release = resolve)));
     const client = on.connect();
@@ -211,14 +211,14 @@ describe('slow and half-open clients', () => {
     expect((await client.untilClosed())[0]?.body).toBe('{"held":true}');
   });
 
-  it('that close their side within a body are told so', async () => {
+  it('that close their side within a body get a refusal', async () => {
     const on = await start();
     const client = on.connect();
     client.socket.end(`${POST}Content-Length: 17\r\n\r\n{"pri`);
     expectRefusal((await client.untilClosed())[0], 400, 'malformed_request');
   });
 
-  it('that vanish within a body are no fault of ours', async () => {
+  it('that vanish within a body are not logged as our fault', async () => {
     const on = await start();
     const client = on.connect().send(`${POST}Content-Length: 17\r\n\r\n{"pri`);
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -228,7 +228,7 @@ describe('slow and half-open clients', () => {
     expect(on.faults).toEqual([]);
   });
 
-  it('that do not read their answer lose the connection', async () => {
+  it('that do not read their reply lose the connection', async () => {
     const on = await start({ ...QUICK, sendTimeout: 200 });
     const client = on.connect();
     client.socket.pause();
@@ -244,13 +244,13 @@ describe('slow and half-open clients', () => {
 });
 
 describe('bodies', () => {
-  it('that are announced too large are refused before they come', async () => {
+  it('that are announced too large are refused before they arrive', async () => {
     const on = await start();
     const reply = await on.ask(`${POST}Content-Length: ${MIB + 1}\r\n\r\n`);
     expectRefusal(reply, 413, 'payload_too_large');
   });
 
-  it('that are too large may be sent to the end before the client reads its answer', async () => {
+  it('that are too large may be sent completely before the client reads its reply', async () => {
     const on = await start({ ...QUICK, requestTimeout: 5_000, lingerTimeout: 2_000 });
     const client = on.connect();
     client.socket.pause();
@@ -262,7 +262,7 @@ describe('bodies', () => {
     expectRefusal((await client.untilClosed())[0], 413, 'payload_too_large');
   });
 
-  it('that are too large in chunks are refused while they come, and the answer arrives', async () => {
+  it('that are too large in chunks are refused on the way, and the reply arrives', async () => {
     const on = await start();
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
     const client = on.connect().send(`${POST}Transfer-Encoding: chunked\r\n\r\n`);
@@ -278,7 +278,7 @@ describe('bodies', () => {
     await expectAlive(on);
   });
 
-  it('of exactly a mebibyte come in chunks', async () => {
+  it('of exactly a mebibyte may come in chunks', async () => {
     const on = await start();
     const chunks = `100000\r\n${BODY.padEnd(MIB)}\r\n0\r\n\r\n`;
     expect(
@@ -286,7 +286,7 @@ describe('bodies', () => {
     ).toBe(201);
   });
 
-  it('that are longer than announced are another request, and a bad one', async () => {
+  it('that are longer than announced count as another, malformed request', async () => {
     const on = await start();
     const replies = await on
       .connect()
@@ -295,7 +295,7 @@ describe('bodies', () => {
     expect(statuses(replies)).toEqual([201, 400]);
   });
 
-  it('of a refused request are passed over, and the connection is kept', async () => {
+  it('of a refused request are skipped, and the connection is kept', async () => {
     const on = await start();
     const client = on
       .connect()
@@ -316,7 +316,7 @@ describe('bodies', () => {
     expect(replies[0]?.headers.connection).toBe('close');
   });
 
-  it('are asked for when the client waits, and only if they will be read', async () => {
+  it('are requested if the client waits, and only if they will be read', async () => {
     const on = await start();
     const expecting = `${POST}Expect: 100-continue\r\nConnection: close\r\nContent-Length: 17\r\n`;
     const client = on.connect().send(`${expecting}\r\n`);
@@ -326,7 +326,7 @@ describe('bodies', () => {
     expect(statuses(refused)).toEqual([415]);
   });
 
-  it('are read when the client expects something unheard of', async () => {
+  it('are read if the client has an unknown expectation', async () => {
     const on = await start();
     const head = `${POST}Expect: a-miracle\r\nConnection: close\r\nContent-Length: 17\r\n\r\n`;
     expect((await on.ask(head + BODY)).status).toBe(201);
@@ -345,7 +345,7 @@ describe('connections', () => {
     expect(replies.slice(0, 3).map(({ headers }) => headers['x-request-id'])).toEqual(ids);
   });
 
-  it('carry out one request at a time, and bound how many wait', async () => {
+  it('run one request at a time, and bound how many wait', async () => {
     let running = 0;
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
@@ -363,7 +363,7 @@ describe('connections', () => {
     expect(running).toBe(4);
   });
 
-  it('bound how many wait on all of them, and let each wait for one', async () => {
+  it('bound the waiting requests over all of them, and let each run one', async () => {
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
     const on = await start({ ...QUICK, waitingRequests: 3 }, () => gate);
@@ -381,7 +381,7 @@ describe('connections', () => {
     expect(statuses(await again.untilClosed())).toEqual([200, 200, 200, 200, 503]);
   });
 
-  it('that are reset do not carry out what still waits', async () => {
+  it('that are reset do not run their waiting requests', async () => {
     let running = 0;
     let release = (): void => undefined;
     const on = await start(QUICK, () => {
@@ -397,7 +397,7 @@ describe('connections', () => {
     expect(running).toBe(1);
   });
 
-  it('end in order after their share of requests', async () => {
+  it('close in order after their share of requests', async () => {
     const on = await start({ ...QUICK, requestsPerConnection: 3 });
     const replies = await on.connect().send(GET.repeat(5)).untilClosed();
     expect(statuses(replies)).toEqual([200, 200, 200]);
@@ -428,7 +428,7 @@ describe('connections', () => {
     held[1]?.close();
   });
 
-  it('that idle are closed', async () => {
+  it('are closed when idle', async () => {
     const on = await start({ ...QUICK, keepAliveTimeout: 100 });
     expect(statuses(await on.connect().send(GET).untilClosed())).toEqual([200]);
   });

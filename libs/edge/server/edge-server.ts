@@ -29,18 +29,18 @@ export interface ServerPorts extends RefusalPorts {
   readonly connections: Connections;
 }
 
-/** A server that holds all limits, and answers in the envelope of the dialect even what never becomes a request. */
+/** A server that applies all limits, and answers broken requests in the envelope of the dialect. */
 export function createEdgeServer(listener: Listener, ports: ServerPorts): Server {
   const { limits } = ports;
   const server = createServer(serverOptions(limits), listener);
   server.maxConnections = limits.connections;
   boundConnectionsPerAddress(server, limits.connectionsPerAddress);
-  // Past a count Node drops headers silently, an internal one perhaps: their bytes are bounded, their count is checked later.
+  // Past a count Node drops headers silently, perhaps an internal one: their bytes are bounded, their count is checked later.
   server.maxHeadersCount = 0;
   server.setTimeout(limits.idleTimeout);
   // A client may close its sending side after the request; by default Node then drops the answer.
   Object.assign(server, { httpAllowHalfOpen: true });
-  // The dispatcher says `100 Continue` when it is about to read the body. Other expectations may be ignored (RFC 9110, 10.1.1).
+  // The dispatcher sends `100 Continue` before it reads the body. Other expectations may be ignored (RFC 9110, 10.1.1).
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.on('connection', (socket) => {
@@ -65,8 +65,8 @@ export function createEdgeServer(listener: Listener, ports: ServerPorts): Server
 const LAST_TURNS = 256;
 
 /**
- * Resolves when no connection is left. The HTTP server's own close would destroy every connection whose answer has been
- * written, although its reader has not taken all of it yet.
+ * Resolves when no connection is left. The HTTP server's own close would destroy every connection whose reply is written but
+ * not fully read.
  */
 export async function stopListening(server: Server): Promise<void> {
   await untilNoneWaits(server);
@@ -77,7 +77,7 @@ export async function stopListening(server: Server): Promise<void> {
   });
 }
 
-/** A turn of the event loop accepts one connection; those that wait would be reset. After a turn that has accepted none there are none. */
+/** A turn of the event loop accepts one connection, and closing would reset the waiting ones. After a turn without any, none waits. */
 async function untilNoneWaits(server: Server): Promise<void> {
   let accepted = 0;
   const count = (): void => {
@@ -108,7 +108,7 @@ function faultOf(code: string | undefined): FaultKind {
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request-timeout' : 'malformed-request';
 }
 
-/** Answers on the bare socket and closes it, a moment later: closing at once could reset the answer away. */
+/** Sends a reply on the bare socket and closes it a moment later: closing at once could reset the reply away. */
 export function refuse(socket: Duplex, reply: Reply, ports: RefusalPorts): void {
   // Node no longer watches sockets that ask for a tunnel or an upgrade: a peer that resets one must not end the process.
   socket.on('error', () => {
@@ -136,7 +136,7 @@ export function refuse(socket: Duplex, reply: Reply, ports: RefusalPorts): void 
   socket.once('close', cancel);
 }
 
-/** Closes what one network address opens past its share, as Node does past the bound of all. */
+/** Closes connections of one network address past its share, as Node does past the total bound. */
 export function boundConnectionsPerAddress(server: Server, limit: number): void {
   const open = new Map<string, number>();
   server.on('connection', (socket) => {

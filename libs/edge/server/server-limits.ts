@@ -1,6 +1,6 @@
 import type { ServerOptions } from 'node:http';
 
-/** Everything that bounds what one peer can make the listener hold or wait for. Times are milliseconds. */
+/** Everything that bounds what one peer can make the listener store or wait for. Times are milliseconds. */
 export interface ServerLimits {
   /** Request line and headers together, in bytes; more is 431. */
   readonly headerBytes: number;
@@ -10,38 +10,38 @@ export interface ServerLimits {
   readonly headersTimeout: number;
   /** From the first byte of a request to the end of its body; then 408. */
   readonly requestTimeout: number;
-  /** How often the two above are looked at, and so how late they may be. */
+  /** The interval of checking the two above, and so their inaccuracy. */
   readonly timeoutCheckInterval: number;
   /** A connection without a request is closed after this. */
   readonly keepAliveTimeout: number;
   /** A connection on which nothing moves in either direction is cut. */
   readonly idleTimeout: number;
-  /** What a reader may take for one answer, or for one piece of a stream. */
+  /** The time for a reader to take one reply, or one piece of a stream. */
   readonly sendTimeout: number;
-  /** After a refusal the rest of a request is read for this long and this far, so that the answer is not lost to a reset. */
+  /** After a refusal the rest of a request is read for this long and this far, so that a reset does not lose the reply. */
   readonly lingerTimeout: number;
   readonly lingerBytes: number;
-  /** Requests in line on one connection, the one in work included; the one too many is 503 and the connection ends. */
+  /** Queued requests on one connection, including the running one; the next is 503 and the connection closes. */
   readonly pipelinedRequests: number;
-  /** Requests that wait after others on all connections together; past it one is 503 as well. */
+  /** Requests that wait after others, over all connections; past it they are 503 as well. */
   readonly waitingRequests: number;
-  /** After this many the connection is closed in order, so that load spreads over new gateways. */
+  /** After this many requests the connection is closed in order, so that load spreads over new gateways. */
   readonly requestsPerConnection: number;
-  /** More connections are closed unanswered: an answer would cost more than it is worth. */
+  /** More connections are closed without a reply, which would cost more than it is worth. */
   readonly connections: number;
   /** The same for those of one network address. */
   readonly connectionsPerAddress: number;
-  /** Reads of one account in work at once, a page counting as four; further ones wait their turn. */
+  /** Running reads of one account, a page counting as four; further ones wait their turn. */
   readonly readsPerAccount: number;
-  /** A read in work for longer waits for another system, and no longer counts. */
+  /** A read that runs longer waits for another system, and no longer counts. */
   readonly readPatience: number;
-  /** Bytes of answers that peers have not taken, in all; past it the connections that have not read for longest are cut off first. */
+  /** Bytes of unread replies in all; past it the connections that have not read for longest are cut off first. */
   readonly unreadBytes: number;
-  /** Of a listener that stops: how long idle connections stay open, so that a request on its way is answered and not reset. */
+  /** While stopping: how long idle connections stay open, so that a request in transit is answered and not reset. */
   readonly partingTimeout: number;
-  /** Then also: what a request may still take to come whole; then 408. */
+  /** While stopping: the time for a request to arrive completely; then 408. */
   readonly lastBodyTimeout: number;
-  /** Then also: connections that are still open after this are cut off, well before the process has to stop. */
+  /** While stopping: connections still open after this are cut off, well before the process has to stop. */
   readonly lastAnswerTimeout: number;
 }
 
@@ -79,7 +79,7 @@ export function serverOptions(limits: ServerLimits): ServerOptions {
     keepAliveTimeout: limits.keepAliveTimeout,
     insecureHTTPParser: false,
     noDelay: true,
-    // The dispatcher answers a missing Host itself, in the envelope of all errors.
+    // The dispatcher refuses a missing Host itself, in the envelope of all errors.
     requireHostHeader: false,
   };
 }

@@ -8,7 +8,7 @@ import type { Reply } from '../reply/reply.js';
 import { bearerToken, givenRequestId, protocolToken } from '../exchange/request-headers.js';
 import { splitTarget } from '../exchange/target.js';
 
-/** A WebSocket handshake whose caller is known and may come in. */
+/** A WebSocket handshake whose caller is known and allowed. */
 export interface Handshake {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
@@ -17,7 +17,7 @@ export interface Handshake {
   readonly token: string;
 }
 
-/** Takes the socket over, or says why not. */
+/** Takes the socket over, or returns why not. */
 export type Accept = (handshake: Handshake) => Reply | undefined;
 
 export type UpgradePorts = RefusalPorts & Pick<EdgePorts, 'onFault' | 'onAnswer'>;
@@ -43,7 +43,7 @@ export class Upgrades {
     const fail = (): void => {
       socket.destroy();
     };
-    // Node no longer watches the socket, so an error of a peer that has gone would reach no listener.
+    // Node no longer watches the socket, so an error after the peer has left would reach no listener.
     socket.on('error', fail);
     const reply = await this.answer({ request, socket, head }, fail);
     if (reply === undefined) return;

@@ -12,14 +12,14 @@ import { inline, markdown } from './markdown.js';
 import { markup, type Markup } from './markup.js';
 import { fieldRow, kindOf, schemaTable } from './schema-table.js';
 
-interface Placed {
+interface LocatedOperation {
   readonly method: string;
   readonly path: string;
   readonly operation: OpenApiOperation;
 }
 
 export function httpNavigation(document: OpenApi): Markup {
-  const link = ({ method, path, operation: { operationId } }: Placed): Markup =>
+  const link = ({ method, path, operation: { operationId } }: LocatedOperation): Markup =>
     markup`<li><a href="#${operationId}"><span class="verb ${method}">${method}</span> ${path}</a></li>`;
   return markup`${document.tags.map(
     ({ name }) => markup`<h3>${name}</h3><ul>${operationsOf(document, name).map(link)}</ul>`,
@@ -42,7 +42,7 @@ ${operationsOf(document, name).map((placed) => operationSection(document, placed
 ${anyPath(document)}`;
 }
 
-function operationsOf({ paths }: OpenApi, tag: string): Placed[] {
+function operationsOf({ paths }: OpenApi, tag: string): LocatedOperation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, { tags }]) => tags.includes(tag))
@@ -50,7 +50,7 @@ function operationsOf({ paths }: OpenApi, tag: string): Placed[] {
   );
 }
 
-function operationSection(document: OpenApi, { method, path, operation }: Placed): Markup {
+function operationSection(document: OpenApi, { method, path, operation }: LocatedOperation): Markup {
   const { operationId, summary, description, requestBody, responses } = operation;
   const parameters = operation.parameters.map((parameter) =>
     followed<Parameter>(parameter, document.components.parameters),
@@ -81,7 +81,7 @@ function parameterRow({ name, in: where, schema, description }: Parameter): Mark
   return fieldRow(name, where, kindOf(schema), description);
 }
 
-/** A request is read where it is sent; what is answered has its own place. */
+/** A request schema is shown where it is used; reply schemas have their own section. */
 function bodyOf({ components }: OpenApi, content: Content): Markup {
   return markup`${Object.entries(content).map(([type, media]) => {
     const name = String(media.schema.$ref).split('/').at(-1) ?? '';
@@ -90,7 +90,7 @@ function bodyOf({ components }: OpenApi, content: Content): Markup {
   })}`;
 }
 
-/** What many operations have in common is told once. */
+/** Replies that many operations share are shown once. */
 function sharedAnswers(answers: readonly (readonly [string, Response | Reference])[]): Markup {
   const shared = answers.filter(([, response]) => '$ref' in response).map(([status]) => status);
   const links = shared.map((status) => markup`<a href="#any-${status}">${status}</a> `);

@@ -1,12 +1,12 @@
 import { markup, type Markup } from './markup.js';
 
-/** As much Markdown as the documents are written in: headings, paragraphs, lists, tables, code and strong words. */
+/** The part of Markdown that the documents use: headings, paragraphs, lists, tables, code and bold words. */
 export function markdown(text: string): Markup {
   const blocks = text.trim().split(/\n{2,}/);
   return markup`${blocks.map((block) => blockOf(block.split('\n')))}`;
 }
 
-/** A single line of it. */
+/** A single line of Markdown. */
 export function inline(text: string): Markup {
   const pieces = text.split(/(`[^`]+`|\*\*[^*]+\*\*)/);
   return markup`${pieces.map((piece) => {

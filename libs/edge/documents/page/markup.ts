@@ -5,7 +5,7 @@ export class Markup {
 
 type Part = Markup | string | number | undefined | readonly Part[];
 
-/** HTML with everything escaped that is not HTML already; lists are joined and `undefined` is nothing. */
+/** HTML that escapes every value that is not HTML already; lists are joined and `undefined` is empty. */
 export function markup(texts: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   const pieces = texts.map((text, at) => (at === 0 ? text : `${written(parts[at - 1])}${text}`));
   return new Markup(pieces.join(''));

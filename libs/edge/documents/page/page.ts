@@ -11,14 +11,14 @@ import { STYLE } from './style.js';
 
 export interface DocumentPage {
   readonly html: string;
-  /** Lets the page show itself in its own style, and do nothing else at all. */
+  /** Allows the page its own style, and nothing else. */
   readonly policy: string;
 }
 
-/** Shown where they are sent. */
+/** Schemas that are shown where they are used. */
 const SHOWN_ELSEWHERE = /(?:Message|Request)$/;
 
-/** Both documents on one page that is complete in itself: no script, no font, no picture, nothing to be fetched. */
+/** Both documents on one self-contained page: no script, font, picture or other request. */
 export function documentPage(http: OpenApi, stream: AsyncApi): DocumentPage {
   const schemas = Object.entries({ ...stream.components.schemas, ...http.components.schemas })
     .filter(([name]) => !SHOWN_ELSEWHERE.test(name))

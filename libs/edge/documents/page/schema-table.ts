@@ -19,7 +19,7 @@ interface Schema {
   readonly description?: string;
 }
 
-/** Every field of an object in a row, those of objects within it by their path; anything else in a line. */
+/** Every field of an object in a row, nested fields by their path; anything else in one line. */
 export function schemaTable(schema: JsonSchema): Markup {
   const known: Schema = schema;
   const rows = rowsOf(known, '');
@@ -33,7 +33,7 @@ export function fieldRow(name: string, note: string | undefined, kind: Markup, m
 `;
 }
 
-/** What a value may be, in a few words. */
+/** The allowed values, in a few words. */
 export function kindOf(schema: Schema): Markup {
   if (schema.$ref !== undefined) return linkTo(schema.$ref);
   if (schema.oneOf !== undefined) return separated(schema.oneOf.map(kindOf), ' or ');
