@@ -26,12 +26,12 @@ export const LIBRARY: ServiceCatalogue = {
 export const NOON = 1_795_262_400;
 
 export interface Gateway extends Identity {
-  /** That of the auctions. */
+  /** The auctions' catalogue. */
   readonly verifier: TokenVerifier;
   close(): Promise<void>;
 }
 
-/** The identity of one gateway process, with connections of its own. */
+/** The identity of one gateway process, with its own connections. */
 export async function openGateway(
   url: string,
   clock: Clock,
@@ -84,7 +84,7 @@ async function newcomer(): Promise<NewUser> {
   };
 }
 
-/** The token of a login that must succeed. */
+/** The token of a login, which must succeed. */
 export async function logIn(gateway: Identity, user: NewUser): Promise<string> {
   const result = await gateway.logins.login(user.email, PASSWORD, '10.0.0.1');
   if (!result.ok) throw new Error(`login was refused: ${result.reason}`);

@@ -42,7 +42,7 @@ export class HandClock implements Clock {
     }
   }
 
-  /** Time goes by while nothing runs, as when a process is stopped. */
+  /** Time passes while nothing runs, as in a suspended process. */
   passUnnoticed(millis: number): void {
     this.wall += BigInt(millis) * NANOS_PER_MILLI;
     this.monotonic += BigInt(millis) * NANOS_PER_MILLI;

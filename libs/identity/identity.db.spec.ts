@@ -39,7 +39,7 @@ beforeEach(async () => {
 
 afterEach(() => gateway.close());
 
-/** Whoever follows a token from the first is told at every moment what whoever comes with it then is. */
+/** A second verifier that follows the token from the start must agree at every moment. */
 async function principalOf(token: string): Promise<Principal | undefined> {
   await gateway.watch.refresh();
   const verify = followed.get(token) ?? gateway.verifier.follow(token);
@@ -50,7 +50,7 @@ async function principalOf(token: string): Promise<Principal | undefined> {
 }
 
 describe('a verified token', () => {
-  it('stands for the account as it is enrolled', async () => {
+  it('stands for the enrolled account', async () => {
     const user = await enterUser(database.pool, { enrolment: { roles: ['ORIGINATOR', 'VIEWER'] } });
     const token = await logIn(gateway, user);
     expect(await principalOf(token)).toEqual({
@@ -83,7 +83,7 @@ describe('a verified token', () => {
     });
   });
 
-  it('gives the same principal as long as nothing has changed', async () => {
+  it('gives the same principal while nothing has changed', async () => {
     const token = await logIn(gateway, await enterUser(database.pool));
     const before = await principalOf(token);
     expect(gateway.verifier.verify(token)).toEqual({ ok: true, principal: before });
@@ -106,7 +106,7 @@ describe('a verified token', () => {
     expect(changed?.capabilities).toEqual(new Set(['auction:quote']));
   });
 
-  it('stands for the same account in each service, with what it may do there', async () => {
+  it('stands for the same account in each service, with its rights there', async () => {
     const user = await enterUser(database.pool);
     const token = await logIn(gateway, user);
     const inLibrary = gateway.verifierOf(LIBRARY.service);
@@ -123,7 +123,7 @@ describe('a verified token', () => {
     expect(await inLibrary.verify(token)).toMatchObject({ ok: true });
   });
 
-  it('is refused from its very end on', async () => {
+  it('is refused from its expiry on', async () => {
     const token = await logIn(gateway, await enterUser(database.pool));
     clock.setWall(NOON + 86_397);
     expect(await principalOf(token)).toBeDefined();
@@ -140,7 +140,7 @@ describe('a verified token', () => {
   });
 });
 
-describe('who may not come in', () => {
+describe('a refused subject', () => {
   it('is a user without an enrolment, though it can log in', async () => {
     const stranger = await enterStranger(database.pool);
     const token = await logIn(gateway, stranger);
@@ -179,7 +179,7 @@ describe('who may not come in', () => {
     expect(await gateway.sessions.refresh(token)).toEqual({ ok: false, reason: 'unauthorized' });
   });
 
-  it('is a subject that nobody knows any more', async () => {
+  it('is an unknown subject', async () => {
     const { accountId } = await enterUser(database.pool, { email: 'leaver@test.sotto' });
     const result = await gateway.logins.login('leaver@test.sotto', PASSWORD, '10.0.0.1');
     const token = result.ok ? result.access_token : '';

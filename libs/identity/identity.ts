@@ -20,40 +20,40 @@ import { TokenVerifier } from './tokens/token-verifier.js';
 
 export interface IdentityPorts {
   readonly pool: Pool;
-  /** Two connections are enough; of its own, so that following revocations never waits for other work. */
+  /** Two connections suffice; a separate pool, so that following revocations never waits for other work. */
   readonly watchPool: Pool;
   readonly clock: Clock;
 }
 
 export interface IdentitySettings {
-  /** Of the services that this process carries. */
+  /** The services of this process. */
   readonly catalogues: readonly ServiceCatalogue[];
-  /** 256 bits in hexadecimal each; the first one seals, all of them open. */
+  /** 256 bits in hexadecimal each; the first one encrypts, all of them decrypt. */
   readonly keyEncryptionKeys: readonly [string, ...string[]];
   readonly lifetimes: SessionLifetimes;
-  /** That of the hashes that are stored; the production cost unless given. */
+  /** The cost of the stored hashes; the production cost by default. */
   readonly passwordCost?: PasswordCost;
   readonly watch?: WatchSettings;
 }
 
 export interface Identity {
-  /** Tokens are alike for all services; whom they stand for differs with the enrolment. */
+  /** Tokens are the same for all services; their principal depends on the enrolment. */
   verifierOf(service: string): TokenVerifier;
   readonly logins: LoginService;
   readonly sessions: SessionService;
   readonly keys: SigningKeys;
   readonly watch: IdentityWatch;
   readonly feed: IdentityFeed;
-  /** Makes the first signing key if there is none, learns what is revoked, and follows it from then on. */
+  /** Creates the first signing key if there is none, reads the revocations, and follows them from then on. */
   start(): Promise<void>;
   stop(): void;
-  /** What start() goes on doing every minute: removes what no longer matters, and changes keys in time. */
+  /** Runs every minute after start(): removes expired data, and rotates keys in time. */
   tidy(): Promise<void>;
 }
 
 const TIDY_MS = 60_000;
 
-/** Everything of this library that one gateway needs, put together. */
+/** Everything of this library that one gateway needs. */
 export function openIdentity(
   { pool, watchPool, clock }: IdentityPorts,
   settings: IdentitySettings,
@@ -86,7 +86,7 @@ export function openIdentity(
     async start() {
       await keys.ensure();
       await watch.start();
-      // What could not be done now is done the next time.
+      // Failed work is repeated next time.
       cancel = repeat(clock, TIDY_MS, () => tidy().catch(() => undefined));
     },
     stop() {

@@ -20,11 +20,11 @@ interface Person {
 
 /** A user that is not disabled and is enrolled somewhere. */
 export interface EnrolledUser extends Person {
-  /** By service; none of a service that has no catalogue here. */
+  /** By service; empty for a service that has no catalogue here. */
   readonly enrolments: ReadonlyMap<string, Enrolment>;
 }
 
-/** The account of a verified token, in one service. Everything but the last three comes from the enrolment, not from the token. */
+/** The account of a verified token, in one service. All but the last three fields come from the enrolment, not from the token. */
 export interface Principal extends Person, Enrolment {
   readonly sid: string;
   readonly jti: string;
@@ -37,10 +37,10 @@ export type Verification =
   | { readonly ok: false; readonly reason: 'unauthorized' | 'unavailable' };
 
 export const UNAUTHORIZED: Verification = { ok: false, reason: 'unauthorized' };
-/** It cannot be known at present whether the token still holds, so it does not. */
+/** Whether the token is still valid is unknown, so it is refused. */
 export const UNAVAILABLE: Verification = { ok: false, reason: 'unavailable' };
 
-/** Fails for words that the service does not know. */
+/** Throws for words that the service does not know. */
 export function requireKnown(
   { service, roles, capabilities }: ServiceCatalogue,
   given: { readonly roles: readonly string[]; readonly capabilities: readonly string[] },

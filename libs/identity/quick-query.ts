@@ -1,14 +1,14 @@
 import type { QueryConfig } from 'pg';
 import type { Clock } from '#libs/platform/time/clock.js';
 
-/** A query whose connection is given up when no answer comes: its server may have gone without a word. */
+/** A query that closes its connection after a time without a reply: its server may have vanished silently. */
 export const QUICK_MS = 2_000;
 
 export function quickly(query: QueryConfig): QueryConfig & { readonly query_timeout: number } {
   return { ...query, query_timeout: QUICK_MS };
 }
 
-/** Rejects when `work` takes longer; what it does then comes to nothing. */
+/** Rejects if `work` takes longer; its later result is ignored. */
 export function within<T>(clock: Clock, millis: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(millis, () => reject(new Error(`no answer within ${millis} ms`)));

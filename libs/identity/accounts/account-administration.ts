@@ -4,7 +4,7 @@ import { epochSeconds } from '../epoch.js';
 import { requireKnown, type ServiceCatalogue } from '../principal.js';
 import { emailKey } from './email.js';
 
-/** What is known of a user in one service, whether it may come in or not. */
+/** A user in one service, whether it may come in or not. */
 export interface KnownUser {
   readonly account_id: string;
   readonly email: string;
@@ -71,7 +71,7 @@ export class AccountAdministration {
     );
   }
 
-  /** Ends the sessions too: anyone who got in with the old password goes out with it. */
+  /** Ends the sessions too: anyone who logged in with the old password is logged out. */
   async changePassword(accountId: string, passwordHash: string): Promise<void> {
     await this.database.query(CHANGE_PASSWORD, [accountId, epochSeconds(this.clock), passwordHash]);
   }

@@ -33,14 +33,14 @@ async function enrolled(users: readonly NewUser[]): Promise<number> {
 }
 
 describe('entering users', () => {
-  it('takes hundreds at once, any number of times', async () => {
+  it('accepts hundreds at once, any number of times', async () => {
     const users = Array.from({ length: 600 }, (_, number) => person(`load-${number}`, ['MARKET_MAKER']));
     await enrolUsers(database.pool, users, AUCTIONS);
     await enrolUsers(database.pool, users, AUCTIONS);
     expect(await enrolled(users)).toBe(600);
   });
 
-  it('leaves what has been decided since as it is', async () => {
+  it('leaves later decisions as they are', async () => {
     const user = person('changed', ['MARKET_MAKER']);
     await enrolUsers(database.pool, [user], AUCTIONS);
     await database.pool.query(`delete from identity.enrolments where account_id = $1`, [user.accountId]);
@@ -56,7 +56,7 @@ describe('entering users', () => {
     expect(rows).toEqual([{ password_hash: 'newer' }]);
   });
 
-  it('refuses an e-mail address that somebody has, in any spelling, and then enters nobody', async () => {
+  it('refuses an e-mail address that another user has, in any spelling, and then enters no user', async () => {
     const [taken, innocent] = [person('taken', ['VIEWER']), person('innocent', ['VIEWER'])];
     await enrolUsers(database.pool, [taken], AUCTIONS);
     const again = { ...person('x', ['VIEWER']), email: 'TAKEN@test.sotto' };
@@ -66,7 +66,7 @@ describe('entering users', () => {
     expect(await enrolled([innocent])).toBe(0);
   });
 
-  it('refuses what is no e-mail address, and what the service does not know', async () => {
+  it('refuses invalid e-mail addresses, and words that the service does not know', async () => {
     await expect(enrolUsers(database.pool, [{ ...person('x', []), email: '' }], AUCTIONS)).rejects.toThrow(
       'e-mail',
     );

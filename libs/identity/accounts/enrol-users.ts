@@ -6,12 +6,12 @@ export interface NewUser {
   readonly accountId: string;
   readonly email: string;
   readonly displayName: string;
-  /** From hashPassword(); many users may be given the same one. */
+  /** From hashPassword(); many users may share one. */
   readonly passwordHash: string;
   /** Without an enrolment a user can log in, but the service does not know it. */
   readonly enrolment?: {
     readonly roles: readonly string[];
-    /** All of the service, unless given. */
+    /** All of the service, by default. */
     readonly capabilities?: readonly string[];
   };
 }
@@ -30,8 +30,8 @@ const ENTER = `
   select account_id, $2, roles, capabilities from seed join entered using (account_id) where enrolled`;
 
 /**
- * Enters users and enrols them in one service, hundreds in one statement. A known account stays as it is by now, its enrolment and
- * its password included; an address that belongs to another account is an error.
+ * Enters users and enrols them in one service, hundreds in one statement. A known account stays unchanged, its enrolment and its
+ * password included; an address that belongs to another account is an error.
  */
 export async function enrolUsers(
   client: Pool | PoolClient,
@@ -47,7 +47,7 @@ const ENROL = `
   select account_id, $2, roles, '{}' from jsonb_to_recordset($1) as s (account_id uuid, roles text[])
   on conflict (account_id, service) do nothing`;
 
-/** Enrols known users in one more service. Those that are enrolled there stay as they are by now. */
+/** Enrols known users in one more service. Users that are enrolled there already stay unchanged. */
 export async function enrolKnown(
   client: Pool | PoolClient,
   users: readonly { readonly accountId: string; readonly roles: readonly string[] }[],

@@ -5,14 +5,14 @@ import { KNOWN_KEY, type KnownKey } from './api-key-rows.js';
 export interface ApiKeyNews {
   readonly keys: number;
   readonly access: number;
-  /** By the clock of the database, in seconds; news are asked for from such a moment on. */
+  /** By the clock of the database, in seconds; the start of the next query for changes. */
   readonly at: number;
   readonly blocked: readonly { readonly address: string; readonly millis: number }[];
 }
 
 interface AccessRow {
   readonly provider: string;
-  /** Null: nobody can say at present. */
+  /** Null: unknown at present. */
   readonly enabled: boolean | null;
 }
 
@@ -27,7 +27,7 @@ const NEWS = `
 const CHANGED = `select ${KNOWN_KEY} from identity.api_keys where version > $1 order by version limit $2`;
 const ONE = `select ${KNOWN_KEY} from identity.api_keys where client_id = $1`;
 
-/** What those who judge calls by keys follow: numbered changes of keys and of access, and who is blocked. */
+/** What processes that check API keys follow: numbered changes of keys and of access, and blocked addresses. */
 export class ApiKeyFeed {
   constructor(private readonly pool: Pool) {}
 

@@ -38,7 +38,7 @@ async function lines(): Promise<string[]> {
 }
 
 describe('an operator', () => {
-  it('grants any scopes as they are written, and that is written down with it', async () => {
+  it('grants any scopes as written, and records that', async () => {
     const issued = await gateway.keys.service.grant(
       trader.accountId,
       { name: 'all', scopes: ['*', 'trade', '*'] },
@@ -63,7 +63,7 @@ describe('an operator', () => {
   });
 
   it.each([['auction:create'], ['auction:quote'], ['auction:'], ['a b'], ['']])(
-    'can grant nobody %p, nor can who writes to the table',
+    'cannot grant %p, nor can a direct write to the table',
     async (scope) => {
       const given = { name: 'x', scopes: [scope] };
       await expect(
@@ -80,7 +80,7 @@ describe('an operator', () => {
     },
   );
 
-  it('does nothing where it cannot be written down', async () => {
+  it('does nothing if it cannot be recorded', async () => {
     const failing = (): Promise<void> => Promise.reject(new Error('no room in the book'));
     const { service, access } = gateway.keys;
     await expect(service.grant(trader.accountId, { name: 'x', scopes: ['read'] }, failing)).rejects.toThrow(
@@ -95,7 +95,7 @@ describe('an operator', () => {
     expect(access.accessOf('venue_b')).toBe('enabled');
   });
 
-  it('grants nothing to nobody, and revokes whosever key it is, once', async () => {
+  it('grants no key without a user, and revokes the key of any user, once', async () => {
     const { service } = gateway.keys;
     const writeDown = (): Promise<void> =>
       database.pool.query(`insert into public.book values ('x')`).then(() => undefined);
@@ -110,7 +110,7 @@ describe('an operator', () => {
 });
 
 describe('a revoked key', () => {
-  it('can be brought back by nobody', async () => {
+  it('cannot be restored', async () => {
     const { triple } = await newKey(gateway, trader);
     await gateway.keys.service.revoke(trader.accountId, triple.client_id);
     await expect(
@@ -121,8 +121,8 @@ describe('a revoked key', () => {
   });
 });
 
-describe('when keys were last used', () => {
-  it('is written once a minute at most, however often they are used', async () => {
+describe('the time of last use', () => {
+  it('is written at most once a minute, however often a key is used', async () => {
     const { triple } = await newKey(gateway, trader);
     for (let count = 0; count < 20; count += 1) await gateway.ask(headersOf(triple), newPeer());
     await gateway.keys.stop();

@@ -20,7 +20,7 @@ export interface GrantedKey extends KeyTerms {
   readonly scopes: readonly string[];
 }
 
-/** What is absent stays; null removes. */
+/** Absent fields stay; null removes. */
 export interface KeyChange {
   readonly name?: string;
   readonly ip_allow_list?: readonly string[] | null;
@@ -37,7 +37,7 @@ export interface RotatedKey extends IssuedKey {
   readonly previous_valid_until: Date;
 }
 
-/** Writes down who did it and why, in the transaction of what was done. */
+/** Records who did it and why, in the same transaction. */
 export type WriteDown = (client: PoolClient) => Promise<void>;
 
 const INSERT = `
@@ -63,7 +63,7 @@ const REVOKE = `
   update identity.api_keys set revoked_at = clock_timestamp()
   where client_id = $1 and ($2::uuid is null or account_id = $2) and revoked_at is null`;
 
-/** Keys of users. Every process that judges by them follows what is done here; this one at once. */
+/** Keys of users. Every process that checks them follows these changes; this one at once. */
 export class ApiKeyService {
   constructor(
     private readonly pool: Pool,
@@ -76,7 +76,7 @@ export class ApiKeyService {
     return (await this.pool.query<ListedKey>(text, [account_id])).rows;
   }
 
-  /** Undefined: the user has as many as it may have. */
+  /** Undefined: the user has as many keys as allowed. */
   create(account_id: string, { preset, ...terms }: NewKey): Promise<IssuedKey | undefined> {
     return this.changing(async (client) => {
       await client.query('select pg_advisory_xact_lock(hashtextextended($1, 79))', [account_id]);
@@ -89,7 +89,7 @@ export class ApiKeyService {
     });
   }
 
-  /** Of an operator. Undefined: there is no such user. Fails for scopes that no key may have. */
+  /** For an operator. Undefined: there is no such user. Fails for scopes that no key may have. */
   async grant(
     account_id: string,
     given: GrantedKey,
@@ -121,7 +121,7 @@ export class ApiKeyService {
     });
   }
 
-  /** A new triple under the same id; the one before stays good for so long. */
+  /** A new triple under the same id; the former one stays valid for the overlap. */
   async rotate(
     account_id: string,
     client_id: string,
@@ -147,7 +147,7 @@ export class ApiKeyService {
     });
   }
 
-  /** Of an operator, whosever key it is. */
+  /** For an operator: the key of any user. */
   revokeAny(client_id: string, writeDown: WriteDown): Promise<boolean> {
     return this.changing(async (client) => {
       const { rowCount } = await client.query(REVOKE, [client_id, null]);
@@ -177,7 +177,7 @@ export class ApiKeyService {
     return row;
   }
 
-  /** What this process has done it must not forget until its next look. */
+  /** This process must not forget its own change before its next poll. */
   private async changing<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const result = await withTransaction(this.pool, 'read committed', work);
     await this.watch.refresh().catch(() => undefined);

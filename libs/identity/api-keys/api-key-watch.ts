@@ -9,9 +9,9 @@ import type { KnownKey } from './api-key-rows.js';
 
 export type AccessState = 'enabled' | 'disabled' | 'unknown';
 
-/** Of one kind; a flood of ids that nobody has must not displace keys. */
+/** Entries of one kind; a flood of unknown ids must not displace keys. */
 const MOST_KEYS = 20_000;
-/** More changes than that at once, and everything is forgotten and asked for again. */
+/** After more changes than that at once, everything is forgotten and read again. */
 const MOST_CHANGES = 2_000;
 const MOST_BLOCKED = 100_000;
 /** A block may be committed a little after its moment. */
@@ -20,8 +20,8 @@ const OVERLAP_S = 3;
 const ASK_MS = 1_000;
 
 /**
- * Keeps keys that are in use, the access of providers and blocked addresses in memory and follows their changes. What it has not seen
- * lately it does not say.
+ * Keeps used keys, the access of providers and blocked addresses in memory and follows their changes. It gives no answer from data
+ * that is too old.
  */
 export class ApiKeyWatch {
   private readonly known = new BoundedCache<KnownKey>(MOST_KEYS);
@@ -31,10 +31,10 @@ export class ApiKeyWatch {
   private access: ReadonlyMap<string, boolean | null> = new Map();
   private seen = { keys: 0, access: 0, at: 0 };
   private seenAt: bigint | undefined;
-  /** Rises with each change that was followed: what was read before one may be older than it. */
+  /** Rises with each change that was followed: a result that was read before may be older than the change. */
   private changes = 0;
   private turn: Promise<void> = Promise.resolve();
-  /** One for all that wait for a look. */
+  /** One poll for all waiting callers. */
   private freshening: Promise<void> | undefined;
   private readonly polls: PacedPoll;
   private readonly maxAgeNanos: bigint;
@@ -67,7 +67,7 @@ export class ApiKeyWatch {
     return this.clock.monotonicNanos() - this.seenAt <= this.maxAgeNanos;
   }
 
-  /** After a rest the first caller waits for a look. False: changes cannot be followed. */
+  /** After an idle time the first caller waits for a poll. False: changes cannot be followed. */
   async makeFresh(): Promise<boolean> {
     if (this.isFresh()) return true;
     this.freshening ??= this.refresh().finally(() => {
@@ -77,14 +77,14 @@ export class ApiKeyWatch {
     return this.isFresh();
   }
 
-  /** `absent` only of an id that was looked for; undefined: it has to be asked for. */
+  /** `absent` only for an id that was looked up; undefined: it has to be looked up. */
   keyOf(client_id: string): KnownKey | 'absent' | undefined {
     const known = this.known.get(client_id);
     if (known !== undefined) return known;
     return this.unknown.get(client_id) === true ? 'absent' : undefined;
   }
 
-  /** Asks the database, again where changes were followed meanwhile. */
+  /** Asks the database, again if changes were followed meanwhile. */
   async load(client_id: string): Promise<KnownKey | 'absent'> {
     for (;;) {
       const before = this.changes;
@@ -139,7 +139,7 @@ export class ApiKeyWatch {
     this.seenAt = began;
   }
 
-  /** At first, and where the database was restored from a backup, nothing that is known counts. */
+  /** At first, and after the database was restored from a backup, all cached entries are invalid. */
   private async followKeys(current: number): Promise<void> {
     const { keys: seen } = this.seen;
     const changed =

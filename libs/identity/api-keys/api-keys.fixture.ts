@@ -13,12 +13,12 @@ import { openApiKeys, type ApiKeys } from './open-api-keys.js';
 export const TRADING = { service: 'TRADING', roles: ['TRADER', 'OPERATOR'], capabilities: [] };
 export const API_KEY_SECRET = '5e'.repeat(32);
 
-/** One process that judges by keys, with connections of its own. */
+/** One process that checks keys, with its own connections. */
 export interface KeyGateway {
   readonly keys: ApiKeys;
   readonly identity: Gateway;
   readonly authenticator: ApiAuthenticator;
-  /** What is answered to these headers from an address. */
+  /** The result for these headers from an address. */
   ask(
     headers: Readonly<Record<string, string>>,
     peer: string,
@@ -87,7 +87,7 @@ export async function newKey(
 
 let lastHost = 0;
 
-/** From which nobody has failed before. */
+/** A fresh address without failures. */
 export function newPeer(): string {
   lastHost += 1;
   return `10.9.${lastHost >> 8}.${lastHost & 255}`;

@@ -5,13 +5,13 @@ import type { ApiKeyWatch } from './api-key-watch.js';
 
 interface Counted {
   readonly counted: boolean;
-  /** Null as long as there may be another failure. */
+  /** Null while another failure is allowed. */
   readonly blocked_ms: number | null;
 }
 
 const COUNT = 'select counted, blocked_ms from identity.count_auth_failure($1)';
 
-/** Ten failed authentications a minute from one address, over all processes; then whatever it shows is refused. */
+/** Ten failed authentications a minute from one address, over all processes; then all its credentials are refused. */
 export class AuthThrottle {
   constructor(
     private readonly pool: Pool,
@@ -23,8 +23,8 @@ export class AuthThrottle {
   }
 
   /**
-   * False: others came first, and this one is answered as if it had not been looked at. Where there is no address, as of a caller that has
-   * gone meanwhile, nothing is counted: it would be everybody's.
+   * Returns false if others came first: then this call is answered as if it had not been checked. Nothing is counted without an
+   * address, as for a client that has left: all such clients would share one count.
    */
   async countFailure(peer: string): Promise<boolean> {
     if (peer === '') return true;

@@ -82,13 +82,13 @@ describe('a triple', () => {
   it.each<[string, (good: Record<string, string>) => Record<string, string>]>([
     ['another key', (good) => ({ ...good, ...WRONG_KEY })],
     ['another secret', (good) => ({ ...good, 'x-api-secret': '0'.repeat(64) })],
-    ['an id that nobody has', (good) => ({ ...good, 'x-client-id': `sotto_ck_${'0'.repeat(24)}` })],
+    ['an unknown id', (good) => ({ ...good, 'x-client-id': `sotto_ck_${'0'.repeat(24)}` })],
     ['an empty id', (good) => ({ ...good, 'x-client-id': '' })],
     ['an id of another form', (good) => ({ ...good, 'x-client-id': 'acme_ck_1' })],
     ['a short key', (good) => ({ ...good, 'x-api-key': 'ff' })],
     ['an id sent twice', (good) => ({ ...good, 'x-client-id': `${good['x-client-id']}, x` })],
     ['the right triple in capitals', (good) => ({ ...good, 'x-api-key': good['x-api-key']!.toUpperCase() })],
-  ])('that is wrong by %s is refused as its call wants', async (_what, spoil) => {
+  ])('that is wrong by %s is refused as the endpoint requires', async (_what, spoil) => {
     const headers = spoil(headersOf((await newKey(gateway, trader)).triple));
     expect(verdict(await gateway.ask(headers, newPeer(), { wrongTriple: 401 }))).toBe(401);
     expect(verdict(await gateway.ask(headers, newPeer(), { wrongTriple: 403 }))).toBe(403);
@@ -100,13 +100,13 @@ describe('a triple', () => {
     expect(verdict(await gateway.ask(headers, newPeer(), { wrongTriple: 403 }))).toBe(401);
   });
 
-  it('that is wrong is not helped by a session beside it', async () => {
+  it('that is wrong is refused despite a session beside it', async () => {
     const authorization = `Bearer ${await logIn(gateway.identity, trader)}`;
     const headers = { ...headersOf((await newKey(gateway, trader)).triple), ...WRONG_KEY, authorization };
     expect(verdict(await gateway.ask(headers, newPeer()))).toBe(401);
   });
 
-  it('without its id is ignored beside a bearer or a cookie, and partial alone', async () => {
+  it('without its id is ignored beside a bearer or a cookie, and incomplete alone', async () => {
     const token = await logIn(gateway.identity, trader);
     const parts = { 'x-api-key': 'a', 'x-api-secret': 'b' };
     expect(verdict(await gateway.ask({ ...parts, authorization: `Bearer ${token}` }, newPeer()))).toBe('ok');
@@ -116,7 +116,7 @@ describe('a triple', () => {
     expect(verdict(await gateway.ask(parts, newPeer(), { wrongTriple: 403 }))).toBe(401);
   });
 
-  it('from an address that is not listed is 403, and its list holds for mapped addresses', async () => {
+  it('from an unlisted address is 403, and its list applies to mapped addresses', async () => {
     const peer = newPeer();
     const { triple } = await newKey(gateway, trader, { ip_allow_list: [peer, '::1'] });
     expect(verdict(await gateway.ask(headersOf(triple), newPeer()))).toBe(403);
@@ -132,7 +132,7 @@ describe('a triple', () => {
     await eventually(async () => expect(verdict(await gateway.ask(headersOf(triple), newPeer()))).toBe(401));
   });
 
-  it('that was made under another secret of the process opens nothing', async () => {
+  it('that was made with another secret of the process is invalid', async () => {
     const elsewhere = await openKeyGateway(database.url, new SystemClock(), '77'.repeat(32));
     others.push(elsewhere);
     const { triple } = await newKey(elsewhere, trader);
@@ -142,7 +142,7 @@ describe('a triple', () => {
 });
 
 describe('a session', () => {
-  it('may come as a bearer, as a cookie, or in another way, and may do everything', async () => {
+  it('may come as a bearer, as a cookie, or in another way, and has every scope', async () => {
     const token = await logIn(gateway.identity, trader);
     const asked = [
       gateway.ask({ authorization: `Bearer ${token}` }, newPeer()),
@@ -157,13 +157,13 @@ describe('a session', () => {
     }
   });
 
-  it('counts by its bearer alone where a cookie comes too', async () => {
+  it('counts by its bearer alone if a cookie comes too', async () => {
     const cookie = `custody_session_jwt=${await logIn(gateway.identity, trader)}`;
     expect(verdict(await gateway.ask({ cookie, authorization: 'Bearer a.b.c' }, newPeer()))).toBe(401);
     expect(verdict(await gateway.ask({ cookie, authorization: 'Basic abc' }, newPeer()))).toBe('ok');
   });
 
-  it('has no cookie where none is taken', async () => {
+  it('is not read from a cookie if cookies are not accepted', async () => {
     const cookie = `custody_session_jwt=${await logIn(gateway.identity, trader)}`;
     expect(verdict(await gateway.ask({ cookie }, newPeer(), { takesCookie: false }))).toBe(401);
   });
@@ -190,11 +190,11 @@ describe('within a second, everywhere and on open sockets', () => {
     ],
     ['a rotation without overlap', (id) => gateway.keys.service.rotate(trader.accountId, id, 0)],
     [
-      'what the database was told by hand',
+      'a manual change in the database',
       (id) =>
         database.pool.query('update identity.api_keys set revoked_at = now() where client_id = $1', [id]),
     ],
-  ])('%s holds', async (_what, act) => {
+  ])('%s takes effect', async (_what, act) => {
     const there = await another();
     const { triple } = await newKey(gateway, trader);
     const peer = newPeer();
@@ -206,7 +206,7 @@ describe('within a second, everywhere and on open sockets', () => {
     expect(verdict(await there.ask(headersOf(triple), newPeer()))).not.toBe('ok');
   });
 
-  it('flags of providers hold, and nothing set means enabled', async () => {
+  it('flags of providers take effect, and the default is enabled', async () => {
     const there = await another();
     expect(there.keys.access.accessOf('venue_b')).toBe('enabled');
     const decide = (enabled: boolean | null): Promise<void> =>
@@ -224,7 +224,7 @@ describe('within a second, everywhere and on open sockets', () => {
     }
   });
 
-  it('a key that another process has made is good at once, even where its id was asked for before', async () => {
+  it('a key from another process is valid at once, even if its id was looked up before', async () => {
     const there = await another();
     const { triple } = await newKey(gateway, trader);
     expect(verdict(await there.ask(headersOf(triple), newPeer()))).toBe('ok');
@@ -232,7 +232,7 @@ describe('within a second, everywhere and on open sockets', () => {
 });
 
 describe('a rotation', () => {
-  it('keeps the triple before it for as long as was said, under the same id', async () => {
+  it('keeps the former triple for the overlap, under the same id', async () => {
     const { triple: before } = await newKey(gateway, trader);
     const rotated = await gateway.keys.service.rotate(trader.accountId, before.client_id, 3_600);
     const { triple: present, previous_valid_until: until } = rotated!;
@@ -253,7 +253,7 @@ describe('ten failures from one address', () => {
   const failing = (one: KeyGateway, peer: string): Promise<'ok' | number> =>
     one.ask({ authorization: 'Bearer a.b.c' }, peer).then(verdict);
 
-  it('are answered as usual; then everything with credentials is 429 on every process', async () => {
+  it('get the usual reply; then all calls with credentials are 429 on every process', async () => {
     const there = await another();
     const bystander = await another();
     const peer = newPeer();
@@ -272,7 +272,7 @@ describe('ten failures from one address', () => {
     expect(verdict(await gateway.ask(good, newPeer()))).toBe('ok');
   });
 
-  it('are exactly ten, however many come at once', async () => {
+  it('are exactly ten, even if concurrent', async () => {
     const there = await another();
     const peer = newPeer();
     const answers = await Promise.all(
@@ -282,7 +282,7 @@ describe('ten failures from one address', () => {
     expect(answers.filter((answer) => answer === 429)).toHaveLength(30);
   });
 
-  it('are not made of calls without credentials, of other addresses, or of what was refused for them', async () => {
+  it('exclude calls without credentials, other addresses, and calls refused by the throttle', async () => {
     const peer = newPeer();
     const { triple } = await newKey(gateway, trader, { ip_allow_list: ['192.0.2.1'] });
     for (let count = 0; count < 12; count += 1) {
@@ -297,7 +297,7 @@ describe('ten failures from one address', () => {
     expect(rows).toHaveLength(10);
   });
 
-  it('count in a window that slides', async () => {
+  it('count in a sliding window', async () => {
     const clock = new HandClock(NOON);
     const one = await openKeyGateway(database.url, clock);
     others.push(one);

@@ -14,17 +14,17 @@ import { presentedIn, type PresentedParts } from './presented.js';
 import { SESSION_SCOPES } from './scopes.js';
 import { isListed } from './source-address.js';
 
-/** Who calls, by key or by session. */
+/** The caller, by key or by session. */
 export interface ApiCaller {
   readonly user_id: string;
   readonly auth_method: 'api_key' | 'session';
   readonly roles: ReadonlySet<string>;
-  /** Of a key as granted, sorted; of a session all that is asked for anywhere. */
+  /** The granted scopes of a key, sorted; for a session all scopes that endpoints require. */
   readonly scopes: readonly string[];
-  /** Of a key alone. */
+  /** For a key alone. */
   readonly client_id?: string;
   readonly orders_per_minute?: number;
-  /** Of a session alone. */
+  /** For a session alone. */
   readonly session?: Principal;
 }
 
@@ -36,15 +36,15 @@ export interface CredentialRefusal {
 export type CallerOutcome =
   | { readonly ok: true; readonly caller: ApiCaller; readonly recheck: () => Rechecked }
   | { readonly ok: false; readonly refusal: CredentialRefusal };
-/** Whether the same credentials still hold: the caller as it is by now, or why not. Nothing is counted. */
+/** Checks the same credentials again: returns the caller's present state, or why they fail. Counts nothing. */
 export type Rechecked = MaybePromise<ApiCaller | CredentialRefusal>;
 
 type MaybePromise<T> = T | Promise<T>;
 
 export interface CallCredentials extends PresentedParts {
-  /** The other end of the socket. */
+  /** The peer address of the socket. */
   readonly peer: string;
-  /** What a complete triple that is not right is answered with. */
+  /** The reply to a complete but wrong triple. */
   readonly wrongTriple: 401 | 403;
 }
 
@@ -57,7 +57,7 @@ export interface AuthenticatorPorts {
   readonly feed: IdentityFeed;
   readonly verifier: TokenVerifier;
   readonly clock: Clock;
-  /** In which its users are enrolled. */
+  /** The service in which its users are enrolled. */
   readonly service: string;
 }
 
@@ -70,16 +70,16 @@ const BAD_TOKEN = refusal(401, 'Invalid or expired session token');
 const THROTTLED = refusal(429, 'Too many failed authentications from this address');
 const UNVERIFIABLE = refusal(503, 'Credentials cannot be verified at present');
 
-/** Compared with what is shown for an id that nobody has, so that it takes the same work. */
+/** Compared with the credentials for an unknown id, so that it takes the same work. */
 const NOBODYS = Buffer.alloc(32);
 const ASK_MS = 1_000;
 
 /**
- * Says who calls, by an API key or a session. It answers at once but for a key that is not in memory, and a failure, which is counted
- * before it is answered.
+ * Identifies the caller by an API key or a session. Replies at once, except for a key that is not in memory, and for a failure,
+ * which is counted first.
  */
 export class ApiAuthenticator {
-  /** The same object as long as nothing about it has changed. */
+  /** The same object while nothing about it has changed. */
   private readonly callers = new WeakMap<
     KnownKey,
     { readonly user: TokenState; readonly caller: ApiCaller | CredentialRefusal }
@@ -164,7 +164,7 @@ export class ApiAuthenticator {
     );
   }
 
-  /** Both digests are compared, whatever the first comparison says, and of an unknown id as well. */
+  /** Compares both digests, whatever the first comparison gives, and for an unknown id as well. */
   private isRight(known: KnownKey | 'absent', digest: Buffer): boolean {
     const key = known === 'absent' ? undefined : known;
     const now = epochMillis(this.ports.clock);
@@ -196,7 +196,7 @@ export class ApiAuthenticator {
     };
   }
 
-  /** A failure that cannot be counted is no answer: whoever guesses would have another for nothing. */
+  /** A failure that cannot be counted gets no verdict: it would be a free guess. */
   private async counted({ peer }: CallCredentials, why: CredentialRefusal): Promise<CallerOutcome> {
     try {
       return refused((await this.ports.throttle.countFailure(peer)) ? why : THROTTLED);
@@ -233,7 +233,7 @@ function admitted(caller: ApiCaller, recheck: () => Rechecked): CallerOutcome {
   return { ok: true, caller, recheck };
 }
 
-/** At once where it is known at once. */
+/** Synchronous if the result is known. */
 function after<T, U>(value: MaybePromise<T>, then: (value: T) => MaybePromise<U>): MaybePromise<U> {
   return value instanceof Promise ? value.then(then) : then(value);
 }

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { isWellFormed, type KeyTriple, type TripleSeal } from './key-triple.js';
 import { isGrantable, type Preset } from './scopes.js';
 
-/** A key whose triple is known beforehand, as those of demo users are. */
+/** A key with a known triple, such as those of demo users. */
 export interface EnteredKey extends KeyTriple {
   readonly account_id: string;
   readonly name: string;
@@ -16,7 +16,7 @@ const ENTER = `
   from jsonb_to_recordset($1) as s (client_id text, account_id uuid, name text, preset text, scopes jsonb, digest text)
   on conflict (client_id) do nothing`;
 
-/** A key that is there already stays as it is by now, revoked or not. */
+/** An existing key stays unchanged, revoked or not. */
 export async function enterApiKeys(pool: Pool, seal: TripleSeal, keys: readonly EnteredKey[]): Promise<void> {
   const records = keys.map((key) => {
     if (!isWellFormed(key) || !key.scopes.every(isGrantable)) {

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** What a caller shows, and what is shown to the user once. */
+/** The credentials that a caller presents, and that the user sees once. */
 export interface KeyTriple {
   readonly client_id: string;
   readonly api_key: string;
@@ -26,7 +26,7 @@ export function newTriple(client_id: string = PREFIX + randomBytes(ID_BYTES).toS
   return { client_id, api_key: secret(), api_secret: secret() };
 }
 
-/** Makes what is stored of a triple. Its own key lies outside the database: what can be read there opens nothing. */
+/** Derives the stored form of a triple. The HMAC key is outside the database, so its content is useless to a reader. */
 export class TripleSeal {
   private readonly key: Buffer;
 

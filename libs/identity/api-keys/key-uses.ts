@@ -14,7 +14,7 @@ const WRITE = `
   on conflict (client_id) do update set last_used_at = excluded.last_used_at
   where api_key_uses.last_used_at <= excluded.last_used_at - interval '1 minute'`;
 
-/** Writes down when keys were last used, of each at most once a minute. Not knowing it keeps nobody out. */
+/** Records when keys were last used, at most once a minute each. A failed write keeps no caller out. */
 export class KeyUses {
   private readonly writtenAt = new Map<string, bigint>();
   private readonly due = new Set<string>();

@@ -12,7 +12,7 @@ import { ProviderAccessBook } from './provider-access.js';
 
 export interface ApiKeysPorts {
   readonly pool: Pool;
-  /** That of the identity's watch: following changes never waits for other work. */
+  /** The identity's own pool: following changes never waits for other work. */
   readonly watchPool: Pool;
   readonly clock: Clock;
 }
@@ -31,13 +31,13 @@ export interface ApiKeys {
     ports: Pick<AuthenticatorPorts, 'users' | 'feed' | 'verifier' | 'service'>,
   ): ApiAuthenticator;
   start(): Promise<void>;
-  /** Writes what is still to be written. */
+  /** Writes the pending uses. */
   stop(): Promise<void>;
 }
 
 const TIDY_MS = 60_000;
 
-/** Everything about API keys that one process needs, put together. */
+/** Everything about API keys that one process needs. */
 export function openApiKeys({ pool, watchPool, clock }: ApiKeysPorts, settings: ApiKeysSettings): ApiKeys {
   const keys = new ApiKeyWatch(new ApiKeyFeed(watchPool), clock, settings.watch);
   const seal = new TripleSeal(settings.secret);
@@ -51,7 +51,7 @@ export function openApiKeys({ pool, watchPool, clock }: ApiKeysPorts, settings: 
     authenticatorOf: (given) => new ApiAuthenticator({ ...given, keys, throttle, seal, uses, clock }),
     async start() {
       await keys.start();
-      // What could not be done now is done the next time.
+      // Failed work is repeated next time.
       cancel = repeat(clock, TIDY_MS, () => throttle.forgetOld().catch(() => undefined));
     },
     async stop() {

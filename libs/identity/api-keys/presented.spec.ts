@@ -3,7 +3,7 @@ import { presentedIn, type HeaderValues } from './presented.js';
 
 const shown = (headers: HeaderValues): unknown => presentedIn({ headers, takesCookie: true });
 
-describe('what a caller shows', () => {
+describe('the credentials of a caller', () => {
   it.each<[string, HeaderValues, object]>([
     ['nothing', {}, { kind: 'nothing' }],
     ['an empty id', { 'x-client-id': '' }, { kind: 'key', client_id: '' }],

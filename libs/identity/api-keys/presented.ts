@@ -1,9 +1,9 @@
 import { SESSION_COOKIE } from '../sessions/session-cookie.js';
 
-/** By names in lower case, as Node gives them. */
+/** By lower-case names, as Node has them. */
 export type HeaderValues = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** What a caller shows to say who it is. A part that is undefined was not sent, or in a form that can be nothing. */
+/** The credentials of a caller. A part is undefined if it was not sent, or has an impossible form. */
 export type Presented =
   | {
       readonly kind: 'key';
@@ -12,7 +12,7 @@ export type Presented =
       readonly api_secret: string | undefined;
     }
   | { readonly kind: 'token'; readonly token: string | undefined }
-  /** Parts of a triple alone. */
+  /** Incomplete parts of a triple. */
   | { readonly kind: 'parts' }
   | { readonly kind: 'nothing' };
 
@@ -21,9 +21,9 @@ const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
 export interface PresentedParts {
   readonly headers: HeaderValues;
-  /** A token that came in another way than by header, as a subprotocol. */
+  /** A token that came in another way than by header, such as a subprotocol. */
   readonly token?: string;
-  /** A browser sends cookies with the handshakes of any page, so they count for nothing there. */
+  /** A browser sends cookies with the handshakes of any page, so they are ignored there. */
   readonly takesCookie: boolean;
 }
 
@@ -43,7 +43,7 @@ export function presentedIn({ headers, token, takesCookie }: PresentedParts): Pr
   return { kind: api_key === undefined && api_secret === undefined ? 'nothing' : 'parts' };
 }
 
-/** Two of one name: somebody has put one beside the other. An empty one is no cookie. */
+/** Two cookies of one name are refused: another site may have planted one. An empty one counts as missing. */
 function cookieIn(header: string | undefined): { readonly token: string } | 'several' | undefined {
   const values = (header ?? '')
     .split(';')

@@ -3,7 +3,7 @@ import { withTransaction } from '#libs/platform/database/postgres.js';
 import type { WriteDown } from './api-key-service.js';
 import type { AccessState, ApiKeyWatch } from './api-key-watch.js';
 
-/** Whether calls with keys may reach a provider, as it is known at this moment. */
+/** Whether calls with keys may reach a provider at this moment. */
 export interface AccessFlags {
   accessOf(provider: string): AccessState;
 }

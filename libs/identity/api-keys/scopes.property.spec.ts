@@ -14,14 +14,14 @@ const KNOWN = [
 const scope = fc.oneof(fc.constantFrom(...KNOWN, 'constructor', '__proto__', ''), fc.string());
 const granted = fc.array(fc.constantFrom(...KNOWN));
 
-/** What the rules list, written out once more. */
+/** The rules, written out a second time. */
 function enough(required: string): readonly string[] {
   if (required === 'read') return ['read', 'trade:read', 'position:read', '*'];
   return required === 'trade' ? ['trade', 'trade:execute', '*'] : [required, '*'];
 }
 
 describe('a requirement', () => {
-  it('is met by what is listed for it, by the wildcard, and by nothing else', () => {
+  it('is met only by its listed scopes and by the wildcard', () => {
     fc.assert(
       fc.property(granted, scope, (given, required) => {
         expect(satisfies(given, required)).toBe(given.some((one) => enough(required).includes(one)));
@@ -33,7 +33,7 @@ describe('a requirement', () => {
     fc.assert(fc.property(granted, scope, (given, required) => satisfies([...given, '*'], required)));
   });
 
-  it('is not met by a text that only looks like it', () => {
+  it('is not met by a similar text', () => {
     fc.assert(
       fc.property(fc.constantFrom(...KNOWN), (required) => {
         const near = [required.toUpperCase(), `${required} `, `${required}:x`, required.slice(0, -1), ''];
@@ -47,7 +47,7 @@ describe('a requirement', () => {
     );
   });
 
-  it('of trading is met by a preset only where it says so', () => {
+  it('of trading is met by a preset only if the preset lists it', () => {
     expect(satisfies(PRESETS.readonly, 'trade:execute')).toBe(false);
     expect(satisfies(PRESETS.readonly, 'trade')).toBe(false);
     expect(satisfies(PRESETS.trading, 'trade')).toBe(true);
@@ -55,7 +55,7 @@ describe('a requirement', () => {
   });
 });
 
-it('nothing of auctions can be granted, and nothing that has no plain text', () => {
+it('scopes of auctions and scopes that are not plain text cannot be granted', () => {
   expect(KNOWN.filter(isGrantable)).toEqual(KNOWN.slice(0, 5));
   expect(['*', 'a b', '', 'é', 'x'.repeat(65)].filter(isGrantable)).toEqual(['*']);
 });

@@ -1,12 +1,12 @@
 const WILDCARD = '*';
 
-/** No scope implies another: these requirements list what satisfies them. */
+/** No scope implies another: these requirements list the scopes that satisfy them. */
 const SATISFIED_BY: Readonly<Record<string, readonly string[]>> = {
   read: ['read', 'trade:read', 'position:read'],
   trade: ['trade', 'trade:execute'],
 };
 
-/** What a session may do, of all that is asked for anywhere. */
+/** The scopes of a session: all that endpoints require. */
 export const SESSION_SCOPES: readonly string[] = [
   'position:read',
   'read',
@@ -28,7 +28,7 @@ export function satisfies(granted: readonly string[], required: string): boolean
   return (enough ?? [required]).some((scope) => granted.includes(scope));
 }
 
-/** What a key may be given. Nobody bids or invites bids with a key. */
+/** Whether a key may have the scope. Keys cannot bid or invite bids. */
 export function isGrantable(scope: string): boolean {
   return /^[!-~]{1,64}$/.test(scope) && !scope.startsWith('auction:');
 }

@@ -6,11 +6,11 @@ const ip4 = fc.ipV4();
 const ip6 = fc.ipV6().filter((address) => !address.includes('.'));
 
 describe('a list of addresses', () => {
-  it('lets everybody in when it is empty', () => {
+  it('allows every address if it is empty', () => {
     fc.assert(fc.property(fc.oneof(ip4, ip6), (peer) => isListed([], peer)));
   });
 
-  it('goes by exact text, of mapped addresses by that of the address that is mapped', () => {
+  it('compares exact text, and for mapped addresses the text of the IPv4 address', () => {
     fc.assert(
       fc.property(fc.array(ip4, { minLength: 1 }), ip4, (list, peer) => {
         expect(isListed(list, peer)).toBe(list.includes(peer));
@@ -31,7 +31,7 @@ describe('a list of addresses', () => {
   });
 });
 
-it('an address that is not mapped stays as it is', () => {
+it('an address that is not mapped stays unchanged', () => {
   fc.assert(fc.property(fc.oneof(ip4, ip6), (address) => plainAddress(address) === address));
   fc.assert(fc.property(fc.oneof(ip4, ip6), (address) => isAddress(address)));
   for (const none of ['', 'localhost', '1.2.3', '1.2.3.4 ', 'fe80::1%eth0'])

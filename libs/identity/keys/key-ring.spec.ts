@@ -19,7 +19,7 @@ describe('a key ring', () => {
     ring = new KeyRing([current, coming, old]);
   });
 
-  it('signs with the newest key that is active, by the time alone', () => {
+  it('signs with the newest active key, by the time alone', () => {
     expect([199, 200, 299, 300].map((now) => ring.signer(now)?.kid)).toEqual([
       old.kid,
       current.kid,
@@ -32,7 +32,7 @@ describe('a key ring', () => {
     expect([150, 250, 300].map((now) => ring.next(now)?.kid)).toEqual([current.kid, coming.kid, undefined]);
   });
 
-  it('tells what each key is for', () => {
+  it('knows the use of each key', () => {
     expect(ring.states(250)).toEqual(
       new Map([
         [coming.kid, 'NEXT'],
@@ -42,13 +42,13 @@ describe('a key ring', () => {
     );
   });
 
-  it('signs with the first key even by a clock that is behind', () => {
+  it('signs with the first key even by a slow clock', () => {
     expect(new KeyRing([old]).signer(99)).toBe(old);
     expect(new KeyRing([old]).next(99)).toBeUndefined();
     expect(new KeyRing([]).signer(99)).toBeUndefined();
   });
 
-  it('publishes every key and nothing private', () => {
+  it('publishes every key without its private part', () => {
     const { keys } = ring.jwks();
     expect(keys.map(({ kid }) => kid)).toEqual([coming.kid, current.kid, old.kid]);
     for (const key of keys) {
@@ -57,7 +57,7 @@ describe('a key ring', () => {
     }
   });
 
-  it('names a key after what it is', () => {
+  it('names a key by its thumbprint', () => {
     const times = { createdAt: 5, activeFrom: 6 };
     expect(signingKeyOf(old.privateKey, times).kid).toBe(old.kid);
     expect(new Set([old.kid, current.kid, coming.kid]).size).toBe(3);

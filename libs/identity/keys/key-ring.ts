@@ -4,8 +4,8 @@ import { publicJwk, type PublicJwk, type SigningKey } from './signing-key.js';
 export type KeyState = 'NEXT' | 'ACTIVE' | 'RETIRED';
 
 /**
- * The signing keys at one moment. Which of them signs follows from the time alone, so no process has to make the
- * change-over and none can miss it; tokens of all of them are accepted.
+ * The signing keys at one moment. Which one signs depends on the time alone, so no process performs the change-over and none can
+ * miss it; tokens of all keys are accepted.
  */
 export class KeyRing {
   private readonly newestFirst: readonly SigningKey[];
@@ -24,7 +24,7 @@ export class KeyRing {
     return this.byKid.get(kid)?.publicKey;
   }
 
-  /** By a clock that is slow, even the first key may not be active yet; then it signs all the same. */
+  /** By a slow clock, even the first key may not be active yet; it signs nevertheless. */
   signer(nowSeconds: number): SigningKey | undefined {
     return this.newestFirst.find((key) => key.activeFrom <= nowSeconds) ?? this.newestFirst.at(-1);
   }

@@ -5,26 +5,26 @@ import { KeySeal } from './key-seal.js';
 const seal = new KeySeal('ab'.repeat(32));
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 
-describe('a sealed key', () => {
-  it('opens with the same key encryption key under the same name', () => {
+describe('an encrypted key', () => {
+  it('decrypts with the same key encryption key under the same name', () => {
     const opened = seal.open(seal.seal(privateKey, 'kid-1'), 'kid-1');
     expect(opened?.equals(privateKey)).toBe(true);
   });
 
-  it('does not show the key', () => {
+  it('does not reveal the key', () => {
     const der = privateKey.export({ format: 'der', type: 'pkcs8' });
     const sealed = seal.seal(privateKey, 'kid-1');
     expect(sealed.includes(der.subarray(100, 132))).toBe(false);
     expect(sealed.equals(seal.seal(privateKey, 'kid-1'))).toBe(false);
   });
 
-  it('stays closed to another key encryption key, and under another name', () => {
+  it('does not decrypt with another key encryption key, or under another name', () => {
     const sealed = seal.seal(privateKey, 'kid-1');
     expect(new KeySeal('cd'.repeat(32)).open(sealed, 'kid-1')).toBeUndefined();
     expect(seal.open(sealed, 'kid-2')).toBeUndefined();
   });
 
-  it('opens with a former key while that is still given, and is sealed with the first', () => {
+  it('decrypts with a former key while that is still set, and is encrypted with the first', () => {
     const before = seal.seal(privateKey, 'kid-1');
     const rotated = new KeySeal('cd'.repeat(32), 'ab'.repeat(32));
     expect(rotated.open(before, 'kid-1')?.equals(privateKey)).toBe(true);
@@ -33,7 +33,7 @@ describe('a sealed key', () => {
     expect(new KeySeal('cd'.repeat(32)).open(after, 'kid-1')?.equals(privateKey)).toBe(true);
   });
 
-  it('stays closed when it is damaged or no seal at all', () => {
+  it('does not decrypt if it is damaged or invalid', () => {
     const sealed = seal.seal(privateKey, 'kid-1');
     for (const at of [0, 12, sealed.length - 1]) {
       const damaged = Buffer.from(sealed);

@@ -5,14 +5,14 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Keeps private keys unreadable at rest. The seal also proves where a key comes from: anyone who can write to the database
- * but lacks the key encryption key can neither add a signing key nor exchange two.
+ * Encrypts private keys at rest. The encryption also proves their origin: anyone who can write to the database but lacks the key
+ * encryption key can neither add a signing key nor swap two.
  */
 export class KeySeal {
   private readonly newest: Buffer;
   private readonly all: readonly Buffer[];
 
-  /** In hexadecimal. The first one seals, all of them open. */
+  /** In hexadecimal. The first one encrypts, all of them decrypt. */
   constructor(first: string, ...former: readonly string[]) {
     this.newest = Buffer.from(first, 'hex');
     this.all = [this.newest, ...former.map((hex) => Buffer.from(hex, 'hex'))];
@@ -26,7 +26,7 @@ export class KeySeal {
     return Buffer.concat([nonce, cipher.update(der), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** Undefined for what was sealed with none of the keys, or under another name. */
+  /** Undefined if none of the keys decrypts it, or the name differs. */
   open(sealed: Buffer, kid: string): KeyObject | undefined {
     for (const key of this.all) {
       const opened = openedWith(key, sealed, kid);

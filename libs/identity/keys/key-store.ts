@@ -20,7 +20,7 @@ const ROWS = `
 /** Changes of the keys, made under a lock. */
 export interface KeyChanges {
   readonly ring: KeyRing;
-  /** Rows that this process cannot open count too. */
+  /** Also counts rows that this process cannot decrypt. */
   readonly rowCount: number;
   add(key: SigningKey): Promise<void>;
   remove(kid: string): Promise<void>;
@@ -32,7 +32,7 @@ export class KeyStore {
     private readonly seal: KeySeal,
   ) {}
 
-  /** Opens what is new; rows that were not sealed by us are no keys. */
+  /** Decrypts new rows; rows that we did not encrypt are no keys. */
   async load(known?: KeyRing): Promise<KeyRing> {
     const { rows } = await this.pool.query<KeyRow>(quickly({ name: 'identity-keys', text: ROWS }));
     return this.ringOf(rows, known);
@@ -53,7 +53,7 @@ export class KeyStore {
     });
   }
 
-  /** Forgets keys whose successor was active at `seconds` already. */
+  /** Deletes keys whose successor was active at `seconds` already. */
   async removeSucceededBefore(seconds: number): Promise<void> {
     await this.pool.query(
       `delete from identity.signing_keys k where exists (

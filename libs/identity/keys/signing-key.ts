@@ -4,12 +4,12 @@ import { promisify } from 'node:util';
 const MODULUS_BITS = 2_048;
 
 export interface SigningKey {
-  /** The RFC 7638 thumbprint of the public key: a name that cannot be given to another key. */
+  /** The RFC 7638 thumbprint of the public key: a name that no other key can have. */
   readonly kid: string;
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
   readonly createdAt: number;
-  /** In seconds since 1970. Until then it is only published, so that every verifier knows it before it signs. */
+  /** In seconds since 1970. Before that it is only published, so that every verifier knows it before it signs. */
   readonly activeFrom: number;
 }
 

@@ -48,7 +48,7 @@ async function everybodyLooks(): Promise<void> {
 }
 
 describe('the first key', () => {
-  it('is made once, though two gateways start at the same time', () => {
+  it('is created once, even if two gateways start at the same time', () => {
     expect(published(gateway)).toHaveLength(1);
     expect(published(other)).toEqual(published(gateway));
   });
@@ -67,7 +67,7 @@ describe('the first key', () => {
     expect(rows[0]?.sealed).not.toContain('PRIVATE KEY');
   });
 
-  it('ends the start of a gateway that has another key encryption key, with a clear word', async () => {
+  it('ends the start of a gateway with another key encryption key, with a clear message', async () => {
     const start = openGateway(database.url, clock, { keyEncryptionKeys: ['b2'.repeat(32)] });
     await expect(start).rejects.toThrow('SESSION_KEK is not the key that sealed');
   });
@@ -92,7 +92,7 @@ describe('rotating', () => {
     expect(gateway.keys.states()?.get(old)).toBe('RETIRED');
   });
 
-  it('leaves tokens of the old key good until their end, and refreshable', async () => {
+  it('leaves tokens of the old key valid until their end, and refreshable', async () => {
     const token = await logIn(gateway, user);
     const next = await gateway.keys.rotate(0);
     clock.setWall(NOON + DAY - 3);
@@ -106,13 +106,13 @@ describe('rotating', () => {
     expect(refreshed.ok && kidOf(refreshed.access_token)).toBe(next);
   });
 
-  it('gives the key that is announced already instead of another one', async () => {
+  it('returns the announced key instead of another one', async () => {
     const [first, second] = await Promise.all([gateway.keys.rotate(600), other.keys.rotate(600)]);
     expect(first).toBe(second);
     expect(published(gateway)).toHaveLength(2);
   });
 
-  it('removes a key when the last token that it signed can no longer be refreshed', async () => {
+  it('removes a key once the last token that it signed can no longer be refreshed', async () => {
     const old = published(gateway)[0]!;
     await gateway.keys.rotate(600);
     clock.setWall(NOON + 600 + 29 * HOUR);
@@ -145,8 +145,8 @@ describe('rotating', () => {
   });
 });
 
-describe('a key that is withdrawn', () => {
-  it('takes its tokens along, everywhere, and another one signs at once', async () => {
+describe('a withdrawn key', () => {
+  it('invalidates its tokens everywhere, and another one signs at once', async () => {
     const token = await logIn(gateway, user);
     const follow = other.verifier.follow(token);
     expect([await isGood(token, other), (await follow()).ok]).toEqual([true, true]);
@@ -161,8 +161,8 @@ describe('a key that is withdrawn', () => {
   });
 });
 
-describe('a key that somebody put into the database', () => {
-  it('is no key: it does not bear our seal', async () => {
+describe('a key that was planted in the database', () => {
+  it('is ignored: it lacks our encryption', async () => {
     await database.pool.query(
       `insert into identity.signing_keys
        select 'planted', sealed_private_key, created_at, active_from + interval '1 second' from identity.signing_keys`,

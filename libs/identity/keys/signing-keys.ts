@@ -8,13 +8,13 @@ import type { KeyState } from './key-ring.js';
 import type { KeyChanges, KeyStore } from './key-store.js';
 import { generatePrivateKey, signingKeyOf, type PublicJwk } from './signing-key.js';
 
-/** How long a new key is published before it signs; longer than a client may cache the JWKS document. */
+/** How long a new key is published before it signs; longer than clients may cache the JWKS document. */
 const ANNOUNCE_S = 10 * MINUTE_S;
 const SIGNING_DAYS = 30;
-/** The last token that a key signed can be refreshed until then; the hour is for clocks that disagree. */
+/** The last token of a key can be refreshed until then; the hour allows for clock differences. */
 const KEPT_AFTER_S = MAX_TOKEN_S + MAX_REFRESH_S + HOUR_S;
 
-/** The keys that sign tokens: one signs, at times another is announced, and older ones still verify. */
+/** The keys that sign tokens: one signs, sometimes another is announced, and older ones still verify. */
 export class SigningKeys {
   constructor(
     private readonly store: KeyStore,
@@ -22,7 +22,7 @@ export class SigningKeys {
     private readonly clock: Clock,
   ) {}
 
-  /** Makes the first key of a new cluster. Every gateway calls it at its start; one of them does it. */
+  /** Creates the first key of a new cluster. Every gateway calls it at its start; one of them does it. */
   async ensure(): Promise<void> {
     await this.store.change(async (changes) => {
       if (changes.ring.signer(epochSeconds(this.clock)) !== undefined) return;
@@ -33,7 +33,7 @@ export class SigningKeys {
     });
   }
 
-  /** The document for other verifiers of tokens; undefined before the keys were read once. */
+  /** The document for other verifiers of tokens; undefined before the keys were first read. */
   jwks(): { readonly keys: readonly PublicJwk[] } | undefined {
     return this.watch.keys()?.jwks();
   }
@@ -42,13 +42,13 @@ export class SigningKeys {
     return this.watch.keys()?.states(epochSeconds(this.clock));
   }
 
-  /** Announces a key that will take over; gives the one that is announced already, if any. */
+  /** Announces the next key; returns the announced one, if there is one. */
   async rotate(announceSeconds: number = ANNOUNCE_S): Promise<string> {
     const kid = await this.store.change(async (changes) => {
       const now = epochSeconds(this.clock);
       const next = changes.ring.next(now);
       if (next !== undefined) return next.kid;
-      // No two keys become active at the same moment, so it is never open which of them signs.
+      // No two keys become active at the same moment, so it is always clear which of them signs.
       const earliest = (changes.ring.signer(now)?.activeFrom ?? 0) + 1;
       return this.addKey(changes, Math.max(now + announceSeconds, earliest));
     });

@@ -1,8 +1,8 @@
-// As a whole: a Node without Argon2 must still be able to load this.
+// A namespace import: a Node without Argon2 must still be able to load this.
 import * as crypto from 'node:crypto';
 import type { Argon2Cost, PasswordCost, ScryptCost } from './password-cost.js';
 
-/** Turns a password into a key; a port, so that a test can see that every refusal costs the same work. */
+/** Derives a key from a password; a port, so that a test can see that every refusal costs the same work. */
 export type Derive = (password: string, salt: Buffer, length: number, cost: PasswordCost) => Promise<Buffer>;
 
 export const deriveKey: Derive = (password, salt, length, cost) => {

@@ -4,7 +4,7 @@ import { LoginQueue, type LoginQueueLimits } from './login-queue.js';
 
 const LIMITS: LoginQueueLimits = { atOnce: 1, perEmail: 2, perNetwork: 4, inAll: 6, patienceMillis: 1_000 };
 
-/** A queue in which attempts end when they are told to, and which of them have begun. */
+/** A queue whose attempts end when the test says so; records which have begun. */
 class Door {
   readonly clock = new HandClock(0);
   readonly begun: string[] = [];
@@ -22,7 +22,7 @@ class Door {
     });
   }
 
-  /** The next to have begun ends, and whatever follows from that happens. */
+  /** Ends the next begun attempt, and runs everything that follows. */
   async next(): Promise<void> {
     await settled();
     this.ends.shift()?.();
@@ -35,7 +35,7 @@ async function settled(): Promise<void> {
 }
 
 describe('the queue of logins', () => {
-  it('lets so many in at a time, and the others in order', async () => {
+  it('runs a limited number at a time, and the others in order', async () => {
     const door = new Door({ atOnce: 2 });
     const answers = ['a', 'b', 'c', 'd'].map((name) => door.knock(name));
     await settled();
@@ -55,7 +55,7 @@ describe('the queue of logins', () => {
     expect(door.begun).toEqual(['flood-1', 'flood-2', 'ours-1', 'flood-3', 'ours-2', 'flood-4']);
   });
 
-  it('turns away what is more than the share of an e-mail address or of a network, and gives the share back', async () => {
+  it('refuses attempts beyond the share of an e-mail address or of a network, and returns the share', async () => {
     const door = new Door();
     const first = [door.knock('a', 'one', 'me'), door.knock('b', 'two', 'me')];
     expect(await door.knock('c', 'three', 'me')).toBe('share');
@@ -70,14 +70,14 @@ describe('the queue of logins', () => {
     expect(await third).toEqual({ result: 'i' });
   });
 
-  it('turns away what finds the house full', async () => {
+  it('refuses attempts while it is full', async () => {
     const door = new Door();
     for (let number = 0; number < 6; number += 1) void door.knock(`n${number}`, `network-${number}`);
     expect(await door.knock('late', 'elsewhere')).toBe('full');
     expect(door.begun).toEqual(['n0']);
   });
 
-  it('tells whoever has waited too long, and never begins its work', async () => {
+  it('refuses an attempt that has waited too long, and never begins its work', async () => {
     const door = new Door();
     const first = door.knock('first');
     const second = door.knock('second');
@@ -91,7 +91,7 @@ describe('the queue of logins', () => {
     expect(door.begun).toEqual(['first', 'third']);
   });
 
-  it('gives a place back when the work fails', async () => {
+  it('frees its slot when the work fails', async () => {
     const queue = new LoginQueue(new HandClock(0), LIMITS);
     const by = { email: 'a', network: 'b' };
     for (let count = 0; count < 10; count += 1) {

@@ -1,25 +1,25 @@
 import type { Clock } from '#libs/platform/time/clock.js';
 
-/** Whose attempt it is, as far as it can be told before the password is checked. */
+/** The subject of an attempt, as far as it is known before the password is checked. */
 export interface Attempt {
   readonly email: string;
   readonly network: string;
 }
 
 export interface LoginQueueLimits {
-  /** Passwords checked at a time; the thread pool of a process has four threads, and others need some. */
+  /** Concurrent password checks; the thread pool of a process has four threads, and other work needs some. */
   readonly atOnce: number;
-  /** Checked or waiting, for one e-mail address, for one network address, and in all. */
+  /** Running or waiting, for one e-mail address, for one network address, and in all. */
   readonly perEmail: number;
   readonly perNetwork: number;
   readonly inAll: number;
-  /** An attempt that has waited this long is refused: few clients wait longer for an answer. */
+  /** An attempt that has waited this long is refused: few clients wait longer. */
   readonly patienceMillis: number;
 }
 
 /**
- * A firm may log in all its programs from one address at the opening, so a network may have most of the queue and
- * still leaves some to others. More attempts at once for one e-mail address belong to no firm.
+ * A firm may log in all its programs from one address at the opening, so a network may have most of the queue and still leaves
+ * room for others. It never needs many concurrent attempts for one e-mail address.
  */
 export const LOGIN_QUEUE_LIMITS: LoginQueueLimits = {
   atOnce: 2,
@@ -29,12 +29,12 @@ export const LOGIN_QUEUE_LIMITS: LoginQueueLimits = {
   patienceMillis: 30_000,
 };
 
-/** `share`: this address has its fill already. `full` and `late`: the gateway has more to do than it can. */
-export type TurnedAway = 'share' | 'full' | 'late';
+/** `share`: this address has used its share. `full` and `late`: the gateway is overloaded. */
+export type LoginRefusal = 'share' | 'full' | 'late';
 
 /**
- * Lets a few attempts run at a time and a bounded number wait: a password hash takes a thread of the pool that the whole
- * process shares, and tens of megabytes. Networks take turns, so a flood from one delays another by one attempt a turn.
+ * Runs a few attempts at a time and lets a bounded number wait: a password hash takes a thread of the shared pool, and tens of
+ * megabytes. Networks take turns, so a flood from one delays another by one attempt a turn.
  */
 export class LoginQueue {
   private running = 0;
@@ -49,7 +49,7 @@ export class LoginQueue {
     private readonly limits: LoginQueueLimits = LOGIN_QUEUE_LIMITS,
   ) {}
 
-  async run<T>(by: Attempt, work: () => Promise<T>): Promise<{ readonly result: T } | TurnedAway> {
+  async run<T>(by: Attempt, work: () => Promise<T>): Promise<{ readonly result: T } | LoginRefusal> {
     const { perEmail, perNetwork, inAll } = this.limits;
     if (countOf(this.ofEmail, by.email) >= perEmail) return 'share';
     if (countOf(this.ofNetwork, by.network) >= perNetwork) return 'share';
@@ -67,7 +67,7 @@ export class LoginQueue {
     }
   }
 
-  /** Resolves when it is this one's turn, or with false when that has taken too long. */
+  /** Resolves when it is this attempt's turn, or with false after too long a wait. */
   private turn(network: string): true | Promise<boolean> {
     if (this.running < this.limits.atOnce) {
       this.running += 1;
@@ -89,7 +89,7 @@ export class LoginQueue {
     });
   }
 
-  /** An attempt that ends starts the first of the network whose turn it is; that network then goes to the end. */
+  /** The end of an attempt starts the first one of the next network, which then goes to the end. */
   private handOver(): void {
     const [next] = this.waiting;
     if (next === undefined) {

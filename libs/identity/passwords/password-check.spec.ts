@@ -32,14 +32,14 @@ describe('checking a password', () => {
     expect(work).toEqual(Array(3).fill({ cost: COST, saltBytes: 16, length: 32 }));
   });
 
-  it('costs in production what new hashes cost, whoever asks', async () => {
+  it('costs the same as new hashes in production, for every caller', async () => {
     const production = new PasswordCheck(PRODUCTION_COST, recorded);
     await production.isRight('wrong', undefined);
     await production.isRight('wrong', await hashPassword('right'));
     expect(work.map(({ cost }) => cost)).toEqual([PRODUCTION_COST, PRODUCTION_COST]);
   });
 
-  it('accepts nothing where there is no hash, even if the key of the decoy comes out', async () => {
+  it('accepts nothing without a hash, even if the key of the decoy matches', async () => {
     const derived: Buffer[] = [];
     const alwaysSame: Derive = (_password, _salt, length) => {
       derived.push(Buffer.alloc(length));

@@ -3,8 +3,7 @@ import { PRODUCTION_COST, type PasswordCost } from './password-cost.js';
 import { decoyHash, matches, parsePasswordHash, type PasswordHash } from './password-hash.js';
 
 /**
- * Says whether a password is right. The work that it takes does not tell whether there is a hash, as long as
- * `cost` is the cost of the hashes that are stored.
+ * Checks a password. The work does not reveal whether there is a hash, if `cost` is the cost of the stored hashes.
  */
 export class PasswordCheck {
   private readonly decoy: PasswordHash;

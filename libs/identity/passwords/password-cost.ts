@@ -1,13 +1,13 @@
 import * as crypto from 'node:crypto';
 
-/** 2^logN blocks of 128 * r bytes, p times over. */
+/** 2^logN blocks of 128 * r bytes, p times. */
 export interface ScryptCost {
   readonly logN: number;
   readonly r: number;
   readonly p: number;
 }
 
-/** So many KiB, gone over so many times, by so many lanes. */
+/** KiB of memory, passes, and lanes. */
 export interface Argon2Cost {
   readonly memoryKib: number;
   readonly passes: number;
@@ -16,15 +16,15 @@ export interface Argon2Cost {
 
 export type PasswordCost = ScryptCost | Argon2Cost;
 
-/** What OWASP recommends first, with the least time of its equally strong settings beside another login: 19 MiB, gone over twice. */
+/** OWASP's first recommendation: of its equally strong settings the fastest beside another login: 19 MiB, two passes. */
 export const ARGON2: Argon2Cost = { memoryKib: 19_456, passes: 2, lanes: 1 };
-/** What OWASP counts as equally strong where there is no Argon2. It takes four times as long. */
+/** OWASP's equally strong choice without Argon2. It takes four times as long. */
 export const SCRYPT: ScryptCost = { logN: 14, r: 8, p: 5 };
 
-/** Node has Argon2 since 24.7, which is older than the one that comes with this product. */
+/** Node has Argon2 since 24.7, which is older than the version that this product includes. */
 export const PRODUCTION_COST: PasswordCost = 'argon2' in crypto ? ARGON2 : SCRYPT;
 
-/** Bounds what a damaged or planted row could make a gateway allocate. */
+/** Bounds the memory that a damaged or planted row could make a gateway allocate. */
 const MAX_LOG_N = 18;
 const MAX_R = 16;
 const MAX_P = 16;
@@ -43,7 +43,7 @@ export function isSane(cost: PasswordCost): boolean {
   );
 }
 
-/** Not so for what is no number. */
+/** False for anything that is no number. */
 function isWithin(value: number, min: number, max: number): boolean {
   return value >= min && value <= max;
 }

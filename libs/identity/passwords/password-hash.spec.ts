@@ -23,14 +23,14 @@ describe('a password hash', () => {
     expect(await hashPassword('same', CHEAP)).not.toBe(await hashPassword('same', CHEAP));
   });
 
-  it('carries its own cost, so that other costs stay readable', async () => {
+  it('contains its own cost, so that other costs stay readable', async () => {
     const text = await hashPassword('old', { logN: 5, r: 4, p: 2 });
     expect(text).toMatch(/^\$scrypt\$ln=5,r=4,p=2\$/);
     expect(parsed(text).cost).toEqual({ logN: 5, r: 4, p: 2 });
     expect(await matches('old', parsed(text), deriveKey)).toBe(true);
   });
 
-  it('is made and checked at the production cost unless told otherwise', async () => {
+  it('is made and checked at the production cost by default', async () => {
     const text = await hashPassword('dear');
     expect(parsed(text).cost).toEqual(PRODUCTION_COST);
     expect(await matches('dear', parsed(text), deriveKey)).toBe(true);
@@ -45,7 +45,7 @@ describe('a password hash', () => {
     expect(await matches('deer', hash, deriveKey)).toBe(false);
   });
 
-  it('takes the same characters for the same password, however they were typed', async () => {
+  it('treats the same characters as the same password, however they were typed', async () => {
     const hash = parsed(await hashPassword('caf\u00e9', CHEAP));
     expect(await matches('cafe\u0301', hash, deriveKey)).toBe(true);
   });

@@ -5,7 +5,7 @@ import { quickly } from '../quick-query.js';
 import type { Claims } from '../tokens/claims.js';
 import type { Revoked } from './revoked-ids.js';
 
-/** One number a part; it goes up with every change of that part and never comes down. */
+/** One number a part, which rises with every change of that part and never falls. */
 export interface FeedVersions {
   readonly accounts: number;
   readonly revocations: number;
@@ -18,7 +18,7 @@ export interface AccountChange {
   readonly account: EnrolledUser | undefined;
 }
 
-/** Whom a token that is not revoked stands for. */
+/** The account of a token that is not revoked. */
 export type TokenState = EnrolledUser | 'refused';
 
 type NullableRow = { readonly [K in keyof AccountRow]: AccountRow[K] | null };
@@ -43,7 +43,7 @@ const STATE = enrolledUsersWhere(
 
 const USER = enrolledUsersWhere('u.account_id = $1');
 
-/** What gateways follow: numbered changes of accounts, revocations and keys. */
+/** The changes that gateways follow: numbered, of accounts, revocations and keys. */
 export class IdentityFeed {
   constructor(
     private readonly pool: Pool,
@@ -76,7 +76,7 @@ export class IdentityFeed {
     return rows;
   }
 
-  /** The state of one token at this moment, for those who cannot rely on what they have followed. */
+  /** The state of one token at this moment, for callers whose memory is too old. */
   async stateOf({ sub, sid, jti }: Claims): Promise<TokenState> {
     const { rows } = await this.pool.query<AccountRow>(
       quickly({ name: 'identity-token-state', text: STATE, values: [sub, [sid, jti]] }),
@@ -84,7 +84,7 @@ export class IdentityFeed {
     return rows[0] === undefined ? 'refused' : enrolledUserOf(rows[0], this.catalogues);
   }
 
-  /** The same of a user that shows no token. */
+  /** The same for a user without a token. */
   async userOf(accountId: string): Promise<TokenState> {
     const { rows } = await this.pool.query<AccountRow>(
       quickly({ name: 'identity-user-state', text: USER, values: [accountId] }),

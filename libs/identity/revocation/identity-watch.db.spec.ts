@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  // First the ways: a gateway that closes waits for what has fallen silent.
+  // The proxies first: a closing gateway waits for silent connections.
   await Promise.all(proxies.splice(0).map((proxy) => proxy.close()));
   await Promise.all(opened.splice(0).map((gateway) => gateway.close()));
 });
@@ -41,7 +41,7 @@ async function gatewayAt(
   return gateway;
 }
 
-/** A way to the database that the test can break. */
+/** A connection to the database that the test can break. */
 async function breakable(): Promise<{ readonly proxy: TcpProxy; readonly url: string }> {
   const url = new URL(database.url);
   const proxy = await openProxy({ target: { host: url.hostname, port: Number(url.port) } });
@@ -60,17 +60,20 @@ async function millisUntilRefused(verify: () => Verification | Promise<Verificat
 }
 
 describe('a revocation', () => {
-  it.each(['logout', 'logoutAll'] as const)('by %s holds on another gateway within a second', async (how) => {
-    const clock = new SystemClock();
-    const [here, there] = [await gatewayAt(clock), await gatewayAt(clock)];
-    const token = await logIn(here, user);
-    const follow = there.verifier.follow(token);
-    expect([(await there.verifier.verify(token)).ok, (await follow()).ok]).toEqual([true, true]);
-    expect(await here.sessions[how](token)).toEqual({ ok: true });
-    expect(await here.verifier.verify(token)).toBe(UNAUTHORIZED);
-    const refused = [() => there.verifier.verify(token), follow].map(millisUntilRefused);
-    for (const millis of await Promise.all(refused)) expect(millis).toBeLessThan(1_000);
-  });
+  it.each(['logout', 'logoutAll'] as const)(
+    'by %s takes effect on another gateway within a second',
+    async (how) => {
+      const clock = new SystemClock();
+      const [here, there] = [await gatewayAt(clock), await gatewayAt(clock)];
+      const token = await logIn(here, user);
+      const follow = there.verifier.follow(token);
+      expect([(await there.verifier.verify(token)).ok, (await follow()).ok]).toEqual([true, true]);
+      expect(await here.sessions[how](token)).toEqual({ ok: true });
+      expect(await here.verifier.verify(token)).toBe(UNAUTHORIZED);
+      const refused = [() => there.verifier.verify(token), follow].map(millisUntilRefused);
+      for (const millis of await Promise.all(refused)) expect(millis).toBeLessThan(1_000);
+    },
+  );
 
   it('survives a restart', async () => {
     const clock = new SystemClock();
@@ -88,7 +91,7 @@ describe('a revocation', () => {
     expect((await after.verifier.verify(kept)).ok).toBe(true);
   });
 
-  it('that was missed because the clock ran ahead is found when it is set right', async () => {
+  it('that was missed because the clock ran ahead is found when the clock is corrected', async () => {
     const clock = new HandClock(NOON);
     const [here, there] = [await gatewayAt(new HandClock(NOON)), await gatewayAt(clock)];
     const token = await logIn(here, user);
@@ -100,7 +103,7 @@ describe('a revocation', () => {
     expect(await there.verifier.verify(token)).toBe(UNAUTHORIZED);
   });
 
-  it('is found again after the database was restored from a backup', async () => {
+  it('is found again after the database is restored from a backup', async () => {
     const clock = new HandClock(NOON);
     const [here, there] = [await gatewayAt(new HandClock(NOON)), await gatewayAt(clock)];
     const token = await logIn(here, user);
@@ -113,8 +116,8 @@ describe('a revocation', () => {
   });
 });
 
-describe('a watch that could not look lately', () => {
-  it('answers from memory up to its bound, then asks the database', async () => {
+describe('a watch without a recent poll', () => {
+  it('answers from memory up to its age bound, then asks the database', async () => {
     const clock = new HandClock(NOON);
     const [here, there] = [await gatewayAt(new HandClock(NOON)), await gatewayAt(clock)];
     const token = await logIn(here, user);
@@ -127,7 +130,7 @@ describe('a watch that could not look lately', () => {
     expect(await asked).toBe(UNAUTHORIZED);
   });
 
-  it('still lets in whom the database knows', async () => {
+  it('still accepts users that the database knows', async () => {
     const clock = new HandClock(NOON);
     const gateway = await gatewayAt(clock);
     const token = await logIn(gateway, user);
@@ -139,7 +142,7 @@ describe('a watch that could not look lately', () => {
     });
   });
 
-  it('refuses a token that expires while the database is asked', async () => {
+  it('refuses a token that expires during the query', async () => {
     const clock = new HandClock(NOON);
     const gateway = await gatewayAt(clock);
     const token = await logIn(gateway, user);
@@ -150,10 +153,10 @@ describe('a watch that could not look lately', () => {
   });
 });
 
-describe('a watch to which nobody comes', () => {
+describe('an idle watch', () => {
   const watch = { ...WATCH_DEFAULTS, pollMillis: 10, idlePollMillis: 60_000, maxAgeMillis: 60 };
 
-  it('rests; whoever comes first is judged by the database and wakes it', async () => {
+  it('polls rarely; the first caller is checked by the database and wakes it', async () => {
     const clock = new SystemClock();
     const [here, there] = [await gatewayAt(clock), await gatewayAt(clock, { watch })];
     const [ended, kept] = [await logIn(here, user), await logIn(here, user)];
@@ -168,7 +171,7 @@ describe('a watch to which nobody comes', () => {
 });
 
 describe('without the database', () => {
-  it('nobody is let in once memory is too old, and everybody is again when it is back', async () => {
+  it('all callers are refused once memory is too old, and accepted again when it is back', async () => {
     const { proxy, url } = await breakable();
     const gateway = await gatewayAt(new SystemClock(), {}, url);
     const token = await logIn(gateway, user);
@@ -182,7 +185,7 @@ describe('without the database', () => {
     await eventually(() => expect(gateway.verifier.verify(token)).toMatchObject({ ok: true }));
   });
 
-  it('nobody waits for long when it is silent', async () => {
+  it('no caller waits long if it is silent', async () => {
     const { proxy, url } = await breakable();
     const gateway = await gatewayAt(new SystemClock(), {}, url);
     const token = await logIn(gateway, user);
@@ -193,7 +196,7 @@ describe('without the database', () => {
     expect(performance.now() - began).toBeLessThan(1_500);
   });
 
-  it('logins, refreshes and logouts say so', async () => {
+  it('logins, refreshes and logouts report that', async () => {
     const { proxy, url } = await breakable();
     const gateway = await gatewayAt(new SystemClock(), {}, url);
     const token = await logIn(gateway, user);

@@ -10,11 +10,11 @@ import type { FeedVersions, IdentityFeed, TokenState } from './identity-feed.js'
 import { RevokedIds, type Revoked } from './revoked-ids.js';
 
 export interface WatchSettings {
-  /** Between two polls while tokens are shown. */
+  /** The interval between polls while tokens are presented. */
   readonly pollMillis: number;
-  /** Between two polls while none are: then memory is too old to decide by, and the first one that comes asks the database. */
+  /** The interval while none are: then memory is too old to decide, and the first caller asks the database. */
   readonly idlePollMillis: number;
-  /** What was seen longer ago than this decides nothing. With this bound a revocation holds everywhere in a second. */
+  /** Data that is older than this decides nothing. This bound makes a revocation effective everywhere within a second. */
   readonly maxAgeMillis: number;
   readonly maxRevocations: number;
 }
@@ -29,15 +29,15 @@ export const WATCH_DEFAULTS: WatchSettings = {
 const NOTHING_SEEN: FeedVersions = { accounts: 0, revocations: 0, keys: 0 };
 
 /**
- * Keeps revocations, enrolled accounts and signing keys in memory and follows their changes. It answers only while it
- * has polled lately; give it a pool of its own, so that its polls never wait for other work.
+ * Keeps revocations, enrolled accounts and signing keys in memory and follows their changes. It answers only after a recent poll;
+ * give it its own pool, so that its polls never wait for other work.
  */
 export class IdentityWatch {
   private readonly accounts = new Map<string, EnrolledUser>();
   private readonly revoked: RevokedIds;
   private ring: KeyRing | undefined;
   private seen = NOTHING_SEEN;
-  /** When the last complete poll began: what it read cannot be older than that. */
+  /** The start of the last complete poll: its data cannot be older than that. */
   private seenAt: bigint | undefined;
   private polledAt = 0;
   private tidyAt = 0;
@@ -54,7 +54,7 @@ export class IdentityWatch {
     this.revoked = new RevokedIds(settings.maxRevocations);
     this.maxAgeNanos = BigInt(settings.maxAgeMillis) * NANOS_PER_MILLI;
     const { pollMillis: busyMillis, idlePollMillis: idleMillis } = settings;
-    // A poll that fails shows in the age of what is known.
+    // A failed poll shows in the age of the data.
     this.polls = new PacedPoll(clock, { busyMillis, idleMillis }, () =>
       this.refresh().catch(() => undefined),
     );
@@ -79,7 +79,7 @@ export class IdentityWatch {
     return this.clock.monotonicNanos() - this.seenAt <= this.maxAgeNanos;
   }
 
-  /** Undefined when memory cannot tell; then the database has to be asked. */
+  /** Undefined if memory cannot tell; then ask the database. */
   stateOf({ sub, sid, jti }: Claims): TokenState | undefined {
     this.polls.wanted();
     if (!this.isFresh()) return undefined;
@@ -90,13 +90,13 @@ export class IdentityWatch {
     return this.accounts.get(sub) ?? 'refused';
   }
 
-  /** The same of a user that shows no token. */
+  /** The same for a user without a token. */
   userOf(accountId: string): TokenState | undefined {
     this.polls.wanted();
     return this.isFresh() ? (this.accounts.get(accountId) ?? 'refused') : undefined;
   }
 
-  /** For what this gateway has just revoked itself: it need not wait for its own next poll. */
+  /** Adds this gateway's own revocation, without waiting for the next poll. */
   noteRevoked(revoked: Revoked): void {
     this.revoked.add([revoked]);
   }
@@ -111,7 +111,7 @@ export class IdentityWatch {
   private async poll(): Promise<void> {
     const began = this.clock.monotonicNanos();
     const now = epochSeconds(this.clock);
-    // By a clock that was ahead for a while, revocations that still matter may have been left out or forgotten.
+    // While the clock was ahead, valid revocations may have been skipped or forgotten.
     if (now < this.polledAt) this.seen = { ...this.seen, revocations: 0 };
     this.polledAt = now;
     const current = await this.feed.versions();
@@ -137,7 +137,7 @@ export class IdentityWatch {
     this.revoked.add(await this.feed.revokedSince(from, now, this.revoked.capacity + 1));
   }
 
-  /** Now and then: forgets what has expired. After an overflow, reads again whether all fits by now. */
+  /** Now and then: forgets expired entries. After an overflow, reads again whether all fit now. */
   private async tidy(now: number): Promise<void> {
     this.tidyAt = now + MINUTE_S;
     this.revoked.prune(now);
@@ -146,7 +146,7 @@ export class IdentityWatch {
   }
 }
 
-/** A number that came down means that the database was restored from a backup: nothing seen of it counts. */
+/** A smaller number means that the database was restored from a backup: all cached data is invalid. */
 function followedFrom(seen: number, current: number): number {
   return current < seen ? 0 : seen;
 }

@@ -19,13 +19,13 @@ describe('revoked ids', () => {
     expect([revoked.overflowed, revoked.has('a')]).toEqual([false, true]);
   });
 
-  it('claim to know nothing once they are too many', () => {
+  it('give no answer once they are too many', () => {
     const revoked = new RevokedIds(2);
     revoked.add(['a', 'b', 'c'].map((id) => ({ id, until: 100 })));
     expect([revoked.has('a'), revoked.has('z'), revoked.size]).toEqual([undefined, undefined, 0]);
   });
 
-  it('are known again after a recovery, with those that came meanwhile', () => {
+  it('are known again after a recovery, with those added meanwhile', () => {
     const revoked = new RevokedIds(2);
     revoked.add(['a', 'b', 'c'].map((id) => ({ id, until: 100 })));
     revoked.add([{ id: 'd', until: 300 }]);

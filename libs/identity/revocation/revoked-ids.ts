@@ -1,11 +1,11 @@
 export interface Revoked {
   /** A `jti` or a `sid`: both are random UUIDs, so one set holds them. */
   readonly id: string;
-  /** In seconds since 1970; from then on no token can be accepted on its account anyway. */
+  /** In seconds since 1970; from then on tokens with this id are refused anyway. */
   readonly until: number;
 }
 
-/** What is revoked and would otherwise still be accepted. Holds a bounded number; past that it no longer knows. */
+/** Revoked ids whose tokens would otherwise be accepted. Holds a bounded number; past that it gives no answer. */
 export class RevokedIds {
   private readonly untilOf = new Map<string, number>();
   private overflowing = false;
@@ -27,13 +27,13 @@ export class RevokedIds {
     this.overflowing = true;
   }
 
-  /** Knows again, given all that is revoked at present. What was added meanwhile stays: it may be newer than that. */
+  /** Answers again, given all present revocations. Keeps those added meanwhile, which may be newer. */
   recover(revoked: readonly Revoked[]): void {
     this.overflowing = false;
     this.add(revoked);
   }
 
-  /** Undefined when nothing is known any more. */
+  /** Undefined after an overflow. */
   has(id: string): boolean | undefined {
     return this.overflowing ? undefined : this.untilOf.has(id);
   }

@@ -60,7 +60,7 @@ function tally(results: readonly LoginResult[]): Record<string, number> {
   return counts;
 }
 
-/** Checks no password before it is told to look. */
+/** Checks no password before the test says so. */
 function hesitant(queue: LoginQueue): { readonly logins: LoginService; readonly look: () => void } {
   let look: () => void = () => undefined;
   const looked = new Promise<void>((resolve) => {
@@ -90,12 +90,12 @@ describe('a login', () => {
     });
   });
 
-  it('takes the e-mail address in any spelling of upper and lower case', async () => {
+  it('accepts the e-mail address in any mix of upper and lower case', async () => {
     const result = await gateway.logins.login(user.email.toUpperCase(), PASSWORD, newAddress());
     expect(result.ok).toBe(true);
   });
 
-  it('opens a session of its own each time', async () => {
+  it('opens a new session each time', async () => {
     const [first, second] = [newAddress(), newAddress()];
     await gateway.logins.login(user.email, PASSWORD, first);
     await gateway.logins.login(user.email, PASSWORD, second);
@@ -123,13 +123,13 @@ describe('a login', () => {
 });
 
 describe('the throttle', () => {
-  it('takes ten failures of an e-mail address in a minute, wherever they come from', async () => {
+  it('allows ten failures of an e-mail address in a minute, from all networks together', async () => {
     await failTimes(10, () => fail(user.email, newAddress()));
     expect(await fail(user.email, newAddress())).toEqual(THROTTLED);
     expect(await gateway.logins.login(user.email, PASSWORD, newAddress())).toEqual(THROTTLED);
   });
 
-  it('takes ten failures of a network address in a minute, whomever they are of', async () => {
+  it('allows ten failures of a network address in a minute, for all users together', async () => {
     const address = newAddress();
     let number = 0;
     await failTimes(10, () => fail(`user-${(number += 1)}@test.sotto`, address));
@@ -137,12 +137,12 @@ describe('the throttle', () => {
     expect(await gateway.logins.login(user.email, PASSWORD, address)).toEqual(THROTTLED);
   });
 
-  it('counts addresses that nobody has like any other', async () => {
+  it('counts unknown addresses like any other', async () => {
     await failTimes(10, () => fail('nobody@test.sotto', newAddress()));
     expect(await fail('Nobody@test.sotto', newAddress())).toEqual(THROTTLED);
   });
 
-  it('leaves others alone', async () => {
+  it('does not affect others', async () => {
     const address = newAddress();
     await failTimes(10, () => fail(user.email, address));
     const other = await enterUser(database.pool);
@@ -156,7 +156,7 @@ describe('the throttle', () => {
     }
   });
 
-  it('counts in a window that slides', async () => {
+  it('counts in a sliding window', async () => {
     const address = newAddress();
     await failTimes(5, () => fail(user.email, address));
     clock.passUnnoticed(30_000);
@@ -177,7 +177,7 @@ describe('the throttle', () => {
     expect((await gateway.logins.login(user.email, PASSWORD, address)).ok).toBe(true);
   });
 
-  it('is exact however many fail at once, on two gateways', async () => {
+  it('is exact for many concurrent failures, on two gateways', async () => {
     const second = await openGateway(database.url, clock);
     try {
       const results = await Promise.all(
@@ -199,7 +199,7 @@ describe('the throttle', () => {
     expect(tally(results)).toEqual({ invalid: 10, throttled: 30 });
   });
 
-  it('says that it cannot, where the server has no room for it', async () => {
+  it('reports an outage if the server has no room', async () => {
     await database.pool.query(`
       create function public.full() returns trigger language plpgsql as
         $$ begin raise exception 'out of shared memory' using errcode = 'out_of_memory'; end $$;
@@ -217,7 +217,7 @@ describe('the throttle', () => {
     expect(tally(results)).toEqual({ ok: 40 });
   });
 
-  it('turns away one more attempt at once than an address may have, whatever its password', async () => {
+  it('refuses one more concurrent attempt than an address may have, with any password', async () => {
     const limits = { atOnce: 1, perEmail: 3, perNetwork: 5, inAll: 6, patienceMillis: 30_000 };
     const { logins, look } = hesitant(new LoginQueue(clock, limits));
     const house = newAddress();
@@ -230,7 +230,7 @@ describe('the throttle', () => {
     expect(tally(await Promise.all(right))).toEqual({ ok: 1, unavailable: 1 });
   });
 
-  it('refuses even the right password when the failures were used up while it was looked at', async () => {
+  it('refuses even the right password if the failures were used up during its check', async () => {
     const { logins, look } = hesitant(new LoginQueue(clock));
     await failTimes(9, () => fail(user.email, newAddress()));
     const right = logins.login(user.email, PASSWORD, newAddress());
@@ -239,14 +239,14 @@ describe('the throttle', () => {
     expect(await right).toEqual(THROTTLED);
   });
 
-  it('forgets what is older than its window', async () => {
+  it('forgets failures that are older than its window', async () => {
     await fail(user.email, newAddress());
     clock.passUnnoticed(60_000);
     await gateway.tidy();
     expect((await database.pool.query('select from identity.login_failures')).rowCount).toBe(0);
   });
 
-  it('keeps nothing of what was typed', async () => {
+  it('stores nothing that was typed', async () => {
     await fail('my-secret-password', newAddress());
     const { rows } = await database.pool.query('select * from identity.login_failures');
     expect(rows).toHaveLength(2);

@@ -15,8 +15,8 @@ import { networkOf } from '#libs/platform/network-of.js';
 import { emailKey } from '../accounts/email.js';
 
 /**
- * A caller that fails does not learn why: an unknown address, a wrong password and a disabled user are answered alike, after
- * the same work.
+ * A caller that fails does not learn why: an unknown address, a wrong password and a disabled user get the same reply after the
+ * same work.
  */
 export class LoginService {
   constructor(
@@ -30,7 +30,7 @@ export class LoginService {
   login(email: string, password: string, address: string | undefined): Promise<LoginResult> {
     return unlessUnreachable(async () => {
       const by = loginKeys(email, address);
-      // Even the look at the throttle waits for its turn: a flood must not keep the database from others.
+      // Even the read of the throttle waits for its turn: a flood must not keep the database busy.
       const done = await this.queue.run(by, () => this.attempt(email, password, keysOf(by)));
       if (typeof done === 'object') return done.result;
       return refused(done === 'share' ? 'throttled' : 'unavailable');
@@ -38,8 +38,8 @@ export class LoginService {
   }
 
   /**
-   * Whether a user that is logged in knows its password. Guesses count with those of logins of the same user; those from the same address
-   * are the caller's to count.
+   * Whether a logged-in user knows its password. Wrong guesses count with the failed logins of the same user; the caller counts those
+   * of the address.
    */
   confirm(email: string, password: string, address: string | undefined): Promise<ConfirmResult> {
     return unlessUnreachable(async () => {
@@ -61,15 +61,15 @@ export class LoginService {
   }
 
   /**
-   * The throttle is asked again at the end, also for a right password: attempts made at the same time are answered as if
-   * each had come alone, in the order in which they ended, so no burst gets more guesses than one after the other would.
+   * Reads the throttle again at the end, even for a right password: concurrent attempts get the same replies as consecutive ones, in
+   * the order in which they ended, so a burst gets no extra guesses.
    */
   private async rightful(
     email: string,
     password: string,
     keys: readonly string[],
   ): Promise<LoginRow | Refusal<'invalid' | 'throttled'>> {
-    // Asked when its turn has come: others may have used up the failures while it waited.
+    // Read when its turn has come: others may have used up the failures while it waited.
     if (await this.throttle.isOver(keys)) return refused('throttled');
     const user = await this.store.loginOf(email);
     const right = await this.passwords.isRight(password, user?.password_hash);
@@ -85,8 +85,8 @@ function keysOf({ email, network }: Attempt): readonly string[] {
 }
 
 /**
- * Under what one attempt is counted. Digests, because people type passwords into the wrong field, and
- * because what is typed may be of any length.
+ * The keys under which one attempt is counted. Digests, because people type passwords into the wrong field, and because the input
+ * may have any length.
  */
 export function loginKeys(email: string, address: string | undefined): Attempt {
   return {

@@ -11,14 +11,14 @@ const OVER = `
   where key = any($1) and failed_at > to_timestamp($2)
   group by key having count(*) >= $3`;
 
-/** Counts failed logins over all gateways, in a window that slides. */
+/** Counts failed logins over all gateways, in a sliding window. */
 export class LoginThrottle {
   constructor(
     private readonly pool: Pool,
     private readonly clock: Clock,
   ) {}
 
-  /** Whether one of the keys has had all the failures that it may have for now. */
+  /** Whether one of the keys has used up its failures for now. */
   async isOver(keys: readonly string[]): Promise<boolean> {
     const values = [keys, this.windowStart(), MAX_FAILURES];
     const { rowCount } = await this.pool.query({ name: 'identity-throttle', text: OVER, values });
@@ -26,12 +26,12 @@ export class LoginThrottle {
   }
 
   /**
-   * Counts a failure. False when another one would be too many: other failures of the same moment came first,
-   * and this attempt is answered as if it had been refused before it was checked.
+   * Counts a failure. Returns false if another one would be too many: concurrent failures came first, and this attempt is answered
+   * as if it had been refused before its check.
    */
   async countFailure(keys: readonly string[]): Promise<boolean> {
     return withTransaction(this.pool, 'read committed', async (client) => {
-      // In one order for all, so that there is no deadlock.
+      // In one order for all, to avoid deadlocks.
       for (const key of [...keys].sort()) {
         await client.query('select pg_advisory_xact_lock(hashtextextended($1, 77))', [key]);
       }

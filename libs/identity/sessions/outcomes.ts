@@ -1,6 +1,6 @@
 import { isUnanswered } from '#libs/platform/database/postgres.js';
 
-/** In the shape of the wire. */
+/** In the form of the wire. */
 export interface IssuedToken {
   readonly ok: true;
   readonly access_token: string;
@@ -21,7 +21,7 @@ export function refused<R extends string>(reason: R): Refusal<R> {
   return { ok: false, reason };
 }
 
-/** A database that cannot be reached is no fault of the caller, nor a bug. */
+/** An unreachable database is neither the caller's fault nor a bug. */
 export async function unlessUnreachable<T>(work: () => Promise<T>): Promise<T | Refusal<'unavailable'>> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** Browsers carry the token in it. Scripts of a page cannot read it, and pages of others cannot have it sent. */
+/** The browser's cookie with the token. Scripts of a page cannot read it, and pages of other sites cannot send it. */
 export const SESSION_COOKIE = 'custody_session_jwt';
 
 const ATTRIBUTES = 'HttpOnly; Secure; SameSite=Strict; Path=/';

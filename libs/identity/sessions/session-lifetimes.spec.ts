@@ -5,7 +5,7 @@ import { LONGEST_LIFETIMES, lifetimesOf, sessionSettings } from './session-lifet
 const SESSION_KEK = 'ef'.repeat(32);
 
 describe('the lifetimes of sessions', () => {
-  it('are the specified maxima unless they are set', () => {
+  it('are the specified maxima by default', () => {
     const lifetimes = lifetimesOf(loadConfig(sessionSettings, { SESSION_KEK }));
     expect(lifetimes).toEqual(LONGEST_LIFETIMES);
     expect(lifetimes).toEqual({ tokenSeconds: 86_400, refreshSeconds: 14_400, sessionSeconds: 100_800 });
@@ -20,7 +20,7 @@ describe('the lifetimes of sessions', () => {
     expect(() => loadConfig(sessionSettings, { SESSION_KEK, [name]: String(longest + 1) })).toThrow(name);
   });
 
-  it('need a key under which the signing keys are kept', () => {
+  it('need a key that encrypts the signing keys', () => {
     expect(() => loadConfig(sessionSettings, {})).toThrow('SESSION_KEK');
   });
 });

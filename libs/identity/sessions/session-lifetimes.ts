@@ -7,7 +7,7 @@ export const MAX_REFRESH_S = 4 * HOUR_S;
 export const MAX_SESSION_S = DAY_S + 4 * HOUR_S;
 
 export interface SessionLifetimes {
-  /** How long a token is good for. */
+  /** How long a token is valid. */
   readonly tokenSeconds: number;
   /** How long after its end it can still be refreshed. */
   readonly refreshSeconds: number;

@@ -44,7 +44,7 @@ async function isGood(of: string): Promise<boolean> {
 }
 
 describe('refreshing', () => {
-  it('gives another token of the same session; the old one stays good until its end', async () => {
+  it('gives another token of the same session; the old one stays valid until its end', async () => {
     clock.setWall(NOON + HOUR);
     const result = await gateway.sessions.refresh(token);
     expect(result).toMatchObject({ ok: true, expires_at: '2026-11-22T12:59:58.000000000Z' });
@@ -82,7 +82,7 @@ describe('refreshing', () => {
     expect(await gateway.sessions.refresh(token)).toEqual(UNAUTHORIZED);
   });
 
-  it('obeys settings that were shortened since the login', async () => {
+  it('applies settings that were shortened since the login', async () => {
     await gateway.close();
     gateway = await openGateway(database.url, clock, {
       lifetimes: { tokenSeconds: HOUR, refreshSeconds: HOUR, sessionSeconds: 2 * HOUR },
@@ -93,7 +93,7 @@ describe('refreshing', () => {
     expect(await gateway.sessions.refresh(token)).toEqual(UNAUTHORIZED);
   });
 
-  it('is refused for a revoked token, a revoked session and what is no token', async () => {
+  it('is refused for a revoked token, a revoked session and an invalid token', async () => {
     const other = issued(await gateway.sessions.refresh(token));
     await gateway.sessions.logout(token);
     expect(await gateway.sessions.refresh(token)).toEqual(UNAUTHORIZED);
@@ -103,12 +103,12 @@ describe('refreshing', () => {
     expect(await gateway.sessions.refresh('garbage')).toEqual(UNAUTHORIZED);
   });
 
-  it('is refused by a clock to which the token comes from the future', async () => {
+  it('is refused if the token is from the future by the present clock', async () => {
     clock.setWall(NOON - 3);
     expect(await gateway.sessions.refresh(token)).toEqual(UNAUTHORIZED);
   });
 
-  it('is refused when the session was of somebody else', async () => {
+  it('is refused if the session belonged to another user', async () => {
     const other = await enterUser(database.pool);
     await database.pool.query('update identity.sessions set account_id = $1 where sid = $2', [
       other.accountId,
@@ -138,7 +138,7 @@ describe('logging out', () => {
     ]);
   });
 
-  it('is refused a second time, as a revoked token is everywhere', async () => {
+  it('is refused a second time, like any use of a revoked token', async () => {
     await gateway.sessions.logout(token);
     expect(await gateway.sessions.logout(token)).toEqual(UNAUTHORIZED);
     expect(await gateway.sessions.logoutAll(token)).toEqual(UNAUTHORIZED);
@@ -150,18 +150,18 @@ describe('logging out', () => {
     expect(await gateway.sessions.refresh(token)).toEqual(UNAUTHORIZED);
   });
 
-  it('is refused for what is no token', async () => {
+  it('is refused for an invalid token', async () => {
     expect(await gateway.sessions.logout('garbage')).toEqual(UNAUTHORIZED);
     expect(await gateway.sessions.logoutAll('')).toEqual(UNAUTHORIZED);
   });
 
-  it('is answered the same way once when it is asked for many times at once', async () => {
+  it('succeeds once for many concurrent requests', async () => {
     const results = await Promise.all(Array.from({ length: 8 }, () => gateway.sessions.logout(token)));
     expect(results.filter(({ ok }) => ok)).toHaveLength(1);
   });
 });
 
-describe('what is kept', () => {
+describe('a stored session', () => {
   async function counts(): Promise<unknown> {
     const { rows } = await database.pool.query(
       `select (select count(*) from identity.sessions where sid = $1) as sessions,
@@ -171,7 +171,7 @@ describe('what is kept', () => {
     return rows[0];
   }
 
-  it('is forgotten only when nothing can come of it any more', async () => {
+  it('is deleted only when it can no longer be used', async () => {
     await gateway.sessions.logout(token);
     clock.setWall(NOON + 28 * HOUR);
     await gateway.tidy();

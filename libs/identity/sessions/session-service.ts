@@ -27,7 +27,7 @@ import type { SigningKey } from '../keys/signing-key.js';
 
 type Bearer = Omit<TokenContent, 'jti' | 'iat'>;
 
-/** The life of a login: one `sid`, under which tokens follow each other until it ends or is revoked. */
+/** The lifetime of a login: one `sid`, under which tokens follow each other until it ends or is revoked. */
 export class SessionService {
   constructor(
     private readonly store: SessionStore,
@@ -37,7 +37,7 @@ export class SessionService {
     private readonly clock: Clock,
   ) {}
 
-  /** For a user that has just proved who it is. */
+  /** For a user that has just proved its identity. */
   async open(user: {
     readonly accountId: string;
     readonly email: string;
@@ -52,7 +52,7 @@ export class SessionService {
     );
   }
 
-  /** Another token of the same session. The one that was shown stays as it is. */
+  /** Another token of the same session. The presented one stays unchanged. */
   refresh(token: string): Promise<RefreshResult> {
     return this.withClaims(token, async (claims) => {
       const session = await this.store.liveSessionOf(claims);
@@ -66,12 +66,12 @@ export class SessionService {
     });
   }
 
-  /** Ends this token; others of its session stay good. */
+  /** Ends this token; others of its session stay valid. */
   logout(token: string): Promise<LogoutResult> {
     return this.revoke('TOKEN', token);
   }
 
-  /** Ends every token that the session has or would get. */
+  /** Ends every present and later token of the session. */
   logoutAll(token: string): Promise<LogoutResult> {
     return this.revoke('SESSION', token);
   }
@@ -85,7 +85,7 @@ export class SessionService {
     });
   }
 
-  /** A token that has expired can still be used here for as long as it can be refreshed. */
+  /** An expired token is still accepted here while it can be refreshed. */
   private async withClaims<T>(
     token: string,
     work: (claims: Claims) => Promise<T>,

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { BoundedCache } from './bounded-cache.js';
 
 describe('a bounded cache', () => {
-  it('forgets what was not asked for the longest', () => {
+  it('forgets the least recently used entry', () => {
     const cache = new BoundedCache<number>(2);
     cache.set('a', 1);
     cache.set('b', 2);
@@ -11,7 +11,7 @@ describe('a bounded cache', () => {
     expect([cache.get('a'), cache.get('b'), cache.get('c')]).toEqual([1, undefined, 3]);
   });
 
-  it('never holds more than it may', () => {
+  it('never exceeds its size', () => {
     const cache = new BoundedCache<number>(10);
     for (let number = 0; number < 1_000; number += 1) cache.set(String(number), number);
     expect(cache.size).toBe(10);

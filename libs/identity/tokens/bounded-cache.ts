@@ -1,4 +1,4 @@
-/** Forgets what was not asked for the longest. */
+/** Forgets the least recently used entry. */
 export class BoundedCache<V> {
   private readonly entries = new Map<string, V>();
 
@@ -11,7 +11,7 @@ export class BoundedCache<V> {
   get(key: string): V | undefined {
     const value = this.entries.get(key);
     if (value === undefined) return undefined;
-    // A map keeps the order of insertion; taking part again makes an entry the youngest.
+    // A map keeps the order of insertion; inserting an entry again makes it the newest.
     this.entries.delete(key);
     this.entries.set(key, value);
     return value;

@@ -4,9 +4,9 @@ import { DAY_S } from '../epoch.js';
 export const ISSUER = 'https://auth.sotto.exchange';
 export const AUDIENCE = 'sotto-api';
 export const TOKEN_VERSION = 1;
-/** No token is good for longer, whatever the settings were when it was made. */
+/** No token is valid for longer, whatever the settings were when it was made. */
 export const MAX_TOKEN_S = DAY_S;
-/** A token is dated so much earlier than its gateway's clock, so that a slightly slow clock elsewhere does not see it as from the future. */
+/** A token is dated this much before its gateway's clock, so that a slightly slow clock elsewhere does not see it as from the future. */
 export const CLOCK_ALLOWANCE_S = 2;
 
 const canonicalUuid = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
@@ -27,7 +27,7 @@ const claimsSchema = z.object({
 
 export type Claims = z.output<typeof claimsSchema>;
 
-/** What a genuine token must say whenever one looks at it; whether it is past its time is another question. */
+/** What a genuine token must contain at any time; its expiry is checked elsewhere. */
 export function parseClaims(payload: unknown): Claims | undefined {
   const { success, data } = claimsSchema.safeParse(payload);
   if (!success || data.exp <= data.iat || data.exp - data.iat > MAX_TOKEN_S) return undefined;

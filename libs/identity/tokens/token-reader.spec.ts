@@ -37,7 +37,7 @@ beforeAll(() => {
   ring = new KeyRing([ours]);
 });
 
-/** Whatever the claims are: the signing library would complain about some of them. */
+/** Signs any claims, even those that the signing library would refuse. */
 function signed(claims: object, header: object = {}, key: KeyObject = ours.privateKey): string {
   return jwt.sign(JSON.stringify(claims), key, {
     algorithm: 'RS256',
@@ -47,7 +47,7 @@ function signed(claims: object, header: object = {}, key: KeyObject = ours.priva
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** Texts that stand for the same bytes to whoever reads base64 leniently. */
+/** Other texts that a lenient base64 reader decodes to the same bytes. */
 function otherSpellings(part: string): Set<string> {
   const bytes = Buffer.from(part, 'base64url');
   const lastDigits = Array.from(DIGITS).map((digit) => part.slice(0, -1) + digit);
@@ -70,11 +70,11 @@ describe('a genuine token', () => {
     expect(new TokenReader().read(signed(CLAIMS), ring)).toEqual({ kid: ours.kid, claims: CLAIMS });
   });
 
-  it('may name an e-mail address, and claims that nobody asked for', () => {
+  it('may have an e-mail address, and unknown claims', () => {
     expect(isGenuine(signed({ ...CLAIMS, email: 'a@b.c', custodyOrgId: 'org' }))).toBe(true);
   });
 
-  it('is still genuine when it has expired: that is another question', () => {
+  it('is still genuine when it has expired', () => {
     expect(isGenuine(signed({ ...CLAIMS, iat: 1_000, exp: 2_000 }))).toBe(true);
   });
 
@@ -86,7 +86,7 @@ describe('a genuine token', () => {
 });
 
 describe('the signature', () => {
-  it('is that of one text: no part can be spelt another way', () => {
+  it('belongs to one text: no part has another valid spelling', () => {
     const parts = signed(CLAIMS).split('.');
     const others = parts.flatMap((part, index) =>
       [...otherSpellings(part)].map((other) =>
@@ -139,7 +139,7 @@ describe('the signature', () => {
       expect(isGenuine(signed(CLAIMS, { kid }))).toBe(false);
   });
 
-  it('is refused with a key of its own in the header', () => {
+  it('is refused with its own key in the header', () => {
     const jwk = theirs.publicKey.export({ format: 'jwk' });
     expect(isGenuine(signed(CLAIMS, { jwk, kid: undefined }, theirs.privateKey))).toBe(false);
   });
@@ -203,7 +203,7 @@ describe('the claims', () => {
   });
 });
 
-describe('what is no token at all', () => {
+describe('a text that is no token', () => {
   it.each([
     '',
     '.',
@@ -257,7 +257,7 @@ describe('a token that was read before', () => {
     expect(reader.read(token, ring)).toBeDefined();
   });
 
-  it('is read anew when others have taken its place', () => {
+  it('is read again after other tokens displaced it', () => {
     const reader = new TokenReader(1);
     const [first, second] = [signed(CLAIMS), signed({ ...CLAIMS, jti: randomUUID() })];
     const before = reader.read(first, ring);

@@ -7,13 +7,13 @@ import { parseClaims, type Claims } from './claims.js';
 export const MAX_TOKEN_LENGTH = 8_192;
 const DEFAULT_CAPACITY = 20_000;
 
-/** A token that was signed by us and says all it must. It may be expired, revoked, or of a user that has left. */
+/** A token that we signed and that has all required claims. It may be expired, revoked, or of a user that has left. */
 export interface GenuineToken {
   readonly kid: string;
   readonly claims: Claims;
 }
 
-/** Reads tokens; one that was read before is known by its hash, so its signature is not checked again. */
+/** Reads tokens; a token that was read before is known by its hash, so its signature is not checked again. */
 export class TokenReader {
   private readonly known: BoundedCache<GenuineToken>;
 
@@ -52,7 +52,7 @@ function check(token: string, ring: KeyRing): GenuineToken | undefined {
     if (key === undefined) return undefined;
     const payload = jwt.verify(token, key, {
       algorithms: ['RS256'],
-      // Time is looked at on every call, by our own clock; the other claims by parseClaims(), which is stricter.
+      // Each call checks the time by our own clock; parseClaims(), which is stricter, checks the other claims.
       ignoreExpiration: true,
       ignoreNotBefore: true,
     });

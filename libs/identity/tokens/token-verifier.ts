@@ -14,7 +14,7 @@ import type { IdentityWatch } from '../revocation/identity-watch.js';
 import { isExpired, isFromTheFuture, type Claims } from './claims.js';
 import type { GenuineToken, TokenReader } from './token-reader.js';
 
-/** How long a caller waits for the database when memory cannot tell. */
+/** How long a caller waits for the database if memory cannot tell. */
 const ASK_MS = 1_000;
 
 interface Answered {
@@ -23,11 +23,11 @@ interface Answered {
 }
 
 /**
- * Says for one service who a bearer token stands for. The signature is checked once a token; its time, its revocation and the
- * enrolment of its subject on every call. It answers at once unless the database has to be asked.
+ * Identifies the principal of a bearer token for one service. Checks the signature once a token, and its time, revocation and the
+ * subject's enrolment on every call. Replies at once unless it has to ask the database.
  */
 export class TokenVerifier {
-  /** The same answer, and so the same principal object, as long as nothing about it has changed. */
+  /** The same result, and so the same principal object, while nothing about it has changed. */
   private readonly answers = new WeakMap<GenuineToken, Answered>();
 
   constructor(
@@ -43,7 +43,7 @@ export class TokenVerifier {
     return ring === undefined ? UNAVAILABLE : this.judge(this.reader.read(token, ring));
   }
 
-  /** The same for one token that is asked about again and again: its text, which cannot change, is read once. */
+  /** The same for a token that is checked again and again: its text, which cannot change, is read once. */
   follow(token: string): () => Verification | Promise<Verification> {
     let genuine: GenuineToken | undefined;
     return () => {
@@ -63,7 +63,7 @@ export class TokenVerifier {
     return state === undefined ? this.ask(genuine) : this.answer(genuine, state);
   }
 
-  /** Failing to learn of a revocation must never let a token through. */
+  /** A failure to read revocations must never let a token through. */
   private async ask(genuine: GenuineToken): Promise<Verification> {
     try {
       const state = await within(this.clock, ASK_MS, this.feed.stateOf(genuine.claims));
