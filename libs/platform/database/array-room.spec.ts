@@ -4,7 +4,7 @@ import { ArrayRoom, binaryArray, TEXT } from './binary-array.js';
 const MEBIBYTE = 1_048_576;
 
 describe('a room for arrays', () => {
-  it('holds each as if it had been made by itself, whatever stood there before', () => {
+  it('encodes each array as if alone, whatever the buffer held before', () => {
     const room = new ArrayRoom();
     for (const items of [
       ['a long one', null, 'ü'.repeat(5_000)],
@@ -16,13 +16,13 @@ describe('a room for arrays', () => {
     }
   });
 
-  it('gives the same memory again', () => {
+  it('reuses its memory', () => {
     const room = new ArrayRoom();
     const memory = new Set(Array.from({ length: 50 }, () => room.take(90_000).buffer));
     expect(memory.size).toBe(1);
   });
 
-  it('does not keep what is large', () => {
+  it('does not keep large buffers', () => {
     const room = new ArrayRoom();
     const [small, large] = [room.take(100).buffer, room.take(2 * MEBIBYTE).buffer];
     expect(room.take(100).buffer).toBe(small);

@@ -12,8 +12,7 @@ export interface Waiting {
 }
 
 /**
- * Repeats a question until a database that is away answers it. Resolves with whether the process may begin; false if it is told to
- * stop meanwhile.
+ * Repeats a query until the database replies. Resolves with whether the process may begin; false if it is told to stop meanwhile.
  */
 export async function onceDatabaseAnswers(
   ask: () => Promise<void>,

@@ -22,8 +22,8 @@ function held(): {
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('questions that are batcher', () => {
-  it('of one moment go together; those that come meanwhile wait for the answer, and go so many at a time', async () => {
+describe('batched questions', () => {
+  it('of one turn leave together; later ones wait for the reply, and leave in bounded batches', async () => {
     const { asked, batcher, answerNext } = held();
     const answers = [1, 2].map((question) => batcher.answer(question));
     await settle();
@@ -43,7 +43,7 @@ describe('questions that are batcher', () => {
     expect(await later).toBe('of 7');
   });
 
-  it('fail together, and alone', async () => {
+  it('fail together, and singly', async () => {
     const { batcher, answerNext } = held();
     const first = batcher.answer(1).catch((error: unknown) => error);
     await settle();

@@ -5,15 +5,15 @@ interface Waiting<Q, A> {
 }
 
 /**
- * Sends questions of one kind to the database together: while some are being answered the next ones gather. The fixed cost of a
- * statement outweighs that of a question, and no caller waits longer than one further answer.
+ * Sends questions of one kind to the database together: while a batch is in flight, the next one collects. A statement's fixed cost
+ * outweighs that of a question, and no caller waits longer than one further reply.
  */
 export class Batcher<Q, A> {
   private waiting: Waiting<Q, A>[] = [];
   private isAsking = false;
 
   constructor(
-    /** Answers in the order of the questions. */
+    /** Replies in the order of the questions. */
     private readonly ask: (questions: readonly Q[]) => Promise<readonly A[]>,
     private readonly most: number,
   ) {}
@@ -27,7 +27,7 @@ export class Batcher<Q, A> {
 
   private async askAll(): Promise<void> {
     this.isAsking = true;
-    // Questions of the same turn go with the first.
+    // Questions of the same turn join the first one.
     await Promise.resolve();
     while (this.waiting.length > 0) await this.askSome(this.waiting.splice(0, this.most));
     this.isAsking = false;

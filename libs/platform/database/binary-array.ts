@@ -1,9 +1,9 @@
-/** How values of one type stand in an array of PostgreSQL's binary format. */
+/** The encoding of values of one type in an array of PostgreSQL's binary format. */
 export interface ElementType<T> {
-  /** Fixed for ever in PostgreSQL's catalogue. */
+  /** Fixed in PostgreSQL's catalogue. */
   readonly oid: number;
   readonly sizeOf: (value: T) => number;
-  /** Returns how many bytes it has written. */
+  /** Returns the number of written bytes. */
   readonly write: (array: Buffer, value: T, at: number) => number;
 }
 
@@ -13,7 +13,7 @@ export const TEXT: ElementType<string> = {
   write: (array, text, at) => array.write(text, at),
 };
 
-/** Given as hex digits. */
+/** From hex digits. */
 export const BYTEA: ElementType<string> = {
   oid: 17,
   sizeOf: (hex) => hex.length / 2,
@@ -33,8 +33,8 @@ const LENGTH_BYTES = 4;
 const NULL_LENGTH = -1;
 
 /**
- * A one-dimensional array, which the driver passes on as it is. Its own text format would escape every quote of every value and
- * have the server take them out again.
+ * A one-dimensional array, which the driver passes on unchanged. In the driver's text format it would escape every quote of every
+ * value, and the server would undo that.
  */
 export function binaryArray<T>(type: ElementType<T>, items: readonly (T | null)[], room?: ArrayRoom): Buffer {
   let size = HEADER_BYTES + LENGTH_BYTES * items.length;
@@ -55,12 +55,12 @@ export function binaryArray<T>(type: ElementType<T>, items: readonly (T | null)[
   return array;
 }
 
-/** A larger array has memory of its own, so that it does not stay for ever. */
+/** A larger array gets its own memory, so that it does not stay for ever. */
 const MOST_KEPT_BYTES = 1_048_576;
 
 /**
  * One buffer for arrays that are sent one after the other. A buffer for each costs more than filling it: V8 collects the whole heap
- * for every few dozen megabytes that are allocated outside it.
+ * for every few dozen megabytes of external memory.
  */
 export class ArrayRoom {
   private kept = Buffer.alloc(0);

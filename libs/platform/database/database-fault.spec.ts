@@ -36,18 +36,18 @@ it.each([
   ],
   [coded('54000', 'array size exceeds the maximum allowed'), 65, 'cannot be read: array size'],
   [coded('3D000', 'database "x" does not exist'), 78, 'refuses DATABASE_URL: database "x" does not exist'],
-])('%s is a fault that somebody can mend', (error, code, told) => {
+])('%s is a fault that an operator can mend', (error, code, told) => {
   const fault = asDatabaseFault(error);
   expect([fault?.exitCode, fault?.message]).toEqual([code, expect.stringContaining(told)]);
 });
 
-it('a full disk is no reason to look for a bug, where a database that is away is one', () => {
+it('a full disk is not reported as a bug', () => {
   expect(asDatabaseFault(coded('53100', 'No space left on device'), 70)?.exitCode).toBe(69);
   expect(asDatabaseFault(coded('ECONNREFUSED', 'away'), 70)?.exitCode).toBe(70);
 });
 
 it.each([new Error('a bug'), coded('42501', 'permission denied'), coded('EACCES', 'no'), undefined])(
-  '%s is something else',
+  '%s is none of these',
   (error) => {
     expect(asDatabaseFault(error)).toBeUndefined();
   },

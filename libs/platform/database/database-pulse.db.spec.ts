@@ -27,7 +27,7 @@ async function questionsOf(work: () => Promise<unknown>): Promise<number> {
   return asked;
 }
 
-it('asks once for all who want to know at the same time', async () => {
+it('asks once for all concurrent callers', async () => {
   const beating = pulse();
   const all = () => Promise.all(Array.from({ length: 50 }, () => beating.answers()));
   expect(
@@ -38,7 +38,7 @@ it('asks once for all who want to know at the same time', async () => {
   expect(await questionsOf(all)).toBe(1);
 });
 
-it('says no within a second while the answer does not come, and leaves it at one question', async () => {
+it('returns false within a second without a reply, and sends only one query', async () => {
   const hanging = pulse('select pg_sleep(3)');
   const asked = await questionsOf(async () => {
     expect(await hanging.answers()).toBe(false);
@@ -47,6 +47,6 @@ it('says no within a second while the answer does not come, and leaves it at one
   expect(asked).toBe(1);
 });
 
-it('says no where the question is refused', async () => {
+it('returns false if the query is refused', async () => {
   expect(await pulse('select version from control.nothing').answers()).toBe(false);
 });

@@ -3,11 +3,11 @@ import { pause, type Clock } from '../time/clock.js';
 
 const PATIENCE_MILLIS = 1_000;
 
-/** For processes that judge commands: a connection is not enough, the rules must be readable. */
+/** For processes that decide commands: a connection is not enough, the rules must be readable. */
 export const SCHEMA_ANSWERS = 'select version from control.version';
 
 /**
- * Whether the database answers. One question at a time, however many callers wait and however long it hangs: anyone may ask for
+ * Whether the database replies. One query at a time, however many callers wait and however long it hangs: anyone may ask for
  * readiness, as often as they like.
  */
 export class DatabasePulse {

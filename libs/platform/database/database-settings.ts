@@ -1,7 +1,7 @@
 import { defineConfig } from '../settings/config.js';
 import { integer, postgresUrl } from '../settings/setting-types.js';
 
-/** Of every process that speaks to the database. */
+/** For every process that uses the database. */
 export const databaseSettings = defineConfig({
   DATABASE_URL: { schema: postgresUrl(), describe: 'The PostgreSQL database of the cluster', secret: true },
   DATABASE_POOL: {
@@ -12,8 +12,8 @@ export const databaseSettings = defineConfig({
 });
 
 /**
- * Sessions for reading projections, besides the pool. A writer of projections may lock them, and readers that wait must not keep
- * sessions from work that does not need projections.
+ * A separate pool for reading projections. A writer of projections may lock them, and waiting readers must not keep connections
+ * from work that does not need projections.
  */
 export function projectionSessions(pool: number): number {
   return Math.ceil(pool / 2);

@@ -5,13 +5,13 @@ import { KEPT } from './postgres.js';
 import { EXIT, StartFault } from '../process/start-fault.js';
 import { refuseUnfinishedRestore } from './unfinished-restore.js';
 
-/** Called by every writer before its first write. Refuses a database for later releases, and one that a restore has left half done. */
+/** Called by every writer before its first write. Refuses a database of a later release, and one with an unfinished restore. */
 export async function refuseUnfitDatabase(database: Pick<ClientBase, 'query'>): Promise<void> {
   await refuseUnfinishedRestore(database);
   await refuseNewerDatabase(database);
 }
 
-/** The same over a connection of its own, with further checks of the caller. */
+/** The same over a separate connection, with further checks by the caller. */
 export async function refuseUnfitDatabaseAt(
   url: string,
   refuseMore: (database: Pick<ClientBase, 'query'>) => Promise<void> = () => Promise.resolve(),

@@ -1,11 +1,11 @@
 import type { ClientBase } from 'pg';
 import { EXIT, isCodedError, StartFault } from '../process/start-fault.js';
 
-/** Of this release. A database says which generation is the oldest that may work on it; decision 96 says when either goes up. */
+/** The generation of this release. A database names the oldest generation that may work on it; decision 96 says when either rises. */
 export const GENERATION = 1;
 
 const FIND = 'select oldest, release from meta.generation';
-/** No such table, no such schema: no release that knew of generations has brought the database up to date. */
+/** No such table, no such schema: no release with generations has migrated the database. */
 const NOT_THERE: ReadonlySet<string> = new Set(['42P01', '3F000']);
 const INSUFFICIENT_PRIVILEGE = '42501';
 
@@ -14,7 +14,7 @@ interface Bound {
   readonly release: string;
 }
 
-/** A newer release works on the database, and this one would spoil what it writes. */
+/** A newer release works on the database, and this one would damage its data. */
 export class DatabaseTooNew extends StartFault {
   constructor({ oldest, release }: Bound) {
     super(
@@ -25,7 +25,7 @@ export class DatabaseTooNew extends StartFault {
   }
 }
 
-/** That newer migrations have run is no reason: an upgrade begins with them. */
+/** Newer migrations alone are no reason: an upgrade begins with them. */
 export async function refuseNewerDatabase(database: Pick<ClientBase, 'query'>): Promise<void> {
   const bound = await findBound(database);
   if (bound !== undefined && bound.oldest > GENERATION) throw new DatabaseTooNew(bound);

@@ -73,13 +73,13 @@ it('may be called by several processes at once', async () => {
   expect(await steps()).toEqual([2]);
 });
 
-it('leaves a database alone that a newer release has brought further, and names what it found', async () => {
+it('leaves the database of a newer release unchanged, and names the newer migrations', async () => {
   await migrate(database.url, [First1790000000001, Second1790000000002], log);
   expect(await migrate(database.url, [First1790000000001], log)).toEqual(['Second1790000000002']);
   expect(await migrate(database.url, [First1790000000001, Second1790000000002], log)).toEqual([]);
 });
 
-it('begins nothing on a database that others have brought elsewhere', async () => {
+it('changes nothing in a database with other migrations', async () => {
   await migrate(database.url, [First1790000000001], log);
   await expect(migrate(database.url, [Second1790000000002], log)).rejects.toMatchObject({
     exitCode: 78,
@@ -94,7 +94,7 @@ it('leaves nothing of a migration that failed', async () => {
   expect(await steps()).toEqual([2]);
 });
 
-it('tells in one line what the database refuses, and by the code what that is', async () => {
+it('reports a refusal of the database in one line, with an exit code for its kind', async () => {
   const url = new URL(database.url);
   const role = `${url.pathname.slice(1)}_stranger`;
   await database.pool.query('drop schema meta cascade');
@@ -115,7 +115,7 @@ it('tells in one line what the database refuses, and by the code what that is', 
   await expect(migrate(database.url, broken, log)).rejects.toMatchObject({ exitCode: 65 });
 });
 
-it('loses its log on a full disk, not its work, and says so', async () => {
+it('loses its log on a full disk, not its work, and reports that', async () => {
   const env = { PATH: process.env.PATH, DATABASE_URL: database.url };
   const { status, stderr } = spawnSync(process.execPath, ['dist/apps/cli/main.js', 'migrate'], {
     env,

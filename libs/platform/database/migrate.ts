@@ -10,7 +10,7 @@ export type MigrationClass = new () => MigrationInterface;
 
 export interface MigrationLog {
   info(fields: object, message: string): void;
-  /** What keeps it waiting. */
+  /** Receives the reason of a wait. */
   readonly tell?: (line: string) => void;
 }
 
@@ -26,9 +26,9 @@ const TABLE = 'migration';
 const ADVISORY_LOCK = 7_210_554_316;
 
 /**
- * Brings the database up to date; safe to call from many processes at once, and again at every start. The lock lives on
- * a connection of its own, so that it also covers what TypeORM does before its first transaction. Resolves with the migrations of
- * newer releases that it found: then it has left everything as it is. Only a restore makes tables where one is under way.
+ * Migrates the database; safe to call from many processes at once, and at every start. The lock has its own connection, so that it
+ * also covers TypeORM's steps before its first transaction. Resolves with the newer release's migrations that it found: then it
+ * has changed nothing. During a restore only the restore creates tables.
  */
 export async function migrate(
   url: string,
@@ -67,7 +67,7 @@ interface Compared {
   readonly unknown: readonly string[];
 }
 
-/** Asked before TypeORM is loaded: an up-to-date database should cost a start next to nothing. */
+/** Checked before TypeORM is loaded: an up-to-date database should cost a start next to nothing. */
 async function compareWith(client: pg.Client, classes: readonly MigrationClass[]): Promise<Compared> {
   const table = await client.query<{ known: boolean }>('select to_regclass($1) is not null as known', [
     `${SCHEMA}.${TABLE}`,
@@ -82,7 +82,7 @@ async function compareWith(client: pg.Client, classes: readonly MigrationClass[]
   };
 }
 
-/** A newer release has all that an older one has; this one is neither. */
+/** A newer release has all migrations of an older one; this database belongs to neither. */
 function anotherLine(pending: readonly string[], unknown: readonly string[]): StartFault {
   return new StartFault(
     `this database has migrations that this release does not know (${unknown.join(', ')}), and lacks some of its own (${pending.join(', ')}): it belongs to releases of another line`,
@@ -102,7 +102,7 @@ async function runMigrations(url: string, classes: readonly MigrationClass[]): P
     applicationName: NAME,
     extra: { options: migrationOptions() },
     logging: false,
-    // The usual logger prints failures in spite of all settings. The caller reports them.
+    // The usual logger prints failures despite all settings. The caller reports them.
     logger: 'debug',
     poolSize: 1,
   });

@@ -25,7 +25,7 @@ async function session(): Promise<pg.Client> {
 }
 
 describe('the turn of migrations', () => {
-  it('is waited for and told of, has its end, and comes when the other session ends', async () => {
+  it('is awaited and logged, times out, and comes when the other session ends', async () => {
     const [first, second] = [await session(), await session()];
     const told: string[] = [];
     const tell = (line: string): void => {
@@ -40,11 +40,11 @@ describe('the turn of migrations', () => {
   });
 });
 
-describe('what others are in the way of', () => {
+describe('a migration step that other sessions block', () => {
   const interference = (): Promise<void> =>
     Promise.reject(Object.assign(new Error('tuple concurrently updated'), { code: 'XX000' }));
 
-  it('is tried again', async () => {
+  it('is retried', async () => {
     let attempts = 0;
     await amidOthers(() => {
       attempts += 1;
@@ -53,7 +53,7 @@ describe('what others are in the way of', () => {
     expect(attempts).toBe(3);
   });
 
-  it('again and again is 69, and not damage', async () => {
+  it('repeatedly ends with 69, and not with damage', async () => {
     await expect(amidOthers(interference)).rejects.toMatchObject({ exitCode: 69 });
   });
 });

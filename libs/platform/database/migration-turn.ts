@@ -7,15 +7,15 @@ export type Tell = (line: string) => void;
 type Asked = Pick<ClientBase, 'query'>;
 
 export interface MigrationPatience {
-  /** For the turn: the longest migration takes much less. */
+  /** The wait for the turn: the longest migration takes much less. */
   readonly turnMs: number;
-  /** For a lock of the server's own. Nothing of the product holds so long what a migration needs. */
+  /** The wait for a lock of the server. Nothing of the product holds a lock that a migration needs for so long. */
   readonly lockMs: number;
 }
 
 const USUAL_PATIENCE: MigrationPatience = { turnMs: 600_000, lockMs: 10_000 };
 
-/** What a session of a migration begins with. */
+/** The first statements of a migration's session. */
 export function migrationOptions({ lockMs }: MigrationPatience = USUAL_PATIENCE): string {
   return `${KEPT} -c lock_timeout=${lockMs}`;
 }
@@ -25,10 +25,10 @@ const ATTEMPTS = 3;
 const BETWEEN_ATTEMPTS_MS = 500;
 const LOCK_TIMEOUT = '55P03';
 const DEADLOCK = '40P01';
-/** PostgreSQL says so of rows of its own tables, without a code of its own. */
+/** PostgreSQL reports this for rows of its catalogue, without a code of its own. */
 const CHANGED_MEANWHILE = /^tuple concurrently (?:updated|deleted)$/;
 
-/** Takes the lock by which migrations take turns, to the end of the session. */
+/** Takes the lock that serializes migrations, until the session ends. */
 export async function awaitTurn(
   client: Asked,
   lock: number,
@@ -46,7 +46,7 @@ export async function awaitTurn(
   }
 }
 
-/** Does again a few times what others were in the way of. What is tried must leave nothing where it fails. */
+/** Retries a step that other sessions block. A failed step must leave nothing. */
 export async function amidOthers(work: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

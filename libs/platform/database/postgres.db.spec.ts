@@ -29,7 +29,7 @@ function caught(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-it('gives up what has no answer a while after its process was told to stop, and asks nothing more', async () => {
+it('gives up unanswered queries a while after its process was told to stop, and sends no more', async () => {
   const stopping = new AbortController();
   const pool = openPool(database.url, { applicationName: 'leaving', max: 2, stopping: stopping.signal });
   const hanging = caught(pool.query('select pg_sleep(8)'));
@@ -57,7 +57,7 @@ describe('int8 columns', () => {
   });
 });
 
-it('writes, and waits for the disk, whatever its login has been told to do', async () => {
+it('makes durable writes, whatever the settings of its login are', async () => {
   const login = `in database ${new URL(database.url).pathname.slice(1)}`;
   for (const setting of ['synchronous_commit = off', 'default_transaction_read_only = on']) {
     await database.pool.query(`alter role current_user ${login} set ${setting}`);
@@ -73,7 +73,7 @@ it('writes, and waits for the disk, whatever its login has been told to do', asy
 });
 
 describe('withTransaction', () => {
-  it('takes back everything when the function fails', async () => {
+  it('rolls back everything if the function fails', async () => {
     const work = withTransaction(database.pool, 'read committed', async (client) => {
       await client.query(`update public.balance set atoms = 0`);
       throw new Error('no');
@@ -84,7 +84,7 @@ describe('withTransaction', () => {
     ]);
   });
 
-  it('does not report a commit when the function swallowed the failure of a statement', async () => {
+  it('does not report a commit if the function swallowed the failure of a statement', async () => {
     const work = withTransaction(database.pool, 'read committed', async (client) => {
       await client.query(`insert into public.balance values ('c', 1)`);
       await caught(client.query('select 1/0'));
@@ -93,7 +93,7 @@ describe('withTransaction', () => {
     expect((await database.pool.query(`select from public.balance where account = 'c'`)).rowCount).toBe(0);
   });
 
-  it('gives up a connection that did not answer, without asking it once more', async () => {
+  it('closes a connection that did not reply, without another query', async () => {
     const pool = openPool(database.url, {
       applicationName: 'impatient',
       max: 1,
@@ -155,7 +155,7 @@ describe('a lost connection', () => {
     expect((await database.pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
   });
 
-  it('does not end the process when it was idle', async () => {
+  it('does not end the process if it was idle', async () => {
     const pool = openPool(database.url, { applicationName: 'sotto-idle', max: 1 });
     await pool.query('select 1');
     const removed = new Promise<void>((resolve) => {
@@ -169,7 +169,7 @@ describe('a lost connection', () => {
     await pool.end();
   });
 
-  it('is what a server that is not there means', async () => {
+  it('is also the fault of a missing server', async () => {
     const nowhere = openPool('postgres://sotto:x@127.0.0.1:1/sotto', {
       applicationName: 'sotto-test',
       max: 1,
@@ -179,13 +179,13 @@ describe('a lost connection', () => {
   });
 });
 
-it('a statement that takes too long is ended', async () => {
+it('a statement that takes too long is cancelled', async () => {
   const pool = openPool(database.url, { applicationName: 'sotto-test', max: 1, statementTimeoutMs: 50 });
   await expect(pool.query('select pg_sleep(5)')).rejects.toMatchObject({ code: '57014' });
   await pool.end();
 });
 
-describe('while somebody holds a table', () => {
+describe('while another session locks a table', () => {
   const APPLICATION = 'sotto-waiting';
   let holder: PoolClient;
 
@@ -203,7 +203,7 @@ describe('while somebody holds a table', () => {
     return (await database.pool.query<{ state: string }>(text, [APPLICATION])).rows;
   }
 
-  it('a pool has no more sessions than it may, whatever it gives up, and none goes on waiting', async () => {
+  it('a pool never exceeds its sessions, even after giving queries up, and none keeps waiting', async () => {
     const pool = openPool(database.url, { applicationName: APPLICATION, max: 2, answerTimeoutMs: 500 });
     for (let round = 0; round < 3; round += 1) {
       const asked = [1, 2].map(() => caught(pool.query('select atoms from public.balance')));
@@ -216,7 +216,7 @@ describe('while somebody holds a table', () => {
     await pool.end();
   });
 
-  it('who has gone is let go, though his statement may take as long as it likes', async () => {
+  it('the server drops a client that has gone, even during a statement without a time limit', async () => {
     const client = new pg.Client({
       connectionString: database.url,
       application_name: APPLICATION,
@@ -232,7 +232,7 @@ describe('while somebody holds a table', () => {
   });
 });
 
-it('a server that has gone without a word fails a query in time, and its connection is not used again', async () => {
+it('a query to a server that vanished silently fails in time, and its connection is not used again', async () => {
   const { hostname, port } = new URL(database.url);
   const proxy = await openProxy({ target: { host: hostname, port: Number(port) } });
   const url = new URL(database.url);
@@ -247,7 +247,7 @@ it('a server that has gone without a word fails a query in time, and its connect
   await proxy.close();
 }, 5_000);
 
-it('plans a look-up once, whatever lists it is asked with', async () => {
+it('plans a look-up once, for any lists', async () => {
   const plans = async (looksUp: boolean): Promise<unknown> => {
     const pool = openPool(database.url, { applicationName: 'looking up', max: 1, looksUp });
     const text = 'select atoms from public.balance where account in (select * from unnest($1::text[]))';

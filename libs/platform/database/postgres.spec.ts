@@ -8,17 +8,17 @@ function refusal(code: string): Error {
 const NO_ROOM = ['53000', '53100', '53200', '53300', '53400', '58030'];
 const ENDED = ['57P01', '57P02', '57P03', '57P04', '57P05', '08006'];
 
-describe('who asked is told that the database does not answer', () => {
-  it.each([...NO_ROOM, ...ENDED, '57014'])('where it says %s', (code) => {
+describe('a fault counts as an outage of the database', () => {
+  it.each([...NO_ROOM, ...ENDED, '57014'])('with code %s', (code) => {
     expect(isUnanswered(refusal(code))).toBe(true);
   });
 
-  it.each(['42501', '23505', '40001', '55P03', '22P02', 'XX000'])('and not where it says %s', (code) => {
+  it.each(['42501', '23505', '40001', '55P03', '22P02', 'XX000'])('but not with code %s', (code) => {
     expect(isUnanswered(refusal(code))).toBe(false);
   });
 });
 
-it('a statement for which there was no room has done nothing, and one whose session has ended may have', () => {
+it('a statement without room has done nothing, and one whose session ended may have', () => {
   const mayHave = [...NO_ROOM, ...ENDED].filter((code) => isConnectionFailure(refusal(code)));
   expect(mayHave).toEqual(['53300', ...ENDED]);
 });

@@ -7,32 +7,31 @@ import { watchPool } from './session-metrics.js';
 
 const INT8 = pg.types.builtins.INT8;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Of the time in which an answer is waited for, what the server has for the statement; the rest is for its way. */
+/** The server's part of the total time for a reply; the rest is for the network. */
 const SERVER_SHARE = 0.9;
 /** A transaction that its owner forgot must not hold locks for ever. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
 
-/** What a process that is told to stop has asked by then without an answer is given up: it has to leave while its database hangs, too. */
+/** How long queries may stay unanswered once the process is told to stop: it has to end even while its database hangs. */
 const LEAVE_AFTER_MS = 2_500;
 
 /**
- * Whom nobody hears any more the server lets go: a client that has ended while its statement waits or runs, within two seconds, and a
- * machine that has gone without a word, within half a minute. Otherwise each would keep a session of the server for as long as somebody holds a lock.
+ * The server drops clients that have gone: one that ended during its statement within two seconds, a silent machine within half a
+ * minute. Otherwise each would keep a session of the server until its locks are free.
  */
 const LET_GO =
   '-c client_connection_check_interval=2000 -c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4';
 
 /**
- * Of every session, and not left to a server's or a login's own settings, which whoever has the login may change: what was committed is
- * on disk, and a name without a schema is PostgreSQL's own. Otherwise a schema that bears the name of a role comes first for that role, and
- * whoever may make one has others call his functions.
+ * Set in every session, not left to the server's or the login's settings, which anyone with the login may change. Commits are on
+ * disk, and an unqualified name is PostgreSQL's own: otherwise a schema with a role's name comes first for that role, and anyone
+ * who may create one can make others call their functions.
  */
 export const KEPT = `-c synchronous_commit=on -c default_transaction_read_only=off -c search_path=pg_catalog,pg_temp ${LET_GO}`;
 
 /**
- * Where a statement's parameters are lists, the server plans it anew for each set of values, which takes four times as long as the
- * answer. No plan of a look-up depends on its values (see the tests of plans), and one that was made while the tables were small must
- * not be a scan.
+ * The server plans a statement with list parameters again for each set of values, which takes four times as long as the result. No
+ * plan of a look-up depends on its values (see the tests of plans), and a plan from when the tables were small must not be a scan.
  */
 const ONE_PLAN = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
 
@@ -41,13 +40,13 @@ export type Isolation = 'read committed' | 'repeatable read' | 'repeatable read,
 export interface PoolSettings {
   readonly applicationName: string;
   readonly max: number;
-  /** The server ends what takes longer. Unless set, a little less than is waited for an answer; without either a statement takes its time. */
+  /** The server cancels longer statements. By default a little less than the time for a reply; without either there is no limit. */
   readonly statementTimeoutMs?: number;
-  /** A query that has no answer by then fails and gives its connection up: its server may have gone without a word. */
+  /** A query without a reply by then fails and closes its connection: its server may have vanished silently. */
   readonly answerTimeoutMs?: number;
-  /** For processes that find rows by index, with few statements that repeat. */
+  /** For processes that find rows by index, with few repeated statements. */
   readonly looksUp?: boolean;
-  /** Aborted when the process is told to stop. For callers that lose nothing when a question is given up. */
+  /** Aborted when the process is told to stop. For callers that lose nothing if a query is given up. */
   readonly stopping?: AbortSignal;
 }
 
@@ -95,14 +94,14 @@ export function openPool(url: string, settings: PoolSettings): Pool {
 }
 
 /**
- * What is given up here the server has ended before: it would wait for its lock all the same, on a session that the pool counts no more and
- * opens another one for.
+ * The server has cancelled an abandoned statement before: otherwise it would keep waiting for its lock, in a session that the pool
+ * no longer counts and replaces.
  */
 function withinAnswer(answerTimeoutMs: number | undefined): number | undefined {
   return answerTimeoutMs === undefined ? undefined : Math.floor(answerTimeoutMs * SERVER_SHARE);
 }
 
-/** Makes the sockets of a pool, and ends all of them a while after the process was told to stop; those made later at once. */
+/** Creates the sockets of a pool, and ends all of them a while after the process was told to stop; later ones at once. */
 function socketsUntil(stopping: AbortSignal): () => Socket {
   const open = new Set<Socket>();
   let isOver = false;
@@ -124,8 +123,8 @@ function socketsUntil(stopping: AbortSignal): () => Socket {
 }
 
 /**
- * Commits what `fn` did, or nothing. A rejection that isConnectionFailure() recognises may also stand for a commit whose
- * answer was lost: callers that must know have to look.
+ * Commits what `fn` did, or nothing. A rejection that isConnectionFailure() recognises may also mean a commit whose reply was lost:
+ * callers that need to know have to check.
  */
 export async function withTransaction<T>(
   pool: Pool,
@@ -151,8 +150,8 @@ export async function withTransaction<T>(
 }
 
 /**
- * Rolls back; what makes the connection unusable. One that did not answer is not asked again, which would take as long once more:
- * its end rolls back as well.
+ * Rolls back, or returns what makes the connection unusable. A connection that did not reply is not used again, which would take as
+ * long once more: its end rolls back as well.
  */
 async function brokenBy(client: PoolClient, error: unknown): Promise<Error | undefined> {
   if (error instanceof Error && isConnectionFailure(error)) return error;
@@ -168,7 +167,7 @@ function sqlState(error: unknown): string | undefined {
   return isCodedError(error) ? error.code : undefined;
 }
 
-/** Serialization failure or deadlock: the same transaction may be tried again from its start. */
+/** Serialization failure or deadlock: the same transaction may be retried from its start. */
 export function isSerializationFailure(error: unknown): boolean {
   const code = sqlState(error);
   return code === '40001' || code === '40P01';
@@ -179,15 +178,15 @@ export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === '55P03';
 }
 
-/** The server has ended a statement that took longer than it may; what it would have done has not been done. */
+/** The server has cancelled a statement that took too long; it has had no effect. */
 function isStatementTimeout(error: unknown): boolean {
   return sqlState(error) === '57014';
 }
 
-/** The server's disk is full or has failed, or it has no memory, no locks or no connection to spare. */
+/** The server's disk is full or has failed, or it has no memory, locks or connections left. */
 const OUT_OF_RESOURCES = /^(?:53\w{3}|58030)$/;
 
-/** What is there is not damaged by it: as soon as there is room, the same works. */
+/** The data is undamaged: as soon as there is room, the same works. */
 export function isOutOfResources(error: unknown): boolean {
   return OUT_OF_RESOURCES.test(sqlState(error) ?? '');
 }
@@ -197,7 +196,7 @@ export function isUnanswered(error: unknown): boolean {
   return isStatementTimeout(error) || isConnectionFailure(error) || isOutOfResources(error);
 }
 
-/** It ends, has crashed, begins or is gone, or has ended the session: whatever an operator has done, and whatever is added to them. */
+/** The server stops, has crashed, starts or is gone, or has ended the session: all causes by operators, and later ones. */
 const ENDED = /^57P\w{2}$/;
 const TOO_MANY_CONNECTIONS = '53300';
 const NETWORK_ERRORS = new Set([
@@ -215,7 +214,7 @@ const NETWORK_ERRORS = new Set([
 const CLIENT_MESSAGES =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
 
-/** The server could not be asked or its answer was lost: what was sent may or may not have happened. */
+/** The server was unreachable or its reply was lost: the statement may or may not have taken effect. */
 export function isConnectionFailure(error: unknown): boolean {
   const code = sqlState(error);
   if (code !== undefined)

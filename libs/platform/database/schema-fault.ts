@@ -2,22 +2,22 @@ import { asDatabaseFault } from './database-fault.js';
 import { EXIT, isCodedError, StartFault } from '../process/start-fault.js';
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
-/** No right to it, or a server that takes no writes: DATABASE_URL names another role or server than it should. */
+/** No right, or a read-only server: DATABASE_URL names the wrong role or server. */
 const WRONG_PLACE = /^(?:42501|25006)$/;
-/** Others were in the way: locks, deadlocks, time that was up. */
+/** Other sessions were in the way: locks, deadlocks, timeouts. */
 const IN_THE_WAY = /^(?:40|55|57)/;
 
-/** A row is not as a new constraint has it. */
+/** A row violates a new constraint. */
 const OF_ROWS = /^23\w{3}$/;
 
-/** What PostgreSQL tells beside the message. */
-interface Placed {
+/** Details that PostgreSQL sends beside the message. */
+interface ConstraintOrigin {
   readonly schema?: string;
   readonly table?: string;
   readonly constraint?: string;
 }
 
-/** Why the schema cannot be brought up to date, where the database itself says so. Anything else is thrown as it is. */
+/** Why the schema cannot be migrated, if the database itself says so. Anything else is thrown unchanged. */
 export function asSchemaFault(error: unknown): unknown {
   const isOfDatabase =
     isCodedError(error) && SQLSTATE.test(error.code) && asDatabaseFault(error) === undefined;
@@ -32,7 +32,7 @@ export function asSchemaFault(error: unknown): unknown {
 }
 
 function placeOf(error: object): string {
-  const { schema, table, constraint }: Placed = error;
+  const { schema, table, constraint }: ConstraintOrigin = error;
   if (schema === undefined || table === undefined) return '';
   const named = constraint === undefined ? '' : `, constraint ${constraint}`;
   return ` (table ${schema}.${table}${named}); docs/operations.md says how the rows are found (Values that cannot be read)`;

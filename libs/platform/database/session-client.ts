@@ -1,16 +1,16 @@
 import pg from 'pg';
 
-/** Why a session that was asked for was not had. */
+/** Why a requested session was not available. */
 export const REFUSALS = ['too_many', 'denied', 'unreachable'] as const;
 export type SessionRefusal = (typeof REFUSALS)[number];
 
 const TOO_MANY_CONNECTIONS = '53300';
-/** A wrong password, a login that may not log in, no right to connect, a database that takes no sessions or is missing. */
+/** A wrong password, a login without the right to log in or connect, a database that accepts no sessions or is missing. */
 const DENIED = /^(?:28\w{3}|42501|55000|3D000)$/;
 
 const refusals = new Map<SessionRefusal, number>();
 
-/** Of this process, since its start. */
+/** Counts of this process since its start. */
 export function sessionsRefused(reason: SessionRefusal): number {
   return refusals.get(reason) ?? 0;
 }
@@ -26,7 +26,7 @@ function count(error: unknown): void {
   refusals.set(reason, sessionsRefused(reason) + 1);
 }
 
-/** A session that counts refusals of the server, whichever caller asked for it. */
+/** A session that counts the server's refusals, for all callers. */
 export class SessionClient extends pg.Client {
   override connect(): Promise<this>;
   override connect(callback: (error: Error | null) => void): void;

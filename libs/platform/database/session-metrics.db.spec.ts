@@ -40,7 +40,7 @@ function refused(): Promise<Record<string, number>> {
   return valuesOf('sotto_database_sessions_refused_total', 'reason');
 }
 
-/** What has been counted in this test. */
+/** The counts of this test. */
 async function counted(): Promise<Record<string, number>> {
   const now = await refused();
   return Object.fromEntries(Object.entries(now).map(([reason, value]) => [reason, value - before[reason]!]));
@@ -62,18 +62,18 @@ async function fails(pool: Pool): Promise<void> {
   await pool.end();
 }
 
-it('says each reason from the start, so that the first refusal is seen to be one', () => {
+it('exports each reason from the start, so that the first refusal shows as an increase', () => {
   expect(Object.keys(before).sort()).toEqual(['denied', 'too_many', 'unreachable']);
 });
 
-it('counts what a pool was not given, by reason', async () => {
+it('counts refused sessions of a pool, by reason', async () => {
   await fails(poolOf(urlOf('wrong')));
   await fails(poolOf(NOBODY_LISTENS));
   await fails(poolOf(new URL('/of_this_name_there_is_none', database.url).href));
   expect(await counted()).toEqual({ denied: 2, too_many: 0, unreachable: 1 });
 });
 
-it('counts a session of its own that was not to be had, and gives its reason', async () => {
+it('counts a refused separate session, with its reason', async () => {
   const first = new SessionClient({ connectionString: urlOf('right') });
   await first.connect();
   const second = new SessionClient({ connectionString: urlOf('right') });
@@ -83,7 +83,7 @@ it('counts a session of its own that was not to be had, and gives its reason', a
   await first.end();
 });
 
-it('tells what is busy, what is idle and who waits', async () => {
+it('reports busy sessions, idle sessions and waiting callers', async () => {
   const pool = poolOf(database.url, 2);
   const [one, two] = [await pool.connect(), await pool.connect()];
   const waiting = pool.query('select 1');

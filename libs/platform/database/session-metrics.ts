@@ -2,14 +2,14 @@ import type { Pool } from 'pg';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { REFUSALS, sessionsRefused } from './session-client.js';
 
-/** Of this process, by name. */
+/** The pools of this process, by name. */
 const pools = new Map<string, Pool>();
 
 export function watchPool(name: string, pool: Pool): void {
   pools.set(name, pool);
 }
 
-/** What this process has of the server, what it waits for, and what it was not given. */
+/** The database sessions that this process has, waits for, and was refused. */
 export function measureSessions(registry: Registry): void {
   const registers = [registry];
   new Counter({

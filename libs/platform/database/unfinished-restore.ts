@@ -18,7 +18,7 @@ const NO_SUCH_TABLE = '42P01';
 const ONCE_MORE =
   'drop the database (of a data folder, delete what is called postgres in it), and restore the backup again';
 
-/** Its tables are there, and look like those of a cluster that has not traded yet. */
+/** Its tables exist, and look like those of a cluster that has not traded yet. */
 export class UnfinishedRestore extends StartFault {
   constructor() {
     super(
@@ -35,17 +35,17 @@ class NothingToResume extends StartFault {
   }
 }
 
-/** A mark that stands in a database from before its first table until the last thing is done. */
+/** A mark in a database from before its first table until the restore is complete. */
 export async function beginRestore(database: Database): Promise<void> {
   await database.query(BEGIN);
 }
 
-/** In the transaction that puts the rows in: from here on nothing but the end is left to be done. */
+/** In the transaction that inserts the rows: after it only the end of the restore is left. */
 export async function noteFilled(database: Database, backup: object): Promise<void> {
   await database.query(`update meta.${TABLE} set filled_from = $1`, [JSON.stringify(backup)]);
 }
 
-/** What was noted with the rows. */
+/** The note stored with the rows. */
 export async function findFilled(database: Database): Promise<unknown> {
   if ((await database.query(FIND)).rowCount === 0) throw new NothingToResume();
   const { rows } = await database.query<{ backup: unknown }>(FILLED);
@@ -55,7 +55,7 @@ export async function findFilled(database: Database): Promise<unknown> {
   return backup;
 }
 
-/** Of two calls that come to the end, one is told that it was not the one. */
+/** If two calls reach the end, one of them learns that it was not the first. */
 export async function endRestore(database: Database): Promise<void> {
   try {
     await database.query(`drop table meta.${TABLE}`);
@@ -70,7 +70,7 @@ export async function refuseUnfinishedRestore(database: Database): Promise<void>
   if (rowCount !== 0) throw new UnfinishedRestore();
 }
 
-/** The same for the folder of a server of our own, whose database is not there yet. */
+/** The same for the folder of our own server, whose database does not exist yet. */
 export async function beginRestoreIn(folder: string): Promise<void> {
   await writeFile(path.join(folder, FILE), '', { flush: true });
 }
@@ -83,7 +83,7 @@ export async function refuseUnfinishedRestoreIn(folder: string): Promise<void> {
   if (await isUnfinishedRestoreIn(folder)) throw new UnfinishedRestore();
 }
 
-/** A caller that resumes a restore must not mark a whole database as unfinished. */
+/** A resumed restore must not mark a complete database as unfinished. */
 export async function refuseNothingToResumeIn(folder: string): Promise<void> {
   if (!(await isUnfinishedRestoreIn(folder))) throw new NothingToResume();
 }

@@ -6,24 +6,24 @@ import { StartFault } from '../process/start-fault.js';
 import { type BrokerPlace, type ClusterPlan, DATA_FOLDER, propertiesOf } from './server-properties.js';
 import { startWatcher } from '../supervision/orphan-reaper.js';
 
-/** The last ones have no controller left that would let them go. */
+/** The last brokers have no controller left that would release them. */
 const STOP_WITHIN_MS = 10_000;
 const HEAP = '-Xmx384m';
-/** With which Java ends that has been told to: 128 and the number of SIGHUP, SIGINT or SIGTERM. */
+/** Java's exit codes after a signal: 128 plus the number of SIGHUP, SIGINT or SIGTERM. */
 const TOLD_TO_END: ReadonlyMap<number | null, NodeJS.Signals> = new Map([
   [129, 'SIGHUP'],
   [130, 'SIGINT'],
   [143, 'SIGTERM'],
 ]);
-/** In the broker's folder, where it is started. */
+/** Relative to the broker's folder, where it is started. */
 const PROPERTIES = 'server.properties';
-/** A Java that thinks it is in a world of ASCII opens no folder with other letters in its path. */
+/** With an ASCII locale Java opens no folder with other letters in its path. */
 const ANY_LETTERS = 'LC_ALL=C.UTF-8';
 
 /** One Kafka process: broker and controller in one. */
 export class Broker {
   private process: ChildProcess | undefined;
-  /** Where in its log this process begins. */
+  /** The offset in its log at which this process begins. */
   private saidBefore = 0;
 
   constructor(
@@ -55,7 +55,7 @@ export class Broker {
     }
     this.saidBefore = sizeOf(this.logFile);
     const broker = this.java(['kafka.Kafka', PROPERTIES]);
-    // Callers that wait for it learn of it when it ends.
+    // Callers that wait for it learn of its end.
     broker.on('error', () => undefined);
     if (broker.pid !== undefined) broker.once('exit', keepBroker(broker.pid));
     this.process = broker;
@@ -67,12 +67,12 @@ export class Broker {
     return signalCode ?? TOLD_TO_END.get(exitCode);
   }
 
-  /** How it ended that has ended. */
+  /** How the ended broker ended. */
   get ending(): string {
     return this.killedBy ?? `exit code ${this.process?.exitCode ?? 'unknown'}`;
   }
 
-  /** The last that a broker said which ended too early; its log has what earlier ones said, too. */
+  /** The last words of a broker that ended too early; its log also has the earlier ones. */
   async lastWords(): Promise<string> {
     const log = await readFile(this.logFile).catch(() => Buffer.alloc(0));
     const lines = log.toString('utf8', this.saidBefore).split('\n').filter(Boolean);
@@ -94,7 +94,7 @@ export class Broker {
     this.process?.kill(name);
   }
 
-  /** Resolves when it has ended, by whatever cause. */
+  /** Resolves when it has ended, for any reason. */
   async gone(): Promise<void> {
     if (this.process !== undefined) await this.ended(this.process);
   }
@@ -104,7 +104,7 @@ export class Broker {
     const jvm = [HEAP, '-XX:+UseSerialGC', '-Djava.awt.headless=true'];
     const command = ['java', ...jvm, '-cp', path.join(this.plan.jars, '*'), ...args];
     const child = spawn('env', [ANY_LETTERS, ...command], {
-      // A session of its own: Ctrl-C in the terminal reaches us, and we stop the brokers in order.
+      // A separate session: Ctrl-C in the terminal reaches us, and we stop the brokers in order.
       detached: true,
       stdio: ['ignore', log, log],
       cwd: this.place.folder,
@@ -129,7 +129,7 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-/** The broker is asked to stop, and killed if it does not in time. */
+/** Asks the broker to stop, and kills it after a time. */
 const SCRIPT = `
 kill -TERM "$1"
 for second in 1 2 3 4 5 6 7 8 9 10; do

@@ -25,7 +25,7 @@ export interface KafkaOptions extends JarPlaces {
 
 const HOST = '127.0.0.1';
 const CLUSTER_FILE = 'cluster.json';
-/** Where a broker that has ever started keeps whose it is. */
+/** The file in which a started broker keeps its cluster and node. */
 const META = 'broker-1/data/meta.properties';
 const PORTS_EACH = 2;
 const USABLE_WITHIN_MS = 180_000;
@@ -38,7 +38,7 @@ const KEPT = z.object({
 
 type Kept = z.output<typeof KEPT>;
 
-/** A real Apache Kafka on loopback: as many processes as brokers, each of them a controller too. */
+/** A real Apache Kafka on loopback: one process for each broker, which is also a controller. */
 export class EmbeddedKafka {
   private constructor(
     readonly brokers: readonly Broker[],
@@ -88,7 +88,7 @@ export class EmbeddedKafka {
     return this.brokers.map(({ place }) => `${place.host}:${place.port}`);
   }
 
-  /** Resolves when all brokers have found each other and a controller; rejects when one has ended instead. */
+  /** Resolves when all brokers have found each other and a controller; rejects if one has ended instead. */
   async untilUsable(signal?: AbortSignal): Promise<void> {
     const deadline = Date.now() + USABLE_WITHIN_MS;
     while (!(await this.isUsable())) {
@@ -141,7 +141,7 @@ function isListening({ host, port }: BrokerPlace): Promise<boolean> {
   });
 }
 
-/** Two that make a cluster in one folder at the same time would each write over what the other has prepared. */
+/** Two concurrent starts in one folder would overwrite each other's preparation. */
 async function takenForThis(folder: string): Promise<FolderLock> {
   const marker = await markerOf(folder);
   const outcome = await lockFolder(`kafka-${marker.folder}`, `process ${process.pid}`);
@@ -149,7 +149,7 @@ async function takenForThis(folder: string): Promise<FolderLock> {
   throw new StartFault(`the Kafka in ${folder} runs already (${outcome.heldBy})`);
 }
 
-/** A cluster keeps its id and its ports, for both stand in its data. */
+/** A cluster keeps its id and its ports, because both are in its data. */
 async function kept({ folder, brokers }: KafkaOptions): Promise<Kept> {
   const file = path.join(folder, CLUSTER_FILE);
   const text = await readIfThere(file);
@@ -157,7 +157,7 @@ async function kept({ folder, brokers }: KafkaOptions): Promise<Kept> {
     // A cluster with data keeps its id and its ports: clients know it by them.
     if ((await readIfThere(path.join(folder, META))) !== undefined) throw mendable(file, 'is gone');
     const made: Kept = { clusterId: newClusterId(), ports: await pickPorts(PORTS_EACH * brokers) };
-    // Whole or not there: half of one would be taken for damage ever after.
+    // Written whole or not at all: half a file would count as damage ever after.
     await writeFile(`${file}.new`, JSON.stringify(made));
     await rename(`${file}.new`, file);
     return made;
@@ -183,7 +183,7 @@ function mendable(file: string, what: string): StartFault {
   );
 }
 
-/** Undefined where it is not what was once written. */
+/** Undefined if it is not what was written. */
 function keptIn(text: string): Kept | undefined {
   try {
     return KEPT.safeParse(JSON.parse(text)).data;
@@ -192,7 +192,7 @@ function keptIn(text: string): Kept | undefined {
   }
 }
 
-/** Begins with a letter: Kafka's own tools would take a dash for an option. */
+/** Begins with a letter: Kafka's own tools would read a dash as an option. */
 function newClusterId(): string {
   const bytes = randomBytes(16);
   bytes[0] = (bytes[0] ?? 0) & 0x7f;

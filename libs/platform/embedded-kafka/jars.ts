@@ -8,14 +8,14 @@ import { StartFault } from '../process/start-fault.js';
 const OLDEST_JAVA = 17;
 const VERSION = /version "(?:1\.)?(\d+)/;
 
-/** Where a broker's jars come from and are kept. */
+/** The source and the location of a broker's jars. */
 export interface JarPlaces {
-  /** Names them. */
+  /** The pom that lists them. */
   readonly pom: string;
   readonly cacheFolder: string;
 }
 
-/** What is missing on this machine for a broker of its own; undefined when nothing is. */
+/** What this machine lacks for its own broker; undefined if nothing. */
 export function missingForKafka(places: JarPlaces): string | undefined {
   const java = spawnSync('java', ['-version'], { encoding: 'utf8' });
   const version = java.error === undefined ? Number(VERSION.exec(java.stderr)?.[1] ?? 0) : 0;
@@ -28,7 +28,7 @@ export function missingForKafka(places: JarPlaces): string | undefined {
     : 'Maven is not installed, which would fetch the jars of Kafka';
 }
 
-/** The folder with the jars that the pom names; fetched once for each content of the pom. */
+/** The folder with the jars of the pom; fetched once for each content of the pom. */
 export async function kafkaJars(places: JarPlaces): Promise<string> {
   const jars = folderOf(places);
   if (existsSync(jars)) return jars;
@@ -37,7 +37,7 @@ export async function kafkaJars(places: JarPlaces): Promise<string> {
   try {
     await copyDependencies(places.pom, partial);
     await rename(partial, jars).catch((error: unknown) => {
-      // Another process was quicker.
+      // Another process was faster.
       if (!existsSync(jars)) throw error;
     });
   } finally {

@@ -14,7 +14,7 @@ function linesWith(settings: Readonly<Record<string, string>>): string[] {
   return propertiesOf(place, plan).split('\n');
 }
 
-it('nothing that is written for Java is read as something else', () => {
+it('Java reads every value as it was written', () => {
   const [folder, blanks, lines] = ['/a\\b/Zo\u00eb,\u6771', ' two  blanks', 'one\ntwo'];
   expect(linesWith({ folder, blanks, lines, plain: 'a=b:c #!' }).slice(-5)).toEqual([
     'folder=/a\\\\b/Zo\\u00eb,\\u6771',
@@ -25,6 +25,6 @@ it('nothing that is written for Java is read as something else', () => {
   ]);
 });
 
-it("the broker's folder, which may hold a comma, stands nowhere in a list of folders", () => {
+it("the broker's folder, which may contain a comma, is in no list of folders", () => {
   expect(linesWith({})).toContain('log.dirs=data');
 });

@@ -1,4 +1,4 @@
-/** Where one broker of a cluster on this machine stands. */
+/** The location of one broker of a cluster on this machine. */
 export interface BrokerPlace {
   readonly id: number;
   readonly host: string;
@@ -11,11 +11,11 @@ export interface ClusterPlan {
   readonly clusterId: string;
   readonly jars: string;
   readonly brokers: readonly BrokerPlace[];
-  /** Beside or instead of ours. */
+  /** Settings beside or instead of ours. */
   readonly settings: (place: BrokerPlace) => Readonly<Record<string, string>>;
 }
 
-/** Below the broker's folder, in which it runs. */
+/** Relative to the broker's folder, its working directory. */
 export const DATA_FOLDER = 'data';
 
 const MOST_BYTES = String(20 * 1024 * 1024);
@@ -34,7 +34,7 @@ export function propertiesOf(place: BrokerPlace, { brokers, settings }: ClusterP
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',
-    // A list, in which no comma can be escaped: a whole path with one in it would be two folders.
+    // A list, in which a comma cannot be escaped: an absolute path with a comma would be two folders.
     'log.dirs': DATA_FOLDER,
     'auto.create.topics.enable': 'false',
     'default.replication.factor': copies,
@@ -44,7 +44,7 @@ export function propertiesOf(place: BrokerPlace, { brokers, settings }: ClusterP
     'group.initial.rebalance.delay.ms': '0',
     'message.max.bytes': MOST_BYTES,
     'replica.fetch.max.bytes': MOST_BYTES,
-    // A broker that is gone is found out sooner than with nine seconds.
+    // Detects a lost broker sooner than the usual nine seconds.
     'broker.session.timeout.ms': '6000',
     ...settings(place),
   };
@@ -53,7 +53,7 @@ export function propertiesOf(place: BrokerPlace, { brokers, settings }: ClusterP
     .join('');
 }
 
-/** Java takes the file for Latin-1, a backslash for the beginning of an escape, and what a value begins with in blanks for nothing. */
+/** Java reads the file as Latin-1, a backslash as an escape, and skips leading blanks of a value. */
 function escaped(value: string): string {
   return value.replaceAll(/^\s|[^\x20-\x7e]|\\/g, (unit) => {
     if (unit === '\\' || unit === ' ') return `\\${unit}`;

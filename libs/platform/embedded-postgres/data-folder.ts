@@ -5,7 +5,7 @@ import { makeFolder, readIfThere } from '../files/make-folder.js';
 import { EXIT, isCodedError, StartFault } from '../process/start-fault.js';
 import { chooseServerUser, mayEnter, type ServerUser } from './server-user.js';
 
-/** Where root keeps what a server user cannot reach below the data folder that was asked for. */
+/** Where root puts what a server user cannot reach below the requested data folder. */
 const REACHABLE_BASE = '/var/lib/sotto';
 
 export interface ServerCredentials {
@@ -22,7 +22,7 @@ export interface DataPlace {
   readonly isNew: boolean;
 }
 
-/** Finds or makes the folder of the server and learns whom it belongs to. */
+/** Finds or creates the folder of the server and its owner. */
 export async function openDataPlace(wanted: string, note: (line: string) => void): Promise<DataPlace> {
   const entry = await lstat(wanted).catch(() => undefined);
   const folder = entry?.isSymbolicLink() === true ? await readlink(wanted) : wanted;
@@ -41,7 +41,7 @@ async function existingPlace(folder: string): Promise<DataPlace> {
   if (!owner.isDirectory()) throw new StartFault(`cannot use ${folder}: it is not a folder`, EXIT.damaged);
   const self = process.getuid?.();
   if (self === 0) {
-    // The user that made the data goes on owning it: the server runs only as the owner of its files.
+    // The user that created the data stays its owner: the server runs only as the owner of its files.
     const user = owner.uid === 0 ? await chooseServerUser() : { uid: owner.uid, gid: owner.gid };
     if (owner.uid === 0 && user !== undefined) await chown(folder, user.uid, user.gid);
     if (!mayEnter(user, folder)) {
@@ -60,7 +60,7 @@ async function existingPlace(folder: string): Promise<DataPlace> {
 }
 
 async function makeElsewhere(wanted: string, note: (line: string) => void): Promise<string> {
-  // Random, not derived from the path: a data folder that was moved away must never be taken for a new one's.
+  // Random, not derived from the path: a moved data folder must never be taken for a new one's.
   const folder = path.join(REACHABLE_BASE, randomBytes(8).toString('hex'));
   await makeFolder(REACHABLE_BASE, 0o755);
   await symlink(folder, wanted);
@@ -82,7 +82,7 @@ async function readCredentials(folder: string, mayCreate: boolean): Promise<Serv
       const { superuser, application } = JSON.parse(text) as Partial<ServerCredentials>;
       if (typeof superuser === 'string' && typeof application === 'string') return { superuser, application };
     } catch {
-      // Falls through to the fault below, or to new ones while there is nothing yet that they would have to open.
+      // Reports the fault below, or creates new credentials while there is no data that needs the old ones.
     }
   }
   if (!mayCreate)
@@ -93,7 +93,7 @@ async function readCredentials(folder: string, mayCreate: boolean): Promise<Serv
   return made;
 }
 
-/** What cannot be read is not missing: making it anew would bury it. */
+/** An unreadable file is not missing: recreating it would destroy it. */
 async function isThere(data: string): Promise<boolean> {
   try {
     await readdir(data);
@@ -101,13 +101,13 @@ async function isThere(data: string): Promise<boolean> {
   } catch (error) {
     const code = isCodedError(error) ? error.code : undefined;
     if (code === 'ENOTDIR') throw new StartFault(`cannot use ${data}: it is not a folder`, EXIT.damaged);
-    // A link whose target has gone is what is left of a database.
+    // A link without its target is the remainder of a database.
     if (code !== 'ENOENT' || (await lstat(data).catch(() => undefined)) !== undefined) throw error;
     return false;
   }
 }
 
-/** Says what is wrong with the files before the server has to. */
+/** Reports faults of the files before the server has to. */
 export async function checkDataFiles(place: DataPlace, serverVersion: string): Promise<void> {
   const version = await readIfThere(path.join(place.data, 'PG_VERSION'));
   if (version === undefined) {
@@ -126,9 +126,8 @@ export async function checkDataFiles(place: DataPlace, serverVersion: string): P
 }
 
 /**
- * A shell that runs the server and holds a pipe to us as its standard input. When the pipe closes, and the kernel
- * closes it however we die, it gives the server's clients a second to finish, asks for a fast shutdown, and for an
- * immediate one if that takes too long. It ends with the server's exit code.
+ * A shell that runs the server and reads a pipe from us. When the pipe closes, which the kernel does however we die, it gives the
+ * server's clients a second to finish, requests a fast shutdown, and later an immediate one. It ends with the server's exit code.
  */
 export const KEEPER_SCRIPT = `
 exec 3<&0 </dev/null

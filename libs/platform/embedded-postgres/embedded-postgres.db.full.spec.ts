@@ -89,7 +89,7 @@ describe('the embedded server', () => {
     await expect(query(stranger.href, 'select 1')).rejects.toMatchObject({ code: '28P01' });
   }, 30_000);
 
-  it('keeps its passwords to their owner, and its data between starts', async () => {
+  it('makes its passwords readable only by their owner, and keeps its data between starts', async () => {
     const first = await start();
     await query(first.url, 'create table kept as select 7 as n');
     await first.stop();
@@ -100,7 +100,7 @@ describe('the embedded server', () => {
     expect(await query(second.url, 'select n from kept')).toEqual([{ n: 7 }]);
   }, 30_000);
 
-  it('recovers what was committed before it was killed, and takes over from a server that was left behind', async () => {
+  it('recovers all commits from before it was killed, and takes over from an orphaned server', async () => {
     const first = await start();
     await query(first.url, 'create table kept as select 7 as n');
     process.kill(first.pid, 'SIGKILL');
@@ -112,7 +112,7 @@ describe('the embedded server', () => {
     expect(await query(third.url, 'select n from kept')).toEqual([{ n: 7 }]);
   }, 40_000);
 
-  it('starts anew where an initialisation was cut off', async () => {
+  it('starts again after an interrupted initialisation', async () => {
     mkdirSync(path.join(folder, 'data.new', 'base'), { recursive: true });
     const { url } = await start();
     expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
@@ -136,7 +136,7 @@ describe('the embedded server', () => {
     expect(existsSync(path.join(folder, 'data', 'postmaster.pid'))).toBe(false);
   }, 30_000);
 
-  it('says why it does not start', async () => {
+  it('reports why it does not start', async () => {
     const first = await start();
     const taken = start(path.join(base, 'other'), first.port);
     await expect(taken).rejects.toThrow(/refuses to start in .*other.* \(log: .*postgres\.log\)/);
@@ -144,7 +144,7 @@ describe('the embedded server', () => {
 });
 
 if (process.getuid?.() === 0) {
-  it('goes where its user can work when root asks for a place that is closed to that user', async () => {
+  it('uses another folder if root requests one that is closed to the user of the server', async () => {
     chmodSync(base, 0o700);
     const { url } = await start();
     expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);

@@ -17,14 +17,14 @@ import { beginRestoreIn, refuseUnfinishedRestoreIn } from '../database/unfinishe
 
 const HOST = '127.0.0.1';
 const POLL_MS = 15;
-/** Recovery after a crash may have much to replay; a server that gives up says so by exiting. */
+/** Recovery after a crash may take long; a server that gives up exits. */
 const READY_WITHIN_MS = 120_000;
 const FAST_SHUTDOWN_MS = 5_000;
 /** More than the largest cluster of one launcher opens with the usual `DATABASE_POOL`. */
 const CONNECTIONS = 320;
 
 export interface EmbeddedPostgresOptions {
-  /** Made if it does not exist; holds everything that must be kept. */
+  /** Created if missing; holds everything that must be kept. */
   readonly folder: string;
   readonly logFile: string;
   readonly port?: number;
@@ -32,11 +32,11 @@ export interface EmbeddedPostgresOptions {
   readonly durable?: boolean;
   /** The folder is deleted when the server ends, however it ends. */
   readonly removeFolder?: boolean;
-  /** Set in the server's environment, so that its processes can be told from others on this machine. */
+  /** Set in the server's environment, to distinguish its processes from others on this machine. */
   readonly marker?: ClusterMarker;
-  /** A backup is to be restored into it: until `endRestoreIn` no other program opens it. */
+  /** A backup will be restored into it: until `endRestoreIn` no other program opens it. */
   readonly isRestore?: boolean;
-  /** Takes a line that the operator ought to see. */
+  /** Receives a line that the operator should see. */
   readonly note?: (line: string) => void;
 }
 
@@ -44,15 +44,15 @@ export interface EmbeddedPostgres {
   /** Role `sotto`, which may create databases and owns the one named here. */
   readonly url: string;
   readonly port: number;
-  /** The postmaster's. */
+  /** The postmaster's process id. */
   readonly pid: number;
-  /** Resolves with the exit code when the server is gone, for whatever reason. */
+  /** Resolves with the exit code when the server is gone, for any reason. */
   readonly exited: Promise<number | null>;
   /** Fast shutdown; `immediate` leaves the recovery to the next start. */
   stop(mode?: 'fast' | 'immediate'): Promise<void>;
 }
 
-/** Starts a real server that ends with this process, also when this process is killed. */
+/** Starts a real server that ends with this process, even if this process is killed. */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const note = options.note ?? (() => undefined);
   await makeFolder(path.dirname(options.logFile), 0o700);
@@ -101,7 +101,7 @@ async function initialise(
   binaries: Binaries,
   options: EmbeddedPostgresOptions,
 ): Promise<void> {
-  // Built beside its place and renamed: a start that is killed half-way leaves nothing that looks like a database.
+  // Built beside its final path and renamed: a killed start leaves nothing that looks like a database.
   const fresh = `${place.data}.new`;
   const passwordFile = path.join(place.folder, 'initdb-password');
   await rm(fresh, { recursive: true, force: true });
@@ -146,7 +146,7 @@ function launch(
       ...place.user,
       cwd: '/',
       env,
-      // A session of its own: Ctrl-C in the terminal must reach the launcher alone, which then stops in order.
+      // A separate session: Ctrl-C in the terminal must reach the launcher alone, which then stops in order.
       detached: true,
       stdio: ['pipe', log, log],
     });
@@ -155,7 +155,7 @@ function launch(
   }
 }
 
-/** Nothing of ours: PG* variables of the operator's shell would change what the server does. */
+/** Without our environment: PG* variables of the operator's shell would change the server. */
 function serverEnv(): NodeJS.ProcessEnv {
   return { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 }
@@ -171,7 +171,7 @@ function serverSettings(port: number, { durable = true }: EmbeddedPostgresOption
     synchronous_commit: 'on',
     max_wal_size: '2GB',
     jit: 'off',
-    // With the defaults a transaction that reads more than 32 rows of a table locks all of it against the other shards.
+    // With the defaults a transaction that reads more than 32 rows of a table locks the whole table against the other shards.
     max_pred_locks_per_relation: 10_000,
     max_pred_locks_per_page: 100,
     max_pred_locks_per_transaction: 1_024,
@@ -235,7 +235,7 @@ async function ensureDatabase(place: DataPlace, port: number): Promise<string> {
     const password = pg.escapeLiteral(place.credentials.application);
     const role = await admin.query(`select from pg_roles where rolname = 'sotto'`);
     if (role.rowCount === 0) await admin.query(`create role sotto login createdb password ${password}`);
-    // Clusters that were made before each process had a role of its own have one that may not make them.
+    // Clusters from before each process had its own role have an owner that may not create roles.
     await admin.query('alter role sotto createrole');
     const database = await admin.query(`select from pg_database where datname = 'sotto'`);
     if (database.rowCount === 0) await admin.query('create database sotto owner sotto');
@@ -273,11 +273,11 @@ async function fileSize(file: string): Promise<number> {
   );
 }
 
-/** What goes wrong before the server can log comes as a plain line of the program: `postgres: could not access ...`. */
+/** Faults before the server can log come as a plain line of the program: `postgres: could not access ...`. */
 const REASONS = /(?:FATAL|PANIC|^postgres):\s+(.*)/gm;
-/** As the C library words them: before a connection there is no code. */
+/** In the C library's words: before a connection there is no code. */
 const OF_THE_DISK = /No space left on device|Disk quota exceeded|Input\/output error|Read-only file system/;
-/** A piece of the write-ahead log: without room for one it cannot begin. Its own log may be on the same disk, and hold no reason then. */
+/** A segment of the write-ahead log: without room for one the server cannot start. Its own log may be on the same disk, without a reason. */
 const LEAST_ROOM = 16 * 2 ** 20;
 
 export interface PostgresRefusal {
@@ -285,7 +285,7 @@ export interface PostgresRefusal {
   readonly exitCode: number;
 }
 
-/** From what the server has logged since it was started, and how many bytes its disk still takes. */
+/** From the server's log since its start, and the free bytes of its disk. */
 export function whyItRefuses(log: string, room: number): PostgresRefusal {
   const reasons = [...log.matchAll(REASONS)].map(([, reason = '']) => reason);
   const ofTheDisk = reasons.find((reason) => OF_THE_DISK.test(reason));

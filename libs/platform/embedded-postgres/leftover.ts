@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const POLL_MS = 20;
 const FAST_SHUTDOWN_MS = 5_000;
 
-/** Every process of a server works in its data folder; only Linux lets us see that, elsewhere Postgres checks alone. */
+/** Every process of a server works in its data folder; only Linux shows that, elsewhere only Postgres itself checks. */
 async function processesIn(folder: string): Promise<number[]> {
   const wanted = await realpath(folder).catch(() => folder);
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name)).map(Number);
@@ -28,8 +28,8 @@ export async function readPostmasterPid(data: string): Promise<number | undefine
 }
 
 /**
- * Ends what an earlier run left working in this data folder. The caller holds the lock of the folder, so nobody else can
- * be using it. Backends of a killed postmaster go by themselves, and until the last is gone no new server may start.
+ * Ends the remains of an earlier run in this data folder. The caller holds the folder's lock, so no other process can be using it.
+ * Backends of a killed postmaster end by themselves, and until the last is gone no new server may start.
  */
 export async function endLeftoverServer(data: string): Promise<void> {
   const found = await processesIn(data);
@@ -45,6 +45,6 @@ export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // Gone already.
+    // Already gone.
   }
 }

@@ -13,13 +13,13 @@ it.each([
   expect(whyItRefuses(line('FATAL', reason), PLENTY)).toEqual({ reason, exitCode });
 });
 
-it('a disk without room is the reason, whatever else followed from it', () => {
+it('a full disk is reported as the reason, whatever else followed from it', () => {
   const log =
     line('FATAL', 'startup process failed') + line('PANIC', 'could not write: No space left on device');
   expect(whyItRefuses(log, PLENTY)).toMatchObject({ exitCode: 69 });
 });
 
-it('a server that could not even write why it ends has no room, or is damaged', () => {
+it('a server that ends without a logged reason has no room, or is damaged', () => {
   expect(whyItRefuses('', 4096)).toEqual({ reason: 'no space left on the device', exitCode: 69 });
   expect(whyItRefuses('', PLENTY)).toEqual({ reason: 'it gave no reason', exitCode: 65 });
   expect(whyItRefuses(line('LOG', 'starting'), PLENTY)).toMatchObject({ exitCode: 65 });

@@ -8,7 +8,7 @@ export interface ServerUser {
   readonly gid: number;
 }
 
-/** Postgres refuses to run as root. `nobody` exists where no `postgres` user does, so no account is ever added. */
+/** Postgres refuses to run as root. `nobody` exists without a `postgres` user, so no account is ever added. */
 const CANDIDATES = ['postgres', 'nobody'];
 
 export async function chooseServerUser(): Promise<ServerUser | undefined> {
@@ -27,7 +27,7 @@ export async function chooseServerUser(): Promise<ServerUser | undefined> {
   );
 }
 
-/** Asked of the kernel by trying: mode bits alone know nothing of access lists and mounts. */
+/** Determined by trying: mode bits alone know nothing of access lists and mounts. */
 export function mayEnter(user: ServerUser | undefined, folder: string): boolean {
   return spawnSync('/bin/sh', ['-c', 'cd "$0"', folder], { ...user, cwd: '/', stdio: 'ignore' }).status === 0;
 }

@@ -7,14 +7,14 @@ const DOMAIN_TYPE = hashOf(
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
 );
 
-/** A member of a struct, as EIP-712 encodes it: texts by their hash, all else as one word. */
+/** A member of a struct, as EIP-712 encodes it: texts by their hash, everything else as one word. */
 export type TypedValue =
   | { readonly text: string }
   | { readonly word: Uint8Array }
   | { readonly address: string }
   | { readonly uint: bigint };
 
-/** Of a digest, as venues read it. */
+/** The signature of a digest, in the venues' form. */
 export interface DigestSignature {
   readonly r: string;
   readonly s: string;
@@ -38,7 +38,7 @@ function structHash(typeHash: Uint8Array, values: readonly TypedValue[]): Uint8A
   return hashOf(Buffer.concat([typeHash, ...values.map(encoded)]));
 }
 
-/** Domains of the venue name no contract. */
+/** The venue's domains name no contract. */
 export function domainHash(name: string, chainId: bigint): Uint8Array {
   const values = [{ text: name }, { text: '1' }, { uint: chainId }, { uint: 0n }];
   return structHash(DOMAIN_TYPE, values);
@@ -64,7 +64,7 @@ function addressOfPoint(point: Uint8Array): string {
   return `0x${hash.slice(24)}`;
 }
 
-/** Of whoever has signed; undefined where nobody can have. */
+/** The signer's address; undefined for an impossible signature. */
 export function signerOf(digest: Uint8Array, { r, s, v }: DigestSignature): string | undefined {
   try {
     const signature = Buffer.from(`${r.slice(2)}${s.slice(2)}`, 'hex');

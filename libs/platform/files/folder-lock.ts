@@ -10,12 +10,12 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** Says who holds the lock instead. */
+/** Names the present holder of the lock. */
 export type LockOutcome = { readonly lock: FolderLock } | { readonly heldBy: string };
 
 /**
- * A lock that the kernel takes back the moment its holder is gone: a listening socket whose name is made from the
- * folder's identity. On Linux the name lives in the abstract namespace and leaves no file that could be stale.
+ * A lock that the kernel releases the moment its holder is gone: a listening socket whose name comes from the folder's identity. On
+ * Linux the name is in the abstract namespace and leaves no stale file.
  */
 export async function lockFolder(folderIdentity: string, holder: string): Promise<LockOutcome> {
   const name = `sotto-${folderIdentity}`;
@@ -24,7 +24,7 @@ export async function lockFolder(folderIdentity: string, holder: string): Promis
   if (first !== undefined) return { lock: first };
   const heldBy = await askHolder(address);
   if (heldBy !== undefined) return { heldBy };
-  // No answer: a socket file of a killed process, or a holder that has just gone.
+  // No reply: a socket file of a killed process, or a holder that has just ended.
   if (process.platform !== 'linux') await rm(address, { force: true });
   const second = await tryListen(address, holder);
   return second === undefined ? { heldBy: 'a process that does not answer' } : { lock: second };

@@ -3,8 +3,8 @@ import { mkdir, readFile, stat } from 'node:fs/promises';
 import { EXIT, isCodedError, StartFault } from '../process/start-fault.js';
 
 /**
- * A folder and what is missing above it. Node's own recursive mkdir tries for ever where a folder is there and takes no new ones
- * (as /proc), so each step is one call here, and the first that fails ends it.
+ * Creates a folder and its missing parents. Node's own recursive mkdir retries for ever in an existing folder that accepts no new
+ * ones (such as /proc), so each step is one call here, and the first that fails ends it.
  */
 export async function makeFolder(folder: string, mode: number): Promise<void> {
   const missing: string[] = [];
@@ -35,14 +35,14 @@ async function makeOne(folder: string, mode: number): Promise<void> {
   }
 }
 
-/** Undefined where there is no such file. What cannot be read is not missing: making it anew would bury it. */
+/** Undefined if there is no such file. An unreadable file is not missing: recreating it would destroy it. */
 export async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
     if (!isCodedError(error)) throw error;
     if (error.code === 'ENOENT') return undefined;
-    // The one fault of reading that bears no path: a folder can be opened.
+    // The only read error without a path: a folder can be opened.
     if (error.code === 'EISDIR') throw new StartFault(`cannot use ${file}: it is a folder`, EXIT.damaged);
     throw error;
   }

@@ -6,7 +6,7 @@ import { StartFault } from '../process/start-fault.js';
 const EVERYWHERE = new Set(['0.0.0.0', '::', '[::]', '*', '0']);
 const NAME = /^[a-z][a-z0-9._-]*$/i;
 
-/** An address, a host's name or the name of an interface. Never all interfaces: one of them may be the public's. */
+/** An address, a host name or the name of an interface. Never all interfaces: one of them may be public. */
 export function internalHost(): FromText<string> {
   return z
     .string()
@@ -14,12 +14,12 @@ export function internalHost(): FromText<string> {
     .refine((host) => !EVERYWHERE.has(host), 'it must name one interface, or one address');
 }
 
-/** Whether a listener with this address hears on all interfaces. The kernel knows more spellings of that than any list. */
+/** Whether a listener with this address listens on all interfaces. The kernel knows more spellings of that than any list. */
 export function isEverywhere(address: string): boolean {
   return address === '::' || address.endsWith('0.0.0.0');
 }
 
-/** The first address of the interface of that name, where there is one; everything else is an address or a host's name already. */
+/** The first address of the interface of that name; any other text is an address or a host name already. */
 export function addressOf(
   host: string,
   interfaces: NodeJS.Dict<readonly { address: string }[]> = networkInterfaces(),
@@ -31,15 +31,15 @@ export function addressOf(
   return first.address;
 }
 
-/** Shown by each of our processes when it opens a link. */
+/** Sent by each of our processes when it opens a link. */
 export const SERVICE_TOKEN_HEADER = 'x-service-token';
 /** The name of the process that opens a link. */
 export const PEER_HEADER = 'x-auction-peer';
-/** How a gateway wants the lists and auctions that it reads. */
+/** The form in which a gateway wants lists and auctions. */
 export const ACTIVE_ONLY_HEADER = 'x-auction-active-only';
 export const READ_FALLBACK_HEADER = 'x-auction-owner-read-fallback';
 
-/** Only our own processes may send these. A request from outside that carries one is refused. */
+/** Only our own processes may send these. An external request with one is refused. */
 export const INTERNAL_HEADERS: readonly string[] = [
   SERVICE_TOKEN_HEADER,
   PEER_HEADER,

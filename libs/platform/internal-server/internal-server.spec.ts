@@ -33,25 +33,25 @@ async function get(path: string): Promise<[number, string]> {
 }
 
 describe('the internal listener', () => {
-  it('says that the process lives', async () => {
+  it('reports that the process is alive', async () => {
     expect(await get('/healthz')).toEqual([200, '{"status":"healthy"}']);
   });
 
   it.each(['::0', '0x0', '0.0', '::ffff:0.0.0.0', '0.0.0.0', '::'])(
-    'does not hear on all interfaces, however they are spelt: %s',
+    'does not listen on all interfaces, in any spelling: %s',
     async (host) => {
       const routes = { registry: createMetrics({ process: 'x' }), healthz: ready, readyz: ready };
       await expect(startInternalServer(routes, 0, host)).rejects.toThrow('all interfaces at once');
     },
   );
 
-  it('says ready, or 503 and why not', async () => {
+  it('reports ready, or 503 with the reason', async () => {
     expect(await get('/readyz')).toEqual([200, '{"status":"ready"}']);
     ready = () => ({ ok: false, status: 'draining' });
     expect(await get('/readyz')).toEqual([503, '{"status":"draining"}']);
   });
 
-  it('says how long its answers are', async () => {
+  it('sends the length of its replies', async () => {
     for (const path of ['/healthz', '/readyz', '/metrics']) {
       const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
       const { byteLength } = await response.arrayBuffer();
@@ -59,12 +59,12 @@ describe('the internal listener', () => {
     }
   });
 
-  it('fails closed when the check itself fails', async () => {
+  it('fails closed if the check itself fails', async () => {
     ready = () => Promise.reject(new Error('x'));
     expect(await get('/readyz')).toEqual([503, '{"status":"check_failed"}']);
   });
 
-  it('tells of readiness from memory, at once, whatever the check waits for, which fails closed', async () => {
+  it('reports readiness from memory at once while the check hangs, which fails closed', async () => {
     const figure = async (): Promise<string | undefined> =>
       /^sotto_ready\S* (\d)$/m.exec((await get('/metrics'))[1])?.[1];
     await get('/readyz');
@@ -78,7 +78,7 @@ describe('the internal listener', () => {
     expect(await figure()).toBe('0');
   });
 
-  it('finds out by itself, where nobody asks', async () => {
+  it('polls readiness by itself', async () => {
     const heard = new PolledReadiness(() => ready());
     const clock = new MovableClock();
     const stop = heard.follow(clock);
@@ -90,7 +90,7 @@ describe('the internal listener', () => {
     clock.forgetTimers();
   });
 
-  it('does not let a check that was slow overrule a later one', async () => {
+  it('does not let a slow check overrule a later one', async () => {
     let answer: (health: Health) => void = () => undefined;
     const heard = new PolledReadiness(() => ready());
     ready = () => new Promise((resolve) => (answer = resolve));
@@ -103,14 +103,14 @@ describe('the internal listener', () => {
     expect(heard.isReady).toBe(false);
   });
 
-  it('gives metrics with the delay of the event loop', async () => {
+  it('exports metrics with the delay of the event loop', async () => {
     const [status, text] = await get('/metrics');
     expect(status).toBe(200);
     expect(text).toMatch(/event_loop_delay_seconds\{quantile="0.99",process="owner-0"\} \d/);
     expect(text).toContain('process_resident_memory_bytes');
   });
 
-  it('closes whoever is connected, and has said nothing or half of something', async () => {
+  it('closes silent and half-open connections', async () => {
     const said = [
       '',
       'GET /healthz HTTP/1.1\r\nHo',
@@ -127,16 +127,16 @@ describe('the internal listener', () => {
     await Promise.all(closed);
   });
 
-  it('knows nothing else', async () => {
+  it('refuses every other path', async () => {
     for (const path of ['/v1/auctions', '/', '/link', '/metrics/', '/debug'])
       expect(await get(path)).toEqual([404, '']);
   });
 });
 
-describe('to another machine', () => {
+describe('for another machine', () => {
   const TOKENS = ['a'.repeat(32), 'b'.repeat(32)];
 
-  /** What is answered on `path` to a caller whose packets come from elsewhere. */
+  /** The reply on `path` to a caller whose packets come from elsewhere. */
   async function fromElsewhere(
     path: string,
     metricsTokens: readonly string[] | undefined,
@@ -167,16 +167,16 @@ describe('to another machine', () => {
     [TOKENS, `Bearer ${'c'.repeat(32)}`],
     [TOKENS, `Bearer ${TOKENS.join(',')}`],
     [TOKENS, `Basic ${TOKENS[0]}`],
-  ])('gives no figures: %j, %j', async (tokens, shown) => {
+  ])('refuses metrics: %j, %j', async (tokens, shown) => {
     expect(await fromElsewhere('/metrics', tokens, shown)).toEqual([403, '']);
   });
 
-  it.each(TOKENS)('gives them for any token that is good', async (token) => {
+  it.each(TOKENS)('serves metrics for any valid token', async (token) => {
     const [status, text] = await fromElsewhere('/metrics', TOKENS, `Bearer ${token}`);
     expect([status, text.includes('process_cpu')]).toEqual([200, true]);
   });
 
-  it('says its health in one word, as an orchestrator needs it', async () => {
+  it('reports its health in one word, as an orchestrator needs it', async () => {
     expect(await fromElsewhere('/healthz', undefined)).toEqual([200, '{"status":"healthy"}']);
   });
 });
@@ -195,7 +195,7 @@ describe('INTERNAL_HOST', () => {
   });
 });
 
-describe('whoever connects and says nothing', () => {
+describe('a client that connects and sends nothing', () => {
   const connection = (port: number): Promise<'open' | 'closed'> =>
     new Promise((resolve) => {
       const socket = connect({ host: '127.0.0.1', port }).resume();
@@ -210,8 +210,8 @@ describe('whoever connects and says nothing', () => {
     });
 
   it.each([
-    ['takes no more connections than there may be', 2, 60_000, ['open', 'open', 'closed']],
-    ['is let go', 3, 100, ['closed', 'closed', 'closed']],
+    ['counts against the limit of connections', 2, 60_000, ['open', 'open', 'closed']],
+    ['is disconnected', 3, 100, ['closed', 'closed', 'closed']],
   ])('%s', async (_, connections, headersTimeout, ends) => {
     const bounds = { connections, headersTimeout, requestTimeout: 60_000, connectionsCheckingInterval: 50 };
     const bounded = createInternalServer(undefined, bounds);

@@ -15,10 +15,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 
 export interface InternalRoutes {
   readonly registry: Registry;
-  /** Answers from memory: it must say that this process lives even when nothing else does. */
+  /** Answers from memory: it must report that this process is alive even if nothing else is. */
   readonly healthz: HealthCheck;
   readonly readyz: HealthCheck;
-  /** A reader of `/metrics` on another machine shows one of them as bearer. Without any, no other machine can read. */
+  /** A reader of `/metrics` on another machine presents one of them as bearer. Without any, no other machine can read. */
   readonly metricsTokens?: readonly string[] | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface InternalServer {
 export interface InternalHandler {
   /** False if the path is not one of these. */
   handle(request: IncomingMessage, response: ServerResponse): boolean;
-  /** Ends the polling of readiness. */
+  /** Stops polling readiness. */
   stop(): void;
 }
 
@@ -55,13 +55,13 @@ export function internalHandler(routes: InternalRoutes): InternalHandler {
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
 const BEARER = /^Bearer (\S+)$/i;
 
-/** Metrics tell how much is traded. Health is one word, and orchestrators ask for it without a secret. */
+/** Metrics reveal how much is traded. Health is one word, and orchestrators read it without a secret. */
 function mayRead({ headers, socket }: IncomingMessage, tokens: readonly string[] = []): boolean {
   if (LOOPBACK.test(socket.remoteAddress ?? '')) return true;
   return isValidToken(BEARER.exec(headers.authorization ?? '')?.[1], tokens);
 }
 
-/** For operators who watch metrics alone. */
+/** For operators who only watch metrics. */
 function measureReadiness(registry: Registry, readiness: PolledReadiness): void {
   new Gauge({
     name: 'sotto_ready',
@@ -74,9 +74,9 @@ function measureReadiness(registry: Registry, readiness: PolledReadiness): void 
 }
 
 const BOUNDS = {
-  /** Gateways, scrapers and orchestrators are some dozens: what is beyond must not take the files that the process needs for its work. */
+  /** There are some dozens of gateways, scrapers and orchestrators; more connections must not use up the process's files. */
   connections: 2_048,
-  /** A client that connects and sends nothing is disconnected. Links are upgraded, and these bounds are not for them. */
+  /** A client that connects and sends nothing is disconnected. Links are upgraded, so these bounds do not concern them. */
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
@@ -90,7 +90,7 @@ export function createInternalServer(listener?: RequestListener, bounds = BOUNDS
   return server;
 }
 
-/** Bound to loopback unless told otherwise. */
+/** Bound to loopback by default. */
 export async function startInternalServer(
   routes: InternalRoutes,
   port: number,
@@ -169,12 +169,12 @@ async function answerHealth(response: ServerResponse, asked: Promise<Health>): P
 
 function sendJson(response: ServerResponse, status: number, body: object): void {
   response.statusCode = status;
-  // Not by `writeHead`, which sends them off before the length is known.
+  // Not with `writeHead`, which sends them before the length is known.
   response.setHeader('content-type', 'application/json').setHeader('cache-control', 'no-store');
   response.end(JSON.stringify(body));
 }
 
-/** Compared by digest, so that the time tells neither the length nor the place of the first difference. */
+/** Compared by digest, so that the time reveals neither the length nor the first difference. */
 export function isValidToken(given: string | string[] | undefined, good: readonly string[]): boolean {
   if (typeof given !== 'string') return false;
   const digest = createHash('sha256').update(given).digest();

@@ -8,14 +8,14 @@ export interface Health {
 
 export type HealthCheck = () => Health | Promise<Health>;
 
-/** A check that hangs is a failed one. */
+/** A hung check counts as failed. */
 const CHECK_WITHIN_MS = 2_000;
 const POLL_EVERY_MS = 5_000;
 
-/** What `/readyz` says, and what it said last for metrics, which must answer at once whatever hangs. */
+/** The content of `/readyz`, and its last value for metrics, which must reply at once whatever hangs. */
 export class PolledReadiness {
   private begun = 0;
-  /** The check that `isReady` is from. A slow check does not overrule a later one. */
+  /** The check that produced `isReady`. A slow check does not overrule a later one. */
   private shown = 0;
   private last = false;
 
@@ -36,7 +36,7 @@ export class PolledReadiness {
     return health;
   }
 
-  /** Polls by itself as well, in case no other process asks. Returns what ends that. */
+  /** Also polls by itself, in case no other process asks. Returns a function that stops it. */
   follow(clock: Clock): () => void {
     const poll = async (): Promise<void> => {
       await this.ask();

@@ -16,7 +16,7 @@ it.each([
   expect(isValidToken(given, good)).toBe(expected);
 });
 
-it('looks at every token, whichever of them is right', () => {
+it('compares every token, whichever of them is right', () => {
   let looked = 0;
   const good = ['secret', 'second', 'third'];
   const counted = Object.assign([...good], {
@@ -31,7 +31,7 @@ it('looks at every token, whichever of them is right', () => {
   expect(looked).toBe(3);
 });
 
-it('compares digests in constant time and nothing by itself', () => {
+it('compares only digests, in constant time', () => {
   const source = isValidToken.toString();
   expect(source).toContain('timingSafeEqual');
   expect(source).not.toMatch(

@@ -1,8 +1,8 @@
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 
 /**
- * After the first answer on a connection kafkajs looks every millisecond, for ever, whether something waits to be sent (its issue
- * 1751). What waits, waits because the broker wanted to be left alone; nearly always nothing does, and then nobody need look.
+ * After the first reply on a connection kafkajs checks every millisecond, for ever, for requests that wait to be sent (its issue
+ * 1751). Requests wait only while the broker throttles the client, which is rare, so the check is needed only then.
  */
 const { prototype } = RequestQueue;
 const { scheduleCheckPendingRequests: schedule } = prototype;

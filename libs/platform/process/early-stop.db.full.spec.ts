@@ -6,7 +6,7 @@ import path from 'node:path';
 const LOADING = 'loading';
 const RUNNING = 'running';
 
-/** Runs `body` in a process of its own, which gets `signal` as soon as it has said `word`. */
+/** Runs `body` in a separate process, which gets `signal` as soon as it has printed `word`. */
 async function ending(
   args: readonly string[],
   word: string,
@@ -36,7 +36,7 @@ it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   },
 );
 
-it('what runs takes the signals over', async () => {
+it('the running program takes the signals over', async () => {
   const run = `() => {
     process.on('SIGTERM', () => { setTimeout(() => { console.log('stopped'); process.exit(3); }, 20); });
     setInterval(() => console.log('${RUNNING}'), 100);
@@ -47,7 +47,7 @@ it('what runs takes the signals over', async () => {
   ]);
 });
 
-/** Says the word when the process has come so far as to load its modules, and holds it there. */
+/** Prints the word when the process starts to load its modules, and holds it there. */
 const HOLD = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
   registerHooks({ resolve: (name, context, next) => {

@@ -19,7 +19,7 @@ interface Ending {
   readonly lines: { level: string; msg: string; reason?: string; exit_code?: number }[];
 }
 
-/** Runs compiled code in a process of its own; `act` is called once it has logged that it is up. */
+/** Runs compiled code in a separate process; `act` is called once it has logged that it is up. */
 async function ending(
   body: string,
   act: (child: ReturnType<typeof spawn>) => void = () => undefined,
@@ -49,7 +49,7 @@ const UP = `async (scope) => {
   log.info('up');
 }`;
 
-it('stops on SIGTERM what was opened last first, and ends with 0', async () => {
+it('stops its parts on SIGTERM, the last opened first, and ends with 0', async () => {
   const { code, lines } = await ending(`run(${UP})`, (child) => child.kill('SIGTERM'));
   expect(code).toBe(0);
   expect(lines.map(({ msg }) => msg)).toEqual([
@@ -67,7 +67,7 @@ it('stops when the pipe from its launcher ends', async () => {
   expect(lines.find(({ msg }) => msg === 'stopping')?.reason).toBe('launcher gone');
 });
 
-it('does not wait for ever for a part that does not close', async () => {
+it('does not wait without end for a part that does not close', async () => {
   const stuck = `async (scope) => { scope.onStop('stuck', () => new Promise(() => {})); log.info('up'); }`;
   const { code, lines } = await ending(`run(${stuck}, { stopWithinMs: 100 })`, (child) =>
     child.kill('SIGTERM'),
@@ -76,7 +76,7 @@ it('does not wait for ever for a part that does not close', async () => {
   expect(lines.at(-1)?.msg).toContain('not stopped in time');
 });
 
-it('ends with 70 and a fatal line on what nobody caught', async () => {
+it('ends with 70 and a fatal line on an uncaught error', async () => {
   const { code, lines } = await ending(
     `run(async () => { setTimeout(() => { throw new Error('bug') }, 1) })`,
   );
@@ -84,12 +84,12 @@ it('ends with 70 and a fatal line on what nobody caught', async () => {
   expect(lines.at(-1)).toMatchObject({ level: 'fatal', msg: 'cannot go on', exit_code: 70 });
 });
 
-it('ends by itself where going on could do harm, and says with which exit code in its last line', async () => {
+it('ends by itself if continuing could do harm, and logs the exit code in its last line', async () => {
   const { code, lines } = await ending(`run(async (scope) => scope.failNow(new Error('the journal')))`);
   expect([code, lines.at(-1)]).toMatchObject([70, { level: 'fatal', exit_code: 70 }]);
 });
 
-it('says in one line that its port is taken, and ends with 69', async () => {
+it('reports in one line that its port is taken, and ends with 69', async () => {
   const squatter = createServer().listen(0, '127.0.0.1');
   await once(squatter, 'listening');
   const { port } = squatter.address() as AddressInfo;

@@ -5,13 +5,13 @@ import { asStartFault, EXIT } from './start-fault.js';
 type Stop = () => Promise<void> | void;
 
 export interface ProcessScope {
-  /** What was opened last is stopped first, one after the other. */
+  /** Parts stop one after the other, the last opened first. */
   onStop(name: string, stop: Stop): void;
-  /** Aborted as soon as the process is asked to stop: readiness must say `draining` from then on. */
+  /** Aborted as soon as the process is asked to stop: readiness must report `draining` from then on. */
   readonly stopping: AbortSignal;
   /** Stops as if SIGTERM had come. */
   requestStop(reason: string): void;
-  /** For a state in which going on could do harm: nothing is flushed or announced. */
+  /** For a state in which continuing could do harm: nothing is flushed or announced. */
   failNow(error: unknown): never;
 }
 
@@ -83,7 +83,7 @@ class ProcessFrame implements ProcessScope {
   }
 
   private async stopAll(): Promise<void> {
-    // A stop that comes during the start waits for it: what is half open cannot be closed in order.
+    // A stop during the start waits for it: a half-open part cannot be closed in order.
     await this.started;
     let code = 0;
     for (const { name, stop } of this.stops.toReversed()) {

@@ -27,7 +27,7 @@ describe('a log line', () => {
     ]);
   });
 
-  it('says once what an error has taken over from its cause, and what it has not', () => {
+  it('shows the messages of an error and its cause without repetition', () => {
     const { log, lines } = capture();
     const cause = new Error('no route', { cause: new Error('cable cut') });
     log.warn({ err: new Error('cannot be read: no route', { cause }) }, 'x');
@@ -74,7 +74,7 @@ describe('secrets', () => {
     expect(text).toContain('cannot reach');
   });
 
-  it('are not what outcome tokens are', () => {
+  it('do not include outcome tokens', () => {
     const { log, lines } = capture();
     log.info({ outcome_tokens: 5 }, 'x');
     expect(lines()[0]).toMatchObject({ outcome_tokens: 5 });

@@ -21,11 +21,11 @@ const MAX_UNWRITTEN = 1_048_576;
 export interface LogOptions {
   readonly name: string;
   readonly level: LogLevel;
-  /** Standard output unless given. */
+  /** Standard output by default. */
   readonly destination?: DestinationStream;
 }
 
-/** JSON lines, written before the call returns: the last words of a process that dies are those that matter. */
+/** JSON lines, written before the call returns: the last words of a dying process matter most. */
 export function createLogger(options: LogOptions): Logger {
   const log = pino(
     {
@@ -54,14 +54,14 @@ function serialised(error: Error): object {
   return { ...all, message: error.message + rest };
 }
 
-/** A disk that is full loses log lines; it must end neither the process that has something to say nor its memory. */
+/** A full disk loses log lines; it must neither end the process nor fill its memory. */
 function standardOutput(): DestinationStream {
   const destination = pino.destination({ fd: 1, sync: true, maxLength: MAX_UNWRITTEN });
   destination.on('error', () => undefined);
   return destination;
 }
 
-/** Formatters do not see what a child logger is bound to; the children of children inherit this method. */
+/** Formatters do not see a child logger's bindings; the children of children inherit this method. */
 function redactBindings(log: Logger): void {
   const make: unknown = Reflect.get(log, 'child');
   if (typeof make !== 'function') return;
@@ -72,7 +72,7 @@ function redactBindings(log: Logger): void {
   });
 }
 
-/** The logger of one request; the id is the one that the caller sees in `X-Request-Id`. */
+/** The logger of one request; the id is the caller's `X-Request-Id`. */
 export function forRequest(log: Logger, requestId: string): Logger {
   return log.child({ request_id: requestId });
 }
@@ -81,7 +81,7 @@ export type OnFault = (what: string, error: unknown) => void;
 
 const QUIET_NANOS = 10_000_000_000n;
 
-/** Reports a lasting fault once, and then only now and then: what is tried five times a second fails as often. */
+/** Reports a lasting fault once, and then only now and then: a step that runs five times a second fails as often. */
 export function quietly(onFault: OnFault, clock: Clock): OnFault {
   const reported = new Map<string, { readonly text: string; readonly at: bigint }>();
   return (what, error) => {

@@ -3,12 +3,12 @@ import { getHeapStatistics } from 'node:v8';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { timerDelay } from '../time/system-clock.js';
 
-/** The figures of the client library for the same thing, which are not shown. */
+/** The client library's own metrics of the same facts, which are not exported. */
 const SELDOM_MS = 3_600_000;
 const NANOS_PER_SECOND = 1e9;
 const QUANTILES = [50, 99, 100] as const;
 
-/** A registry of this process: its own figures, what it may use, and the delay of its event loop since the last scrape. */
+/** A registry of this process: its own metrics, its limits, and the delay of its event loop since the last scrape. */
 export function createMetrics(labels: Readonly<Record<string, string>>): Registry {
   const registry = new Registry();
   registry.setDefaultLabels(labels);
@@ -32,7 +32,7 @@ export function createMetrics(labels: Readonly<Record<string, string>>): Registr
   return registry;
 }
 
-/** Both stay as they are while the process lives. Alerts go by shares of them, so they hold whatever a deployment lets a process have. */
+/** Both are constant while the process runs. Alerts use shares of them, so they hold for any deployment's limits. */
 function tellLimits(registry: Registry): void {
   new Gauge({
     name: 'sotto_heap_limit_bytes',
@@ -46,7 +46,7 @@ function tellLimits(registry: Registry): void {
   }).set(memoryLimit());
 }
 
-/** Without a limit the kernel names none at all, or one that no machine has. */
+/** Without a limit the kernel reports none, or one that no machine has. */
 function memoryLimit(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { quietly } from './log.js';
 
-describe('faults that go on', () => {
-  it('are told at once, when they change, and again after a while', () => {
+describe('lasting faults', () => {
+  it('are reported at once, when they change, and again after a while', () => {
     let seconds = 0n;
     const told: string[] = [];
     const clock = {

@@ -3,13 +3,13 @@ const CREDENTIALS_IN_URL = /:\/\/[^\s/@]+@/g;
 const MAX_DEPTH = 8;
 const HIDDEN = '[redacted]';
 
-/** Outcome tokens are a resource of the domain, not a secret; the singular is what carries authority. */
+/** Outcome tokens are a resource of the domain, not a secret; the singular grants authority. */
 function isSecretName(name: string): boolean {
   const plain = name.toLowerCase().replaceAll(/[-_]/g, '');
   return SECRET_NAME.test(plain) && !plain.endsWith('tokens');
 }
 
-/** A copy in which nothing that bears a secret's name, and no credentials of a URL, can be read. */
+/** A copy without readable secrets, by their names, and without credentials in URLs. */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string')
     return value.includes('://') ? value.replaceAll(CREDENTIALS_IN_URL, `://${HIDDEN}@`) : value;
@@ -29,7 +29,7 @@ export function redactFields(fields: object, depth = 0): Record<string, unknown>
   );
 }
 
-/** Whatever knows how to write itself, or is written by a serializer of its own, stays as it is. */
+/** Values that can serialize themselves, or have their own serializer, stay unchanged. */
 function isPlain(value: object): boolean {
   return !('toJSON' in value) && !(value instanceof Error) && !ArrayBuffer.isView(value);
 }

@@ -1,7 +1,7 @@
 /** sysexits(3) codes: supervisors and operators tell causes apart by them. */
 export const EXIT = { usage: 64, damaged: 65, unavailable: 69, bug: 70, config: 78 } as const;
 
-/** A reason not to start that the operator can mend: shown as one line, never with a stack trace. */
+/** A reason not to start that the operator can mend: shown in one line, never with a stack trace. */
 export class StartFault extends Error {
   constructor(
     message: string,
@@ -27,12 +27,12 @@ interface CodedError {
   readonly path?: string;
 }
 
-/** Errors of Node and of Postgres; told by their shape, because they may come from another realm. */
+/** Errors of Node and of Postgres; recognised by their shape, because they may come from another realm. */
 export function isCodedError(error: unknown): error is CodedError {
   return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string';
 }
 
-/** An unknown name, a name whose server does not answer, an address of another machine, no address at all. */
+/** An unknown name, a name whose server does not reply, an address of another machine, no address. */
 export const NO_ADDRESS_OF_OURS: ReadonlySet<string> = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -64,7 +64,7 @@ const FILE_FAULTS = new Map([
   ['ESTALE', 'the file system is gone'],
 ]);
 
-/** Turns what an operator can mend into a StartFault; anything else is a bug and stays as it is. */
+/** Turns a fault that the operator can mend into a StartFault; anything else is a bug and stays unchanged. */
 export function asStartFault(error: unknown): StartFault | undefined {
   if (error instanceof StartFault) return error;
   if (!isCodedError(error)) return undefined;
@@ -75,7 +75,7 @@ export function asStartFault(error: unknown): StartFault | undefined {
   return path === undefined ? undefined : asFileFault(error, path);
 }
 
-/** Of what is written or read in pieces: such an error does not say where. */
+/** For reads and writes in pieces, whose errors do not name the file. */
 export function asFileFault(error: unknown, place: string): StartFault | undefined {
   const filing = isCodedError(error) ? FILE_FAULTS.get(error.code) : undefined;
   return filing === undefined ? undefined : new StartFault(`cannot use ${place}: ${filing}`);

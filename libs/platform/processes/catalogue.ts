@@ -1,34 +1,34 @@
 /** What a process needs before it can serve: its tables and roles, or the topics of the journals. */
 type Need = 'schema' | 'journals';
 
-/** Of all services of the product those that this release has. */
+/** The services of the product that this release has. */
 export const SERVICE_NAMES = ['auction', 'execution'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
 /**
- * One kind of process. The launcher, database roles, docker-compose.yml, the Kubernetes manifests and scrape targets are made from
- * this or checked against it: a new kind is one entry here, and an app.
+ * One kind of process. The launcher, database roles, docker-compose.yml, the Kubernetes manifests and scrape targets derive from
+ * this or are checked against it: a new kind is one entry here, and an app.
  */
 export interface ProcessKind {
-  /** In cluster.json, as the job of metrics, and as the app of pods. */
+  /** The name in cluster.json, of the metrics job, and of the app in pods. */
   readonly name: string;
-  /** `apps/<app>/main.ts` is what runs; `apps/<app>/config.ts` has its settings as `<app>Config` and `<app>Rules`. */
+  /** `apps/<app>/main.ts` runs; `apps/<app>/config.ts` exports its settings as `<app>Config` and `<app>Rules`. */
   readonly app: string;
-  /** The services that need it. Logins and the vault live with the auctions, so their processes serve all services. */
+  /** The services that need it. Logins and the vault belong to the auctions, so their processes serve all services. */
   readonly services: readonly ServiceName[];
-  /** What makes it this kind where several kinds share an app, such as SERVES of the gateway. */
+  /** The settings that make it this kind if several kinds share an app, such as SERVES of the gateway. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Whether its only process is called `name-0` and not `name`. Several are numbered anyway. */
   readonly isNumbered: boolean;
   /** Processes under `npm start`, in docker-compose.yml, and the pods in Kubernetes; 0 where it is not deployed. */
   readonly replicas: { readonly local: number; readonly compose: number; readonly kubernetes: number };
-  /** In Kubernetes, the kind in whose pod its container stands: they speak over a Unix socket. */
+  /** In Kubernetes, the kind whose pod contains its container: they use a Unix socket. */
   readonly podOf?: string;
-  /** Where the public reaches it on one machine: the first replica at `base`, each further one `step` above. */
+  /** Its public port on one machine: the first replica at `base`, each further one `step` above. */
   readonly publicPort?: { readonly base: number; readonly step: number };
-  /** As whom it logs in to the database: `<database>_<role>`. */
+  /** Its login in the database: `<database>_<role>`. */
   readonly databaseRole?: string;
-  /** On its internal listener. */
+  /** The port of its internal listener. */
   readonly paths: { readonly health: string; readonly readiness: string; readonly metrics: string };
   readonly waitsFor: readonly Need[];
   /** Kinds of a lower order stop first, equal ones together. After `withinMs` they are killed: the sum of all orders stays below ten seconds. */
@@ -136,7 +136,7 @@ export const PROCESSES = [
     app: 'practice',
     services: ['execution'],
     isNumbered: false,
-    // Its admin surface lets anybody do anything, so it stays on loopback (decision 103).
+    // Its admin endpoints accept any caller, so it stays on loopback (decision 103).
     replicas: { local: 1, compose: 0, kubernetes: 0 },
     paths: PATHS,
     waitsFor: [],
@@ -153,7 +153,7 @@ export function kindNamed<N extends ProcessKindName>(name: N): Extract<Listed, {
   return found;
 }
 
-/** What the processes of a kind are called where `count` of them run. */
+/** The names of a kind's processes if `count` of them run. */
 export function processNames({ name, isNumbered }: ProcessKind, count: number): string[] {
   if (count === 1 && !isNumbered) return [name];
   return Array.from({ length: count }, (_, index) => `${name}-${index}`);
@@ -161,7 +161,7 @@ export function processNames({ name, isNumbered }: ProcessKind, count: number): 
 
 type RoleOf<K> = K extends { readonly databaseRole?: infer R } ? Extract<R, string> : never;
 
-/** The roles by which processes log in to the database, each once. */
+/** The roles of the processes in the database, each once. */
 export function databaseRoles<K extends ProcessKind>(kinds: readonly K[]): RoleOf<K>[] {
   return [...new Set(kinds.flatMap((kind) => roleOf(kind) ?? []))];
 }

@@ -37,11 +37,11 @@ describe('loadConfig', () => {
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  it('takes a variable that is set to nothing for one that is not set', () => {
+  it('treats an empty variable as not set', () => {
     expect(loadConfig(definition, { ...complete, PORT: '' }).PORT).toBe(8080);
   });
 
-  it('names every fault, one line each, and does not show secrets', () => {
+  it('names every fault, one line each, without secrets', () => {
     expect(faultsOf({ PORT: '99999', MODE: 'x' })).toEqual([
       'PORT="99999" is wrong: it must be a whole number from 1 to 65535',
       'OWNER_URLS is not set: Base URLs of the owners',

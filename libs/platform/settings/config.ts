@@ -4,13 +4,13 @@ import { ConfigFault } from '../process/start-fault.js';
 export interface Setting<S extends z.ZodType = z.ZodType> {
   /** Parses the text of the variable. */
   readonly schema: S;
-  /** What it is for, in one line of the operator's language. */
+  /** Its purpose, in one line for operators. */
   readonly describe: string;
-  /** Text, as the variable would hold it, so that it passes through the same schema. */
+  /** Text, as in the variable, so that it passes through the same schema. */
   readonly default?: string;
-  /** Its value is shown nowhere. */
+  /** Its value is never shown. */
   readonly secret?: boolean;
-  /** Set to nothing it is wrong instead of not set: where a slip would silently choose something else. */
+  /** An empty value is an error instead of not set: a slip would silently choose something else. */
   readonly neverEmpty?: boolean;
 }
 
@@ -20,15 +20,15 @@ export type Config<D extends ConfigDefinition> = { readonly [K in keyof D]: z.ou
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Only there to infer the type of every setting. */
+/** Exists only to infer the type of every setting. */
 export function defineConfig<D extends ConfigDefinition>(definition: D): D {
   return definition;
 }
 
-/** What several settings have to agree on: one line where they do not. Asked once each of them is right by itself. */
+/** A rule across several settings: returns one line if they conflict. Called once each of them is valid by itself. */
 export type SettingsRule<D extends ConfigDefinition> = (config: Config<D>) => string | undefined;
 
-/** Parses every setting once. A variable that is set to nothing counts as not set, unless its setting is never empty. */
+/** Parses every setting once. An empty variable counts as not set, unless its setting is never empty. */
 export function loadConfig<D extends ConfigDefinition>(
   definition: D,
   env: Environment,
@@ -48,7 +48,7 @@ export function loadConfig<D extends ConfigDefinition>(
   return config;
 }
 
-/** What loading would complain about, for the launcher of the process. */
+/** The faults that loading would report, for the launcher of the process. */
 export function settingsFaults<D extends ConfigDefinition>(
   definition: D,
   env: Environment,

@@ -11,7 +11,7 @@ import { internalHost } from '../internal-server/internal-host.js';
 import { flag, integer, listOf, nonEmpty, oneOf, secret } from './setting-types.js';
 import { ConfigFault } from '../process/start-fault.js';
 
-/** What every process of a cluster understands; apps spread it into their own definition. */
+/** The settings of every process of a cluster; apps spread them into their own definition. */
 export const processSettings = defineConfig({
   INSTANCE: { schema: nonEmpty(), describe: 'Name of this process in logs and metrics', default: 'sotto' },
   LOG_LEVEL: { schema: oneOf(...LOG_LEVELS), describe: 'Least severity that is logged', default: 'info' },
@@ -58,8 +58,8 @@ export function loadConfigOrExit<D extends ConfigDefinition>(
 const LOOPBACK = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|localhost)$/;
 
 /**
- * LIMITS_FACTOR is for measuring. Whoever honours it checks for itself that no other machine can reach the addresses it listens
- * on; which settings hold them is said here.
+ * LIMITS_FACTOR is for measuring. A process that honours it checks that no other machine can reach its listeners; this names the
+ * settings with their addresses.
  */
 export function limitsHoldUnlessLoopback<Host extends string>(
   ...hosts: readonly Host[]

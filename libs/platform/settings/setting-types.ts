@@ -29,7 +29,7 @@ export function nonEmpty(): FromText<string> {
   return text.min(1, 'it must not be empty');
 }
 
-/** Keys and tokens, never shorter than what makes guessing hopeless. */
+/** Keys and tokens, long enough to make guessing hopeless. */
 export function secret(minLength: number): FromText<string> {
   return text.min(minLength, `it must have at least ${minLength} characters`);
 }
@@ -42,7 +42,7 @@ export function httpUrl(): FromText<string> {
   return text.refine((value) => isUrl(value, ['http:', 'https:']), 'it must be an http or https URL');
 }
 
-/** The driver lets the options of a URL take the place of ours, without which sessions look for names where others may have put theirs. */
+/** The driver lets options of a URL replace ours, without which sessions resolve names in schemas where others may have planted theirs. */
 export function postgresUrl(): FromText<string> {
   return text
     .refine(
@@ -68,12 +68,12 @@ export function hexKey(): FromText<string> {
   return text.regex(/^[0-9a-f]{64}$/, 'it must be 64 hexadecimal digits');
 }
 
-/** The first one makes what is new; the others are for what was made with them before. */
+/** The first one is for new data; the others are for data made with them before. */
 export function hexKeys(): FromText<readonly [string, ...string[]]> {
   return listOf(hexKey()).pipe(z.tuple([z.string()], z.string()).readonly());
 }
 
-/** As keys are used. */
+/** The bytes of the keys. */
 export function keyBytes([first, ...others]: readonly [string, ...string[]]): [Buffer, ...Buffer[]] {
   return [Buffer.from(first, 'hex'), ...others.map((hex) => Buffer.from(hex, 'hex'))];
 }
@@ -106,7 +106,7 @@ export function headerList(): FromText<Readonly<Record<string, string>>> {
   });
 }
 
-/** Undefined where it decodes to nothing, or to what no header may hold. */
+/** Undefined if it decodes to nothing, or to characters that no header may have. */
 function percentDecoded(encoded: string): string | undefined {
   try {
     const plain = decodeURIComponent(encoded);

@@ -10,12 +10,12 @@ export interface ChildSpec {
 }
 
 export interface ChildEvents {
-  /** A process runs under this pid from now on. */
+  /** From now on a process runs under this pid. */
   started(pid: number): void;
   ended(how: string, restartInMs: number): void;
 }
 
-/** A process that is to run until it is told to stop: whenever it ends, it is started again. */
+/** A process that runs until it is told to stop: whenever it ends, it is restarted. */
 export class SupervisedChild {
   private process: ChildProcess | undefined;
   private gone: Promise<void> = Promise.resolve();
@@ -37,9 +37,9 @@ export class SupervisedChild {
     const child = this.log.withDescriptor((descriptor) =>
       spawn(process.execPath, [this.spec.script], {
         env: { ...this.spec.env },
-        // A session of its own: Ctrl-C in the terminal reaches the launcher alone, which then stops us in order.
+        // A separate session: Ctrl-C in the terminal reaches the launcher alone, which then stops us in order.
         detached: true,
-        // Standard input stays open as long as the launcher lives; its end tells the child that it is alone.
+        // Standard input stays open while the launcher lives; its end tells the child that it is alone.
         stdio: ['pipe', descriptor, descriptor],
       }),
     );
@@ -58,7 +58,7 @@ export class SupervisedChild {
     if (child.pid !== undefined) this.events.started(child.pid);
   }
 
-  /** SIGTERM, and SIGKILL for what is still there after `withinMs`. */
+  /** SIGTERM, then SIGKILL after `withinMs`. */
   async stop(withinMs: number): Promise<void> {
     this.stopping = true;
     this.cancelRestart?.();
@@ -87,11 +87,11 @@ const FIRST_REPEAT_MS = 200;
 const LONGEST_MS = 5_000;
 const HEALTHY_NANOS = 60_000_000_000n;
 
-/** How long to wait before the next start: not at all for the first, then doubling; a healthy minute makes it forget. */
+/** The wait before the next start: none at first, then doubling; a healthy minute resets it. */
 export class BackOff {
   private failures = 0;
 
-  /** `ranNanos`: how long the process that has just ended had been running. */
+  /** `ranNanos`: how long the ended process had been running. */
   next(ranNanos: bigint): number {
     if (ranNanos >= HEALTHY_NANOS) this.failures = 0;
     const wait = this.failures === 0 ? 0 : Math.min(LONGEST_MS, FIRST_REPEAT_MS * 2 ** (this.failures - 1));

@@ -23,8 +23,8 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-describe('a log that has become long', () => {
-  it('is turned over while its writer goes on', async () => {
+describe('a long log', () => {
+  it('is rotated while its writer continues', async () => {
     await log.start();
     appendFileSync(file, `${'a'.repeat(MOST_BYTES)}\nb\n`);
     await log.readOn();
@@ -34,7 +34,7 @@ describe('a log that has become long', () => {
     expect(told.slice(1)).toEqual(['b', 'c']);
   });
 
-  it('leaves no more behind than it may be long, however much came at once', async () => {
+  it('leaves a file of at most the maximum size, however much was written at once', async () => {
     await log.start();
     appendFileSync(file, `${'a'.repeat(50 * MOST_BYTES)}\nthe end\n`);
     await log.readOn();
@@ -43,7 +43,7 @@ describe('a log that has become long', () => {
     expect([former.length, former.slice(-9)]).toEqual([MOST_BYTES, '\nthe end\n']);
   });
 
-  it('is turned over before anybody writes to it again', async () => {
+  it('is rotated before the next process writes to it', async () => {
     appendFileSync(file, 'a'.repeat(MOST_BYTES + 1));
     await log.start();
     expect([existsSync(file), statSync(`${file}.1`).size]).toEqual([false, MOST_BYTES + 1]);

@@ -5,13 +5,13 @@ import { isCodedError } from '../process/start-fault.js';
 
 const POLL_MS = 1_000;
 const TURN_OVER_BYTES = 64 * 1024 * 1024;
-/** Read at most in one go; the rest stays in the file. */
+/** The most to read at once; the rest stays in the file. */
 const CHUNK_BYTES = 256 * 1024;
 const LOUD = new Set(['warn', 'error', 'fatal']);
 
 /**
- * The log of a child: the child writes to the file itself, so neither depends on the other's speed or life. We read after it
- * and pass on what an operator should see.
+ * The log of a child. The child writes to the file itself, so neither depends on the other's speed or life. We read it and pass on
+ * what an operator should see.
  */
 export class LogFile {
   private position = 0;
@@ -32,7 +32,7 @@ export class LogFile {
     this.timer = setInterval(() => void this.readOn(), POLL_MS).unref();
   }
 
-  /** For a child's standard output. A log that cannot be opened is no reason not to run; its lines are lost. */
+  /** For a child's standard output. A log that cannot be opened must not prevent the start; its lines are lost. */
   withDescriptor<T>(use: (descriptor: number | 'ignore') => T): T {
     const descriptor = this.open();
     try {
@@ -51,7 +51,7 @@ export class LogFile {
     }
   }
 
-  /** Reads to the end of what is there now. */
+  /** Reads to the present end. */
   readOn(): Promise<void> {
     this.reading = this.reading.then(() => this.read()).catch(() => undefined);
     return this.reading;
@@ -82,7 +82,7 @@ export class LogFile {
     return `${this.path}.1`;
   }
 
-  /** Of a flood its end is kept. The writer appends, so cutting the file under its feet is safe; what it writes in between is lost. */
+  /** Keeps the end of a flood. The writer appends, so truncating the file meanwhile is safe; lines written in between are lost. */
   private async turnOver(size: number): Promise<void> {
     const end = createReadStream(this.path, { start: size - this.turnOverBytes, end: size - 1 });
     await pipeline(end, createWriteStream(this.former, { mode: 0o600 }));
@@ -116,10 +116,10 @@ interface LogLine {
   readonly err?: { readonly message?: unknown };
 }
 
-/** The body of a stack trace and its end: its first line has said what the matter is. */
+/** The body of a stack trace and its end: its first line has named the fault. */
 const TRACE = /^(\s|[\]}]|Node\.js v)/;
 
-/** Warnings and worse in short; what is not a log line at all comes from Node itself and is shown as it is. */
+/** Warnings and worse in short; other text comes from Node itself and is shown unchanged. */
 export function summarise(line: string): string | undefined {
   if (line === '' || TRACE.test(line)) return undefined;
   let parsed: LogLine;

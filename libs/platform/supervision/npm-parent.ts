@@ -3,12 +3,12 @@ import { repeat, type Clock } from '../time/clock.js';
 import type { Environment } from '../settings/config.js';
 
 const POLL_MILLIS = 1_000;
-/** What runs the scripts of a package.json, and the shell that it may leave in between, which names what it runs. */
+/** What runs the scripts of a package.json, and the shell that it may leave in between, which names the script. */
 const RUNNER = /\b(?:npm|pnpm|yarn|bun|node)\b/;
 
 /**
- * npm that is killed outright passes nothing on, but leaves what it has started with another parent. That may happen before this
- * process has looked for the first time: then its parent is not one that runs scripts.
+ * A killed npm passes nothing on, but its children get another parent. That may happen before this process first checks: then its
+ * parent is not one that runs scripts.
  */
 export function handleNpmEnd(script: string, env: Environment, clock: Clock, whenGone: () => void): void {
   if (env.npm_lifecycle_event !== script) return;
@@ -24,7 +24,7 @@ function runsScripts(pid: number): boolean {
   try {
     return RUNNER.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
   } catch {
-    // No such folder on this system. The first process adopts what is left behind.
+    // No such folder on this system. The first process adopts orphans.
     return pid !== 1;
   }
 }

@@ -6,8 +6,8 @@ import { spawn } from 'node:child_process';
 const PATIENCE_S = 8;
 
 /**
- * Every process of this run has some seconds to notice by itself that we were killed, and what is left (stuck, or stopped by a
- * signal) is killed. The cluster file must not go on saying that all is well: where it cannot be written, it goes.
+ * If we are killed, every process of this run has some seconds to notice by itself; then those that are stuck or stopped by a signal
+ * are killed. The cluster file must not keep saying that all is well: if it cannot be written, it is deleted.
  */
 const SCRIPT = `
 marker=$1
@@ -29,7 +29,7 @@ export interface OrphanReaper {
   dismiss(): void;
 }
 
-/** Only Linux shows environments; elsewhere the processes' own watch on their launcher has to do. */
+/** Only Linux shows environments; elsewhere the processes watch their launcher themselves. */
 export function startOrphanReaper(marker: ClusterMarker, clusterFile: string): OrphanReaper {
   return { dismiss: startWatcher('sotto-orphan-reaper', SCRIPT, [markerText(marker), clusterFile]) };
 }
@@ -37,8 +37,8 @@ export function startOrphanReaper(marker: ClusterMarker, clusterFile: string): O
 const POLL_MS = 50;
 
 /**
- * Ends what an earlier launcher left behind. The caller holds the folder's lock, so these processes have no launcher any more
- * and are stopping by themselves; they only get no longer than `patienceMs` for it.
+ * Ends the processes of an earlier launcher. The caller holds the folder's lock, so they have no launcher any more and are stopping
+ * by themselves; this only limits their time to `patienceMs`.
  */
 export async function endLeftovers(marker: ClusterMarker, clock: Clock, patienceMs: number): Promise<number> {
   const found = await processesOf(marker);
@@ -51,12 +51,12 @@ export async function endLeftovers(marker: ClusterMarker, clock: Clock, patience
   return found.length;
 }
 
-/** A line means that all is over and nothing is to be done; the end of the pipe without one means that we were killed. */
+/** A line means that nothing is to be done; the end of the pipe without one means that we were killed. */
 const WAIT = 'read -r line && exit 0\n';
 
 /**
- * A shell that waits on a pipe from us and does what `script` says when we were killed. It is no child that dies with us: it leads
- * its own group and holds no folder. Returns what to call when it is not needed any more.
+ * A shell that waits on a pipe from us and runs `script` if we are killed. It does not die with us: it leads its own group and holds
+ * no folder. Returns what to call when it is no longer needed.
  */
 export function startWatcher(name: string, script: string, args: readonly string[]): () => void {
   const shell = spawn('/bin/sh', ['-c', WAIT + script, name, ...args], {

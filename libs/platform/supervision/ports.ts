@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import { randomInt } from 'node:crypto';
 
 /**
- * Below the range from which the kernel takes the local ports of outgoing connections (32768 and up): a port from there could
- * be taken while its process restarts, or a client that keeps knocking on it could even connect to itself.
+ * Below the kernel's range for local ports of outgoing connections (32768 and up): such a port could be taken while its process
+ * restarts, or a client that keeps connecting to it could even reach itself.
  */
 const FIRST = 20_000;
 const LAST = 31_999;
@@ -13,7 +13,7 @@ export async function isPortFree(port: number, host: string): Promise<boolean> {
   return (await whyNotListen(port, host)) === undefined;
 }
 
-/** The error that listening there would meet, if any. */
+/** The error of listening there, if any. */
 export async function whyNotListen(port: number, host: string): Promise<Error | undefined> {
   const server = createServer();
   return new Promise((resolve) => {
@@ -37,38 +37,38 @@ export async function pickPorts(count: number, avoid: readonly number[] = []): P
   return found;
 }
 
-/** The first of so many free ports that follow each other. */
+/** The first of so many consecutive free ports. */
 export async function pickPortRange(count: number): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const first = randomInt(FIRST, LAST + 2 - count);
-    const claims: Claim[] = [];
-    while (claims.length < count) {
-      const claim = await take(first + claims.length);
-      if (claim === undefined) break;
-      claims.push(claim);
+    const reservations: PortReservation[] = [];
+    while (reservations.length < count) {
+      const reservation = await take(first + reservations.length);
+      if (reservation === undefined) break;
+      reservations.push(reservation);
     }
-    if (claims.length === count) return first;
-    for (const claim of claims) claim.giveUp();
+    if (reservations.length === count) return first;
+    for (const reservation of reservations) reservation.giveUp();
   }
   throw new Error(`no ${count} free ports in a row between ${FIRST} and ${LAST}`);
 }
 
-interface Claim {
+interface PortReservation {
   giveUp(): void;
 }
 
-async function take(port: number): Promise<Claim | undefined> {
-  const claim = await claimed(port);
-  if (claim === undefined || (await isPortFree(port, '127.0.0.1'))) return claim;
-  claim.giveUp();
+async function take(port: number): Promise<PortReservation | undefined> {
+  const reservation = await reserved(port);
+  if (reservation === undefined || (await isPortFree(port, '127.0.0.1'))) return reservation;
+  reservation.giveUp();
   return undefined;
 }
 
 /**
- * Between picking a port and listening on it others may pick, too: several clusters start at a time where tests run. A name in the
- * abstract namespace of Linux says that the port is spoken for; the kernel forgets it with this process.
+ * Between picking a port and listening on it other pickers may pick it: tests start several clusters at once. A name in Linux's
+ * abstract namespace reserves the port; the kernel forgets it with this process.
  */
-function claimed(port: number): Promise<Claim | undefined> {
+function reserved(port: number): Promise<PortReservation | undefined> {
   if (process.platform !== 'linux') return Promise.resolve({ giveUp: () => undefined });
   const server = createServer().unref();
   return new Promise((resolve) => {

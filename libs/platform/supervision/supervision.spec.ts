@@ -20,7 +20,7 @@ describe('BackOff', () => {
   });
 });
 
-describe('what the terminal shows of a log', () => {
+describe('the lines of a log in the terminal', () => {
   it.each([
     ['{"level":"info","msg":"x"}', undefined],
     ['{"level":"warn","msg":"slow"}', 'warn slow'],

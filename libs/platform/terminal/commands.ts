@@ -2,11 +2,11 @@ import { EXIT, StartFault } from '../process/start-fault.js';
 
 export interface OptionDeclaration {
   readonly type: 'string' | 'boolean';
-  /** It may stand several times. */
+  /** Whether it may be repeated. */
   readonly multiple?: true;
-  /** What stands for its value in help. */
+  /** The name of its value in help. */
   readonly value?: string;
-  /** Its value where it is not given. */
+  /** The value if it is absent. */
   readonly default?: string;
   readonly text: string;
 }
@@ -29,14 +29,14 @@ export interface CommandDeclaration {
   readonly examples?: readonly string[];
 }
 
-/** Commands on one subject, with what their help has in common. */
+/** Commands on one subject, with shared help. */
 export interface CommandArea<C extends CommandDeclaration = CommandDeclaration> {
   readonly name: string;
   readonly commands: readonly C[];
   readonly notes: readonly string[];
 }
 
-/** What was typed, taken apart. */
+/** The parsed command line. */
 export interface ParsedCall<C extends CommandDeclaration = CommandDeclaration> {
   readonly command: C;
   readonly operands: readonly string[];
@@ -54,7 +54,7 @@ export const OUTPUT_OPTION = {
 
 export type OptionValue = string | boolean | readonly (string | boolean)[];
 
-/** Options by name. What is not given has its default, if it has one. */
+/** Options by name. A missing option has its default, if any. */
 export class GivenOptions {
   constructor(
     private readonly values: ReadonlyMap<string, OptionValue>,
@@ -66,7 +66,7 @@ export class GivenOptions {
     return typeof value === 'string' ? value : this.declared[name]?.default;
   }
 
-  /** Undefined where it does not stand once. */
+  /** Undefined unless it is given once. */
   texts(name: string): readonly string[] | undefined {
     const value = this.values.get(name);
     return Array.isArray(value) ? value.map(String) : undefined;
@@ -77,7 +77,7 @@ export class GivenOptions {
   }
 }
 
-/** What was typed is no call. `about` is what `--help` is to be asked about; empty where no command is known. */
+/** The command line is no valid call. `about` is the subject for `--help`; empty if no command is known. */
 export class UsageFault extends StartFault {
   constructor(
     message: string,

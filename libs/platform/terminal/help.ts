@@ -2,7 +2,7 @@ import type { CommandArea, CommandDeclaration, OptionTable } from './commands.js
 
 const HELP_LINE: readonly [string, string] = ['--help', 'this text'];
 
-/** All commands of an area, each in a line. */
+/** All commands of an area, one line each. */
 export function overview({ commands, notes }: CommandArea, call: string): string {
   const [only] = commands;
   if (commands.length === 1 && only?.name === '') return helpWith(only, { notes }, call);

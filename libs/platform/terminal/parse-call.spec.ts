@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { OUTPUT_OPTION, UsageFault, type CommandArea } from './commands.js';
 import { parseCall } from './parse-call.js';
 
-/** A shop with two counters: all that an area of commands has to declare. */
+/** A shop with two counters: everything that an area of commands has to declare. */
 const SHOP = {
   name: 'shop',
   commands: [
@@ -71,7 +71,7 @@ describe('a call', () => {
 });
 
 describe('help', () => {
-  it('is made of what is declared, for an area and for one command', () => {
+  it('is made from the declaration, for an area and for one command', () => {
     const all = parseCall(SHOP, ['--help'], 'run shop');
     expect(all).toEqual({
       help: expect.stringMatching(/Usage: run shop <command>[^]* sell <item> \[buyer\] {2}sells/),

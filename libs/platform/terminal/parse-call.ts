@@ -12,7 +12,7 @@ import { helpWith, overview } from './help.js';
 
 const HELP = { type: 'boolean', short: 'h' } as const;
 
-/** Options may stand anywhere. What is typed and means nothing is a fault, never ignored. */
+/** Options may be anywhere. Unknown input is a fault, never ignored. */
 export function parseCall<C extends CommandDeclaration>(
   area: CommandArea<C>,
   args: readonly string[],
@@ -67,12 +67,12 @@ function typed({ commands }: CommandArea, args: readonly string[]): Typed {
     return { values: new Map(Object.entries(values)), positionals };
   } catch (error) {
     if (!isCodedError(error)) throw error;
-    // After the first sentence Node gives advice on positional arguments, which helps no caller here.
+    // After the first sentence Node gives advice on positional arguments, which does not apply here.
     throw new UsageFault(error.message.split('. ', 1).join());
   }
 }
 
-/** Names what there is instead, such as `halts` to anyone who types `halt list`. */
+/** Names the existing commands, such as `halts` to anyone who types `halt list`. */
 function unknown(area: CommandArea, positionals: readonly string[]): string {
   const names = area.commands.map(({ name }) => name);
   if (names.every((name) => !name.includes(' '))) return `expected one of ${names.join(', ')}`;
@@ -103,7 +103,7 @@ function checkOperands(command: CommandDeclaration, operands: readonly string[],
     throw new UsageFault(`${name}: what is ${JSON.stringify(repeatable(extra))}?`, command.name);
 }
 
-/** A URL may have a password in it, and stands after --url alone. */
+/** A URL may contain a password, so it is given with --url only. */
 export function repeatable(word: string): string {
   return word.includes('://') ? 'URL without --url' : word;
 }
@@ -118,7 +118,7 @@ class RepeatedOption extends Error {
   }
 }
 
-/** As `parseArgs` reads them, but each option once, unless it may stand several times. */
+/** As `parseArgs` reads them, but each option once, unless it may be repeated. */
 function parseCommandLine<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
   const parsed = parseArgs<T>(config);
   const { tokens = [] } = parseArgs({ ...config, tokens: true });

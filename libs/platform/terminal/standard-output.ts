@@ -8,12 +8,12 @@ const DESCRIPTOR = 1;
 const NAME = 'standard output';
 const [, script = ''] = process.argv;
 const program = { name: path.basename(script, path.extname(script)) };
-/** What `| head` does. */
+/** The effect of `| head`. */
 const READER_LEFT: ReadonlySet<string> = new Set(['EPIPE', 'ECONNRESET']);
 
 /**
- * Prints results whole or ends the program with a fault: a console ignores a full disk, and a stream a file that took only the
- * beginning of a text. A reader of a pipe that leaves is no fault.
+ * Prints results whole or ends the program with a fault: a console ignores a full disk, and a stream a file that took only a part of
+ * a text. A reader of a pipe that leaves is no fault.
  */
 export function print(line: string): void {
   const text = `${line}\n`;
@@ -33,7 +33,7 @@ export async function printed(text: string): Promise<boolean> {
   return true;
 }
 
-/** For a log. Its lines must not end the work that they tell of: that they are lost is for the end. */
+/** For a log. Losing its lines must not end the work; the loss is reported at the end. */
 export class PrintedLog {
   private fault: StartFault | undefined;
 
@@ -51,7 +51,7 @@ export class PrintedLog {
   }
 }
 
-/** Of a program with several tools, which of them cannot say what it has to. */
+/** In a program with several tools, names the one that cannot print. */
 export function speakAs(name: string): void {
   program.name = name;
 }

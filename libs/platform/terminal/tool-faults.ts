@@ -2,22 +2,22 @@ import { mention } from './standard-error.js';
 import { asStartFault } from '../process/start-fault.js';
 import { visible, visibleJson } from './visible-text.js';
 
-/** Also of arguments that mean nothing: a fault in them is told as they seem to want it. */
+/** Also for invalid arguments: a fault in them is reported in the form that they seem to request. */
 export function wantsJson(args: readonly string[]): boolean {
   return args.some((arg) => arg === 'json' || arg === '--output=json');
 }
 
 export interface ToolFault {
   readonly message: string;
-  /** Where there are several, each in a line of its own. */
+  /** Several faults, one line each. */
   readonly faults?: readonly string[];
-  /** Where people find out more. */
+  /** Where to read more. */
   readonly hint?: string;
-  /** What programs are told beside the message. */
+  /** Fields for programs beside the message. */
   readonly told?: object;
 }
 
-/** On standard error, where also lines about the work under way stand: the fault is the last, for programs a document as results are. */
+/** On standard error, after lines about the work: the fault is the last, and for programs it is a document like results. */
 export function tellFault(
   tool: string,
   args: readonly string[],
@@ -27,7 +27,7 @@ export function tellFault(
   else mention(`${tool}: ${faults.map(visible).join('\n')}${hint}`);
 }
 
-/** For programs in which little can go wrong that the operator can mend. Resolves with the exit code. */
+/** For programs with few faults that the operator can mend. Resolves with the exit code. */
 export async function codeOf(tool: string, work: () => Promise<number>): Promise<number> {
   try {
     return await work();

@@ -1,12 +1,12 @@
-/** What a terminal acts on instead of showing it: controls, separators of lines, and what turns the direction of the text around it. */
+/** Characters that a terminal obeys instead of showing: controls, line separators, and changes of text direction. */
 const ACTS = /[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
-/** Of what JSON leaves as it is. */
+/** The same among the characters that JSON does not escape. */
 const LEFT_BY_JSON = /[\u007F-\u009F\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g;
 const HEX = 16;
 const JSON_DIGITS = 4;
 
 /**
- * A line, or a field of one, for people: what others have written may be anything, and must neither hide nor forge what stands beside it.
+ * A line, or a field of one, for people: text from others may be anything, and must neither hide nor forge its neighbours.
  */
 export function visible(text: string): string {
   return text.replace(ACTS, (character) => `\\u{${hexOf(character)}}`);
@@ -24,7 +24,7 @@ function hexOf(character: string): string {
   return character.charCodeAt(0).toString(HEX);
 }
 
-/** Text as one word of a shell, so that a command can be pasted as it is printed. */
+/** Text as one word of a shell, so that a printed command can be pasted. */
 export function shellWord(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,7 +1,7 @@
-/** Undoes a timer; calling it twice, or after the timer ran, does nothing. */
+/** Cancels a timer; calling it twice, or after the timer ran, does nothing. */
 export type Cancel = () => void;
 
-/** The only way to learn or to wait for the time. Production has one adapter, the simulator another. */
+/** The only way to read or wait for the time. Production has one adapter, the simulator another. */
 export interface Clock {
   /** Wall time in nanoseconds since 1970; may jump when the machine's clock is set. */
   epochNanos(): bigint;
@@ -10,8 +10,8 @@ export interface Clock {
   /** Runs `action` once, not before `millis` have passed. A pending timer does not keep the process alive. */
   after(millis: number, action: () => void): Cancel;
   /**
-   * How long to wait with what is done about every `millis`, so that all of that kind comes together and a process with nothing to do is
-   * woken up seldom. Without it everything keeps times of its own.
+   * How long to wait for work that repeats about every `millis`, so that all such work runs together and an idle process rarely wakes
+   * up. Without it each kind keeps its own times.
    */
   untilNext?(millis: number): number;
 }
@@ -45,7 +45,7 @@ export function untilNext(clock: Clock, millis: number): number {
   return clock.untilNext?.(millis) ?? millis;
 }
 
-/** Lets everything run that the event loop already has to do. */
+/** Runs everything that the event loop has to do already. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

@@ -4,7 +4,7 @@ import { PacedPoll } from './paced-poll.js';
 
 const PACE = { busyMillis: 10, idleMillis: 100 };
 
-/** Keeps the one timer that there is, and runs it when told. */
+/** Holds the only timer, and runs it when told. */
 class OneTimer implements Clock {
   wait = 0;
   private action: (() => void) | undefined;
@@ -57,7 +57,7 @@ async function untilIdle(): Promise<void> {
   expect(clock.wait).toBe(PACE.idleMillis);
 }
 
-it('looks often while it is wanted, and seldom some looks after it was', async () => {
+it('polls often while it is wanted, and seldom some polls after that', async () => {
   for (let look = 0; look < 30; look += 1) {
     looks.wanted();
     await clock.run();
@@ -69,7 +69,7 @@ it('looks often while it is wanted, and seldom some looks after it was', async (
   expect(clock.wait).toBe(PACE.idleMillis);
 });
 
-it('looks at once, and once, for those who come after an idle while', async () => {
+it('polls at once, and once, for callers after an idle time', async () => {
   await untilIdle();
   const before = looked;
   looks.wanted();
@@ -79,7 +79,7 @@ it('looks at once, and once, for those who come after an idle while', async () =
   expect([looked, clock.wait]).toEqual([before + 1, PACE.busyMillis]);
 });
 
-it('looks no more when it is stopped, even if somebody wants it to', async () => {
+it('stops polling when it is stopped, even if a caller wants a poll', async () => {
   await untilIdle();
   const before = looked;
   looks.stop();

@@ -12,7 +12,7 @@ const LINGER = 10;
 
 /**
  * Polls often while a caller relies on the result, and seldom while none does. The first call after an idle time polls at once; the
- * caller tells by the age of the result whether it still counts. The poll handles its own failures.
+ * caller checks the age of the result. The poll handles its own failures.
  */
 export class PacedPoll {
   private cancel: Cancel = () => undefined;

@@ -39,7 +39,7 @@ async function pass(millis: number): Promise<void> {
   await nextTurn();
 }
 
-it('is none until there is one, and then as old as its question', async () => {
+it('is absent at first, and then as old as its question', async () => {
   await pass(3_000);
   expect([kept.value, kept.isCurrent(60_000)]).toEqual([undefined, false]);
   expect(kept.ageSeconds).toBeGreaterThanOrEqual(3);
@@ -49,7 +49,7 @@ it('is none until there is one, and then as old as its question', async () => {
   expect(kept.isCurrent(60_000)).toBe(true);
 });
 
-it('is kept while nobody answers, and grows older; one question waits at a time', async () => {
+it('is kept without a reply, and grows older; one question waits at a time', async () => {
   kept.start();
   await eventually(() => expect(kept.value).toBe('first'));
   answer = () => new Promise(() => undefined);
@@ -60,7 +60,7 @@ it('is kept while nobody answers, and grows older; one question waits at a time'
   expect([kept.isCurrent(5_000), kept.isCurrent(60_000)]).toEqual([false, true]);
 });
 
-it('is asked for anew when a question has waited for too long, and is current again when that is answered', async () => {
+it('is requested again if a question has waited too long, and is current again after its reply', async () => {
   answer = () => new Promise(() => undefined);
   kept.start();
   await nextTurn();
@@ -71,7 +71,7 @@ it('is asked for anew when a question has waited for too long, and is current ag
   await eventually(() => expect([kept.value, kept.isCurrent(5_000)]).toEqual(['second', true]));
 });
 
-it('is not current behind a question that failed, and is kept', async () => {
+it('is kept but not current after a failed question', async () => {
   kept.start();
   await eventually(() => expect(kept.value).toBe('first'));
   answer = () => Promise.reject(new Error('away'));
@@ -80,7 +80,7 @@ it('is not current behind a question that failed, and is kept', async () => {
   expect([kept.value, kept.isCurrent(60_000)]).toEqual(['first', false]);
 });
 
-it('is asked for no more when it is stopped', async () => {
+it('is not requested again once it is stopped', async () => {
   kept.start();
   await eventually(() => expect(kept.value).toBe('first'));
   kept.stop();

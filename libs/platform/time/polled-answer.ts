@@ -4,7 +4,7 @@ export interface Asking<T> {
   readonly clock: Clock;
   readonly question: () => Promise<T>;
   readonly everyMillis: number;
-  /** What has not been answered by then is given up and asked anew. */
+  /** A question without a reply by then is given up and asked again. */
   readonly withinMillis: number;
   readonly onFault?: (error: unknown) => void;
 }
@@ -13,12 +13,12 @@ const NANOS_PER_SECOND = 1e9;
 const MILLIS_PER_SECOND = 1_000;
 
 /**
- * The last answer to a question that is polled, for callers that must not wait for the next. It is kept whatever becomes of later
- * questions: its age says what it is worth.
+ * The last answer to a polled question, for callers that must not wait for the next. It is kept whatever happens to later questions:
+ * its age tells its value.
  */
 export class PolledAnswer<T> {
   private answer: { readonly value: T } | undefined;
-  /** Since when the answer is what is known; before the first, since when there is none. */
+  /** The time of the present answer; before the first, since when there is none. */
   private since: bigint;
   private hasFailed = false;
   private stopped = false;
@@ -28,7 +28,7 @@ export class PolledAnswer<T> {
     this.since = asking.clock.monotonicNanos();
   }
 
-  /** The first question is asked at once; one at a time. */
+  /** Asks the first question at once; one at a time. */
   start(): void {
     void this.ask().then(() => {
       if (this.stopped) return;
@@ -48,12 +48,12 @@ export class PolledAnswer<T> {
     return this.answer?.value;
   }
 
-  /** How long ago what is known was asked for. */
+  /** The age of the answer. */
   get ageSeconds(): number {
     return Number(this.asking.clock.monotonicNanos() - this.since) / NANOS_PER_SECOND;
   }
 
-  /** Whether the last question that is over was answered, and that not too long ago. */
+  /** Whether the last finished question was answered, and recently enough. */
   isCurrent(maxAgeMillis: number): boolean {
     return this.answer !== undefined && !this.hasFailed && this.ageSeconds * MILLIS_PER_SECOND < maxAgeMillis;
   }

@@ -8,7 +8,7 @@ it.each([
   [250, 250],
   [1_000, 1_000],
   [5_000, 1_000],
-])('what is done every %i ms is done at multiples of %i', (millis, beat) => {
+])('work that repeats every %i ms runs at multiples of %i', (millis, beat) => {
   const before = performance.now();
   const wait = clock.untilNext(millis);
   const after = performance.now();
@@ -19,7 +19,7 @@ it.each([
   expect(after + wait).toBeGreaterThanOrEqual(multiple - 0.001);
 });
 
-it('knows by how much its timers were late', async () => {
+it('knows the delay of its timers', async () => {
   timerDelay.reset();
   await new Promise<void>((resolve) => {
     clock.after(5, resolve);
@@ -29,7 +29,7 @@ it('knows by how much its timers were late', async () => {
   expect(timerDelay.max).toBeGreaterThan(50_000_000);
 });
 
-it('does not take for late what was overdue when it was asked for', async () => {
+it('does not count a timer as late that was overdue when it was set', async () => {
   timerDelay.reset();
   await new Promise<void>((resolve) => {
     clock.after(-3_600_000, resolve);

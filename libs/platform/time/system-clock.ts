@@ -2,18 +2,18 @@ import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import { createHistogram } from 'node:perf_hooks';
 import type { Cancel, Clock } from './clock.js';
 
-/** Past this the anchor is taken anew, so that a clock set by an operator or NTP is followed. */
+/** Past this the anchor is renewed, to follow a clock that an operator or NTP sets. */
 const MAX_DRIFT_NANOS = 1_000_000n;
 const MAX_TIMER_MILLIS = 2_147_483_647;
-/** What is done less often than this keeps to it all the same, so that it comes together with the rest. */
+/** Work with a longer period uses this period's beat, so that it runs together with the rest. */
 const BEAT_MILLIS = 1_000;
 
-/** By how many nanoseconds timers of this process came late. A monitor with a timer of its own would wake up a process that rests. */
+/** The delay of this process's timers in nanoseconds. A monitor with its own timer would wake up an idle process. */
 export const timerDelay = createHistogram();
 
 /**
- * Wall time with nanosecond steps: the millisecond clock says where we are, the monotonic clock fills in the digits
- * below it and keeps successive readings apart.
+ * Wall time with nanosecond steps: the millisecond clock gives the position, the monotonic clock fills in the digits below it and
+ * keeps successive readings apart.
  */
 export class SystemClock implements Clock {
   private anchorEpoch = BigInt(Date.now()) * NANOS_PER_MILLI;
@@ -43,7 +43,7 @@ export class SystemClock implements Clock {
 
   after(millis: number, action: () => void): Cancel {
     const wait = Math.min(Math.max(0, millis), MAX_TIMER_MILLIS);
-    // What was overdue when it was asked for is not late by that.
+    // A timer that was overdue when it was set is not late by that.
     const due = performance.now() + wait;
     const timer = setTimeout(() => {
       timerDelay.record(Math.max(1, Math.round((performance.now() - due) * Number(NANOS_PER_MILLI))));

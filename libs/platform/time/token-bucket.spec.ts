@@ -61,7 +61,7 @@ describe('token bucket', () => {
     expect(available(rule, refused.state, 0n)).toBe(4);
   });
 
-  it('never accepts more than the burst and what time has brought, in any stretch', () => {
+  it('never accepts more than the burst and the refill, over any period', () => {
     fc.assert(
       fc.property(rules, gaps, (rule, schedule) => {
         let now = 0n;
@@ -87,7 +87,7 @@ describe('token bucket', () => {
     );
   });
 
-  it('never refuses who keeps to the rate', () => {
+  it('never refuses a caller that keeps to the rate', () => {
     fc.assert(
       fc.property(
         rules,
@@ -119,7 +119,7 @@ describe('token bucket', () => {
     );
   });
 
-  it('mints nothing when the clock goes back and comes forward again', () => {
+  it('adds nothing when the clock goes back and forward again', () => {
     fc.assert(
       fc.property(
         rules,
@@ -133,12 +133,12 @@ describe('token bucket', () => {
     );
   });
 
-  it('charges nobody for a clock that goes back', () => {
+  it('charges nothing when the clock goes back', () => {
     const rule = perSecond(2, 4);
     expect(accepted(rule, fullBucket(rule, 100n * SECOND), Array<bigint>(5).fill(0n))).toBe(4);
   });
 
-  it('tells whole tokens, never more than the burst', () => {
+  it('reports whole tokens, never more than the burst', () => {
     const rule = perSecond(2, 4);
     const { state } = take(rule, fullBucket(rule, 0n), 4, 0n);
     expect(

@@ -8,8 +8,8 @@ export interface BucketRule {
 }
 
 /**
- * `level` counts in parts of a token: `perNanos` of them make one, so that no moment's gain is ever rounded. `at` is a reading
- * of a clock in nanoseconds.
+ * `level` counts in parts of a token: `perNanos` of them make one, so that no moment's gain is ever rounded. `at` is a clock reading
+ * in nanoseconds.
  */
 export interface BucketState {
   readonly level: bigint;
@@ -42,7 +42,7 @@ export function take(rule: BucketRule, state: BucketState, count: number, now: b
   return { taken: true, state: { level: refilled.level - price, at: refilled.at } };
 }
 
-/** Gives `count` back that were taken; never more than the bucket can hold. */
+/** Returns `count` taken tokens; never more than the bucket can hold. */
 export function putBack(rule: BucketRule, state: BucketState, count: number, now: bigint): BucketState {
   const refilled = refill(rule, state, now);
   return { level: atMostFull(rule, refilled.level + BigInt(count) * rule.perNanos), at: refilled.at };
@@ -53,7 +53,7 @@ export function available(rule: BucketRule, state: BucketState, now: bigint): nu
   return Number(refill(rule, state, now).level / rule.perNanos);
 }
 
-/** A clock that goes back mints nothing, and nothing is minted twice when it comes forward again. */
+/** A clock that goes back adds nothing, and nothing is added twice when it comes forward again. */
 function refill(rule: BucketRule, state: BucketState, now: bigint): BucketState {
   if (now <= state.at) return state;
   return { level: atMostFull(rule, state.level + (now - state.at) * rule.tokens), at: now };

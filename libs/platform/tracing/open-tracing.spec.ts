@@ -59,7 +59,7 @@ describe('without a collector', () => {
 });
 
 describe('with a collector', () => {
-  it('what is logged in the course of a span names its trace, and secrets stay hidden', async () => {
+  it('log lines within a span name its trace, and secrets stay hidden', async () => {
     const { tracing, log } = await open({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
     lines.length = 0;
     const span = tracing.root('root', 'server')!;
@@ -77,7 +77,7 @@ describe('with a collector', () => {
     await stops[0]?.();
   });
 
-  it('stopping brings out what there is, and what was shown and counted is right', async () => {
+  it('stopping sends the pending spans, and the metrics are right', async () => {
     const { tracing } = await open({
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abc, X-Tenant=a=b',
@@ -110,7 +110,7 @@ describe('the settings', () => {
     expect(faults.join()).not.toContain('a-secret');
   });
 
-  it.each(['0', '1', '0.05', '.5', '1.0'])('take %s for a share', (value) => {
+  it.each(['0', '1', '0.05', '.5', '1.0'])('accept %s as a share', (value) => {
     const { OTEL_TRACES_SAMPLER_ARG: share } = loadConfig(tracingSettings, {
       OTEL_TRACES_SAMPLER_ARG: value,
     });

@@ -18,17 +18,17 @@ export interface TracingParts {
 
 export interface OpenedTracing {
   readonly tracing: Tracing;
-  /** Its lines name the trace in whose course they are written. */
+  /** Its lines name the current trace. */
   readonly log: Logger;
 }
 
 const EXPORT_WITHIN_MILLIS = 3_000;
-/** Within what the launcher gives the quickest of its processes to stop, with everything else that those have to do. */
+/** Within the launcher's shortest time for a process to stop, with everything else that it has to do. */
 const FLUSH_MILLIS = 500;
 
 /**
- * To be opened first, so that it is closed last. The packages of OpenTelemetry are loaded only where traces are wanted: nobody
- * else pays for them, in memory or at the start.
+ * Opened first, so that it is closed last. The packages of OpenTelemetry are loaded only if traces are wanted, so other processes
+ * pay nothing for them, in memory or at the start.
  */
 export async function openTracing(app: string, parts: TracingParts): Promise<OpenedTracing> {
   const { config, log, registry, scope, clock } = parts;

@@ -3,7 +3,7 @@ import { SpanStatusCode, type HrTime, type Span as OtelSpan } from '@opentelemet
 import type { Clock } from '../time/clock.js';
 import type { Span, SpanFacts } from './tracing.js';
 
-/** Names of OpenTelemetry's conventions where there are some. */
+/** The names of OpenTelemetry's conventions, if there are any. */
 const ATTRIBUTES: Readonly<Record<keyof SpanFacts, string>> = {
   method: 'http.request.method',
   route: 'http.route',
@@ -25,7 +25,7 @@ export interface SpanInstant {
   readonly monotonic: bigint;
 }
 
-/** The SDK's own clock has milliseconds; most of what is done here takes less. */
+/** The SDK's own clock has milliseconds; most of our work takes less. */
 export function hrTimeOf(epochNanos: bigint): HrTime {
   return [Number(epochNanos / NANOS_PER_SECOND), Number(epochNanos % NANOS_PER_SECOND)];
 }
@@ -57,17 +57,17 @@ export class OtlpSpan implements Span {
 
   set(facts: SpanFacts): void {
     for (const [name, value] of Object.entries(facts) as [string, string | number | undefined][]) {
-      // Types are gone at run time: what is not on the list stays out.
+      // Types are gone at run time: anything not on the list stays out.
       if (value !== undefined && isFact(name)) this.span.setAttribute(ATTRIBUTES[name], value);
     }
-    // A refusal is an answer like any other; what is ours to mend is an error.
+    // A refusal is an ordinary reply; only a fault of ours is an error.
     if (facts.status !== undefined && facts.status >= FIRST_FAULT) {
       this.span.setStatus({ code: SpanStatusCode.ERROR });
     }
   }
 
   end(): void {
-    // How long it took, also where the wall clock has been set meanwhile.
+    // The duration stays right even if the wall clock was set meanwhile.
     this.span.end(hrTimeOf(this.begun.epoch + this.clock.monotonicNanos() - this.begun.monotonic));
   }
 }

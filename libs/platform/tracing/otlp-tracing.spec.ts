@@ -41,7 +41,7 @@ async function told(tracing: OtlpTracing): Promise<readonly ReceivedSpan[]> {
 }
 
 describe('a trace', () => {
-  it('is what begins in the course of its first span, however late, and over waits', async () => {
+  it('includes everything that begins within its first span, however late, and after waits', async () => {
     const tracing = opened();
     const root = tracing.root('root', 'server')!;
     await tracing.within(root, async () => {
@@ -68,7 +68,7 @@ describe('a trace', () => {
     expect(first.to - first.from).toBeGreaterThan(1_000_000n);
   });
 
-  it('has no part that begins when it has ended', () => {
+  it('has no part that begins after its end', () => {
     const tracing = opened();
     const root = tracing.root('root', 'server')!;
     tracing.within(root, () => {
@@ -88,16 +88,16 @@ describe('a trace', () => {
 
   it.each([
     ['nothing', undefined],
-    ['something else than text', 7],
-    ['one that is not traced', `00-${TRACE}-${PARENT}-00`],
-    ['one of another version', `01-${TRACE}-${PARENT}-01`],
-    ['no trace at all', `00-${'0'.repeat(32)}-${PARENT}-01`],
-    ['more than one', `00-${TRACE}-${PARENT}-01\n00-${TRACE}-${PARENT}-01`],
+    ['a value that is no text', 7],
+    ['an unsampled trace', `00-${TRACE}-${PARENT}-00`],
+    ['another version', `01-${TRACE}-${PARENT}-01`],
+    ['an empty trace id', `00-${'0'.repeat(32)}-${PARENT}-01`],
+    ['two headers', `00-${TRACE}-${PARENT}-01\n00-${TRACE}-${PARENT}-01`],
   ])('is not continued from %s', (_what, traceparent) => {
     expect(opened().continued('there', traceparent)).toBeUndefined();
   });
 
-  it('is begun for the share of requests that is asked for', () => {
+  it('begins for the configured share of requests', () => {
     const count = (share: number): number => {
       const tracing = opened({ share });
       return Array.from({ length: 2_000 }, () => tracing.root('root', 'server')).filter(
@@ -109,12 +109,12 @@ describe('a trace', () => {
     expect(count(0.25)).toBeLessThan(600);
   });
 
-  it('is continued whatever the share: that was decided where it began', () => {
+  it('is continued whatever the share, which was decided at its start', () => {
     expect(opened({ share: 0 }).continued('there', `00-${TRACE}-${PARENT}-01`)).toBeDefined();
   });
 });
 
-describe('what a span says', () => {
+describe('the content of a span', () => {
   it('has the names of the conventions, and is an error only from 500 on', async () => {
     const tracing = opened();
     const refused = tracing.root('refused', 'server')!;
@@ -144,7 +144,7 @@ describe('what a span says', () => {
     ]);
   });
 
-  it('is on the list, or is not said', async () => {
+  it('is limited to the list', async () => {
     const tracing = opened();
     const span = tracing.root('root', 'server')!;
     const careless = { shard: 1, account: 'a-secret', toString: 'another', price_atoms: 410_000 };
@@ -154,7 +154,7 @@ describe('what a span says', () => {
     expect(receiver.bodies.join('')).not.toMatch(/a-secret|another|410000/);
   });
 
-  it('comes from a process that has a name', async () => {
+  it('names its process', async () => {
     const tracing = opened();
     tracing.root('root', 'server')?.end();
     expect((await told(tracing))[0]?.process).toBe('test-0');
@@ -167,7 +167,7 @@ describe('a collector', () => {
     for (let made = 0; made < count; made += 1) tracing.root('root', 'server')?.end();
   };
 
-  it('gets batches of at most 512, soon and without being asked, on the path of traces', async () => {
+  it('receives batches of at most 512, soon and by itself, on the path of traces', async () => {
     const tracing = opened({ endpoint: `${receiver.url}/otlp/` });
     spansOf(tracing, 1_300);
     await eventually(() => expect(tracing.batches.exported).toBe(1_300));
@@ -177,11 +177,11 @@ describe('a collector', () => {
     expect(tracing.batches.dropped).toBe(0);
   });
 
-  it('that does not answer costs the spans that do not fit, and a bounded wait at the end', async () => {
+  it('that does not reply loses the spans that do not fit, and delays the end by a bounded time', async () => {
     receiver.mood = 'hangs';
     const tracing = opened();
     spansOf(tracing, 10_000);
-    // One batch is on its way, 4,096 spans wait for it, and the others are gone.
+    // One batch is in flight, 4,096 spans wait, and the others are dropped.
     expect(tracing.batches.dropped).toBe(10_000 - 512 - 4_096);
     const began = performance.now();
     await tracing.batches.stop(300);
@@ -189,7 +189,7 @@ describe('a collector', () => {
     expect(tracing.batches.dropped).toBe(10_000 - 512);
   });
 
-  it('whose answer never ends is left, and the next batch is brought to it anew', async () => {
+  it('whose reply never ends is disconnected, and gets the next batch on a new connection', async () => {
     receiver.mood = 'drips';
     const tracing = opened({ exportWithinMillis: 300 });
     spansOf(tracing, 1);
@@ -201,7 +201,7 @@ describe('a collector', () => {
     expect(receiver.isDripping).toBe(false);
   });
 
-  it('is nothing that an exporter at fault could take the process along for', async () => {
+  it('cannot end the process through a faulty exporter', async () => {
     const exporter = {
       export: () => {
         throw new Error('a fault of a package');
@@ -220,7 +220,7 @@ describe('a collector', () => {
     expect([batches.dropped, faults.map((error) => error?.message)]).toEqual([1, ['a fault of a package']]);
   });
 
-  it('that refuses costs the spans, is named once, and is forgiven', async () => {
+  it('that refuses loses the spans, is logged once, and may recover', async () => {
     receiver.mood = 'refuses';
     const tracing = opened();
     for (const round of [1, 2]) {

@@ -25,7 +25,7 @@ export interface OtlpOptions {
   readonly share: number;
   readonly service: string;
   readonly instance: string;
-  /** A batch that is not taken by then is dropped; until then others wait for it. */
+  /** A batch that is not accepted by then is dropped; meanwhile others wait. */
   readonly exportWithinMillis: number;
   readonly clock: Clock;
   readonly onFault: (error: Error | undefined) => void;
@@ -34,7 +34,7 @@ export interface OtlpOptions {
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/;
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
 
-/** Spans by OpenTelemetry's own SDK. Nothing of it is registered globally, so no package begins spans that we do not know of. */
+/** Spans by OpenTelemetry's own SDK. Nothing is registered globally, so no package begins spans that we do not know of. */
 export class OtlpTracing implements Tracing {
   readonly batches: SpanBatches;
   private readonly tracer: Tracer;
@@ -54,7 +54,7 @@ export class OtlpTracing implements Tracing {
     this.batches = new SpanBatches({
       exporter,
       clock: options.clock,
-      // The exporter waits for silence to last so long: a collector that goes on answering without end is never silent.
+      // The exporter's timeout counts silence: a collector that sends without end is never silent.
       patienceMillis: 2 * options.exportWithinMillis,
       giveUp: () => agent.destroy(),
       onFault: options.onFault,
@@ -74,7 +74,7 @@ export class OtlpTracing implements Tracing {
 
   get current(): Span | undefined {
     const span = this.contexts.getStore();
-    // What outlives its request, a timer or a connection, is no part of it.
+    // Anything that outlives its request, such as a timer or a connection, is no part of it.
     return span?.isOpen === true ? span : undefined;
   }
 

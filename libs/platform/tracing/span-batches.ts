@@ -2,7 +2,7 @@ import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
 import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
 import { pause, type Cancel, type Clock } from '../time/clock.js';
 
-/** Some megabytes at most, whatever becomes of the collector. */
+/** Some megabytes at most, whatever happens to the collector. */
 const MOST_WAITING = 4_096;
 const BATCH = 512;
 const EVERY_MILLIS = 1_000;
@@ -10,17 +10,17 @@ const EVERY_MILLIS = 1_000;
 export interface SpanBatchesPorts {
   readonly exporter: SpanExporter;
   readonly clock: Clock;
-  /** For so long one export may last, whatever the exporter itself does about it. */
+  /** The limit of one export, whatever the exporter itself does. */
   readonly patienceMillis: number;
-  /** Ends the export that is under way: it comes back as failed. */
+  /** Ends the running export, which then counts as failed. */
   readonly giveUp: () => void;
-  /** Told once for each outage of the collector. */
+  /** Called once for each outage of the collector. */
   readonly onFault: (error: Error | undefined) => void;
 }
 
 /**
- * Spans on their way to the collector: in batches, one at a time, and never more than a bounded number in memory. What does not
- * fit, or cannot be brought there, is dropped and counted: a trace is worth nobody's waiting.
+ * Sends spans to the collector in batches, one at a time, with a bounded number in memory. Spans that do not fit or cannot be sent
+ * are dropped and counted: no request ever waits for a trace.
  */
 export class SpanBatches implements SpanProcessor {
   exported = 0;
@@ -34,7 +34,7 @@ export class SpanBatches implements SpanProcessor {
   constructor(private readonly ports: SpanBatchesPorts) {}
 
   onStart(): void {
-    // Only what has ended is worth telling.
+    // Only ended spans are sent.
   }
 
   onEnd(span: ReadableSpan): void {
@@ -59,7 +59,7 @@ export class SpanBatches implements SpanProcessor {
     return this.ports.exporter.shutdown();
   }
 
-  /** What can be brought out in the time is; the rest dies with the process. */
+  /** Sends what it can within the time; the rest is lost with the process. */
   async stop(withinMillis: number): Promise<void> {
     await Promise.race([this.forceFlush(), pause(this.ports.clock, withinMillis)]);
     this.stopped = true;
@@ -81,7 +81,7 @@ export class SpanBatches implements SpanProcessor {
     });
   }
 
-  /** Whatever the exporter does: a fault of it must not become one of the process. */
+  /** Whatever the exporter does: its fault must not become one of the process. */
   private async send(batch: ReadableSpan[]): Promise<ExportResult> {
     const { clock, exporter, patienceMillis, giveUp } = this.ports;
     const cancel = clock.after(patienceMillis, giveUp);

@@ -2,31 +2,31 @@ import { defineConfig } from '../settings/config.js';
 import { headerList, httpUrl, share } from '../settings/setting-types.js';
 
 /**
- * All that a span may say of itself. The list is closed: whoever reads traces is not thereby one who may know accounts, auctions,
- * prices or tokens, so there is no place for them here, and nothing gets into a trace by the way.
+ * All attributes of a span. The list is closed: readers of traces need not be allowed to know accounts, auctions, prices or tokens,
+ * so there are no attributes for them, and none can get in by accident.
  */
 export interface SpanFacts {
   readonly method?: string | undefined;
   /** The template of a path, never the path. */
   readonly route?: string;
   readonly status?: number;
-  /** An error code of the documented ones. */
+  /** A documented error code. */
   readonly code?: string | undefined;
-  /** The one of `X-Request-Id`, by which support finds the trace and the journal has the event. */
+  /** The `X-Request-Id`, by which support finds the trace and the journal has the event. */
   readonly requestId?: string;
   readonly operation?: string;
   readonly shard?: number;
-  /** Of an append to the journal, which many commands share. */
+  /** For an append to the journal, which many commands share. */
   readonly records?: number;
   readonly firstSequence?: number;
   readonly attempt?: number;
   readonly outcome?: string;
 }
 
-/** One stretch of the work on one request, in one process. */
+/** One part of the work on one request, in one process. */
 export interface Span {
   readonly traceId: string;
-  /** What another process of ours continues the trace by (W3C Trace Context). */
+  /** How another process of ours continues the trace (W3C Trace Context). */
   readonly traceparent: string;
   rename(name: string): void;
   set(facts: SpanFacts): void;
@@ -34,29 +34,29 @@ export interface Span {
 }
 
 /**
- * Where spans begin. Each `undefined` stands for a request that is not traced; then nothing else is made for it either, so callers
- * spell out facts only behind `span?.`.
+ * Begins spans. `undefined` means that the request is not traced; then nothing else is built for it either, so callers compute
+ * attributes only after `span?.`.
  */
 export interface Tracing {
-  /** The span in whose course this is called, unless that has ended. */
+  /** The current span, unless it has ended. */
   readonly current: Span | undefined;
-  /** The first span of a trace. Here alone it is decided, by lot, whether a request is traced. */
+  /** The first span of a trace. Only here it is decided, at random, whether a request is traced. */
   root(name: string, kind: 'server' | 'internal'): Span | undefined;
-  /** Goes on with what another process of ours has begun, if that is one and is traced. */
+  /** Continues the span of another process of ours, if the header is valid and traced. */
   continued(name: string, traceparent: unknown): Span | undefined;
   /** A part of `parent`, which is the current span unless it is given. */
   child(name: string, kind: 'client' | 'internal', parent?: Span): Span | undefined;
-  /** Everything that begins in the course of `work`, however late, finds `span` as the current one. */
+  /** Makes `span` the current one for everything that begins within `work`, however late. */
   within<T>(span: Span, work: () => T): T;
 }
 
-/** What a span is to say of how the work ended. */
+/** The attributes that describe the outcome of the work. */
 export interface OutcomeFacts<T> {
   readonly done?: (result: T) => SpanFacts;
   readonly failed?: (error: unknown) => SpanFacts;
 }
 
-/** Does the work, then sets what came of it on the span and ends it. */
+/** Runs the work, then sets its outcome on the span and ends it. */
 export async function inSpan<T>(
   span: Span,
   work: () => T | Promise<T>,
@@ -74,7 +74,7 @@ export async function inSpan<T>(
   }
 }
 
-/** What every process has unless it is told where traces go: it keeps nothing and makes nothing. */
+/** The default of every process without a collector: it keeps nothing and makes nothing. */
 export const noTracing: Tracing = {
   current: undefined,
   root: () => undefined,
@@ -83,7 +83,7 @@ export const noTracing: Tracing = {
   within: (_span, work) => work(),
 };
 
-/** Of every process through which commands go; the names are those that OpenTelemetry has given them. */
+/** For every process that handles commands; the names are OpenTelemetry's. */
 export const tracingSettings = defineConfig({
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     schema: httpUrl().optional(),
