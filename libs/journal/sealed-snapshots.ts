@@ -34,7 +34,7 @@ export interface TrustedSnapshot {
   readonly content: Buffer;
 }
 
-interface Standing extends JournalHead {
+interface SnapshotPosition extends JournalHead {
   readonly shard: number;
   readonly formatVersion: number;
 }
@@ -97,7 +97,7 @@ export class SealedSnapshots {
   /** One for each key. Only the content, which comes last, has a space or a line feed, so no two snapshots look alike. */
   private async sealOf(
     keys: readonly KeyObject[],
-    { formatVersion, shard, epoch, sequence, hash }: Standing,
+    { formatVersion, shard, epoch, sequence, hash }: SnapshotPosition,
     content: Buffer,
   ): Promise<Buffer[]> {
     const seals = keys.map((key) => createHmac('sha256', key));

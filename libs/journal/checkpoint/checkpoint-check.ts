@@ -2,7 +2,7 @@ import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import type { JournalReader } from '../journal.js';
 import type { LocatedHead } from '../kafka/log-cursor.js';
-import type { Standing } from '../kafka/shard-log.js';
+import type { KnownRecordState } from '../kafka/shard-log.js';
 import type { Checkpoint } from './checkpoint-table.js';
 
 /** After a topic's leader changes, brokers may briefly not know its latest records. */
@@ -37,7 +37,7 @@ export async function checkRecord(checked: CheckedTopic, known: Checkpoint): Pro
 
 /** Resolves if the record is at the offset at which it was seen; reading begins after it. */
 export async function checkOffset(
-  checked: CheckedTopic & { readonly begin: (known: LocatedHead) => Promise<Standing> },
+  checked: CheckedTopic & { readonly begin: (known: LocatedHead) => Promise<KnownRecordState> },
   known: LocatedHead,
 ): Promise<void> {
   await look(checked, known, () => checked.begin(known));
@@ -46,7 +46,7 @@ export async function checkOffset(
 async function look(
   { shard, topic, reader, clock }: CheckedTopic,
   { sequence }: Checkpoint,
-  question: () => Promise<Standing>,
+  question: () => Promise<KnownRecordState>,
 ): Promise<void> {
   for (let waited = 0; ; waited += LOOK_MILLIS) {
     const standing = await question();

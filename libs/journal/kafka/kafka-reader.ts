@@ -1,7 +1,7 @@
 import type { BareReader, JournalEntry, UncheckedRecord } from '../journal.js';
 import { JournalCorrupt, JournalUnreadable, messageOf } from '../journal-errors.js';
 import type { JournalFamily } from '../journal-id.js';
-import type { KnownRecord, Standing } from './shard-log.js';
+import type { KnownRecord, KnownRecordState } from './shard-log.js';
 import { ShardFollower } from './shard-follower.js';
 import type { TopicLog } from './topic-log.js';
 
@@ -19,7 +19,7 @@ export class KafkaJournalReader implements BareReader {
   constructor(private readonly ports: KafkaReaderPorts) {}
 
   /** Whether the shard's topic has a record at its known position. A reader that has not read yet begins after it. */
-  begin(shard: number, known: KnownRecord): Promise<Standing> {
+  begin(shard: number, known: KnownRecord): Promise<KnownRecordState> {
     return orUnreadable(shard, () => this.follower(shard).begin(known));
   }
 

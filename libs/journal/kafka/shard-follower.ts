@@ -5,7 +5,7 @@ import type { LogPosition } from './log-cursor.js';
 import { PositionFinder } from './position-finder.js';
 import { decodeRecord } from './record-format.js';
 import { RecentEntries } from './recent-entries.js';
-import { ShardLog, type KnownRecord, type Standing } from './shard-log.js';
+import { ShardLog, type KnownRecord, type KnownRecordState } from './shard-log.js';
 import { TopicMissing, type LogMessage, type TopicLog } from './topic-log.js';
 
 const PAGE = 2_048;
@@ -71,7 +71,7 @@ export class ShardFollower {
   }
 
   /** Whether a record is at its known position. A follower that has read nothing begins there, and checks everything after it. */
-  async begin(known: KnownRecord): Promise<Standing> {
+  async begin(known: KnownRecord): Promise<KnownRecordState> {
     const position = await this.reading.find(known);
     if (typeof position === 'string') return position;
     this.tail ??= position;

@@ -15,7 +15,7 @@ import {
 } from './topic-log.js';
 
 /** What is found at a record's known position. `nothing` may come from a broker that does not know it yet. */
-export type Standing = 'known' | 'other' | 'nothing';
+export type KnownRecordState = 'known' | 'other' | 'nothing';
 
 export interface KnownRecord {
   readonly offset: number;
@@ -222,13 +222,17 @@ export class ShardLog implements ShardTopic {
     return offset === undefined || (await this.standing({ offset, hash, sequence })) === 'known';
   }
 
-  async standing(known: KnownRecord): Promise<Standing> {
+  async standing(known: KnownRecord): Promise<KnownRecordState> {
     const found = await this.find(known);
     return typeof found === 'string' ? found : 'known';
   }
 
   /** The position after the record, if it is there. */
-  async find({ offset, hash, sequence }: KnownRecord): Promise<LogPosition | Exclude<Standing, 'known'>> {
+  async find({
+    offset,
+    hash,
+    sequence,
+  }: KnownRecord): Promise<LogPosition | Exclude<KnownRecordState, 'known'>> {
     try {
       const [message] = await this.log.fetch(offset, MIN_FETCH_BYTES);
       if (message === undefined) return 'nothing';

@@ -22,7 +22,7 @@ export interface Comparison extends Agreement {
 
 /** The maximum that a reader accepts. */
 export type Pages = Pick<JournalReader, 'read'>;
-type Tell = (alike: number) => void;
+type ProgressListener = (alike: number) => void;
 
 const PAGE = 2_000;
 
@@ -31,7 +31,7 @@ export async function compareShard(
   shard: number,
   one: Pages,
   other: Pages,
-  tell?: Tell,
+  tell?: ProgressListener,
   after = 0,
 ): Promise<Comparison> {
   const agreement = await agree(shard, one, other, tell, after);
@@ -46,7 +46,7 @@ export async function agree(
   shard: number,
   one: Pages,
   other: Pages,
-  tell: Tell = () => undefined,
+  tell: ProgressListener = () => undefined,
   after = 0,
 ): Promise<Agreement> {
   let alike = after;

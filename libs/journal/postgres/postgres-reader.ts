@@ -96,7 +96,7 @@ export class PostgresJournalReader implements BareReader {
 
   private async copy(copy: RecordCopy): Promise<void> {
     try {
-      // Its types let the pool pass any submittable through. The reply is a promise of the end.
+      // By its types the pool returns the submittable itself; in fact it returns a promise of its end.
       const end: unknown = this.pool.query(copy);
       await end;
       copy.check();

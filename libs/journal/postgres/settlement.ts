@@ -60,7 +60,7 @@ export async function settle(
   );
 }
 
-interface Looking extends Pick<SettlementPorts, 'family'> {
+interface SettlementCheck extends Pick<SettlementPorts, 'family'> {
   readonly session: Session;
   readonly remaining: () => number;
 }
@@ -70,7 +70,7 @@ interface Looking extends Pick<SettlementPorts, 'family'> {
  * our own commit.
  */
 async function look(
-  { session, family, remaining }: Looking,
+  { session, family, remaining }: SettlementCheck,
   records: readonly JournalEntry[],
   lost: Error,
 ): Promise<void> {

@@ -46,7 +46,7 @@ const FINAL_REFUSALS: ReadonlySet<string> = new Set([
   'CLUSTER_AUTHORIZATION_FAILED',
 ]);
 /**
- * With these errors a broker has not touched its log, and a retry may help. "Not leader" is not among them: a leader that is
+ * With these errors a broker has not touched its log. "Not leader" is not among them: a leader that is
  * deposed while it waits for its followers says the same, and they may have the batch.
  */
 const REFUSALS: ReadonlySet<string> = new Set(['NOT_ENOUGH_REPLICAS', ...FINAL_REFUSALS]);
