@@ -215,7 +215,9 @@ export class ExecutorCalls {
 
   transferReport(request: Request<'transfer_report'>): Promise<LinkReply> {
     const entry = this.ports.users.entryOf(request.user_id);
-    return this.run((at) => this.heard(transferEvents(entry, request, at)));
+    return this.run((at) =>
+      mayGoOn(entry, request) ? this.heard(transferEvents(entry, request, at)) : refused(NOT_ANY_MORE),
+    );
   }
 
   health({ health }: Request<'venue_health'>): LinkReply {
@@ -308,6 +310,13 @@ function splitFills(report: TaskReport): { own: ObservedFill[]; others: Observed
   if (!('fills' in report)) return { own: [], others: [] };
   const isOwn = ({ exchange_order_id: id }: ObservedFill): boolean => id === report.order.exchange_order_id;
   return { own: report.fills.filter(isOwn), others: report.fills.filter((fill) => !isOwn(fill)) };
+}
+
+/** It is sent under one reference alone: whoever comes second with another one must not send it. */
+function mayGoOn(entry: UserEntry, { transfer_id, step, reference }: Request<'transfer_report'>): boolean {
+  const transfer = entry.head.holdings.transfers.get(transfer_id);
+  if (step !== 'sent' || transfer?.status === 'PENDING') return true;
+  return transfer?.status === 'IN_TRANSIT' && transfer.reference === (reference ?? transfer_id);
 }
 
 function transferEvents(

@@ -152,13 +152,13 @@ describe('an account', () => {
     const other = await session.live.ask<'transfer'>({ ...transfer, client_request_id: 'move-2' });
     expect(other.code).toBe('INSUFFICIENT_BALANCE');
     const task = await session.executor.task('transfer');
-    await session.live.ask({
-      op: 'transfer_report',
-      user_id: session.user_id,
-      transfer_id,
-      step: 'sent',
-      reference: 'r-1',
-    });
+    const sent = async (reference: string): Promise<number> => {
+      const step = { op: 'transfer_report', user_id: session.user_id, transfer_id, step: 'sent' } as const;
+      return (await session.live.ask({ ...step, reference })).status;
+    };
+    expect(await sent('r-1')).toBe(200);
+    // The answer may have been lost; but nobody else may send it under a reference of its own.
+    expect([await sent('r-1'), await sent('r-2')]).toEqual([200, 409]);
     await session.live.ask({
       op: 'transfer_report',
       user_id: session.user_id,
@@ -166,6 +166,7 @@ describe('an account', () => {
       step: 'completed',
       reference: 'r-1',
     });
+    expect(await sent('r-1')).toBe(409);
     await session.executor.told(task.task_id);
     await session.live.ask(balances(40n * ONE));
     await session.live.ask(balances(40n * ONE));

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
 import { CellSession, REQUEST } from '#libs/testing/cells/cell-session.js';
 import type { WantedTerms } from '#libs/testing/cells/orders.js';
+import { nextTurn } from '#libs/platform/time/clock.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { HeldKeys } from '#libs/testing/execution/held-keys.js';
@@ -208,9 +209,16 @@ it('many cancels go to the venue together, and where the answer is lost each ord
 });
 
 it('an executor that has been stopped takes nothing more, and the next one has the order at once', async () => {
+  await becomes(await submit(), { status: 'open' });
   await executor.stop();
-  const order_id = await submit();
-  expect((await session.executor.task('submit')).terms.order_id).toBe(order_id);
+  const order_id = await submit({ price: 300_000n });
+  // Whoever waited for something to do has it by now.
+  await nextTurn();
+  await nextTurn();
+  const given = await session.executor.claim();
+  expect(given).toContainEqual(
+    expect.objectContaining({ kind: 'submit', terms: expect.objectContaining({ order_id }) }),
+  );
 });
 
 it('takes up its work after a restart of the cell, in the middle of everything', async () => {

@@ -38,7 +38,11 @@ export class TransferTasks {
     }
     if (task.reference === undefined) await this.accounts.needVault(task.venue);
     const reference = task.reference ?? account.transferReference(transfer_id);
-    if (task.reference === undefined && !(await this.step(cell, task, { step: 'sent', reference }))) return;
+    if (task.reference === undefined && !(await this.step(cell, task, { step: 'sent', reference }))) {
+      // It goes on under another reference, and the cell looks at it again.
+      await cell.report(task.task_id, { report: { what: 'returned' } });
+      return;
+    }
     for (let tries = 1; ; tries += 1) {
       const outcome = await account.transfer({ asset, amount, direction, reference });
       if (outcome === 'done') return this.end(cell, task, { step: 'completed', reference });
