@@ -202,7 +202,7 @@ it('many cancels go to the venue together, and where the answer is lost each ord
   expect(body).toMatchObject({ requested: 6, failed: [] });
   for (const id of ids) await becomes(id, { status: 'cancelled', terminal_reason: 'CANCEL_ALL' });
   const asked = (await session.live.journaled()).flatMap((event) =>
-    'call' in event && event.call?.operation === 'cancel' ? [event.call.request_sha256] : [],
+    'call' in event && event.call.operation === 'cancel' ? [event.call.request_sha256] : [],
   );
   // One request for all of them, and each of them has it in its history.
   expect([asked.length, new Set(asked).size]).toEqual([6, 1]);

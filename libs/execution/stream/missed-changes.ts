@@ -48,7 +48,9 @@ export class MissedChanges {
       const remembered = fold.since(from);
       if (remembered !== undefined) {
         if (!this.tellAll(remembered)) continue;
-        for (const subscription of behind) subscriptions.goLive(subscription, fold.position);
+        // The past may reach further than what this gateway has heard of the journal so far.
+        for (const subscription of behind)
+          subscriptions.goLive(subscription, Math.max(subscription.position, fold.position));
         return true;
       }
       if (!(await this.tellPast(from))) return isStopped();

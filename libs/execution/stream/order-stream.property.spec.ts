@@ -20,7 +20,7 @@ import type { SocketConnection, SocketPorts } from './connection/socket-ports.js
 import type { StreamCaller } from './ports.js';
 import { resumePoints } from './resume-point.js';
 import { SOCKET_LIMITS } from './socket-limits.js';
-import { JournalUserEvents } from './user-events.js';
+import { JournalUserEvents, type UserEvents } from './user-events.js';
 import { UserFolds } from './user-folds.js';
 
 const USERS = ['ada', 'bob'] as const;
@@ -126,14 +126,8 @@ class World {
       ...{ at: this.now(), user_id, order_id },
       terms: {
         ...{ order_id, user_id, origin: 'sotto', client_order_id: order_id, venue, market_id: 'M' },
-        ...{
-          outcome: 'Yes',
-          outcome_index: 0,
-          side: 'buy',
-          kind: 'limit',
-          time_in_force: 'GTC',
-          post_only: false,
-        },
+        ...{ outcome: 'Yes', outcome_index: 0, side: 'buy', kind: 'limit' },
+        ...{ time_in_force: 'GTC', post_only: false },
         ...{ quantity: 4_000_000n, price: 500_000n, requested: { quantity: 4_000_000n, price: 500_000n } },
         ...{
           bound: 500_000n,
@@ -287,11 +281,21 @@ class Gateway {
   readonly feed: CellFeed;
   private readonly ports: SocketPorts;
 
-  constructor(private readonly world: World) {
+  constructor(
+    private readonly world: World,
+    beforePast: () => Promise<void> = () => Promise.resolve(),
+  ) {
     const { clock, store } = world;
     const onFault = (error: unknown): void => void this.faults.push(error);
     this.feed = new CellFeed({ reader: store, clock, cells: 1, onFailure: onFault });
-    const events = new JournalUserEvents(store, 1e6);
+    const journaled = new JournalUserEvents(store, 1e6);
+    const events: UserEvents = {
+      ofOrder: (...asked) => journaled.ofOrder(...asked),
+      after: async (...asked) => {
+        await beforePast();
+        return journaled.after(...asked);
+      },
+    };
     const own = { clock, limits: LIMITS, onFault, events };
     const folds = new UserFolds({
       ...{ ...own, feed: this.feed, cellOf: () => 0 },
@@ -459,4 +463,34 @@ jest.setTimeout(120_000);
 
 it('whatever happens and however often it comes back, a client sees every version once and in order, fills first, seq dense', async () => {
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 80 }), play), { numRuns: 300 });
+});
+
+it('a gateway that tells the past further than it has heard of the journal tells none of it again', async () => {
+  const clock = new SteppedClock();
+  const world = new World(clock);
+  await world.accept('ada', 'venue_b');
+  const early = new Gateway(world);
+  // Begun afresh: while it looks for what was missed, more happens that it has not heard of.
+  let more = 3;
+  const late = new Gateway(world, async () => {
+    if (more-- > 0) await world.change(0, 'AMEND');
+  });
+  await early.feed.start();
+  const client = new Client(world);
+  await client.connect(early);
+  await client.say('subscribe', { channel: 'orders' });
+  await client.read(12);
+  client.disconnect();
+  for (const change of CHANGES.slice(0, 4)) await world.change(0, change);
+  await late.feed.start();
+  await client.connect(late);
+  await client.read(12);
+  await late.takeIn();
+  await world.change(0, 'STALL');
+  await late.takeIn();
+  while (await client.read(1));
+  for (const { known } of client.heard.values())
+    expect(known.get('o0')).toBe(world.orders.get('o0')?.version);
+  expect(more).toBeLessThan(3);
+  for (const gateway of [early, late]) await gateway.feed.stop();
 });
