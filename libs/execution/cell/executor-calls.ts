@@ -9,6 +9,7 @@ import type { TaskKind } from '../rules/decide/seen.js';
 import type { CellEvent, HoldingEvent } from '../rules/events.js';
 import type { OrderState } from '../rules/order.js';
 import { orderOf } from '../rules/user.js';
+import type { VenueId } from '../rules/venues.js';
 import { BalanceCheck } from './balance-check.js';
 import {
   answer,
@@ -46,6 +47,10 @@ export interface ExecutorCallPorts {
 const RECALLS = 5;
 
 const NO_LONGER = { what: 'doubtful', reason: 'told by one that no longer has the task' } as const;
+const STILL_IN_USE = refusal(
+  'VALIDATION_INVALID_PARAMETER',
+  'Orders or shares are in the account that is linked: cancel and sell them before another account takes its place.',
+);
 const NOT_ANY_MORE = refusal('COMMAND_EXPIRED', 'The order is not to be sent any more.');
 
 /** What the executor asks and tells. */
@@ -203,9 +208,19 @@ export class ExecutorCalls {
     return reply;
   }
 
+  mayLink({ user_id, venue, account }: Request<'may_link'>): Promise<LinkReply> {
+    const entry = this.ports.users.entryOf(user_id);
+    return this.run(() =>
+      isLeft(entry, venue, account)
+        ? { events: [], reply: () => answer('may_link', {}) }
+        : refused(STILL_IN_USE),
+    );
+  }
+
   link({ user_id, venue, account }: Request<'link_account'>): Promise<LinkReply> {
     const entry = this.ports.users.entryOf(user_id);
     return this.run((at) => {
+      if (!isLeft(entry, venue, account)) return refused(STILL_IN_USE);
       const known = entry.head.holdings.links.get(venue);
       const isSame = known?.account === account;
       const events: HoldingEvent[] = isSame ? [] : [{ type: 'VENUE_LINKED', at, user_id, venue, account }];
@@ -291,6 +306,16 @@ function amendIn(task_id: string): { amend_id?: string } {
 }
 
 /** That something was refused or is absent says nothing of an attempt that came later. */
+/** No other account is linked, or nothing of ours is left there: orders and shares are found again by the account that they are in. */
+function isLeft({ head: { live, holdings } }: UserEntry, venue: VenueId, account: string): boolean {
+  const linked = holdings.links.get(venue);
+  if (linked === undefined || linked.account === account) return true;
+  return (
+    ![...live.values()].some(({ terms }) => terms.venue === venue) &&
+    ![...holdings.positions.values()].some((held) => held.venue === venue && held.quantity > 0n)
+  );
+}
+
 function isOfThisAttempt(order: OrderState, task_id: string, { what }: TaskReport): boolean {
   if (what === 'placed' || what === 'cancelled' || what === 'amended') return true;
   const { kind, attempt } = readTaskId(task_id);

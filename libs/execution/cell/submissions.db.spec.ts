@@ -47,3 +47,16 @@ it('an order that its executor gives back unsent is handed out again, begun or n
   await session.executor.report(third, { what: 'returned' });
   expect(await session.orderOf(order_id)).toMatchObject({ status: 'cancelled', terminal_reason: 'USER' });
 });
+
+it('credentials of another account are not taken while an order is in the one that is linked', async () => {
+  const order_id = await session.submit();
+  const { live, user_id } = session;
+  const other = { user_id, venue: 'venue_b', account: 'another' } as const;
+  expect((await live.ask({ op: 'may_link', ...other })).status).toBe(400);
+  expect((await live.ask({ op: 'link_account', ...other })).status).toBe(400);
+  expect((await live.ask({ op: 'may_link', ...other, account: 'account-b' })).status).toBe(200);
+  await session.cancel(order_id);
+  expect(await session.orderOf(order_id)).toMatchObject({ status: 'cancelled' });
+  expect((await live.ask({ op: 'may_link', ...other })).status).toBe(200);
+  expect((await live.ask({ op: 'link_account', ...other })).status).toBe(200);
+});

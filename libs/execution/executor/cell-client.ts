@@ -96,6 +96,12 @@ export class CellClient {
     bodyOf(await this.ask({ op: 'venue_health', health }));
   }
 
+  async mayLink(account: Asked<'may_link'>): Promise<boolean> {
+    const { status } = await this.ask({ op: 'may_link', ...account });
+    if (status >= NO_ANSWER) throw new CellUnavailable(`the cell answered with ${status}`);
+    return status === 200;
+  }
+
   /** The reply as it came, for whoever asked for the link. */
   link_account(account: Asked<'link_account'>): Promise<LinkReply> {
     return this.ask({ op: 'link_account', ...account });

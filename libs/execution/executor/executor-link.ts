@@ -68,7 +68,9 @@ export class ExecutorLinkHandler {
     const cell = cells[cellOf(user_id, cells.length)];
     if (cell === undefined) throw new CellUnavailable('no cell has this user');
     const isNew = !(await accounts.has(user_id, venue));
-    const account = await accounts.venue(venue).open(user_id, credentials);
+    const account = await accounts
+      .venue(venue)
+      .open(user_id, credentials, (account) => cell.mayLink({ user_id, venue, account }));
     // An account that its owner has brought has money of its own.
     if (isNew && credentials === undefined) await this.ports.credit?.give(venue, account, practice_credit);
     accounts.forget(user_id, venue);

@@ -255,6 +255,8 @@ export type ExecutorRequest =
         readonly occurred_at: Instant;
       }[];
     }
+  /** Before credentials of another account take the place of those that are there. 409: something of the account is live. */
+  | { readonly op: 'may_link'; readonly user_id: string; readonly venue: VenueId; readonly account: string }
   | {
       readonly op: 'link_account';
       readonly user_id: string;

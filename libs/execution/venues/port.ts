@@ -129,9 +129,13 @@ export interface Venue {
   readonly visibilityMillis: number;
   readonly markets: VenueMarkets;
   account(user_id: string, account: string): VenueAccount;
-  /** Opens an account, or checks credentials that the user has brought. Resolves with the venue's name of it. */
+  /**
+   * Opens an account, or checks credentials that the user has brought: they are kept if they may open the account that is theirs.
+   * Resolves with the venue's name of it.
+   */
   open(
     user_id: string,
     credentials?: { readonly key_id: string; readonly private_key_pem: string },
+    mayTake?: (account: string) => Promise<boolean>,
   ): Promise<string>;
 }

@@ -63,8 +63,12 @@ export class VenueB implements Venue {
     );
   }
 
-  async open(user_id: string, credentials?: Credentials): Promise<string> {
-    if (credentials !== undefined) return this.take(user_id, credentials);
+  async open(
+    user_id: string,
+    credentials?: Credentials,
+    mayTake?: (account: string) => Promise<boolean>,
+  ): Promise<string> {
+    if (credentials !== undefined) return this.take(user_id, credentials, mayTake);
     const known = await this.parts.signer.accountOf(user_id, 'venue_b');
     if (known !== undefined && known.account !== '') return known.account;
     const { account, ...key } = await this.openAccount(user_id === VAULT_USER ? 'vault' : undefined);
@@ -72,9 +76,17 @@ export class VenueB implements Venue {
     return account;
   }
 
-  private async take(user_id: string, credentials: Credentials): Promise<string> {
+  private async take(
+    user_id: string,
+    credentials: Credentials,
+    mayTake?: (account: string) => Promise<boolean>,
+  ): Promise<string> {
     // Where the venue does not say whose a key is, its id names the account.
     const named = (await this.tryOut(credentials)) ?? credentials.key_id;
+    if (mayTake !== undefined && !(await mayTake(named)))
+      throw new CredentialsRefused(
+        'they are of another account, and orders or shares are in the one that is linked',
+      );
     const { account } = await this.parts.signer.storeKey(user_id, { account: named, ...credentials });
     return account;
   }
