@@ -1,0 +1,189 @@
+import type { Provider } from './providers.js';
+
+/**
+ * What sources say, in one form for all venues. Prices are whole micro-dollars of one contract (0 to 1,000,000), sizes millionths of
+ * a contract, times microseconds since 1970 UTC. Sums of sizes and cash leave the range of exact numbers, so these are bigints.
+ */
+export type MarketDataEvent =
+  | MarketEvent
+  | StatusEvent
+  | TradeEvent
+  | TradeBustEvent
+  | BookEvent
+  | LedgerEvent
+  | ResolutionEvent
+  | ScoreEvent
+  | TickEvent;
+
+export type EventType = MarketDataEvent['type'];
+
+/** Unique for each provider (or label) and type: (provider, type, source_id) is the identity of an event. */
+interface SourcedEvent {
+  readonly source_id: string;
+  readonly source_ts: number;
+  readonly received_at: number;
+}
+
+interface OfProvider extends SourcedEvent {
+  readonly provider: Provider;
+}
+
+interface OfMarket extends OfProvider {
+  readonly market_id: string;
+}
+
+export const MARKET_STATUSES = ['open', 'active', 'closed', 'resolved', 'settled'] as const;
+
+export type MarketStatus = (typeof MARKET_STATUSES)[number];
+
+export interface MarketOutcome {
+  readonly label: string;
+  readonly token_id?: string;
+}
+
+export interface PriceBand {
+  readonly start: number;
+  readonly end: number;
+  readonly step: number;
+}
+
+export interface ContractTerms {
+  readonly tick_size?: number;
+  readonly min_price?: number;
+  readonly max_price?: number;
+  readonly lot_size?: bigint;
+  readonly quote_currency?: string;
+  readonly bands?: readonly PriceBand[];
+}
+
+/** The whole state of a market. The newest `source_ts` wins; `outcome_index` is given by the first one that is read. */
+export interface MarketEvent extends OfMarket {
+  readonly type: 'MARKET';
+  readonly name: string;
+  readonly outcomes: readonly MarketOutcome[];
+  readonly status?: MarketStatus;
+  readonly condition_id?: string;
+  readonly event_id?: string;
+  readonly event_name?: string;
+  readonly event_url?: string;
+  readonly series_key?: string;
+  readonly series_title?: string;
+  readonly ticker?: string;
+  readonly slug?: string;
+  readonly description?: string;
+  readonly category?: string;
+  readonly subcategory?: string;
+  readonly tags?: readonly { readonly id: string; readonly name: string }[];
+  readonly listed_at?: number;
+  readonly expires_at?: number;
+  readonly settlement_ts?: number;
+  readonly image?: string;
+  readonly icon?: string;
+  readonly banner?: string;
+  readonly external_url?: string;
+  readonly ctf_neg_risk?: boolean;
+  readonly raw?: JsonObject;
+  readonly extra?: JsonObject;
+  readonly resolution_rules?: {
+    readonly primary: string | null;
+    readonly secondary: string | null;
+    readonly source: string | null;
+  };
+  readonly contract?: ContractTerms;
+  /** Kept as they came, in the form of the recorded source, until a later stage reads them. */
+  readonly crypto?: JsonObject;
+  readonly sports?: JsonObject;
+  readonly combo?: JsonObject;
+  readonly terms?: JsonObject;
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export interface StatusEvent extends OfMarket {
+  readonly type: 'STATUS';
+  readonly status: MarketStatus;
+}
+
+/** `seq` is the venue's own, dense within the market; without one the order takes a number made from `source_id`. */
+export interface TradeEvent extends OfMarket {
+  readonly type: 'TRADE';
+  readonly outcome_index: number;
+  readonly price: number;
+  readonly size: bigint;
+  /** Of the taker. */
+  readonly side?: 'buy' | 'sell';
+  readonly seq?: bigint;
+  readonly maker?: string;
+  readonly taker?: string;
+  readonly tx_hash?: string;
+}
+
+export interface TradeBustEvent extends OfProvider {
+  readonly type: 'TRADE_BUST';
+  readonly trade_source_id: string;
+}
+
+export interface BookLevel {
+  readonly price: number;
+  readonly size: bigint;
+}
+
+/** Not journaled: only the newest state of each book is kept. A snapshot replaces it, anything else changes it; size 0 removes. */
+export interface BookEvent extends OfMarket {
+  readonly type: 'BOOK';
+  readonly outcome_index: number;
+  readonly sequence: bigint;
+  readonly snapshot: boolean;
+  readonly bids: readonly BookLevel[];
+  readonly asks: readonly BookLevel[];
+}
+
+export const LEDGER_KINDS = [
+  'BUY',
+  'SELL',
+  'SPLIT',
+  'MERGE',
+  'REDEEM',
+  'TRANSFER_IN',
+  'TRANSFER_OUT',
+] as const;
+
+export interface LedgerEvent extends OfMarket {
+  readonly type: 'LEDGER';
+  readonly wallet: string;
+  readonly kind: (typeof LEDGER_KINDS)[number];
+  readonly outcome_index?: number;
+  readonly price?: number;
+  readonly size: bigint;
+  readonly fee?: bigint;
+  readonly seq?: bigint;
+  readonly tx_hash?: string;
+}
+
+export interface ResolutionEvent extends OfMarket {
+  readonly type: 'RESOLUTION';
+  readonly status: 'resolved' | 'settled';
+  /** One for each outcome in micro-dollars; they add up to 1,000,000. */
+  readonly payouts: readonly number[];
+  readonly source_url?: string;
+  readonly disputed?: boolean;
+}
+
+/** Of games and ticks only what identifies and orders them is read until their stage; the rest is kept as it came. */
+export interface ScoreEvent extends SourcedEvent {
+  readonly type: 'SCORE';
+  readonly label: string;
+  readonly game_id: string;
+  readonly content: JsonObject;
+}
+
+export interface TickEvent extends SourcedEvent {
+  readonly type: 'TICK';
+  readonly label: string;
+  readonly source: 'exchange_spot' | 'oracle_stream' | 'reference';
+  readonly class: 'crypto' | 'equity' | 'forex' | 'commodity' | 'perpetual';
+  readonly symbol: string;
+  /** Of any size, so as the decimal that it came as. */
+  readonly price: string;
+  readonly content: JsonObject;
+}
