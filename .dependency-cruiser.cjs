@@ -38,8 +38,9 @@ const MAY_IMPORT = {
     'shard',
     'socket',
   ],
+  data: ['base', 'edge', 'identity', 'journal', 'platform', 'projecting'],
   practice: ['base', 'platform'],
-  schema: ['auction', 'base', 'execution', 'identity', 'journal', 'ledger', 'platform'],
+  schema: ['auction', 'base', 'data', 'execution', 'identity', 'journal', 'ledger', 'platform'],
 };
 
 /** What each part of a service's roof may import of the others. */
@@ -67,6 +68,13 @@ const UNDER_THE_ROOF = {
     executor: ['rules', 'protocol', 'venues', 'signer'],
     api: ['rules', 'protocol', 'venues', 'projections', 'stream'],
   },
+  data: {
+    migrations: [],
+    rules: [],
+    store: ['rules'],
+    ingest: ['rules', 'store'],
+    api: ['rules', 'store'],
+  },
 };
 
 /** By part, files that import more of the others. A gateway begins behind a snapshot, and reads what the shard has written. */
@@ -75,7 +83,7 @@ const EXCEPTED = {
 };
 
 /** The rules of each service, and what they speak of. */
-const PURE = '^libs/(base|auction/rules|execution/rules|practice/matching)/';
+const PURE = '^libs/(base|auction/rules|data/rules|execution/rules|practice/matching)/';
 
 const TESTS = '\\.spec\\.ts$|^libs/testing/|^test/';
 
