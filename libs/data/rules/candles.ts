@@ -1,0 +1,162 @@
+import { comparePlaces, type EventPlace } from './order.js';
+import { FULL_PRICE, MILLION } from './scales.js';
+import { ceilTo, floorTo, MICROS_PER_SECOND } from './times.js';
+
+const DAY = 86_400;
+
+/** By timeframe in seconds how far before `end` a window may begin. */
+export const LOOKBACK_SECONDS = {
+  1: DAY,
+  60: 30 * DAY,
+  300: 90 * DAY,
+  900: 180 * DAY,
+  3_600: 365 * DAY,
+  14_400: 365 * DAY,
+  86_400: 730 * DAY,
+} as const;
+
+export type Timeframe = keyof typeof LOOKBACK_SECONDS;
+export type StoredTimeframe = 60 | 3_600 | 86_400;
+
+/** From which stored candles those of a timeframe are made; those of one second come from the trades. */
+export const MADE_FROM: Readonly<Record<Exclude<Timeframe, 1>, StoredTimeframe>> = {
+  60: 60,
+  300: 60,
+  900: 60,
+  3_600: 3_600,
+  14_400: 3_600,
+  86_400: 86_400,
+};
+
+/** Buckets that begin at `start` or later and before `end`. */
+export interface CandleWindow {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** How long before now the end of a window of one-second candles may lie. */
+const ONE_SECOND_KEPT = DAY * MICROS_PER_SECOND;
+
+export function isTimeframe(seconds: number): seconds is Timeframe {
+  return Object.hasOwn(LOOKBACK_SECONDS, seconds);
+}
+
+/** The order of the steps is part of the contract. Undefined where `end` is not after `start`. */
+export function clampedWindow(
+  asked: CandleWindow,
+  timeframe: Timeframe,
+  now: number,
+): CandleWindow | undefined {
+  if (asked.end <= asked.start) return undefined;
+  const span = timeframe * MICROS_PER_SECOND;
+  const end = ceilTo(Math.min(asked.end, now), span);
+  const earliest = end - LOOKBACK_SECONDS[timeframe] * MICROS_PER_SECOND;
+  return { start: floorTo(Math.max(asked.start, earliest), span), end };
+}
+
+/** A clamped window of which nothing is read. */
+export function isEmptyWindow({ start, end }: CandleWindow, timeframe: Timeframe, now: number): boolean {
+  return start >= end || (timeframe === 1 && now - end > ONE_SECOND_KEPT);
+}
+
+/** Of one clamped window, as a batch counts them. */
+export function estimatedBars(window: CandleWindow, timeframe: Timeframe, now: number): number {
+  if (isEmptyWindow(window, timeframe, now)) return 0;
+  return (window.end - window.start) / (timeframe * MICROS_PER_SECOND);
+}
+
+export const MOST_ESTIMATED_BARS = 400_000;
+
+/** A bucket in which something traded. Where its first and last trades stand is kept, so that the order of arrival does not matter. */
+export interface Candle {
+  readonly bucket: number;
+  readonly open: number;
+  readonly high: number;
+  readonly low: number;
+  readonly close: number;
+  readonly volume: bigint;
+  readonly trades: number;
+  readonly opened: EventPlace;
+  readonly closed: EventPlace;
+}
+
+/** What candles take of a trade. */
+export interface PricedTrade extends EventPlace {
+  readonly outcome_index: number;
+  readonly price: number;
+  readonly size: bigint;
+}
+
+export function bucketOf(micros: number, timeframe: Timeframe): number {
+  return floorTo(micros, timeframe * MICROS_PER_SECOND);
+}
+
+/** Of different trades of one series that are not busted, in any order. Ascending. */
+export function candlesOf(trades: Iterable<PricedTrade>, timeframe: Timeframe): Candle[] {
+  return mergedByBucket(asCandles(trades), timeframe);
+}
+
+function* asCandles(trades: Iterable<PricedTrade>): Iterable<Candle> {
+  for (const { source_ts, seq, source_id, price, size } of trades) {
+    const place = { source_ts, seq, source_id };
+    yield {
+      ...{ bucket: source_ts, open: price, high: price, low: price, close: price },
+      ...{ volume: size, trades: 1, opened: place, closed: place },
+    };
+  }
+}
+
+/** From finer ones, or from parts of the same buckets. Ascending. */
+export function mergedByBucket(candles: Iterable<Candle>, timeframe: Timeframe): Candle[] {
+  const merged = new Map<number, Candle>();
+  for (const candle of candles) {
+    const bucket = bucketOf(candle.bucket, timeframe);
+    const known = merged.get(bucket);
+    merged.set(bucket, known === undefined ? { ...candle, bucket } : mergedCandle(known, candle));
+  }
+  return [...merged.values()].sort((left, right) => left.bucket - right.bucket);
+}
+
+/** Of two that have no trade in common, in either order; the bucket is the first one's. */
+export function mergedCandle(one: Candle, other: Candle): Candle {
+  const opening = comparePlaces(one.opened, other.opened) <= 0 ? one : other;
+  const closing = comparePlaces(one.closed, other.closed) >= 0 ? one : other;
+  return {
+    bucket: one.bucket,
+    open: opening.open,
+    high: Math.max(one.high, other.high),
+    low: Math.min(one.low, other.low),
+    close: closing.close,
+    volume: one.volume + other.volume,
+    trades: one.trades + other.trades,
+    opened: opening.opened,
+    closed: closing.closed,
+  };
+}
+
+/** The series of outcome 1 where a market has one book. */
+export function mirroredCandle(candle: Candle): Candle {
+  return {
+    ...candle,
+    open: mirroredPrice(candle.open),
+    high: mirroredPrice(candle.low),
+    low: mirroredPrice(candle.high),
+    close: mirroredPrice(candle.close),
+  };
+}
+
+export function mirroredPrice(price: number): number {
+  return FULL_PRICE - price;
+}
+
+/** The trade as its one series has it, where a market has one book. Its size stays as it is. */
+export function onSingleBook<T extends PricedTrade>(trade: T): T {
+  return trade.outcome_index === 0
+    ? trade
+    : { ...trade, outcome_index: 0, price: mirroredPrice(trade.price) };
+}
+
+/** As candles show it: whole contracts. */
+export function wholeContracts(volume: bigint): number {
+  return Number(volume / MILLION);
+}
