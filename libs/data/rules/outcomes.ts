@@ -1,0 +1,54 @@
+import type { MarketOutcome } from './events.js';
+import { PROVIDER_FACTS, type Provider } from './providers.js';
+
+/** What one outcome of a market has ever been called, so that a later event is matched whichever of its names it uses. */
+export interface OutcomeNames {
+  readonly token_ids: readonly string[];
+  readonly labels: readonly string[];
+}
+
+export function namesAfter(names: OutcomeNames | undefined, outcome: MarketOutcome): OutcomeNames {
+  const { token_ids, labels } = names ?? { token_ids: [], labels: [] };
+  return {
+    token_ids: outcome.token_id === undefined ? token_ids : withName(token_ids, outcome.token_id),
+    labels: withName(labels, outcome.label),
+  };
+}
+
+function withName(names: readonly string[], name: string): readonly string[] {
+  return names.includes(name) ? names : [...names, name];
+}
+
+/**
+ * The outcomes of a later event by the indices that they have, found by token id, else by label, never by place. Undefined where one
+ * fits no outcome or several, two fit the same, or one is missing.
+ */
+export function matchedOutcomes(
+  names: readonly OutcomeNames[],
+  outcomes: readonly MarketOutcome[],
+): readonly MarketOutcome[] | undefined {
+  const byIndex = new Map(outcomes.map((outcome) => [indexOf(names, outcome), outcome]));
+  const matched = names.map((_names, index) => byIndex.get(index)).filter((outcome) => outcome !== undefined);
+  return matched.length === names.length && outcomes.length === names.length ? matched : undefined;
+}
+
+function indexOf(names: readonly OutcomeNames[], { token_id, label }: MarketOutcome): number | undefined {
+  const byToken =
+    token_id === undefined ? -1 : names.findIndex(({ token_ids }) => token_ids.includes(token_id));
+  if (byToken !== -1) return byToken;
+  const byLabel = names.flatMap(({ labels }, index) => (labels.includes(label) ? [index] : []));
+  return byLabel.length === 1 ? byLabel[0] : undefined;
+}
+
+/** Whose trades, candles and book say what an outcome costs. */
+export interface OutcomeSeries {
+  readonly outcome_index: number;
+  /** Prices are 1 minus those of the series. */
+  readonly isMirrored: boolean;
+}
+
+export function seriesOf(provider: Provider, outcomeIndex: number): OutcomeSeries {
+  return PROVIDER_FACTS[provider].isSingleBook && outcomeIndex === 1
+    ? { outcome_index: 0, isMirrored: true }
+    : { outcome_index: outcomeIndex, isMirrored: false };
+}
