@@ -9,8 +9,8 @@ export interface CursorRecord {
 }
 
 /** Books are not journaled: their newest state is kept. */
-export type JournaledEvent = Exclude<MarketDataEvent, BookEvent>;
-export type JournalRecord = JournaledEvent | CursorRecord;
+export type JournaledMarketData = Exclude<MarketDataEvent, BookEvent>;
+export type JournalRecord = JournaledMarketData | CursorRecord;
 
 export class MalformedRecord extends Error {
   constructor(what: string) {
@@ -56,7 +56,7 @@ export function readRecord(text: string): JournalRecord {
 }
 
 /** The content by which two events of one identity are compared: receipt, and the order of members, do not matter. */
-export function contentOf(event: JournaledEvent): string {
+export function contentOf(event: JournaledMarketData): string {
   return JSON.stringify(sorted(written({ ...event, received_at: undefined })));
 }
 

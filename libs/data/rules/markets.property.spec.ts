@@ -231,7 +231,7 @@ describe('an outcome', () => {
         { label: 'Yes', token_id: '22' },
       ]),
     ]);
-    const unclear = { ...later([{ label: 'Yes' }, { label: 'No' }]), source_ts: NOW + 2 };
+    const unclear = { ...later([{ label: 'Yes' }, { label: 'No', token_id: '22' }]), source_ts: NOW + 2 };
     expect(marketAfter(renamed, unclear)).toEqual({ ok: false, refusal: 'outcomes_differ' });
     const early = { ...later([yes, no]), source_ts: NOW - 1 };
     expect(marketAfter(renamed, early)).toMatchObject({ ok: true, state: { outcomes: renamed.outcomes } });

@@ -45,11 +45,11 @@ function numberOf(digits: string | undefined): number {
   return Number(digits ?? 0);
 }
 
-/** Undefined for a day that the calendar lacks. */
+/** Undefined for a day that the calendar lacks: it falls into another month. */
 function dateMillis(year: number, month: number, day: number): number | undefined {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? date.getTime() : undefined;
+  return date.getUTCMonth() === month - 1 ? date.getTime() : undefined;
 }
 
 function offsetMinutes(sign: string | undefined, hours: number, minutes: number): number | undefined {
@@ -73,7 +73,7 @@ export function microsOfUnixSeconds(text: string): number | undefined {
   return Number(seconds) * MICROS_PER_SECOND + micros + rest;
 }
 
-/** The latest multiple of a span that is not after a time. Never by division, which rounds. */
+/** The latest multiple of a span that is not after a time. By the remainder, which is exact. */
 export function floorTo(micros: number, span: number): number {
   return micros - modulo(micros, span);
 }
