@@ -89,6 +89,22 @@ describe('a book', () => {
     );
   });
 
+  it('that was crossed for a few messages is withheld until the venue has shown all of it again', () => {
+    const [bids, asks] = [[{ price: 400_000, size: 1n }], [{ price: 420_000, size: 1n }]];
+    const first = bookAfter(undefined, bookEvent({ bids, asks }));
+    const over = [{ price: 420_000, size: 5n }];
+    const crossed = bookAfter(first, bookEvent({ snapshot: false, sequence: 2n, bids: over }));
+    expect(crossed).toMatchObject({ isDropped: true, bids: [], asks: [] });
+    const gone = [{ price: 420_000, size: 0n }];
+    const later = bookAfter(crossed, bookEvent({ snapshot: false, sequence: 3n, bids: gone }));
+    expect(later).toMatchObject({ isDropped: true });
+    expect(bookAfter(later, bookEvent({ sequence: 4n, bids, asks }))).toMatchObject({
+      isDropped: false,
+      bids,
+      asks,
+    });
+  });
+
   it('without a snapshot is none', () => {
     expect(bookAfter(undefined, bookEvent({ snapshot: false }))).toBeUndefined();
   });

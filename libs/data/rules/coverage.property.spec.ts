@@ -9,6 +9,7 @@ describe('the history of a market', () => {
   it.each([
     ['its listing, where the source reaches back to it', { listed_at: 5, reaches: 'listing', oldest: 7 }, 5],
     ['where backfilling has begun, where it does not', { listed_at: 5, reaches: 6, oldest: 7 }, 6],
+    ['its listing, where backfilling has passed it', { listed_at: 5, reaches: 4, oldest: 7 }, 5],
     ['its oldest trade, where nothing says', { listed_at: 5, reaches: undefined, oldest: 7 }, 7],
     ['its oldest trade without a listing', { reaches: 'listing', oldest: 7 }, 7],
     ['unknown without listing and trades', { reaches: 'listing' }, null],

@@ -14,9 +14,13 @@ interface History {
 
 /** From when a market's trades are whole; null where that is not known. */
 export function historyFrom({ listed_at, reaches, oldest, retained_from }: History): number | null {
-  const from = listed_at === undefined ? oldest : reaches === 'listing' ? listed_at : (reaches ?? oldest);
+  const from = listed_at === undefined ? oldest : (wholeSince(listed_at, reaches) ?? oldest);
   if (from === undefined) return null;
   return Math.max(from, retained_from ?? from);
+}
+
+function wholeSince(listed_at: number, reaches: History['reaches']): number | undefined {
+  return typeof reaches === 'number' ? Math.max(listed_at, reaches) : reaches && listed_at;
 }
 
 export interface Coverage {
