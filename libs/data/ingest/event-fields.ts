@@ -1,7 +1,7 @@
 import { characters } from '#libs/edge/decoding/decode-scalars.js';
 import { MISMATCH, type Decoder, type JsonSchema, type Mismatch } from '#libs/edge/decoding/decode.js';
 import { NumberToken } from '#libs/edge/decoding/json-scan.js';
-import type { JsonObject } from '../rules/events.js';
+import type { JsonMembers } from '../rules/events.js';
 import { PROVIDERS, providerOf, type Provider } from '../rules/providers.js';
 import { decimalText, FULL_PRICE, microsOfDecimal } from '../rules/scales.js';
 import { isoTime, microsOfTime } from '../rules/times.js';
@@ -130,7 +130,7 @@ export const level: Decoder<{ readonly price: number; readonly size: bigint }> =
 /** Kept as it came. Its numbers become what any reader of JSON makes of them. */
 export const anything: Decoder<unknown> = field(plain, {});
 
-export const anyObject: Decoder<JsonObject> = field(
+export const anyObject: Decoder<JsonMembers> = field(
   (value) => {
     const object = plain(value);
     return isObject(object) ? object : MISMATCH;
@@ -143,7 +143,7 @@ export function kept(decoder: Decoder<unknown>): Decoder<unknown> {
   return field((value) => (decoder.decode(value) === MISMATCH ? MISMATCH : plain(value)), decoder.describe());
 }
 
-function isObject(value: unknown): value is JsonObject {
+function isObject(value: unknown): value is JsonMembers {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

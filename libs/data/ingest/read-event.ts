@@ -1,7 +1,7 @@
 import { MISMATCH, type Decoder, type Mismatch } from '#libs/edge/decoding/decode.js';
 import { Reading } from '#libs/edge/decoding/reading.js';
 import { parseJson, type JsonRules } from '#libs/edge/decoding/strict-json.js';
-import type { EventType, LedgerEvent, MarketDataEvent, MarketOutcome } from '../rules/events.js';
+import type { MarketDataType, LedgerEvent, MarketDataEvent, ListedOutcome } from '../rules/events.js';
 import { PROVIDER_FACTS } from '../rules/providers.js';
 import { FULL_PRICE } from '../rules/scales.js';
 import * as shapes from './event-shapes.js';
@@ -29,7 +29,7 @@ export function readEvent(line: Uint8Array, receivedAt: number): LineRead {
   return typeof event === 'string' ? { ok: false, reason: event } : { ok: true, event };
 }
 
-function isKnown(type: string): type is EventType {
+function isKnown(type: string): type is MarketDataType {
   return Object.hasOwn(READERS, type);
 }
 
@@ -49,7 +49,7 @@ function reader<F>(
   };
 }
 
-const READERS: Readonly<Record<EventType, EventReader>> = {
+const READERS: Readonly<Record<MarketDataType, EventReader>> = {
   MARKET: reader(shapes.MARKET, ({ resolution_rules: rules, ...fields }, received_at) => {
     if (!areDistinct(fields.outcomes)) return 'bad_value';
     const none = { primary: null, secondary: null, source: null };
@@ -101,7 +101,7 @@ const READERS: Readonly<Record<EventType, EventReader>> = {
 const PERPETUAL_FIELDS = ['index', 'funding_rate', 'next_funding_at', 'open_interest'] as const;
 
 /** Otherwise nobody could say which outcome a later event means. */
-function areDistinct(outcomes: readonly MarketOutcome[]): boolean {
+function areDistinct(outcomes: readonly ListedOutcome[]): boolean {
   const tokens = outcomes.flatMap(({ token_id }) => (token_id === undefined ? [] : [token_id]));
   const labels = outcomes.filter(({ token_id }) => token_id === undefined).map(({ label }) => label);
   return (

@@ -8,7 +8,7 @@ import {
   writeRecord,
   type JournalRecord,
 } from './event-codec.js';
-import { LEDGER_KINDS, MARKET_STATUSES, type JsonObject, type MarketEvent } from './events.js';
+import { LEDGER_KINDS, MARKET_STATUSES, type JsonMembers, type MarketEvent } from './events.js';
 import { listedMarket, marketAfter } from './markets.js';
 import { PROVIDERS } from './providers.js';
 
@@ -22,7 +22,7 @@ const anyJson = fc
     fc.oneof(fc.string(), fc.constantFrom('size', 'contract', 'lot_size', '__proto__')),
     fc.jsonValue(),
   )
-  .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject);
+  .map((value) => JSON.parse(JSON.stringify(value)) as JsonMembers);
 
 const SOURCED = { source_id: anyText, source_ts: anyTime, received_at: anyTime };
 const OF_PROVIDER = { ...SOURCED, provider: fc.constantFrom(...PROVIDERS) };

@@ -1,4 +1,4 @@
-import type { BookEvent, JsonObject, MarketDataEvent } from './events.js';
+import type { BookEvent, JsonMembers, MarketDataEvent } from './events.js';
 import type { FoldedMarket } from './markets.js';
 
 /** Up to where a source was read, with the events that it gave until then: both are durable together. */
@@ -92,19 +92,19 @@ function written(record: object): object {
   return copy;
 }
 
-function withBigints(value: JsonObject): JsonObject {
+function withBigints(value: JsonMembers): JsonMembers {
   const copy: Record<string, unknown> = { ...value };
   for (const name of BIGINTS) if (typeof copy[name] === 'string') copy[name] = BigInt(copy[name]);
   return copy;
 }
 
-function withLotSize(value: JsonObject): JsonObject {
+function withLotSize(value: JsonMembers): JsonMembers {
   const { contract } = value;
   if (!isObject(contract) || typeof contract.lot_size !== 'string') return value;
   return { ...value, contract: { ...contract, lot_size: BigInt(contract.lot_size) } };
 }
 
-function isWhole(record: JsonObject, shape: Shape): record is JsonObject & JournalRecord {
+function isWhole(record: JsonMembers, shape: Shape): record is JsonMembers & JournalRecord {
   return Object.keys(shape).every((name) => kindOf(record[name]) === shape[name]);
 }
 
@@ -116,7 +116,7 @@ function isKnown(type: string): type is JournalRecord['type'] {
   return Object.hasOwn(SHAPES, type);
 }
 
-function isObject(value: unknown): value is JsonObject {
+function isObject(value: unknown): value is JsonMembers {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

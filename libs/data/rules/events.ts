@@ -15,7 +15,7 @@ export type MarketDataEvent =
   | ScoreEvent
   | TickEvent;
 
-export type EventType = MarketDataEvent['type'];
+export type MarketDataType = MarketDataEvent['type'];
 
 /** Unique for each provider (or label) and type: (provider, type, source_id) is the identity of an event. */
 interface SourcedEvent {
@@ -34,14 +34,14 @@ interface OfMarket extends OfProvider {
 
 export const MARKET_STATUSES = ['open', 'active', 'closed', 'resolved', 'settled'] as const;
 
-export type MarketStatus = (typeof MARKET_STATUSES)[number];
+export type ListingStatus = (typeof MARKET_STATUSES)[number];
 
-export interface MarketOutcome {
+export interface ListedOutcome {
   readonly label: string;
   readonly token_id?: string;
 }
 
-export interface PriceBand {
+export interface GridBand {
   readonly start: number;
   readonly end: number;
   readonly step: number;
@@ -53,15 +53,15 @@ export interface ContractTerms {
   readonly max_price?: number;
   readonly lot_size?: bigint;
   readonly quote_currency?: string;
-  readonly bands?: readonly PriceBand[];
+  readonly bands?: readonly GridBand[];
 }
 
 /** The whole state of a market. The newest `source_ts` wins; `outcome_index` is given by the first one that is read. */
 export interface MarketEvent extends OfMarket {
   readonly type: 'MARKET';
   readonly name: string;
-  readonly outcomes: readonly MarketOutcome[];
-  readonly status?: MarketStatus;
+  readonly outcomes: readonly ListedOutcome[];
+  readonly status?: ListingStatus;
   readonly condition_id?: string;
   readonly event_id?: string;
   readonly event_name?: string;
@@ -82,8 +82,8 @@ export interface MarketEvent extends OfMarket {
   readonly banner?: string;
   readonly external_url?: string;
   readonly ctf_neg_risk?: boolean;
-  readonly raw?: JsonObject;
-  readonly extra?: JsonObject;
+  readonly raw?: JsonMembers;
+  readonly extra?: JsonMembers;
   readonly resolution_rules?: {
     readonly primary: string | null;
     readonly secondary: string | null;
@@ -91,17 +91,17 @@ export interface MarketEvent extends OfMarket {
   };
   readonly contract?: ContractTerms;
   /** Kept as they came, in the form of the recorded source, until a later stage reads them. */
-  readonly crypto?: JsonObject;
-  readonly sports?: JsonObject;
-  readonly combo?: JsonObject;
-  readonly terms?: JsonObject;
+  readonly crypto?: JsonMembers;
+  readonly sports?: JsonMembers;
+  readonly combo?: JsonMembers;
+  readonly terms?: JsonMembers;
 }
 
-export type JsonObject = Readonly<Record<string, unknown>>;
+export type JsonMembers = Readonly<Record<string, unknown>>;
 
 export interface StatusEvent extends OfMarket {
   readonly type: 'STATUS';
-  readonly status: MarketStatus;
+  readonly status: ListingStatus;
 }
 
 /** `seq` is the venue's own, dense within the market; without one the order takes a number made from `source_id`. */
@@ -174,7 +174,7 @@ export interface ScoreEvent extends SourcedEvent {
   readonly type: 'SCORE';
   readonly label: string;
   readonly game_id: string;
-  readonly content: JsonObject;
+  readonly content: JsonMembers;
 }
 
 export interface TickEvent extends SourcedEvent {
@@ -185,5 +185,5 @@ export interface TickEvent extends SourcedEvent {
   readonly symbol: string;
   /** Of any size, so as the decimal that it came as. */
   readonly price: string;
-  readonly content: JsonObject;
+  readonly content: JsonMembers;
 }

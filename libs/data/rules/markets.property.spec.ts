@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { MarketEvent, MarketStatus, ResolutionEvent, StatusEvent } from './events.js';
+import type { MarketEvent, ListingStatus, ResolutionEvent, StatusEvent } from './events.js';
 import {
   isLive,
   isOpen,
@@ -24,7 +24,7 @@ const MARKET: MarketEvent = {
 
 type Told = MarketEvent | StatusEvent | ResolutionEvent;
 
-const anyStatus = fc.constantFrom<MarketStatus>('open', 'active', 'closed', 'resolved', 'settled');
+const anyStatus = fc.constantFrom<ListingStatus>('open', 'active', 'closed', 'resolved', 'settled');
 const anyPayouts = fc.constantFrom([1_000_000, 0], [0, 1_000_000], [500_000, 500_000]);
 const anyOutcomes = fc
   .record({ yes: fc.constantFrom('Yes', 'Ja'), isTurned: fc.boolean() })
@@ -75,7 +75,7 @@ function slowMarket(first: MarketEvent, events: readonly Told[]): object {
   const moment = ({ source_ts, source_id }: Told): string => `${String(source_ts)} ${source_id}`;
   const key = (event: Told): string => `${moment(event)} ${String(TYPES.indexOf(event.type))}`;
   const story = [first, ...events].sort((a, b) => (key(a) < key(b) ? -1 : 1));
-  let status: MarketStatus = 'active';
+  let status: ListingStatus = 'active';
   let payouts: readonly number[] | undefined;
   let [resolvedAt, paidAt]: (number | undefined)[] = [];
   let settledAt: number | null = null;

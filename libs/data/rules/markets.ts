@@ -1,4 +1,4 @@
-import type { MarketEvent, MarketOutcome, MarketStatus, ResolutionEvent, StatusEvent } from './events.js';
+import type { MarketEvent, ListedOutcome, ListingStatus, ResolutionEvent, StatusEvent } from './events.js';
 import { compareMoments, type EventMoment } from './order.js';
 import { matchedOutcomes, namesAfter, type OutcomeNames } from './outcomes.js';
 import { PROVIDER_FACTS, type Provider } from './providers.js';
@@ -12,7 +12,7 @@ interface SaidBy extends EventMoment {
 }
 
 interface SaidStatus extends SaidBy {
-  readonly status: MarketStatus;
+  readonly status: ListingStatus;
 }
 
 interface SaidPayouts extends EventMoment {
@@ -27,7 +27,7 @@ export interface FoldedMarket {
   readonly provider: Provider;
   readonly market_id: string;
   /** By `outcome_index`, as the newest MARKET event names them. */
-  readonly outcomes: readonly MarketOutcome[];
+  readonly outcomes: readonly ListedOutcome[];
   /** By `outcome_index`, all names so far. */
   readonly names: readonly OutcomeNames[];
   /** The newest MARKET event. Its outcomes stand in its own order: read those above. */
@@ -90,7 +90,7 @@ function afterResolution(state: FoldedMarket, event: ResolutionEvent): MarketRea
   return { ok: true, state: withStatus({ ...state, resolutions }, event, status) };
 }
 
-function withStatus(state: FoldedMarket, event: SaidBy, status: MarketStatus): FoldedMarket {
+function withStatus(state: FoldedMarket, event: SaidBy, status: ListingStatus): FoldedMarket {
   const { source_ts, source_id, type } = event;
   const isNewest = state.said === undefined || compareSaid(event, state.said) > 0;
   const settlesFirst =
@@ -106,7 +106,7 @@ function compareSaid(left: SaidBy, right: SaidBy): number {
   return compareMoments(left, right) || STRENGTH[left.type] - STRENGTH[right.type];
 }
 
-export function statusOf({ settled, said, provider }: FoldedMarket): MarketStatus {
+export function statusOf({ settled, said, provider }: FoldedMarket): ListingStatus {
   return settled === undefined ? (said?.status ?? PROVIDER_FACTS[provider].firstStatus) : 'settled';
 }
 

@@ -1,4 +1,4 @@
-import type { MarketOutcome } from './events.js';
+import type { ListedOutcome } from './events.js';
 import { PROVIDER_FACTS, type Provider } from './providers.js';
 
 /** What one outcome of a market has ever been called, so that a later event is matched whichever of its names it uses. */
@@ -7,7 +7,7 @@ export interface OutcomeNames {
   readonly labels: readonly string[];
 }
 
-export function namesAfter(names: OutcomeNames | undefined, outcome: MarketOutcome): OutcomeNames {
+export function namesAfter(names: OutcomeNames | undefined, outcome: ListedOutcome): OutcomeNames {
   const { token_ids, labels } = names ?? { token_ids: [], labels: [] };
   return {
     token_ids: outcome.token_id === undefined ? token_ids : withName(token_ids, outcome.token_id),
@@ -25,14 +25,14 @@ function withName(names: readonly string[], name: string): readonly string[] {
  */
 export function matchedOutcomes(
   names: readonly OutcomeNames[],
-  outcomes: readonly MarketOutcome[],
-): readonly MarketOutcome[] | undefined {
+  outcomes: readonly ListedOutcome[],
+): readonly ListedOutcome[] | undefined {
   const byIndex = new Map(outcomes.map((outcome) => [indexOf(names, outcome), outcome]));
   const matched = names.map((_names, index) => byIndex.get(index)).filter((outcome) => outcome !== undefined);
   return matched.length === names.length && outcomes.length === names.length ? matched : undefined;
 }
 
-function indexOf(names: readonly OutcomeNames[], { token_id, label }: MarketOutcome): number | undefined {
+function indexOf(names: readonly OutcomeNames[], { token_id, label }: ListedOutcome): number | undefined {
   const byToken =
     token_id === undefined ? -1 : names.findIndex(({ token_ids }) => token_ids.includes(token_id));
   if (byToken !== -1) return byToken;

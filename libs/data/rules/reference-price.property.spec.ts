@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { BookState } from './books.js';
-import type { MarketEvent, MarketStatus } from './events.js';
+import type { MarketEvent, ListingStatus } from './events.js';
 import { listedMarket, marketAfter, type FoldedMarket } from './markets.js';
 import { outcomeLiquidity, referencePrice } from './reference-price.js';
 import type { Provider } from './providers.js';
 
 const NOW = 1_795_176_000_000_000;
 
-function market(provider: Provider, status: MarketStatus, payouts?: readonly number[]): FoldedMarket {
+function market(provider: Provider, status: ListingStatus, payouts?: readonly number[]): FoldedMarket {
   const at = { provider, market_id: 'm', source_ts: NOW, received_at: NOW };
   const listing: MarketEvent = {
     ...{ ...at, type: 'MARKET', source_id: 'a', name: 'Rain?' },
@@ -37,7 +37,7 @@ const anyBook: fc.Arbitrary<BookState> = fc
   }));
 const anyCase = fc.record({
   provider: fc.constantFrom<Provider>('venue_a', 'venue_b', 'venue_f'),
-  status: fc.constantFrom<MarketStatus>('active', 'closed', 'resolved', 'settled'),
+  status: fc.constantFrom<ListingStatus>('active', 'closed', 'resolved', 'settled'),
   payouts: fc.constantFrom(undefined, [1_000_000, 0], [250_000, 750_000]),
   book: fc.option(anyBook, { nil: undefined }),
   last: fc.option(fc.integer({ min: 0, max: 1_000_000 }), { nil: undefined }),
