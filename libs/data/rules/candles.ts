@@ -65,8 +65,6 @@ export function estimatedBars(window: CandleWindow, timeframe: Timeframe, now: n
   return (window.end - window.start) / (timeframe * MICROS_PER_SECOND);
 }
 
-export const MOST_ESTIMATED_BARS = 400_000;
-
 /** A bucket in which something traded. Where its first and last trades stand is kept, so that the order of arrival does not matter. */
 export interface Candle {
   readonly bucket: number;
