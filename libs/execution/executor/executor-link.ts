@@ -102,7 +102,7 @@ function refusalOf(error: unknown): LinkReply {
     return refused(STATUS[code] ?? UNAVAILABLE, { code, message: error.message });
   }
   if (error instanceof VenueUnavailable)
-    return refused(UNAVAILABLE, { code: 'EXCHANGE_UNAVAILABLE', message: error.message });
+    return refused(UNAVAILABLE, { code: error.code, message: error.message });
   if (error instanceof CellUnavailable)
     return refused(UNAVAILABLE, { code: 'CELL_UNAVAILABLE', message: error.message });
   throw error;

@@ -170,9 +170,9 @@ describe('a submit', () => {
   it('without the signer is not sent', async () => {
     const [{ user }, market] = [await trader(), await practice.market()];
     ring.isAway = true;
-    expect(await submit(submission(user, market, { side: 'sell' }))).toMatchObject({
-      ...{ what: 'not-sent', failure: { code: 'SIGNER_UNAVAILABLE' } },
-    });
+    const failure = { code: 'SIGNER_UNAVAILABLE' };
+    for (const side of ['sell', 'buy'] as const)
+      expect(await submit(submission(user, market, { side }))).toMatchObject({ what: 'not-sent', failure });
   });
 
   it.each([

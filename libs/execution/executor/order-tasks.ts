@@ -117,8 +117,8 @@ export class OrderTasks {
       return refusal('refused', { code: 'INSUFFICIENT_BALANCE', message });
     } catch (error) {
       if (!(error instanceof VenueUnavailable)) throw error;
-      this.ports.breakers.count(terms, true);
-      return refusal('not-sent', { code: 'EXCHANGE_UNAVAILABLE', message: error.message });
+      if (error.code === VENUE_AWAY) this.ports.breakers.count(terms, true);
+      return refusal('not-sent', { code: error.code, message: error.message });
     }
   }
 

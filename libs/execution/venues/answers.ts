@@ -11,7 +11,11 @@ type Unanswered = Exclude<RequestOutcome, Answered>;
 
 /** The JSON of a good answer. Anything else proves nothing. */
 export function bodyOf(outcome: RequestOutcome): unknown {
-  if (outcome.what !== 'answered') throw new VenueUnavailable(reasonOf(outcome).reason);
+  if (outcome.what !== 'answered') {
+    const isUnsigned = outcome.what === 'unsigned' && outcome.failure.code === 'SIGNER_UNAVAILABLE';
+    const code = isUnsigned ? 'SIGNER_UNAVAILABLE' : 'EXCHANGE_UNAVAILABLE';
+    throw new VenueUnavailable(reasonOf(outcome).reason, { code });
+  }
   if (outcome.status !== 200) throw new VenueUnavailable(`the venue answered with ${outcome.status}`);
   const body = parsedJson(outcome.body);
   if (body === undefined) throw new VenueUnavailable('the answer is no JSON');

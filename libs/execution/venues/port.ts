@@ -9,6 +9,17 @@ import type { VenueId } from '../rules/venues.js';
 /** The venue could not be read just now. This proves nothing. */
 export class VenueUnavailable extends Error {
   override readonly name = 'VenueUnavailable';
+  /** Who is away: the venue, or the signer without whom it cannot be asked. */
+  readonly code: 'EXCHANGE_UNAVAILABLE' | 'SIGNER_UNAVAILABLE';
+
+  constructor(message: string, { code = 'EXCHANGE_UNAVAILABLE', ...options }: UnavailableOptions = {}) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+interface UnavailableOptions extends ErrorOptions {
+  readonly code?: VenueUnavailable['code'];
 }
 
 /** What anyone may read of a venue. */
