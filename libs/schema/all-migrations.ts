@@ -1,5 +1,6 @@
 import { admissionMigrations } from '#libs/auction/admission/migrations/list.js';
 import { custodyMigrations } from '#libs/ledger/migrations/list.js';
+import { dataMigrations } from '#libs/data/migrations/list.js';
 import { executionMigrations } from '#libs/execution/migrations/list.js';
 import { identityMigrations } from '#libs/identity/migrations/list.js';
 import { journalMigrations } from '#libs/journal/migrations/list.js';
@@ -16,4 +17,5 @@ export const allMigrations: readonly MigrationClass[] = [
   ...projectionMigrations,
   ...executionMigrations,
   InitialBounds1790000500000,
+  ...dataMigrations,
 ];

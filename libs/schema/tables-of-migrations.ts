@@ -37,6 +37,12 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
     ...['execution.events', 'execution.fills', 'execution.holdings', 'execution.orders'],
     'execution.projection_offsets',
   ],
+  InitialData1790000600000: [
+    ...['data.alarms', 'data.backfills', 'data.books', 'data.busts', 'data.candles', 'data.cursors'],
+    ...['data.flags', 'data.freshness', 'data.identities', 'data.identity_offsets', 'data.market_ids'],
+    ...['data.markets', 'data.offsets', 'data.pauses', 'data.quarantine', 'data.recorded_files'],
+    ...['data.resolutions', 'data.sequences', 'data.statuses', 'data.ticks', 'data.trades', 'data.waiting'],
+  ],
   InitialSigner1790000460000: ['signer.keys', 'signer.signatures'],
   ReadSignatures1790000495000: ['signer.read_signatures'],
 };

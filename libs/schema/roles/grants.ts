@@ -1,7 +1,9 @@
 import { databaseRoles, PROCESSES } from '#libs/platform/processes/catalogue.js';
 
 /** The processes that have a database role of their own. Migrations, rebuilds and moves of journals are done by who owns the tables. */
-export const DATABASE_ROLES = [...databaseRoles(PROCESSES), 'operations'] as const;
+export const DATABASE_ROLES = [
+  ...new Set([...databaseRoles(PROCESSES), 'data', 'ingest', 'operations'] as const),
+];
 
 export type DatabaseRole = (typeof DATABASE_ROLES)[number];
 
@@ -20,6 +22,9 @@ const ALL = ['select', 'insert', 'update', 'delete'] as const;
 
 /** What each process reads because it verifies or makes everything again: see `npm run journal -- verify`. */
 const PROJECTED: TableGrants = { owner: READ, gateway: READ, projector: ALL, operations: READ };
+/** Of market data: ingest alone writes, and who answers readers reads. */
+const OF_INGEST: TableGrants = { ingest: ALL, data: READ, operations: READ };
+const WISHES: TableGrants = { ingest: ALL, data: ALL, operations: READ };
 const OF_CELLS: TableGrants = { gateway: READ, projector: ALL, operations: READ };
 
 /**
@@ -27,33 +32,54 @@ const OF_CELLS: TableGrants = { gateway: READ, projector: ALL, operations: READ 
  * and everything that is not named, is for the owner of the tables alone.
  */
 export const GRANTS: Readonly<Record<string, TableGrants>> = {
-  'identity.version': { gateway: READ, operations: READ },
-  'identity.users': { gateway: READ, operations: KEEP },
-  'identity.enrolments': { gateway: READ, operations: ALL },
-  'identity.account_changes': { gateway: READ },
-  'identity.sessions': { gateway: ['select', 'insert', 'delete'], operations: READ },
-  'identity.revocations': { gateway: ['select', 'insert', 'delete'], operations: ['select', 'insert'] },
-  'identity.signing_keys': { gateway: ['select', 'insert', 'delete'] },
-  'identity.login_failures': { gateway: ['select', 'insert', 'delete'] },
+  'identity.version': { gateway: READ, data: READ, operations: READ },
+  'identity.users': { gateway: READ, data: READ, operations: KEEP },
+  'identity.enrolments': { gateway: READ, data: READ, operations: ALL },
+  'identity.account_changes': { gateway: READ, data: READ },
+  'identity.sessions': {
+    gateway: ['select', 'insert', 'delete'],
+    data: ['select', 'insert', 'delete'],
+    operations: READ,
+  },
+  'identity.revocations': {
+    gateway: ['select', 'insert', 'delete'],
+    data: ['select', 'insert', 'delete'],
+    operations: ['select', 'insert'],
+  },
+  'identity.signing_keys': { gateway: ['select', 'insert', 'delete'], data: ['select', 'insert', 'delete'] },
+  'identity.login_failures': {
+    gateway: ['select', 'insert', 'delete'],
+    data: ['select', 'insert', 'delete'],
+  },
   'identity.api_keys': {
     gateway: [
       'select',
       'insert (client_id, account_id, name, preset, scopes, ip_allow_list, orders_per_minute, expires_at, digest)',
       'update (name, ip_allow_list, orders_per_minute, expires_at, digest, previous_digest, previous_valid_until, revoked_at)',
     ],
+    data: [
+      'select',
+      'insert (client_id, account_id, name, preset, scopes, ip_allow_list, orders_per_minute, expires_at, digest)',
+      'update (name, ip_allow_list, orders_per_minute, expires_at, digest, previous_digest, previous_valid_until, revoked_at)',
+    ],
     operations: READ,
   },
-  'identity.api_key_uses': { gateway: KEEP, operations: READ },
+  'identity.api_key_uses': { gateway: KEEP, data: KEEP, operations: READ },
   'identity.api_access': {
     gateway: [
       'select',
       'insert (provider, enabled, set_by, reason)',
       'update (enabled, set_by, reason, set_at)',
     ],
+    data: [
+      'select',
+      'insert (provider, enabled, set_by, reason)',
+      'update (enabled, set_by, reason, set_at)',
+    ],
     operations: READ,
   },
-  'identity.auth_failures': { gateway: ['select', 'delete'] },
-  'identity.auth_blocks': { gateway: ['select', 'delete'] },
+  'identity.auth_failures': { gateway: ['select', 'delete'], data: ['select', 'delete'] },
+  'identity.auth_blocks': { gateway: ['select', 'delete'], data: ['select', 'delete'] },
 
   'control.version': { owner: READ, gateway: READ },
   'control.contracts': { owner: READ, gateway: READ },
@@ -98,9 +124,17 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'custody.transfers': { cell: READ, gateway: READ, operations: READ },
   'custody.limits': { settler: READ, operations: READ },
 
-  'journal.shards': { cell: KEEP, owner: KEEP, gateway: READ, projector: READ, operations: READ },
+  'journal.shards': {
+    cell: KEEP,
+    ingest: KEEP,
+    owner: KEEP,
+    gateway: READ,
+    projector: READ,
+    operations: READ,
+  },
   'journal.records': {
     cell: ['select', 'insert (family, shard, sequence, epoch, kind, payload, hash, seal)'],
+    ingest: ['select', 'insert (family, shard, sequence, epoch, kind, payload, hash, seal)'],
     owner: ['select', 'insert (family, shard, sequence, epoch, kind, payload, hash, seal)'],
     gateway: READ,
     projector: READ,
@@ -108,29 +142,38 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   },
   'journal.home': {
     cell: ['select', 'insert (family, cluster_id, topic_prefix)'],
+    ingest: ['select', 'insert (family, cluster_id, topic_prefix)'],
     owner: ['select', 'insert (family, cluster_id, topic_prefix)'],
     gateway: READ,
     projector: READ,
     operations: READ,
   },
-  'journal.snapshots': { cell: ALL, owner: ALL, gateway: READ, projector: READ, operations: READ },
+  'journal.snapshots': {
+    cell: ALL,
+    owner: ALL,
+    gateway: READ,
+    projector: READ,
+    operations: READ,
+  },
   'journal.restored': {
     cell: ['select', 'delete'],
+    ingest: ['select', 'delete'],
     owner: ['select', 'delete'],
     gateway: READ,
     projector: READ,
     settler: READ,
     operations: READ,
   },
-  'journal.accepted': { cell: KEEP, owner: KEEP, operations: READ },
-  'journal.life': { cell: READ, owner: READ, gateway: READ, operations: READ },
+  'journal.accepted': { cell: KEEP, ingest: KEEP, owner: KEEP, operations: READ },
+  'journal.life': { cell: READ, ingest: READ, owner: READ, gateway: READ, operations: READ },
   'journal.sealed': {
     cell: ['select', 'insert (family, shard, sequence)'],
+    ingest: ['select', 'insert (family, shard, sequence)'],
     owner: ['select', 'insert (family, shard, sequence)'],
     operations: READ,
   },
   'journal.histories': { owner: ['select', 'insert'], operations: READ },
-  'journal.witness': { cell: KEEP, owner: KEEP, gateway: READ, projector: READ, operations: READ },
+  'journal.witness': { cell: KEEP, ingest: KEEP, owner: KEEP, gateway: READ, projector: READ, operations: READ },
 
   'completed.auctions': PROJECTED,
   'completed.viewers': PROJECTED,
@@ -171,6 +214,29 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'execution.fills': OF_CELLS,
   'execution.holdings': OF_CELLS,
 
+  'data.offsets': OF_INGEST,
+  'data.markets': OF_INGEST,
+  'data.market_ids': OF_INGEST,
+  'data.statuses': OF_INGEST,
+  'data.resolutions': OF_INGEST,
+  'data.trades': OF_INGEST,
+  'data.candles': OF_INGEST,
+  'data.busts': OF_INGEST,
+  'data.sequences': OF_INGEST,
+  'data.ticks': OF_INGEST,
+  'data.waiting': OF_INGEST,
+  'data.identity_offsets': OF_INGEST,
+  'data.identities': OF_INGEST,
+  'data.cursors': OF_INGEST,
+  'data.recorded_files': OF_INGEST,
+  'data.books': OF_INGEST,
+  'data.freshness': OF_INGEST,
+  'data.alarms': OF_INGEST,
+  'data.quarantine': OF_INGEST,
+  'data.pauses': WISHES,
+  'data.backfills': WISHES,
+  'data.flags': { ingest: READ, data: ALL, operations: READ },
+
   'audit.reads': {
     gateway: ['select', 'insert (reader_id, request_id, gateway, what, auction_ids, status)'],
   },
@@ -178,6 +244,8 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'meta.migration': {},
   'meta.generation': {
     cell: READ,
+    data: READ,
+    ingest: READ,
     signer: READ,
     owner: READ,
     gateway: READ,
@@ -193,7 +261,9 @@ export const SCHEMAS: readonly string[] = [
 
 /** Functions that not everybody may call. */
 export const CALLS: Readonly<Record<string, readonly DatabaseRole[]>> = {
-  'identity.count_auth_failure(text)': ['gateway'],
+  'data.drop_months(bigint)': ['ingest'],
+  'data.make_months(text, bigint[])': ['ingest'],
+  'identity.count_auth_failure(text)': ['gateway', 'data'],
   'custody.lock_balances(text[], text[], text[])': ['settler'],
   'custody.claim_settlement(uuid)': ['settler'],
   'custody.post_settlement(uuid, text, text, bigint, text[], text[], bigint[])': ['settler'],

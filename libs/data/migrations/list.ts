@@ -1,0 +1,4 @@
+import type { MigrationClass } from '#libs/platform/database/migrate.js';
+import { InitialData1790000600000 } from './1790000600000-initial-data.js';
+
+export const dataMigrations: readonly MigrationClass[] = [InitialData1790000600000];
