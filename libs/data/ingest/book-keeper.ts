@@ -1,0 +1,103 @@
+import type { Clock } from '#libs/platform/time/clock.js';
+import { bookAfter, type BookState } from '../rules/books.js';
+import type { BookEvent } from '../rules/events.js';
+import type { Provider } from '../rules/providers.js';
+import type { BookKey, BookTable } from '../store/book-table.js';
+
+/** How often a book is stored at most, in its newest state alone. */
+export const BOOK_MILLIS = 250;
+
+interface KeptBook {
+  readonly key: BookKey;
+  readonly book: BookState | undefined;
+}
+
+/** The books of one provider as their newest events leave them. */
+export class BookKeeper {
+  private readonly books = new Map<string, KeptBook>();
+  private readonly markets = new Set<string>();
+  private changed = new Set<string>();
+  private flushing: Promise<void> = Promise.resolve();
+  private isPaused = false;
+
+  constructor(
+    private readonly provider: Provider,
+    private readonly table: BookTable,
+    private readonly ports: { readonly clock: Clock; readonly onFault: (error: unknown) => void },
+  ) {}
+
+  /** While paused nothing is stored; the newest states are after that. */
+  pause(isPaused: boolean): void {
+    this.isPaused = isPaused;
+    if (!isPaused) this.flushSoon();
+  }
+
+  async take(events: readonly BookEvent[]): Promise<void> {
+    await this.load(events);
+    for (const event of events) {
+      const name = nameOf(event);
+      const { book } = this.books.get(name) ?? {};
+      if (book !== undefined && isOld(event, book)) continue;
+      const next = bookAfter(book, event);
+      if (next === undefined || next === book) continue;
+      const { market_id, outcome_index } = event;
+      this.books.set(name, { key: { market_id, outcome_index }, book: next });
+      if (this.changed.size === 0) this.flushSoon();
+      this.changed.add(name);
+    }
+  }
+
+  /** Stores now what has changed. */
+  flush(): Promise<void> {
+    this.flushing = this.flushing.then(() => this.flushNow());
+    return this.flushing;
+  }
+
+  private flushSoon(): void {
+    const { clock, onFault } = this.ports;
+    clock.after(BOOK_MILLIS, () => {
+      this.flush().catch(onFault);
+    });
+  }
+
+  private async flushNow(): Promise<void> {
+    if (this.isPaused || this.changed.size === 0) return;
+    const changed = this.changed;
+    this.changed = new Set();
+    try {
+      await this.table.write(
+        this.provider,
+        [...changed].flatMap((name) => {
+          const { key, book } = this.books.get(name) ?? {};
+          return key === undefined || book === undefined ? [] : [{ ...key, book }];
+        }),
+      );
+    } catch (error) {
+      for (const name of changed) this.changed.add(name);
+      this.flushing = Promise.resolve();
+      this.flushSoon();
+      throw error;
+    }
+  }
+
+  /** A source that goes on in the middle changes what was stored before. */
+  private async load(events: readonly BookEvent[]): Promise<void> {
+    const unknown = [...new Set(events.map(({ market_id }) => market_id))].filter(
+      (id) => !this.markets.has(id),
+    );
+    if (unknown.length === 0) return;
+    for (const { book, ...key } of await this.table.find(this.provider, unknown)) {
+      this.books.set(nameOf(key), { key, book });
+    }
+    for (const id of unknown) this.markets.add(id);
+  }
+}
+
+function nameOf({ market_id, outcome_index }: BookKey): string {
+  return `${String(outcome_index)}:${market_id}`;
+}
+
+/** A snapshot that is read again says nothing new; otherwise only its number would tell, which may begin anew. */
+function isOld(event: BookEvent, book: BookState): boolean {
+  return event.snapshot && event.sequence <= book.sequence && event.source_ts < book.source_ts;
+}

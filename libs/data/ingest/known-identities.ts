@@ -1,0 +1,58 @@
+import type { Pool } from 'pg';
+import { type Identity, nameOf } from './identities.js';
+
+interface FreshIdentity {
+  readonly digest: Buffer;
+  /** Of its record in the journal. */
+  readonly sequence: number;
+}
+
+/** Which events of one journal are known: those in the table, and in memory those that were journaled since. */
+export class KnownIdentities {
+  private readonly fresh = new Map<string, FreshIdentity>();
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly shard: number,
+  ) {}
+
+  /** How many are in memory alone. */
+  get waiting(): number {
+    return this.fresh.size;
+  }
+
+  add(identity: Identity, fresh: FreshIdentity): void {
+    this.fresh.set(nameOf(identity), fresh);
+  }
+
+  /** Up to this record all are in the table. */
+  stored(sequence: number): void {
+    for (const [name, fresh] of this.fresh) {
+      if (fresh.sequence > sequence) return;
+      this.fresh.delete(name);
+    }
+  }
+
+  /** Of those that are known, by name. Memory is asked first: what leaves it is in the table by then. */
+  async digestsOf(identities: readonly Identity[]): Promise<Map<string, Buffer>> {
+    const found = new Map<string, Buffer>();
+    const unknown: Identity[] = [];
+    for (const identity of identities) {
+      const name = nameOf(identity);
+      const fresh = this.fresh.get(name);
+      if (fresh === undefined) unknown.push(identity);
+      else found.set(name, fresh.digest);
+    }
+    if (unknown.length === 0) return found;
+    const { rows } = await this.pool.query<Identity & { readonly digest: Buffer }>({
+      name: 'data-known-identities',
+      text: `
+        select known.type, known.key, known.digest
+        from unnest($2::smallint[], $3::bytea[]) as wanted (type, key)
+        join data.identities known on known.shard = $1 and known.type = wanted.type and known.key = wanted.key`,
+      values: [this.shard, unknown.map(({ type }) => type), unknown.map(({ key }) => key)],
+    });
+    for (const row of rows) found.set(nameOf(row), row.digest);
+    return found;
+  }
+}

@@ -1,0 +1,70 @@
+export const MICROS = 1_000_000;
+
+/** The start of the bucket, before 1970 too. */
+function bucket(column: string, seconds: number): string {
+  const span = seconds * MICROS;
+  return `${column} - mod(mod(${column}, ${span}) + ${span}, ${span})`;
+}
+
+const FIRST = 'order by ts, seq, source_id';
+const LAST = 'order by ts desc, seq desc, source_id desc';
+
+/**
+ * Candles of 60 seconds of some trades. Where a market has one book, a trade of outcome 1 counts for outcome 0 at one minus its price; its
+ * cash is what it cost.
+ */
+export function minutesOf(trades: string, isSingleBook: string): string {
+  return `
+    select instrument, bucket,
+      (array_agg(price ${FIRST}))[1] as open, max(price) as high, min(price) as low, (array_agg(price ${LAST}))[1] as close,
+      sum(size) as volume, sum(cash) as cash, count(*) as trades,
+      (array_agg(ts ${FIRST}))[1] as open_ts, (array_agg(seq ${FIRST}))[1] as open_seq, (array_agg(source_id ${FIRST}))[1] as open_id,
+      (array_agg(ts ${LAST}))[1] as close_ts, (array_agg(seq ${LAST}))[1] as close_seq, (array_agg(source_id ${LAST}))[1] as close_id
+    from (
+      select instrument - case when is_mirrored then 1 else 0 end as instrument, ${bucket('ts', 60)} as bucket, ts, seq, source_id,
+        case when is_mirrored then 1000000 - price else price end as price, size,
+        div(2 * price::numeric * size + 1000000, 2000000) as cash
+      from (select *, ${isSingleBook} and instrument % 64 = 1 as is_mirrored from ${trades}) as trade
+    ) as series
+    group by instrument, bucket`;
+}
+
+const OPENED = 'order by open_ts, open_seq, open_id';
+const CLOSED = 'order by close_ts desc, close_seq desc, close_id desc';
+
+/** From candles of a finer timeframe. */
+export function rolledUp(candles: string, seconds: number): string {
+  return `
+    select instrument, ${bucket('bucket', seconds)} as bucket,
+      (array_agg(open ${OPENED}))[1] as open, max(high) as high, min(low) as low, (array_agg(close ${CLOSED}))[1] as close,
+      sum(volume) as volume, sum(cash) as cash, sum(trades)::bigint as trades,
+      (array_agg(open_ts ${OPENED}))[1] as open_ts, (array_agg(open_seq ${OPENED}))[1] as open_seq,
+      (array_agg(open_id ${OPENED}))[1] as open_id,
+      (array_agg(close_ts ${CLOSED}))[1] as close_ts, (array_agg(close_seq ${CLOSED}))[1] as close_seq,
+      (array_agg(close_id ${CLOSED}))[1] as close_id
+    from ${candles}
+    group by 1, 2`;
+}
+
+const COLUMNS = `instrument, timeframe, bucket, open, high, low, close, volume, cash, trades,
+      open_ts, open_seq, open_id, close_ts, close_seq, close_id`;
+
+/** Joins candles with what is known of their buckets; none of them has a trade in common with it. */
+export function candleUpsert(schema: string, candles: string): string {
+  const opens =
+    '(excluded.open_ts, excluded.open_seq, excluded.open_id) < (known.open_ts, known.open_seq, known.open_id)';
+  const closes =
+    '(excluded.close_ts, excluded.close_seq, excluded.close_id) > (known.close_ts, known.close_seq, known.close_id)';
+  const first = (column: string): string =>
+    `${column} = case when ${opens} then excluded.${column} else known.${column} end`;
+  const last = (column: string): string =>
+    `${column} = case when ${closes} then excluded.${column} else known.${column} end`;
+  return `
+  insert into ${schema}.candles as known (${COLUMNS})
+  select ${COLUMNS} from ${candles} order by instrument, timeframe, bucket
+  on conflict (instrument, timeframe, bucket) do update set
+    ${['open', 'open_ts', 'open_seq', 'open_id'].map(first).join(', ')},
+    ${['close', 'close_ts', 'close_seq', 'close_id'].map(last).join(', ')},
+    high = greatest(known.high, excluded.high), low = least(known.low, excluded.low),
+    volume = known.volume + excluded.volume, cash = known.cash + excluded.cash, trades = known.trades + excluded.trades`;
+}

@@ -1,0 +1,25 @@
+import type { Provider } from '../rules/providers.js';
+import { PROVIDERS } from '../rules/providers.js';
+
+/** More outcomes than a market may have. */
+const OUTCOMES = 64;
+/** More markets than a provider will have. Each has a range of its own, so a rebuild gives the same numbers. */
+const MARKETS = 1_000_000_000;
+
+export function instrumentOf(marketNo: number, outcomeIndex: number): number {
+  return marketNo * OUTCOMES + outcomeIndex;
+}
+
+export function ofInstrument(instrument: number): {
+  readonly marketNo: number;
+  readonly outcomeIndex: number;
+} {
+  const outcomeIndex = instrument % OUTCOMES;
+  return { marketNo: (instrument - outcomeIndex) / OUTCOMES, outcomeIndex };
+}
+
+/** The numbers of a provider's markets lie after the first and before the second. */
+export function numbersOf(provider: Provider): readonly [after: number, before: number] {
+  const range = PROVIDERS.indexOf(provider) + 1;
+  return [range * MARKETS, (range + 1) * MARKETS];
+}
