@@ -49,8 +49,9 @@ export class BookKeeper {
 
   /** Stores now what has changed. */
   flush(): Promise<void> {
-    this.flushing = this.flushing.then(() => this.flushNow());
-    return this.flushing;
+    const flushed = this.flushing.then(() => this.flushNow());
+    this.flushing = flushed.catch(() => undefined);
+    return flushed;
   }
 
   private flushSoon(): void {
@@ -74,7 +75,6 @@ export class BookKeeper {
       );
     } catch (error) {
       for (const name of changed) this.changed.add(name);
-      this.flushing = Promise.resolve();
       this.flushSoon();
       throw error;
     }

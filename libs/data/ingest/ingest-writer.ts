@@ -31,8 +31,8 @@ export interface IngestWriterPorts {
   readonly journal: JournalWriter;
   readonly identities: KnownIdentities;
   readonly clock: Clock;
-  /** Resolves once the newest states are stored, if they have to be before the source goes on. */
-  readonly onBooks: (events: readonly BookEvent[]) => Promise<void>;
+  /** What is not of a live source is in no later batch again, so it is stored when this resolves. */
+  readonly onBooks: (events: readonly BookEvent[], isLive: boolean) => Promise<void>;
   readonly onRefused: (event: MarketDataEvent, reason: string) => void;
   /** Where sources go on, by name. */
   readonly cursors: ReadonlyMap<string, string>;
@@ -72,11 +72,11 @@ export class IngestWriter {
     return taken;
   }
 
-  private async takeNext(source: string, { events, cursor }: SourceBatch): Promise<TakenEvents> {
+  private async takeNext(source: string, { events, cursor, asOf }: SourceBatch): Promise<TakenEvents> {
     const { journal, onBooks } = this.ports;
     const books = events.filter((event) => event.type === 'BOOK');
     const { fresh, ...counted } = await this.newAmong(events.filter((event) => event.type !== 'BOOK'));
-    if (books.length > 0) await onBooks(books);
+    if (books.length > 0) await onBooks(books, asOf !== undefined);
     await this.append(fresh, this.isCursorDue(source, cursor, fresh.length) ? { source, cursor } : undefined);
     return { ...counted, journaled: fresh.length, books: books.length, sequence: journal.head.sequence };
   }

@@ -1,0 +1,66 @@
+import type { Pool } from 'pg';
+import { LABELS_SHARD, PROVIDERS, type Provider } from '../rules/providers.js';
+
+export type AlarmKind =
+  'quarantine' | 'gap' | 'conflict' | 'refused' | 'volume_apart' | 'candle_apart' | 'stale_book';
+
+export interface Alarm {
+  readonly kind: AlarmKind;
+  /** Microseconds. */
+  readonly at: number;
+  readonly detail: string;
+}
+
+/** Of each provider. */
+const KEPT_ALARMS = 100;
+/** Of all. */
+const KEPT_BODIES = 100;
+const MOST_DETAIL_CHARS = 1_000;
+const MOST_BODY_CHARS = 1_000_000;
+
+/** Of what is kept, the newest alone. */
+export class AlarmTable {
+  constructor(private readonly pool: Pool) {}
+
+  async add(shard: number, { kind, at, detail }: Alarm): Promise<void> {
+    const of = shard === LABELS_SHARD ? null : shard;
+    await this.pool.query(`insert into data.alarms (provider, kind, at, detail) values ($1, $2, $3, $4)`, [
+      ...[of, kind, at, storable(detail, MOST_DETAIL_CHARS)],
+    ]);
+    await this.pool.query(
+      `delete from data.alarms where provider is not distinct from $1 and alarm_no <= (
+         select alarm_no from data.alarms where provider is not distinct from $1 order by alarm_no desc offset $2 limit 1)`,
+      [of, KEPT_ALARMS],
+    );
+  }
+
+  /** The newest first. */
+  async of(provider: Provider): Promise<Alarm[]> {
+    const { rows } = await this.pool.query<Alarm>(
+      'select kind, at, detail from data.alarms where provider = $1 order by alarm_no desc',
+      [PROVIDERS.indexOf(provider)],
+    );
+    return rows;
+  }
+
+  /** Keeps a body that breaks its form, so that somebody can see how. */
+  async quarantine(
+    shard: number,
+    { at, reason, body }: { readonly at: number; readonly reason: string; readonly body: string },
+  ): Promise<void> {
+    await this.pool.query(
+      `insert into data.quarantine (provider, at, reason, body) values ($1, $2, $3, $4)`,
+      [...[shard, at, storable(reason, MOST_DETAIL_CHARS), storable(body, MOST_BODY_CHARS)]],
+    );
+    await this.pool.query(
+      `delete from data.quarantine where quarantine_no <= (
+         select quarantine_no from data.quarantine order by quarantine_no desc offset $1 limit 1)`,
+      [KEPT_BODIES],
+    );
+  }
+}
+
+/** A body may be anything. */
+function storable(text: string, most: number): string {
+  return text.slice(0, most).toWellFormed().replaceAll('\0', '\ufffd');
+}
