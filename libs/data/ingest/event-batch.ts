@@ -1,6 +1,6 @@
 import type { MarketEvent, ListingStatus, ResolutionEvent, StatusEvent, TradeEvent } from '../rules/events.js';
 import { listedMarket, marketAfter } from '../rules/markets.js';
-import type { JournaledEvent } from '../store/event-codec.js';
+import type { JournaledEvent } from '../rules/event-codec.js';
 import { instrumentOf } from '../store/instruments.js';
 import type { SaidStatusRow, StoredMarket } from '../store/market-table.js';
 import type { NumberedTrade } from '../store/sequence-table.js';

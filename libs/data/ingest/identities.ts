@@ -3,32 +3,28 @@ import type { ClientBase } from 'pg';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import type { Projection, ProjectionWriter, SchemaOf } from '#libs/projecting/projection.js';
 import { qualified } from '#libs/projecting/projection.js';
-import {
-  type CursorRecord,
-  decodeRecord,
-  digestOfPayload,
-  type JournaledEvent,
-} from '../store/event-codec.js';
+import { type CursorRecord, type JournaledEvent, readRecord } from '../rules/event-codec.js';
+import { digestOfPayload } from './encoded-event.js';
 
 /** Their places stand in the table. */
 const TYPES = ['MARKET', 'STATUS', 'TRADE', 'TRADE_BUST', 'LEDGER', 'RESOLUTION', 'SCORE', 'TICK'] as const;
 
 const KEY_BYTES = 16;
 
-export interface Identity {
+export interface EventIdentity {
   readonly type: number;
   readonly key: Buffer;
 }
 
 /** Of an event among those of its journal. Labels share one, so there the label counts too. */
-export function identityOf(event: JournaledEvent): Identity {
+export function identityOf(event: JournaledEvent): EventIdentity {
   const named = 'label' in event ? `${event.label}\0${event.source_id}` : event.source_id;
   const key = createHash('sha256').update(named).digest().subarray(0, KEY_BYTES);
   return { type: TYPES.indexOf(event.type), key };
 }
 
 /** As a key of a map. */
-export function nameOf({ type, key }: Identity): string {
+export function nameOf({ type, key }: EventIdentity): string {
   return `${String(type)}:${key.toString('base64')}`;
 }
 
@@ -55,11 +51,11 @@ class IdentityRows implements ProjectionWriter<never> {
     client: ClientBase,
     { shard, entries }: { readonly shard: number; readonly entries: readonly JournalEntry[] },
   ): Promise<ReadonlyMap<string, never>> {
-    const known: (Identity & { readonly digest: Buffer })[] = [];
+    const known: (EventIdentity & { readonly digest: Buffer })[] = [];
     const cursors = new Map<string, CursorRecord>();
     for (const { kind, payload } of entries) {
       if (kind !== 'event') continue;
-      const record = decodeRecord(payload);
+      const record = readRecord(payload);
       if (record.type === 'CURSOR') cursors.set(record.source, record);
       else known.push({ ...identityOf(record), digest: digestOfPayload(payload) });
     }
@@ -71,7 +67,7 @@ class IdentityRows implements ProjectionWriter<never> {
   private async writeIdentities(
     client: ClientBase,
     shard: number,
-    known: readonly (Identity & { readonly digest: Buffer })[],
+    known: readonly (EventIdentity & { readonly digest: Buffer })[],
   ): Promise<void> {
     if (known.length === 0) return;
     await client.query({

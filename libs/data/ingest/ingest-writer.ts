@@ -2,14 +2,9 @@ import type { JournalWriter } from '#libs/journal/journal.js';
 import { MAX_PAYLOAD_BYTES } from '#libs/journal/limits.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { BookEvent, MarketDataEvent } from '../rules/events.js';
-import {
-  encodeCursor,
-  encodeEvent,
-  type EncodedEvent,
-  type JournaledEvent,
-  UnstorableEvent,
-} from '../store/event-codec.js';
-import { type Identity, identityOf, nameOf } from './identities.js';
+import { type JournaledEvent, writeRecord } from '../rules/event-codec.js';
+import { encodeEvent, type EncodedEvent, UnstorableEvent } from './encoded-event.js';
+import { type EventIdentity, identityOf, nameOf } from './identities.js';
 import type { KnownIdentities } from './known-identities.js';
 import type { SourceBatch } from './source.js';
 
@@ -45,7 +40,7 @@ const MOST_CHARS = 4_000_000;
 const CURSOR_NANOS = 5_000_000_000n;
 
 interface FreshEvent extends EncodedEvent {
-  readonly identity: Identity;
+  readonly identity: EventIdentity;
 }
 
 /** The only way into the journal of a provider. What is known already goes no further. */
@@ -133,7 +128,7 @@ export class IngestWriter {
     for (const [index, events] of appends.entries()) {
       const payloads = events.map(({ payload }) => payload);
       if (position !== undefined && index === appends.length - 1) {
-        payloads.push(encodeCursor(position.source, position.cursor));
+        payloads.push(writeRecord({ type: 'CURSOR', ...position }));
       }
       await this.appendOnce(events, payloads);
     }

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { type Identity, nameOf } from './identities.js';
+import { type EventIdentity, nameOf } from './identities.js';
 
 interface FreshIdentity {
   readonly digest: Buffer;
@@ -21,7 +21,7 @@ export class KnownIdentities {
     return this.fresh.size;
   }
 
-  add(identity: Identity, fresh: FreshIdentity): void {
+  add(identity: EventIdentity, fresh: FreshIdentity): void {
     this.fresh.set(nameOf(identity), fresh);
   }
 
@@ -34,9 +34,9 @@ export class KnownIdentities {
   }
 
   /** Of those that are known, by name. Memory is asked first: what leaves it is in the table by then. */
-  async digestsOf(identities: readonly Identity[]): Promise<Map<string, Buffer>> {
+  async digestsOf(identities: readonly EventIdentity[]): Promise<Map<string, Buffer>> {
     const found = new Map<string, Buffer>();
-    const unknown: Identity[] = [];
+    const unknown: EventIdentity[] = [];
     for (const identity of identities) {
       const name = nameOf(identity);
       const fresh = this.fresh.get(name);
@@ -44,7 +44,7 @@ export class KnownIdentities {
       else found.set(name, fresh.digest);
     }
     if (unknown.length === 0) return found;
-    const { rows } = await this.pool.query<Identity & { readonly digest: Buffer }>({
+    const { rows } = await this.pool.query<EventIdentity & { readonly digest: Buffer }>({
       name: 'data-known-identities',
       text: `
         select known.type, known.key, known.digest

@@ -9,7 +9,7 @@ import type {
 } from '#libs/projecting/projection.js';
 import type { TickEvent } from '../rules/events.js';
 import { PROVIDERS } from '../rules/providers.js';
-import { decodeRecord } from '../store/event-codec.js';
+import { readRecord } from '../rules/event-codec.js';
 import { MarketTable, type StoredMarket } from '../store/market-table.js';
 import { SequenceTable } from '../store/sequence-table.js';
 import { TickTable } from '../store/tick-table.js';
@@ -136,13 +136,13 @@ class DataWriter implements ProjectionWriter<StoredMarket> {
 function recordsOf(entries: readonly JournalEntry[]): DataRecord[] {
   return entries.flatMap(({ kind, sequence, payload }) => {
     if (kind !== 'event') return [];
-    const event = decodeRecord(payload);
+    const event = readRecord(payload);
     return event.type === 'CURSOR' ? [] : [{ sequence, payload, event }];
   });
 }
 
 function recordOf(sequence: number, payload: string): DataRecord {
-  const event = decodeRecord(payload);
+  const event = readRecord(payload);
   if (event.type === 'CURSOR') throw new TypeError('a cursor waits for no market');
   return { sequence, payload, event };
 }

@@ -10,18 +10,10 @@ import { eventually } from '#libs/testing/eventually.js';
 import { dataMigrations } from '../migrations/list.js';
 import type { MarketDataEvent, TradeEvent } from '../rules/events.js';
 import { PROVIDERS, type Provider } from '../rules/providers.js';
-import type { JournaledEvent } from '../store/event-codec.js';
+import type { JournaledEvent } from '../rules/event-codec.js';
 import { dataProjection } from './projection.js';
 import { ShardIngest } from './shard-ingest.js';
-import {
-  bustOf,
-  delivered,
-  marketEvent,
-  randomOf,
-  randomStream,
-  START,
-  tradeEvent,
-} from './streams.fixture.js';
+import { delivered, randomOf, randomStream } from './streams.fixture.js';
 
 jest.setTimeout(120_000);
 

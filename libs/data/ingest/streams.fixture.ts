@@ -1,6 +1,6 @@
 import type { MarketDataEvent, TradeEvent } from '../rules/events.js';
 import type { Provider } from '../rules/providers.js';
-import type { JournaledEvent } from '../store/event-codec.js';
+import type { JournaledEvent } from '../rules/event-codec.js';
 
 export const START = Date.UTC(2026, 9, 31, 22) * 1_000;
 const HOUR = 3_600_000_000;
@@ -18,7 +18,11 @@ export function randomOf(seed: number): (below: number) => number {
 
 export function shuffled<T>(items: readonly T[], random: (below: number) => number): T[] {
   const left = [...items];
-  return items.map(() => left.splice(random(left.length), 1)[0]!);
+  return items.flatMap(() => left.splice(random(left.length), 1));
+}
+
+function oneOf<T>(items: readonly [T, ...T[]], random: (below: number) => number): T {
+  return items[random(items.length)] ?? items[0];
 }
 
 export function marketEvent(
@@ -55,11 +59,11 @@ export function tradeEvent(provider: Provider, id: string, over: Partial<TradeEv
 /** Events of a few markets over two days and a month's end, in any order; busts before and after their trades. */
 export function randomStream(provider: Provider, seed: number, trades: number): JournaledEvent[] {
   const random = randomOf(seed);
-  const markets = ['alpha', 'beta', 'gamma'];
+  const markets = ['alpha', 'beta', 'gamma'] as const;
   const made: JournaledEvent[] = markets.map((id) => marketEvent(provider, id));
   const numbers = new Map<string, bigint>();
   for (let index = 0; index < trades; index += 1) {
-    const id = markets[random(markets.length)]!;
+    const id = oneOf(markets, random);
     const seq = (numbers.get(id) ?? 0n) + 1n + BigInt(random(20) === 0 ? 1 : 0);
     if (id !== 'gamma') numbers.set(id, seq);
     // Many at the same instant, so that seq and source_id decide.
@@ -74,7 +78,7 @@ export function randomStream(provider: Provider, seed: number, trades: number): 
     if (random(12) === 0) made.push(bustOf(trade));
   }
   for (let index = 0; index < 12; index += 1) {
-    const id = markets[random(markets.length)]!;
+    const id = oneOf(markets, random);
     const at = START + index * HOUR;
     const common = {
       provider,
@@ -122,7 +126,7 @@ export function delivered<T>(events: readonly T[], random: (below: number) => nu
     const batch = events.slice(at, at + size);
     batches.push(batch);
     if (random(4) === 0) batches.push([...batch, ...batch.slice(0, 2)]);
-    if (random(4) === 0 && batches.length > 3) batches.push(batches[random(batches.length)]!);
+    if (random(4) === 0 && batches.length > 3) batches.push(batches[random(batches.length)] ?? batch);
     at += size;
   }
   return batches;

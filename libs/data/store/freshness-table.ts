@@ -4,7 +4,7 @@ import { PROVIDERS, type Provider } from '../rules/providers.js';
 export type IngestState = 'running' | 'paused' | 'failed';
 
 /** How far a provider is read and applied, as readers see it. */
-export interface Freshness {
+export interface IngestProgress {
   readonly source: string | null;
   readonly state: IngestState;
   /** Nothing live feeds it: it is never stale. */
@@ -47,7 +47,7 @@ interface FreshnessRow {
 export class FreshnessTable {
   constructor(private readonly pool: Pool) {}
 
-  async all(): Promise<Map<Provider, Freshness>> {
+  async all(): Promise<Map<Provider, IngestProgress>> {
     const { rows } = await this.pool.query<FreshnessRow>('select * from data.freshness order by provider');
     return new Map(
       rows.flatMap((row) => {
@@ -57,7 +57,7 @@ export class FreshnessTable {
     );
   }
 
-  async write(provider: Provider, of: Freshness): Promise<void> {
+  async write(provider: Provider, of: IngestProgress): Promise<void> {
     await this.pool.query({
       name: 'data-freshness',
       text: `
@@ -86,7 +86,7 @@ export class FreshnessTable {
   }
 }
 
-function freshnessOf(row: FreshnessRow): Freshness {
+function freshnessOf(row: FreshnessRow): IngestProgress {
   return {
     ...{
       source: row.source,

@@ -1,9 +1,9 @@
 import type { ClientBase } from 'pg';
 import { LIVE, type SchemaOf } from '#libs/projecting/projection.js';
 import type { ListingStatus } from '../rules/events.js';
+import { readMarket, writeMarket } from '../rules/event-codec.js';
 import { type FoldedMarket, resolutionOf, statusOf } from '../rules/markets.js';
 import { PROVIDERS, type Provider } from '../rules/providers.js';
-import { sortedJson } from './event-codec.js';
 import { numbersOf } from './instruments.js';
 
 type Client = Pick<ClientBase, 'query'>;
@@ -20,19 +20,6 @@ export interface SaidStatusRow {
   readonly source_id: string;
   readonly type: 'MARKET' | 'STATUS' | 'RESOLUTION';
   readonly status: ListingStatus;
-}
-
-/** Reads the `state` of a row. */
-export function foldedMarketOf(read: unknown): FoldedMarket {
-  if (!isState(read)) throw new TypeError('a market in the table is none');
-  const { contract } = read.details;
-  if (contract?.lot_size === undefined) return read;
-  const details = { ...read.details, contract: { ...contract, lot_size: BigInt(contract.lot_size) } };
-  return { ...read, details };
-}
-
-function isState(read: unknown): read is FoldedMarket {
-  return typeof read === 'object' && read !== null && 'details' in read && 'outcomes' in read;
 }
 
 interface IdRow {
@@ -78,7 +65,7 @@ export class MarketTable {
     return new Map(
       rows.map(({ market_no, market_id, state }) => [
         market_id,
-        { marketNo: market_no, state: foldedMarketOf(state) },
+        { marketNo: market_no, state: readMarket(state) },
       ]),
     );
   }
@@ -110,7 +97,7 @@ export class MarketTable {
         states.map(({ details }) => details.event_id ?? null),
         states.map(({ details }) => details.listed_at ?? null),
         states.map(({ details }) => details.expires_at ?? null),
-        states.map(sortedJson),
+        states.map(writeMarket),
       ],
     );
     await this.writeIds(client, shard, markets);

@@ -1,7 +1,6 @@
 import type { ClientBase } from 'pg';
 import { LIVE, type SchemaOf } from '#libs/projecting/projection.js';
 import type { TickEvent } from '../rules/events.js';
-import { sortedJson } from './event-codec.js';
 
 type Client = Pick<ClientBase, 'query'>;
 
@@ -32,7 +31,7 @@ export class TickTable {
         ],
         ...[ticks.map(({ label }) => label), ticks.map(({ source_ts }) => source_ts)],
         ...[ticks.map(({ source_id }) => source_id), ticks.map(({ price }) => price)],
-        ticks.map(({ content }) => sortedJson(content)),
+        ticks.map(({ content }) => JSON.stringify(content)),
       ],
     );
   }
