@@ -52,10 +52,19 @@ async function copyRights(client: Client, projection: ProjectionTables, copyOf: 
       (table) => [RIGHTS_ON_TABLE, qualified(table), qualified(table, copyOf)] as const,
     ),
   ];
-  for (const [rights, from, to] of copied) {
-    const { rows } = await client.query<{ statement: string }>(rights, [from, to]);
-    for (const { statement } of rows) await client.query(statement);
-  }
+  for (const copy of copied) await grantAs(client, copy);
+}
+
+type CopiedRights = readonly [rights: string, from: string, to: string];
+
+/** For a table that is to replace another. */
+export function copyRightsOnTable(client: Client, from: string, to: string): Promise<void> {
+  return grantAs(client, [RIGHTS_ON_TABLE, from, to]);
+}
+
+async function grantAs(client: Client, [rights, from, to]: CopiedRights): Promise<void> {
+  const { rows } = await client.query<{ statement: string }>(rights, [from, to]);
+  for (const { statement } of rows) await client.query(statement);
 }
 
 export async function dropCopies(

@@ -1,0 +1,147 @@
+import type { ClientBase, Pool } from 'pg';
+import type { JournalReader } from '#libs/journal/journal.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
+import { isCodedError, StartFault } from '#libs/platform/process/start-fault.js';
+import { type Clock, pause } from '#libs/platform/time/clock.js';
+import { lockNumber, type Projection, type SchemaOf, tablesOf } from '#libs/projecting/projection.js';
+import { type InTransaction, Projector, transactionsOf } from '#libs/projecting/projector.js';
+import { copyRightsOnTable } from '#libs/projecting/rebuild/copies.js';
+import { mayExchange } from '#libs/projecting/rebuild/exchange.js';
+import { readRecord } from '../rules/event-codec.js';
+import type { StoredMarket } from '../store/market-table.js';
+import { dataProjection } from './projection.js';
+
+export interface DataRebuildPorts {
+  readonly pool: Pool;
+  readonly reader: JournalReader;
+  readonly clock: Clock;
+  /** Receives a line for each step. */
+  readonly say: (line: string) => void;
+}
+
+const SHADOW = 'data_rebuilt';
+const shadowOf: SchemaOf = () => SHADOW;
+/** As many records as a projector takes, and so many batches at once that nobody waits for the last. */
+const BATCH = 5_000;
+const ATTEMPTS = 40;
+const PAUSE_MILLIS = 250;
+/** Lock not available, deadlock detected. */
+const BUSY = new Set(['55P03', '40P01']);
+
+/**
+ * Fills shadow tables from the journals while reads and ingest go on, and puts them in the place of the live ones in one transaction. Tables
+ * that no journal can give again, as books and identities, stay as they are. Done by who owns the tables.
+ */
+export class DataRebuild {
+  private readonly projection: Projection<StoredMarket> = dataProjection(() => undefined);
+
+  constructor(private readonly ports: DataRebuildPorts) {}
+
+  /** Resolves with how many events the tables were made from. */
+  async run(): Promise<number> {
+    const guard = await this.ports.pool.connect();
+    try {
+      const { rows } = await guard.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [
+        lockNumber('rebuild of market data'),
+      ]);
+      if (rows[0]?.mine !== true) throw new StartFault('another rebuild is under way');
+      return await this.runAlone();
+    } finally {
+      guard.release(true);
+    }
+  }
+
+  private async runAlone(): Promise<number> {
+    const { pool, reader, say } = this.ports;
+    await withTransaction(pool, 'read committed', (client) => this.makeShadows(client));
+    const heads = [...(await reader.heads())].sort(([one], [other]) => one - other);
+    let events = 0;
+    for (const [shard, head] of heads) {
+      say(`journal ${String(shard)}: ${String(head)} records`);
+      events += await this.catchUp(transactionsOf(pool), shard, head);
+    }
+    for (const { name } of tablesOf(this.projection)) await pool.query(`analyze ${SHADOW}.${name}`);
+    events += await this.exchange();
+    await pool.query(`drop schema ${SHADOW} cascade`);
+    say('exchanged');
+    return events;
+  }
+
+  private async makeShadows(client: ClientBase): Promise<void> {
+    await client.query(`drop schema if exists ${SHADOW} cascade; create schema ${SHADOW}`);
+    for (const { name } of tablesOf(this.projection)) {
+      const key = PARTITIONED.get(name);
+      const parted = key === undefined ? '' : ` partition by range (${key})`;
+      await client.query(`create table ${SHADOW}.${name} (like data.${name} including all)${parted}`);
+      await copyRightsOnTable(client, `data.${name}`, `${SHADOW}.${name}`);
+    }
+  }
+
+  private async catchUp(inTransaction: InTransaction, shard: number, to: number): Promise<number> {
+    const projector = new Projector(this.projection, { inTransaction, clock: this.ports.clock }, shadowOf);
+    let events = 0;
+    let position = await inTransaction((client) => projector.offsets.position(client, shard));
+    while (position < to) {
+      const entries = await this.ports.reader.read(shard, position + 1, Math.min(BATCH, to - position));
+      if (entries.length === 0) throw new StartFault(`journal ${String(shard)} ends at ${String(position)}`);
+      position = await projector.take(shard, entries);
+      events += entries.filter(
+        ({ kind, payload }) => kind === 'event' && readRecord(payload).type !== 'CURSOR',
+      ).length;
+    }
+    return events;
+  }
+
+  /** Waits briefly and tries often: what waits for a lock on every table blocks all that come after it. */
+  private async exchange(): Promise<number> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const events = await withTransaction(this.ports.pool, 'read committed', (client) =>
+          this.exchangeBy(client),
+        );
+        if (events !== undefined) return events;
+        if (attempt === 1) this.ports.say('waits for a backup that is being made');
+      } catch (error) {
+        if (!isCodedError(error) || !BUSY.has(error.code) || attempt === ATTEMPTS) throw error;
+      }
+      await pause(this.ports.clock, PAUSE_MILLIS);
+    }
+  }
+
+  /** The first lock stops every projector, so what is still to be applied is little. Undefined while a backup reads all tables. */
+  private async exchangeBy(client: ClientBase): Promise<number | undefined> {
+    await client.query(`set local lock_timeout = '1s'`);
+    if (!(await mayExchange(client))) return undefined;
+    await client.query('lock table data.offsets in access exclusive mode');
+    const { rows } = await client.query<{ shard: number; sequence: number }>(
+      'select shard, sequence from data.offsets',
+    );
+    let events = 0;
+    for (const { shard, sequence } of rows)
+      events += await this.catchUp((work) => work(client), shard, sequence);
+    const names = tablesOf(this.projection).map(({ name }) => name);
+    await client.query(
+      `lock table ${names.map((name) => `data.${name}`).join(', ')} in access exclusive mode`,
+    );
+    await client.query(`drop table ${names.map((name) => `data.${name}`).join(', ')}`);
+    for (const name of await tablesIn(client, SHADOW)) {
+      await client.query(`alter table ${SHADOW}.${name} set schema data`);
+    }
+    return events;
+  }
+}
+
+/** By name, on which column their months are. */
+const PARTITIONED: ReadonlyMap<string, string> = new Map([
+  ['trades', 'ts'],
+  ['candles', 'bucket'],
+]);
+
+/** Months too. */
+async function tablesIn(client: ClientBase, schema: string): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select quote_ident(tablename) as name from pg_tables where schemaname = $1 order by 1`,
+    [schema],
+  );
+  return rows.map(({ name }) => name);
+}
