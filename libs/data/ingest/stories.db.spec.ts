@@ -134,8 +134,11 @@ describe('what has happened elsewhere', () => {
     const of = (seq: bigint): TradeEvent => tradeEvent('venue_a', 'm', { source_id: `n${seq}`, seq });
     const one = await world.ingestAll('venue_a', [[market, of(1n), of(2n), of(7n)], [of(4n)], [of(5n)]]);
     const spans = async (): Promise<unknown[]> =>
-      (await world.database.pool.query<object>('select first_seq::int, last_seq::int from data.sequences order by 1'))
-        .rows;
+      (
+        await world.database.pool.query<object>(
+          'select first_seq::int, last_seq::int from data.sequences order by 1',
+        )
+      ).rows;
     expect(await spans()).toEqual([
       { first_seq: 1, last_seq: 2 },
       { first_seq: 4, last_seq: 5 },

@@ -1,4 +1,6 @@
 import type { ClientBase } from 'pg';
+import { numbersOf } from './instruments.js';
+import type { Provider } from '../rules/providers.js';
 import { LIVE, type SchemaOf } from '#libs/projecting/projection.js';
 
 type Client = Pick<ClientBase, 'query'>;
@@ -25,6 +27,15 @@ interface SpanRow {
   readonly last_seq: string;
   readonly first_ts: number;
   readonly last_ts: number;
+}
+
+/** How many spans of trades are missing. */
+export async function gapsOfProvider(client: Client, provider: Provider): Promise<number> {
+  const { rows } = await client.query<{ gaps: number }>(
+    `select count(*) - count(distinct market_no) as gaps from data.sequences where market_no > $1 and market_no < $2`,
+    [...numbersOf(provider)],
+  );
+  return rows[0]?.gaps ?? 0;
 }
 
 export class SequenceTable {

@@ -1,0 +1,158 @@
+import type { Pool } from 'pg';
+import type { Journal, JournalReader } from '#libs/journal/journal.js';
+import { type Cancel, type Clock, repeat } from '#libs/platform/time/clock.js';
+import { type OnFault, quietly } from '#libs/platform/process/log.js';
+import { LABELS_SHARD, PROVIDERS, type Provider } from '../rules/providers.js';
+import { AlarmTable, type AlarmKind } from '../store/alarm-table.js';
+import { BackfillTable } from '../store/backfill-table.js';
+import { BookTable } from '../store/book-table.js';
+import { FreshnessTable, type IngestProgress } from '../store/freshness-table.js';
+import { PauseTable } from '../store/pause-table.js';
+import { gapsOfProvider } from '../store/sequence-table.js';
+import { BookKeeper } from './book-keeper.js';
+import { IngestLane } from './ingest-lane.js';
+import type { SourceFeed } from './source.js';
+
+export interface DataIngestPorts {
+  readonly pool: Pool;
+  readonly journal: Journal;
+  readonly reader: JournalReader;
+  readonly clock: Clock;
+  readonly onFault: OnFault;
+}
+
+/** How often progress is stored, and what operators want is taken up. */
+const EVERY_MILLIS = 1_000;
+/** Missing numbers are counted once in so many of these. */
+const GAPS_EVERY = 10;
+const MICROS_PER_NANOS = 1_000n;
+
+interface Lane {
+  readonly lane: IngestLane;
+  readonly shard: number;
+  readonly provider: Provider | undefined;
+  readonly alarms: Map<AlarmKind, { count: number; detail: string }>;
+  gaps: number;
+}
+
+/** From all feeds to all tables, a lane for each provider and one for labels. */
+export class DataIngest {
+  private readonly freshness: FreshnessTable;
+  private readonly alarms: AlarmTable;
+  private readonly pauses: PauseTable;
+  private readonly backfills: BackfillTable;
+  private readonly onFault: OnFault;
+  private lanes: readonly Lane[] = [];
+  private cancel: Cancel = () => undefined;
+  private rounds = 0;
+  private round: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly feeds: readonly SourceFeed[],
+    private readonly ports: DataIngestPorts,
+  ) {
+    const { pool, clock, onFault } = ports;
+    this.freshness = new FreshnessTable(pool);
+    this.alarms = new AlarmTable(pool);
+    this.pauses = new PauseTable(pool);
+    this.backfills = new BackfillTable(pool);
+    this.onFault = quietly(onFault, clock);
+  }
+
+  async start(): Promise<void> {
+    const before = await this.freshness.all();
+    const paused = await this.pauses.paused();
+    this.lanes = [...PROVIDERS, undefined].map((provider) => this.laneOf(provider, before));
+    for (const { lane, provider } of this.lanes) lane.start(provider !== undefined && paused.has(provider));
+    this.cancel = repeat(this.ports.clock, EVERY_MILLIS, () => {
+      this.round = this.runRound().catch((error: unknown) => this.onFault('progress', error));
+      return this.round;
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.cancel();
+    await Promise.all(this.lanes.map(({ lane }) => lane.stop()));
+    await this.round;
+    await this.runRound().catch((error: unknown) => this.onFault('progress', error));
+  }
+
+  /** Whether all is projected that the sources held at the start; those that an operator has paused are not waited for. */
+  get isCaughtUp(): boolean {
+    return (
+      this.lanes.length > 0 &&
+      this.lanes.every(({ lane }) => lane.isCaughtUp || lane.progress().state === 'paused')
+    );
+  }
+
+  private laneOf(provider: Provider | undefined, before: ReadonlyMap<Provider, IngestProgress>): Lane {
+    const { pool, clock } = this.ports;
+    const shard = provider === undefined ? LABELS_SHARD : PROVIDERS.indexOf(provider);
+    const alarms: Lane['alarms'] = new Map();
+    const onFault = this.onFault;
+    const lane = new IngestLane({
+      ...{ ...this.ports, onFault, shard },
+      feeds: this.feeds.filter((feed) => feed.of === (provider ?? 'labels')),
+      before: provider === undefined ? undefined : before.get(provider),
+      books:
+        provider === undefined
+          ? undefined
+          : new BookKeeper(provider, new BookTable(pool), {
+              clock,
+              onFault: (error) => onFault('books', error),
+            }),
+      onAlarm: (kind, detail) => alarms.set(kind, { count: (alarms.get(kind)?.count ?? 0) + 1, detail }),
+      onQuarantine: ({ quarantined: reason, body }) =>
+        this.alarms.quarantine(shard, { at: this.now(), reason, body }),
+    });
+    const gaps = provider === undefined ? 0 : (before.get(provider)?.gaps ?? 0);
+    return { lane, shard, provider, alarms, gaps };
+  }
+
+  private async runRound(): Promise<void> {
+    const paused = await this.pauses.paused();
+    this.rounds += 1;
+    for (const each of this.lanes) {
+      const { lane, provider } = each;
+      if (provider !== undefined) {
+        if (paused.has(provider)) await lane.pause();
+        else await lane.resume();
+        if (this.rounds % GAPS_EVERY === 0) await this.countGaps(each, provider);
+        await this.freshness.write(provider, { ...lane.progress(), gaps: each.gaps });
+      }
+      await this.sound(each);
+    }
+    await this.startBackfills();
+  }
+
+  private async countGaps(each: Lane, provider: Provider): Promise<void> {
+    const gaps = await gapsOfProvider(this.ports.pool, provider);
+    if (gaps > each.gaps) each.alarms.set('gap', { count: gaps - each.gaps, detail: 'trades are missing' });
+    each.gaps = gaps;
+  }
+
+  /** One row for all alarms of a kind since the last round. */
+  private async sound({ shard, alarms }: Lane): Promise<void> {
+    for (const [kind, { count, detail }] of alarms) {
+      alarms.delete(kind);
+      await this.alarms.add(shard, {
+        kind,
+        at: this.now(),
+        detail: count === 1 ? detail : `${detail} (${String(count)} times)`,
+      });
+    }
+  }
+
+  private async startBackfills(): Promise<void> {
+    for (const { provider, from, to } of await this.backfills.take()) {
+      const { lane } = this.lanes.find((each) => each.provider === provider) ?? {};
+      lane
+        ?.backfill(from, to ?? this.now())
+        .catch((error: unknown) => this.onFault(`backfill of ${provider}`, error));
+    }
+  }
+
+  private now(): number {
+    return Number(this.ports.clock.epochNanos() / MICROS_PER_NANOS);
+  }
+}

@@ -1,0 +1,253 @@
+import { JournalFailure } from '#libs/journal/journal-errors.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { OnFault } from '#libs/platform/process/log.js';
+import type { MarketDataEvent } from '../rules/events.js';
+import type { AlarmKind } from '../store/alarm-table.js';
+import type { IngestProgress, IngestState } from '../store/freshness-table.js';
+import { AppliedProgress } from './applied-progress.js';
+import { ShardIngest, type ShardIngestPorts } from './shard-ingest.js';
+import type { SourceFeed, Quarantined, SourceBatch } from './source.js';
+
+export interface IngestLanePorts extends Omit<ShardIngestPorts, 'onRefused'> {
+  readonly shard: number;
+  readonly feeds: readonly SourceFeed[];
+  /** As it was stored before this process. */
+  readonly before: IngestProgress | undefined;
+  readonly onAlarm: (kind: AlarmKind, detail: string) => void;
+  readonly onQuarantine: (body: Quarantined) => Promise<void>;
+}
+
+const AGAIN_MILLIS = 1_000;
+
+/** All sources of one provider, into its journal and its tables. What fails here stops no other provider. */
+export class IngestLane {
+  private readonly stopping = new AbortController();
+  private readonly onFault: OnFault;
+  private ingest: ShardIngest | undefined;
+  private isPaused = false;
+  private hasFailed = false;
+  private isQuarantined: boolean;
+  private conflicts: number;
+  private quarantined: number;
+  private head: number;
+  private applied: number;
+  private readonly newest: AppliedProgress;
+  /** By live source, up to when it has told everything. */
+  private readonly asOf = new Map<string, AppliedProgress>();
+  /** By source, behind which record it had nothing more. */
+  private readonly caughtUp = new Map<string, number>();
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(private readonly ports: IngestLanePorts) {
+    const { before, onFault } = ports;
+    this.onFault = (what, error) => onFault(`${this.name}: ${what}`, error);
+    this.isQuarantined = before?.isQuarantined ?? false;
+    this.conflicts = before?.conflicts ?? 0;
+    this.quarantined = before?.quarantined ?? 0;
+    this.head = before?.journalHead ?? 0;
+    this.applied = before?.applied ?? 0;
+    this.newest = new AppliedProgress(before?.newestSourceTs ?? null);
+  }
+
+  get name(): string {
+    return this.ports.feeds[0]?.of ?? String(this.ports.shard);
+  }
+
+  start(isPaused: boolean): void {
+    this.isPaused = isPaused;
+    this.running = this.run();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+  }
+
+  /** Journaled, not projected. */
+  async pause(): Promise<void> {
+    if (this.isPaused) return;
+    this.isPaused = true;
+    await this.ingest?.pause();
+  }
+
+  async resume(): Promise<void> {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    await this.ingest?.resume();
+  }
+
+  /** Whether everything is projected that the sources held when they were first read to their end. */
+  get isCaughtUp(): boolean {
+    return this.ports.feeds.every(({ source }) => (this.caughtUp.get(source) ?? Infinity) <= this.position());
+  }
+
+  /** Reads a span again from all sources, whose own positions stay. What is known changes nothing. */
+  async backfill(from: number, to: number): Promise<void> {
+    for (const feed of this.ports.feeds) {
+      for await (const given of feed.backfill(from, to, this.stopping.signal)) {
+        if ('quarantined' in given) await this.setAside(given);
+        else
+          await this.write(`backfill of ${feed.source}`, {
+            events: given.events,
+            cursor: given.cursor,
+            isCaughtUp: false,
+          });
+      }
+    }
+  }
+
+  progress(): IngestProgress {
+    const { feeds } = this.ports;
+    const applied = this.position();
+    const head = (this.head = Math.max(this.head, this.ingest?.head ?? 0));
+    const isRecorded = feeds.every(({ source }) => source === 'recorded');
+    const newestSourceTs = this.newest.at(applied);
+    return {
+      source: feeds.map(({ source }) => source).join(',') || null,
+      state: this.state(),
+      ...{ isRecorded, isQuarantined: this.isQuarantined, newestSourceTs, applied },
+      asOf: isRecorded ? newestSourceTs : this.liveAsOf(applied),
+      ...{ journalHead: head, lagEvents: Math.max(0, head - applied), gaps: 0 },
+      ...{ conflicts: this.conflicts, quarantined: this.quarantined },
+      reachesListing: feeds.every(({ source }) => source !== 'practice'),
+      reachesFrom: null,
+    };
+  }
+
+  private state(): IngestState {
+    if (this.hasFailed) return 'failed';
+    return this.isPaused ? 'paused' : 'running';
+  }
+
+  /** The slowest live source says how far all of them are known. */
+  private liveAsOf(applied: number): number | null {
+    const times = [...this.asOf.values()].flatMap((progress) => progress.at(applied) ?? []);
+    return times.length === 0 ? (this.ports.before?.asOf ?? null) : Math.min(...times);
+  }
+
+  private position(): number {
+    this.applied = Math.max(this.applied, this.ingest?.position ?? 0);
+    return this.applied;
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    while (!isOver(signal)) {
+      try {
+        await this.runOnce();
+      } catch (error) {
+        this.hasFailed = true;
+        this.onFault('journal', error);
+      }
+      if (!isOver(signal)) await again(this.ports.clock, signal);
+    }
+  }
+
+  /** Until the journal cannot be written, or all is to stop. */
+  private async runOnce(): Promise<void> {
+    const { shard, feeds, onAlarm } = this.ports;
+    const ingest = await ShardIngest.open(shard, {
+      ...this.ports,
+      onFault: this.onFault,
+      onRefused: (detail) => onAlarm('refused', detail),
+    });
+    const ended = new AbortController();
+    const signal = AbortSignal.any([this.stopping.signal, ended.signal]);
+    this.ingest = ingest;
+    try {
+      await (this.isPaused ? ingest.pause() : ingest.resume());
+      this.hasFailed = false;
+      await Promise.all([untilAborted(signal), ...feeds.map((feed) => this.runFeed(feed, signal))]);
+    } finally {
+      ended.abort();
+      this.ingest = undefined;
+      await ingest.stop();
+    }
+  }
+
+  /** Whatever a source does, it is followed again from where it last was, and only a journal that cannot be written ends it. */
+  private async runFeed(feed: SourceFeed, signal: AbortSignal): Promise<void> {
+    while (!isOver(signal)) {
+      try {
+        await this.followOnce(feed, signal);
+      } catch (error) {
+        if (error instanceof JournalFailure) throw error;
+        if (!isOver(signal)) this.onFault(`source ${feed.source}`, error);
+      }
+      if (!isOver(signal)) await again(this.ports.clock, signal);
+    }
+  }
+
+  private async followOnce(feed: SourceFeed, signal: AbortSignal): Promise<void> {
+    for await (const given of feed.follow(this.ingest?.writer.cursor(feed.source), signal)) {
+      if (isOver(signal)) return;
+      if ('quarantined' in given) await this.setAside(given);
+      else await this.take(feed, given);
+    }
+  }
+
+  private async take({ source }: SourceFeed, batch: SourceBatch): Promise<void> {
+    const sequence = await this.write(source, batch);
+    this.isQuarantined = false;
+    if (batch.asOf !== undefined) this.asOfProgress(source).add(sequence, batch.asOf);
+    if (batch.isCaughtUp && !this.caughtUp.has(source)) this.caughtUp.set(source, sequence);
+  }
+
+  /** Resolves with the last record that belongs to the batch. */
+  private async write(source: string, batch: SourceBatch): Promise<number> {
+    if (this.ingest === undefined) throw new Error('its journal is not open');
+    const { sequence, conflicts } = await this.ingest.take(source, batch);
+    const newest = newestOf(batch.events);
+    if (newest !== undefined) this.newest.add(sequence, newest);
+    this.conflicts += conflicts;
+    if (conflicts > 0) this.ports.onAlarm('conflict', `${source}: a known event came with another content`);
+    return sequence;
+  }
+
+  private asOfProgress(source: string): AppliedProgress {
+    const known = this.asOf.get(source);
+    if (known !== undefined) return known;
+    const progress = new AppliedProgress(null);
+    this.asOf.set(source, progress);
+    return progress;
+  }
+
+  private async setAside(body: Quarantined): Promise<void> {
+    this.isQuarantined = true;
+    this.quarantined += 1;
+    this.ports.onAlarm('quarantine', body.quarantined);
+    await this.ports.onQuarantine(body);
+  }
+}
+
+function newestOf(events: readonly MarketDataEvent[]): number | undefined {
+  return events.length === 0
+    ? undefined
+    : events.reduce((newest, event) => Math.max(newest, event.source_ts), 0);
+}
+
+function isOver(signal: AbortSignal): boolean {
+  return signal.aborted;
+}
+
+/** What cannot be reached or written is tried again soon. */
+function again(clock: Clock, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.after(AGAIN_MILLIS, end);
+    signal.addEventListener('abort', end);
+  });
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => {
+      resolve();
+    });
+    if (signal.aborted) resolve();
+  });
+}

@@ -1,0 +1,32 @@
+import type { Pool } from 'pg';
+import { PROVIDERS, type Provider } from '../rules/providers.js';
+
+export interface WantedBackfill {
+  readonly provider: Provider;
+  /** Microseconds. */
+  readonly from: number;
+  /** Undefined: until now. */
+  readonly to: number | undefined;
+}
+
+/** Which spans operators want to be read again. Whoever answers operators writes it, ingest takes it up. */
+export class BackfillTable {
+  constructor(private readonly pool: Pool) {}
+
+  async add({ provider, from, to }: WantedBackfill): Promise<void> {
+    await this.pool.query('insert into data.backfills (provider, from_ts, to_ts) values ($1, $2, $3)', [
+      ...[PROVIDERS.indexOf(provider), from, to ?? null],
+    ]);
+  }
+
+  /** Takes all of them away. */
+  async take(): Promise<WantedBackfill[]> {
+    const { rows } = await this.pool.query<{ provider: number; from_ts: number; to_ts: number | null }>(
+      'delete from data.backfills returning provider, from_ts, to_ts',
+    );
+    return rows.flatMap(({ provider, from_ts, to_ts }) => {
+      const named = PROVIDERS[provider];
+      return named === undefined ? [] : [{ provider: named, from: from_ts, to: to_ts ?? undefined }];
+    });
+  }
+}
