@@ -6,8 +6,10 @@ function bucket(column: string, seconds: number): string {
   return `${column} - mod(mod(${column}, ${span}) + ${span}, ${span})`;
 }
 
-const FIRST = 'order by ts, seq, source_id';
-const LAST = 'order by ts desc, seq desc, source_id desc';
+/** All in one order, so that they are sorted once. */
+const PLACED = 'order by ts, seq, source_id';
+const first = (column: string): string => `(array_agg(${column} ${PLACED}))[1]`;
+const last = (column: string): string => `(array_agg(${column} ${PLACED}))[count(*)]`;
 
 /**
  * Candles of 60 seconds of some trades. Where a market has one book, a trade of outcome 1 counts for outcome 0 at one minus its price; its
@@ -16,10 +18,10 @@ const LAST = 'order by ts desc, seq desc, source_id desc';
 export function minutesOf(trades: string, isSingleBook: string): string {
   return `
     select instrument, bucket,
-      (array_agg(price ${FIRST}))[1] as open, max(price) as high, min(price) as low, (array_agg(price ${LAST}))[1] as close,
+      ${first('price')} as open, max(price) as high, min(price) as low, ${last('price')} as close,
       sum(size) as volume, sum(cash) as cash, count(*) as trades,
-      (array_agg(ts ${FIRST}))[1] as open_ts, (array_agg(seq ${FIRST}))[1] as open_seq, (array_agg(source_id ${FIRST}))[1] as open_id,
-      (array_agg(ts ${LAST}))[1] as close_ts, (array_agg(seq ${LAST}))[1] as close_seq, (array_agg(source_id ${LAST}))[1] as close_id
+      ${first('ts')} as open_ts, ${first('seq')} as open_seq, ${first('source_id')} as open_id,
+      ${last('ts')} as close_ts, ${last('seq')} as close_seq, ${last('source_id')} as close_id
     from (
       select instrument - case when is_mirrored then 1 else 0 end as instrument, ${bucket('ts', 60)} as bucket, ts, seq, source_id,
         case when is_mirrored then 1000000 - price else price end as price, size,
@@ -55,16 +57,16 @@ export function candleUpsert(schema: string, candles: string): string {
     '(excluded.open_ts, excluded.open_seq, excluded.open_id) < (known.open_ts, known.open_seq, known.open_id)';
   const closes =
     '(excluded.close_ts, excluded.close_seq, excluded.close_id) > (known.close_ts, known.close_seq, known.close_id)';
-  const first = (column: string): string =>
+  const opened = (column: string): string =>
     `${column} = case when ${opens} then excluded.${column} else known.${column} end`;
-  const last = (column: string): string =>
+  const closed = (column: string): string =>
     `${column} = case when ${closes} then excluded.${column} else known.${column} end`;
   return `
   insert into ${schema}.candles as known (${COLUMNS})
   select ${COLUMNS} from ${candles} order by instrument, timeframe, bucket
   on conflict (instrument, timeframe, bucket) do update set
-    ${['open', 'open_ts', 'open_seq', 'open_id'].map(first).join(', ')},
-    ${['close', 'close_ts', 'close_seq', 'close_id'].map(last).join(', ')},
+    ${['open', 'open_ts', 'open_seq', 'open_id'].map(opened).join(', ')},
+    ${['close', 'close_ts', 'close_seq', 'close_id'].map(closed).join(', ')},
     high = greatest(known.high, excluded.high), low = least(known.low, excluded.low),
     volume = known.volume + excluded.volume, cash = known.cash + excluded.cash, trades = known.trades + excluded.trades`;
 }

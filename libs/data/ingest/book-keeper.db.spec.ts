@@ -1,0 +1,77 @@
+import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
+import { eventually } from '#libs/testing/eventually.js';
+import type { BookEvent } from '../rules/events.js';
+import { BookTable, type StoredBook } from '../store/book-table.js';
+import { BookKeeper } from './book-keeper.js';
+import { clock, IngestWorld } from './ingest-world.fixture.js';
+import { START } from './streams.fixture.js';
+
+jest.setTimeout(60_000);
+
+let world: IngestWorld;
+
+beforeAll(async () => {
+  world = await IngestWorld.make();
+});
+afterAll(() => world.end());
+afterEach(() => world.empty());
+
+function keeper(): BookKeeper {
+  const onFault = (error: unknown): void => void world.faults.push(error);
+  return new BookKeeper('venue_a', new BookTable(world.database.pool), { clock, onFault });
+}
+
+async function stored(): Promise<StoredBook[]> {
+  return new BookTable(world.database.pool).find('venue_a', ['m']);
+}
+
+function change(sequence: bigint, size: bigint, over: Partial<BookEvent> = {}): BookEvent {
+  return {
+    ...{ type: 'BOOK', provider: 'venue_a', market_id: 'm', outcome_index: 0, source_id: `b${sequence}` },
+    ...{ source_ts: START + Number(sequence), received_at: START, sequence, snapshot: false },
+    ...{ bids: [{ price: 400_000, size }], asks: [] },
+    ...over,
+  };
+}
+
+const levels = (size: bigint): object => ({ book: { isDropped: false, bids: [{ price: 400_000, size }] } });
+
+it('stores the newest state alone, of markets that nobody has named too', async () => {
+  const books = keeper();
+  await books.take([change(1n, 5n, { snapshot: true }), change(2n, 6n)]);
+  await books.take([change(3n, 2n ** 60n)]);
+  expect(await stored()).toEqual([]);
+  await eventually(async () => expect(await stored()).toMatchObject([levels(2n ** 60n)]));
+  expect(world.faults).toEqual([]);
+});
+
+it('goes on behind what another process has stored, and is dropped where events are missing', async () => {
+  const first = keeper();
+  await first.take([change(1n, 5n, { snapshot: true })]);
+  await first.flush();
+  const second = keeper();
+  await second.take([change(2n, 7n)]);
+  await second.flush();
+  expect(await stored()).toMatchObject([levels(7n)]);
+  await second.take([change(9n, 1n)]);
+  await second.flush();
+  expect(await stored()).toMatchObject([{ book: { isDropped: true, bids: [] } }]);
+});
+
+it('a snapshot that is read again does not bring an old book back', async () => {
+  const books = keeper();
+  const snapshot = change(1n, 5n, { snapshot: true });
+  await books.take([snapshot, change(2n, 6n), snapshot]);
+  await books.flush();
+  expect(await stored()).toMatchObject([levels(6n)]);
+});
+
+it('while paused nothing is stored, and the newest state is afterwards', async () => {
+  const books = keeper();
+  books.pause(true);
+  await books.take([change(1n, 5n, { snapshot: true })]);
+  await books.flush();
+  expect(await stored()).toEqual([]);
+  books.pause(false);
+  await eventually(async () => expect(await stored()).toMatchObject([levels(5n)]));
+});
