@@ -6,7 +6,7 @@ import { AREAS } from './areas.js';
 const areas = await Promise.all(Object.values(AREAS).map(async ({ load }) => (await load()).area));
 const commands = areas.flatMap((area) => area.commands.map((command) => ({ area, command })));
 /** They print records or a log, which are JSON anyway. */
-const ALWAYS_JSON = ['journal dump', 'migrate '];
+const ALWAYS_JSON = ['data rebuild', 'journal dump', 'migrate '];
 
 function helpOf(area: (typeof areas)[number], typed: string): string {
   const parsed = parseCall(area, [...typed.split(' ').filter((word) => word !== ''), '--help']);

@@ -32,6 +32,10 @@ export const AREAS: Readonly<Record<string, Area>> = {
     summary: 'how far the projections are, and whether they are as the journals say',
     load: async () => (await import('./projection.js')).projection,
   },
+  data: {
+    summary: 'make the tables of market data anew from their journals',
+    load: async () => (await import('./data.js')).data,
+  },
   backup: {
     summary: 'back the database up, check a backup, restore it',
     load: async () => (await import('./backup.js')).backup,

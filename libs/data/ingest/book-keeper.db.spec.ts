@@ -3,8 +3,8 @@ import { eventually } from '#libs/testing/eventually.js';
 import type { BookEvent } from '../rules/events.js';
 import { BookTable, type StoredBook } from '../store/book-table.js';
 import { BookKeeper } from './book-keeper.js';
-import { clock, IngestWorld } from './ingest-world.fixture.js';
-import { START } from './streams.fixture.js';
+import { clock, IngestWorld } from '#libs/testing/data/ingest-world.js';
+import { START } from '#libs/testing/data/streams.js';
 
 jest.setTimeout(60_000);
 

@@ -7,9 +7,9 @@ import { BackfillTable } from '../store/backfill-table.js';
 import { FreshnessTable, type IngestProgress } from '../store/freshness-table.js';
 import { PauseTable } from '../store/pause-table.js';
 import { DataIngest } from './data-ingest.js';
-import { clock, IngestWorld } from './ingest-world.fixture.js';
+import { clock, IngestWorld } from '#libs/testing/data/ingest-world.js';
 import type { SourceFeed, Quarantined, SourceBatch } from './source.js';
-import { marketEvent, START, tradeEvent } from './streams.fixture.js';
+import { marketEvent, START, tradeEvent } from '#libs/testing/data/streams.js';
 
 jest.setTimeout(120_000);
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { contentOf, type JournaledEvent } from '../rules/event-codec.js';
+import { contentOf, type JournaledMarketData } from '../rules/event-codec.js';
 
 /** An event that no table could hold. */
 export class UnstorableEvent extends Error {
@@ -17,7 +17,7 @@ const MOST_LARGE = 2n ** 63n - 1n;
 /** U+0000 and halves of characters as JSON has them, unless a backslash itself is what is escaped. */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
-export function encodeEvent(event: JournaledEvent): EncodedEvent {
+export function encodeEvent(event: JournaledMarketData): EncodedEvent {
   const content = contentOf(event);
   if (content.includes('\\u') && UNSTORABLE.test(content))
     throw new UnstorableEvent('it holds what is no text');
@@ -30,7 +30,7 @@ export function encodeEvent(event: JournaledEvent): EncodedEvent {
   return { payload, digest: digestOf(content) };
 }
 
-function numbersOf(event: JournaledEvent): bigint[] {
+function numbersOf(event: JournaledMarketData): bigint[] {
   if (event.type !== 'TRADE') return [];
   return event.seq === undefined ? [event.size] : [event.size, event.seq];
 }

@@ -1,6 +1,6 @@
 import type { MarketEvent, ListingStatus, ResolutionEvent, StatusEvent, TradeEvent } from '../rules/events.js';
 import { listedMarket, marketAfter } from '../rules/markets.js';
-import type { JournaledEvent } from '../rules/event-codec.js';
+import type { JournaledMarketData } from '../rules/event-codec.js';
 import { instrumentOf } from '../store/instruments.js';
 import type { SaidStatusRow, StoredMarket } from '../store/market-table.js';
 import type { NumberedTrade } from '../store/sequence-table.js';
@@ -10,11 +10,11 @@ import type { WaitingRecord } from '../store/waiting-table.js';
 export interface DataRecord {
   readonly sequence: number;
   readonly payload: string;
-  readonly event: JournaledEvent;
+  readonly event: JournaledMarketData;
 }
 
 /** Of the market that an event cannot be applied without; those that name none wait for none. */
-export function marketIdOf(event: JournaledEvent): string | undefined {
+export function marketIdOf(event: JournaledMarketData): string | undefined {
   switch (event.type) {
     case 'MARKET':
     case 'STATUS':

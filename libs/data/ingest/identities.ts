@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import type { Projection, ProjectionWriter, SchemaOf } from '#libs/projecting/projection.js';
 import { qualified } from '#libs/projecting/projection.js';
-import { type CursorRecord, type JournaledEvent, readRecord } from '../rules/event-codec.js';
+import { type CursorRecord, type JournaledMarketData, readRecord } from '../rules/event-codec.js';
 import { digestOfPayload } from './encoded-event.js';
 
 /** Their places stand in the table. */
@@ -17,7 +17,7 @@ export interface EventIdentity {
 }
 
 /** Of an event among those of its journal. Labels share one, so there the label counts too. */
-export function identityOf(event: JournaledEvent): EventIdentity {
+export function identityOf(event: JournaledMarketData): EventIdentity {
   const named = 'label' in event ? `${event.label}\0${event.source_id}` : event.source_id;
   const key = createHash('sha256').update(named).digest().subarray(0, KEY_BYTES);
   return { type: TYPES.indexOf(event.type), key };

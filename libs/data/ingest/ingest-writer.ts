@@ -2,7 +2,7 @@ import type { JournalWriter } from '#libs/journal/journal.js';
 import { MAX_PAYLOAD_BYTES } from '#libs/journal/limits.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { BookEvent, MarketDataEvent } from '../rules/events.js';
-import { type JournaledEvent, writeRecord } from '../rules/event-codec.js';
+import { type JournaledMarketData, writeRecord } from '../rules/event-codec.js';
 import { encodeEvent, type EncodedEvent, UnstorableEvent } from './encoded-event.js';
 import { type EventIdentity, identityOf, nameOf } from './identities.js';
 import type { KnownIdentities } from './known-identities.js';
@@ -77,7 +77,7 @@ export class IngestWriter {
   }
 
   private async newAmong(
-    events: readonly JournaledEvent[],
+    events: readonly JournaledMarketData[],
   ): Promise<
     Pick<TakenEvents, 'known' | 'conflicts' | 'refused'> & { readonly fresh: readonly FreshEvent[] }
   > {
@@ -98,7 +98,7 @@ export class IngestWriter {
     return { fresh, conflicts, known: sound.length - fresh.length, refused: events.length - sound.length };
   }
 
-  private encoded(event: JournaledEvent): FreshEvent | undefined {
+  private encoded(event: JournaledMarketData): FreshEvent | undefined {
     try {
       const encoded = encodeEvent(event);
       if (Buffer.byteLength(encoded.payload) > MAX_PAYLOAD_BYTES) throw new UnstorableEvent('it is too long');

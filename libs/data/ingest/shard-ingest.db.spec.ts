@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { Projector, transactionsOf } from '#libs/projecting/projector.js';
 import type { Provider } from '../rules/providers.js';
 import type { StoredMarket } from '../store/market-table.js';
-import { applied, clock, IngestWorld, takeAll, TABLES } from './ingest-world.fixture.js';
+import { applied, clock, IngestWorld, takeAll, TABLES } from '#libs/testing/data/ingest-world.js';
 import { dataProjection } from './projection.js';
 import { DataRebuild } from './rebuild.js';
-import { slowCandles, slowMarkets, slowTrades } from './slow-fold.fixture.js';
-import { delivered, randomOf, randomStream } from './streams.fixture.js';
+import { slowCandles, slowMarkets, slowTrades } from '#libs/testing/data/slow-fold.js';
+import { delivered, randomOf, randomStream } from '#libs/testing/data/streams.js';
 
 jest.setTimeout(120_000);
 

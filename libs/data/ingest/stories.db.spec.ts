@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { MarketDataEvent, TradeEvent } from '../rules/events.js';
-import { applied, IngestWorld, takeAll } from './ingest-world.fixture.js';
-import { bustOf, marketEvent, START, tradeEvent } from './streams.fixture.js';
+import { applied, IngestWorld, takeAll } from '#libs/testing/data/ingest-world.js';
+import { bustOf, marketEvent, START, tradeEvent } from '#libs/testing/data/streams.js';
 
 jest.setTimeout(120_000);
 

@@ -3,6 +3,9 @@ export const PROVIDERS = ['venue_a', 'venue_b', 'venue_c', 'venue_d', 'venue_e',
 
 export type Provider = (typeof PROVIDERS)[number];
 
+/** What comes after the providers in numbers of shards: labels of games and ticks, which belong to no venue. */
+export const LABELS_SHARD = PROVIDERS.length;
+
 export interface ProviderFacts {
   /** Null where the provider is not registered: it is in no list and answers on few routes. */
   readonly numericId: number | null;

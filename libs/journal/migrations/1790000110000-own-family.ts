@@ -8,6 +8,7 @@ const OWN = `
   case current_user::text
     when current_database() || '_owner' then family = 'auction'
     when current_database() || '_cell' then family = 'execution'
+    when current_database() || '_ingest' then family = 'data'
     else true
   end`;
 

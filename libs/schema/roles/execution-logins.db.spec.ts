@@ -104,15 +104,21 @@ it.each([
   ['cell', 'auction', DENIED],
   ['owner', 'auction', 'done'],
   ['owner', 'execution', DENIED],
+  ['ingest', 'data', 'done'],
+  ['ingest', 'auction', DENIED],
 ] as const)('%s says where the journals of %s are: %s', async (role, family, comes) => {
   const home = `insert into journal.home (family, cluster_id, topic_prefix) values ('${family}', 'c', 't')`;
   expect(await logins.attempt(role, home)).toBe(comes);
 });
 
-describe('the logins of cells and owners, and journals', () => {
+describe('the logins of cells, owners and ingest, and journals', () => {
   const HASH = `decode(repeat('00', 32), 'hex')`;
-  const OWN = { cell: 'execution', owner: 'auction' } as const;
-  const FOREIGN = { cell: ['auction', 'data'], owner: ['execution', 'data'] } as const;
+  const OWN = { cell: 'execution', owner: 'auction', ingest: 'data' } as const;
+  const FOREIGN = {
+    cell: ['auction', 'data'],
+    owner: ['execution', 'data'],
+    ingest: ['auction', 'execution'],
+  } as const;
   const added = (family: string): readonly string[] => [
     `insert into journal.shards (family, shard, epoch) values ('${family}', 9, 1)`,
     `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash)
@@ -138,7 +144,7 @@ describe('the logins of cells and owners, and journals', () => {
     }
   });
 
-  it.each(['cell', 'owner'] as const)('%s adds to nothing but to what is of its family', async (role) => {
+  it.each(['cell', 'owner', 'ingest'] as const)('%s adds to nothing but to what is of its family', async (role) => {
     const here = (statement: string): string => statement.replaceAll(/\b9, /g, '8, ');
     for (const statement of added(OWN[role]).map(here))
       expect([statement, await logins.attempt(role, statement)]).toEqual([statement, 'done']);
@@ -146,7 +152,7 @@ describe('the logins of cells and owners, and journals', () => {
       expect([statement, await logins.attempt(role, statement)]).toEqual([statement, DENIED]);
   });
 
-  it.each(['cell', 'owner'] as const)('%s changes and removes nothing else', async (role) => {
+  it.each(['cell', 'owner', 'ingest'] as const)('%s changes and removes nothing else', async (role) => {
     const client = await logins.connect(role, logins.passwords[role]);
     try {
       for (const statement of CHANGED) {
@@ -160,7 +166,7 @@ describe('the logins of cells and owners, and journals', () => {
     }
   });
 
-  it.each(['cell', 'owner', 'gateway', 'projector'] as const)('%s reads them all', async (role) => {
+  it.each(['cell', 'owner', 'ingest', 'gateway', 'projector'] as const)('%s reads them all', async (role) => {
     const client = await logins.connect(role, logins.passwords[role]);
     try {
       const { rows } = await client.query(

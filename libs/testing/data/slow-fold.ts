@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { JournaledEvent } from '../rules/event-codec.js';
-import type { TradeEvent } from '../rules/events.js';
-import type { Provider } from '../rules/providers.js';
+import type { JournaledMarketData } from '#libs/data/rules/event-codec.js';
+import type { TradeEvent } from '#libs/data/rules/events.js';
+import type { Provider } from '#libs/data/rules/providers.js';
 
 export interface SlowBucket {
   readonly key: string;
@@ -18,7 +18,7 @@ function inOrder(left: TradeEvent, right: TradeEvent): number {
 }
 
 /** What the rows must be, by the slowest way: sort all trades, walk each bucket. */
-export function slowCandles(provider: Provider, events: readonly JournaledEvent[]): SlowBucket[] {
+export function slowCandles(provider: Provider, events: readonly JournaledMarketData[]): SlowBucket[] {
   const busted = new Set(
     events.flatMap((event) => (event.type === 'TRADE_BUST' ? [event.trade_source_id] : [])),
   );
@@ -63,7 +63,7 @@ export function byKey(left: SlowBucket, right: SlowBucket): number {
   return left.key < right.key ? -1 : 1;
 }
 
-export function slowTrades(events: readonly JournaledEvent[]): string[] {
+export function slowTrades(events: readonly JournaledMarketData[]): string[] {
   const busted = new Set(
     events.flatMap((event) => (event.type === 'TRADE_BUST' ? [event.trade_source_id] : [])),
   );
@@ -87,8 +87,8 @@ export function slowTrades(events: readonly JournaledEvent[]): string[] {
   return [...new Set(texts)].sort();
 }
 
-export function slowMarkets(provider: Provider, events: readonly JournaledEvent[]): object[] {
-  const newest = (types: readonly string[], id: string): JournaledEvent | undefined =>
+export function slowMarkets(provider: Provider, events: readonly JournaledMarketData[]): object[] {
+  const newest = (types: readonly string[], id: string): JournaledMarketData | undefined =>
     events
       .filter((event) => types.includes(event.type) && 'market_id' in event && event.market_id === id)
       .sort((left, right) => left.source_ts - right.source_ts || (left.source_id < right.source_id ? -1 : 1))

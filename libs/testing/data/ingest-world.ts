@@ -6,12 +6,12 @@ import { RecordMacs } from '#libs/journal/seals/record-macs.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { dataMigrations } from '../migrations/list.js';
-import type { MarketDataEvent } from '../rules/events.js';
-import { PROVIDERS, type Provider } from '../rules/providers.js';
-import { dataProjection } from './projection.js';
-import { ShardIngest } from './shard-ingest.js';
-import { byKey, type SlowBucket } from './slow-fold.fixture.js';
+import { dataMigrations } from '#libs/data/migrations/list.js';
+import type { MarketDataEvent } from '#libs/data/rules/events.js';
+import { PROVIDERS, type Provider } from '#libs/data/rules/providers.js';
+import { dataProjection } from '#libs/data/ingest/projection.js';
+import { ShardIngest } from '#libs/data/ingest/shard-ingest.js';
+import { byKey, type SlowBucket } from './slow-fold.js';
 
 export const clock = new SystemClock();
 export const TABLES = dataProjection(() => undefined).tables;

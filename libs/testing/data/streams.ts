@@ -1,6 +1,6 @@
-import type { MarketDataEvent, TradeEvent } from '../rules/events.js';
-import type { Provider } from '../rules/providers.js';
-import type { JournaledEvent } from '../rules/event-codec.js';
+import type { MarketDataEvent, TradeEvent } from '#libs/data/rules/events.js';
+import type { Provider } from '#libs/data/rules/providers.js';
+import type { JournaledMarketData } from '#libs/data/rules/event-codec.js';
 
 export const START = Date.UTC(2026, 9, 31, 22) * 1_000;
 const HOUR = 3_600_000_000;
@@ -57,10 +57,10 @@ export function tradeEvent(provider: Provider, id: string, over: Partial<TradeEv
 }
 
 /** Events of a few markets over two days and a month's end, in any order; busts before and after their trades. */
-export function randomStream(provider: Provider, seed: number, trades: number): JournaledEvent[] {
+export function randomStream(provider: Provider, seed: number, trades: number): JournaledMarketData[] {
   const random = randomOf(seed);
   const markets = ['alpha', 'beta', 'gamma'] as const;
-  const made: JournaledEvent[] = markets.map((id) => marketEvent(provider, id));
+  const made: JournaledMarketData[] = markets.map((id) => marketEvent(provider, id));
   const numbers = new Map<string, bigint>();
   for (let index = 0; index < trades; index += 1) {
     const id = oneOf(markets, random);
