@@ -3,10 +3,12 @@ import type { LinkReply } from '#libs/link/link-protocol.js';
 import type { ExecutorRequest, ObservedFill, TaskReport } from '../protocol/cell-protocol.js';
 import { decideDoubt, decideUnsent } from '../rules/decide/cancel.js';
 import { OrderDraft } from '../rules/decide/order-draft.js';
+import { decideLeaving } from '../rules/decide/balances.js';
 import { decideReport } from '../rules/decide/report.js';
 import { isUnplacedYet } from '../rules/decide/settle.js';
 import type { TaskKind } from '../rules/decide/seen.js';
 import type { CellEvent, HoldingEvent } from '../rules/events.js';
+import type { Transfer } from '../rules/holdings.js';
 import type { OrderState } from '../rules/order.js';
 import { orderOf } from '../rules/user.js';
 import type { VenueId } from '../rules/venues.js';
@@ -49,7 +51,7 @@ const RECALLS = 5;
 const NO_LONGER = { what: 'doubtful', reason: 'told by one that no longer has the task' } as const;
 const STILL_IN_USE = refusal(
   'VALIDATION_INVALID_PARAMETER',
-  'Orders or shares are in the account that is linked: cancel and sell them before another account takes its place.',
+  'Orders, shares or transfers are in the account that is linked: end them before another account takes its place.',
 );
 const NOT_ANY_MORE = refusal('COMMAND_EXPIRED', 'The order is not to be sent any more.');
 
@@ -222,8 +224,11 @@ export class ExecutorCalls {
     return this.run((at) => {
       if (!isLeft(entry, venue, account)) return refused(STILL_IN_USE);
       const known = entry.head.holdings.links.get(venue);
+      const leaving = decideLeaving(entry.head.holdings, { user_id, venue, at });
       const isSame = known?.account === account;
-      const events: HoldingEvent[] = isSame ? [] : [{ type: 'VENUE_LINKED', at, user_id, venue, account }];
+      const events: HoldingEvent[] = isSame
+        ? []
+        : [...leaving, { type: 'VENUE_LINKED', at, user_id, venue, account }];
       return { events, reply: () => answer('link_account', { linked_at: known?.linked_at ?? at }) };
     });
   }
@@ -312,8 +317,13 @@ function isLeft({ head: { live, holdings } }: UserEntry, venue: VenueId, account
   if (linked === undefined || linked.account === account) return true;
   return (
     ![...live.values()].some(({ terms }) => terms.venue === venue) &&
+    ![...holdings.transfers.values()].some(({ terms, status }) => terms.venue === venue && !isOver(status)) &&
     ![...holdings.positions.values()].some((held) => held.venue === venue && held.quantity > 0n)
   );
+}
+
+function isOver(status: Transfer['status']): boolean {
+  return status === 'COMPLETED' || status === 'FAILED';
 }
 
 function isOfThisAttempt(order: OrderState, task_id: string, { what }: TaskReport): boolean {

@@ -101,6 +101,38 @@ describe('an account', () => {
     await session.submit();
   });
 
+  it('takes its money along when another takes its place, and the other brings its own', async () => {
+    await session.live.ask(balances(100n * ONE));
+    const other = {
+      op: 'link_account',
+      user_id: session.user_id,
+      venue: 'venue_b',
+      account: 'other',
+    } as const;
+    expect((await session.live.ask(other)).status).toBe(200);
+    expect((await session.live.ask(other)).status).toBe(200);
+    await session.live.ask(balances(30n * ONE));
+    const moved = (await session.live.journaled()).filter(({ type }) => type === 'BALANCE_MOVED');
+    expect(moved).toMatchObject([
+      { movement: 'DEPOSIT', amount: 100n * ONE },
+      { movement: 'WITHDRAWAL', amount: -100n * ONE },
+      { movement: 'DEPOSIT', amount: 30n * ONE },
+    ]);
+    await session.live.ask(balances(30n * ONE));
+    expect((await session.live.ask<'reconciliation'>({ op: 'reconciliation' })).body.differences).toEqual([]);
+  });
+
+  it('is not replaced while a transfer out of it is under way', async () => {
+    await session.live.ask(balances(100n * ONE));
+    const { user_id } = session;
+    await session.live.ask({
+      ...({ op: 'transfer', venue: 'venue_b', direction: 'to_vault', request_id: REQUEST } as const),
+      ...{ user_id, asset: 'USD', amount: 60n * ONE, client_request_id: 'move-1' },
+    });
+    const other = { op: 'link_account', user_id, venue: 'venue_b', account: 'other' } as const;
+    expect((await session.live.ask(other)).status).toBe(400);
+  });
+
   it('is shown with orders and fills that somebody else has made there', async () => {
     const foreign = { market_id: 'RAIN', outcome: 'No', outcome_index: 1, side: 'buy' } as const;
     const order = {

@@ -84,6 +84,22 @@ export function decideOpening(holdings: Holdings, seen: SeenBalances, at: Instan
   }));
 }
 
+/** What leaves with the account that another one replaces: otherwise the ledger would keep its money. */
+export function decideLeaving(
+  { cash }: Holdings,
+  of: { readonly user_id: string; readonly venue: VenueId; readonly at: Instant },
+): HoldingEvent[] {
+  const { venue, at } = of;
+  return [...cash.values()].flatMap((held): HoldingEvent[] => {
+    if (held.venue !== venue || held.value === 0n) return [];
+    const { asset, value } = held;
+    const entry = { entry_id: `leaving/${venue}/${asset}/${at}`, amount: -value, occurred_at: at };
+    return [
+      { type: 'BALANCE_MOVED', ...of, movement: value > 0n ? 'WITHDRAWAL' : 'DEPOSIT', asset, ...entry },
+    ];
+  });
+}
+
 /** Where our records and the venue differ. */
 export function gapsOf(holdings: Holdings, { venue, cash, tokens }: SeenBalances): BalanceGap[] {
   const recorded = new Map<string, Micros>();
