@@ -317,6 +317,7 @@ describe('an amend', () => {
     expect(same.body.success).toBe(true);
     const off = await session.amend(order_id, 455_500n);
     expect([off.status, off.code]).toEqual([400, 'VALIDATION_INVALID_PRICE']);
+    expect(off.body).toMatchObject({ details: { field: 'price' } });
   });
 
   it('to what is no price is refused, of a market without a known grid as well', async () => {

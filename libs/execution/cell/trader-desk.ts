@@ -274,9 +274,7 @@ export class TraderDesk {
       const off = this.ports.switchboard.refusalOf({ ...order.terms, user_id }, entry.head.holdings);
       if (off !== undefined) return refused(switchedOff(off, at, taken));
       if (price <= 0n || price > ONE || isPriceOnGrid(order.terms.market, price) === false)
-        return refused(
-          withSlots('VALIDATION_INVALID_PRICE', 'The price is not on the grid of the market.', taken),
-        );
+        return refused(offGrid(taken));
       const objection = notAmendable(order);
       if (objection !== undefined) return refused(notAmended(objection, taken));
       if (order.price === price) return refused(amended(order, taken));
@@ -334,6 +332,11 @@ function replayed(order: OrderState, content: string): CellDecision {
 
 function withSlots(code: string, message: string, { slots }: SlotsTaken): LinkReply {
   return refusal(code, message, { slots });
+}
+
+function offGrid({ slots }: SlotsTaken): LinkReply {
+  const message = 'The price is not on the grid of the market.';
+  return refusal('VALIDATION_INVALID_PRICE', message, { details: { field: 'price' }, slots });
 }
 
 function tooMany({ code = 'RATE_LIMITED_CALLS', slots }: SlotsTaken): LinkReply {
