@@ -1,4 +1,10 @@
-import type { MarketEvent, ListingStatus, ResolutionEvent, StatusEvent, TradeEvent } from '../rules/events.js';
+import type {
+  MarketEvent,
+  ListingStatus,
+  ResolutionEvent,
+  StatusEvent,
+  TradeEvent,
+} from '../rules/events.js';
 import { listedMarket, marketAfter } from '../rules/markets.js';
 import type { JournaledMarketData } from '../rules/event-codec.js';
 import { instrumentOf } from '../store/instruments.js';
