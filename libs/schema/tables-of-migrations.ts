@@ -43,6 +43,7 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
     ...['data.markets', 'data.offsets', 'data.pauses', 'data.quarantine', 'data.recorded_files'],
     ...['data.resolutions', 'data.sequences', 'data.statuses', 'data.ticks', 'data.trades', 'data.waiting'],
   ],
+  Snapshots1790000630000: ['data.snapshot_markets', 'data.snapshots'],
   InitialSigner1790000460000: ['signer.keys', 'signer.signatures'],
   ReadSignatures1790000495000: ['signer.read_signatures'],
 };

@@ -1,0 +1,40 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+const NAME_BYTES = 8_192;
+const BODY_BYTES = 4_194_304;
+const NUMBER = (column: string): string =>
+  `constraint ${column}_can_be_read check (${column} between -9007199254740991 and 9007199254740991)`;
+
+/**
+ * What is open at each provider, as it stood every half minute. A market has a row for each of its states, with the first snapshot that
+ * has it and the first that no longer has: what does not change is written once.
+ */
+const SNAPSHOTS = `
+  create table data.snapshots (
+    snapshot_no bigint generated always as identity primary key ${NUMBER('snapshot_no')},
+    provider smallint not null,
+    made_at bigint not null ${NUMBER('made_at')}
+  );
+  create index on data.snapshots (provider, snapshot_no);
+
+  create table data.snapshot_markets (
+    provider smallint not null,
+    market_id text collate "C" not null constraint market_id_has_room check (octet_length(market_id) <= ${NAME_BYTES}),
+    from_snapshot bigint not null ${NUMBER('from_snapshot')},
+    to_snapshot bigint not null default 9007199254740991 ${NUMBER('to_snapshot')},
+    market_no bigint not null ${NUMBER('market_no')},
+    state jsonb not null constraint state_has_room check (octet_length(state::text) <= ${BODY_BYTES}),
+    primary key (provider, market_id, from_snapshot)
+  );
+  create index on data.snapshot_markets (provider, to_snapshot, market_id);
+`;
+
+export class Snapshots1790000630000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(SNAPSHOTS);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('drop table data.snapshots, data.snapshot_markets');
+  }
+}
