@@ -1,0 +1,122 @@
+import type { Pool } from 'pg';
+import { PROVIDER_FACTS, type Provider } from '../rules/providers.js';
+import { looseParts, partsOf, windowUpTo, type Span } from '../rules/window-parts.js';
+import { instrumentOf } from './instruments.js';
+import type { FoundMarket } from './market-reader.js';
+
+export interface WindowWish {
+  readonly seconds: number;
+  /** Microseconds. */
+  readonly now: number;
+}
+
+export interface TotalVolume {
+  readonly cash: bigint;
+  readonly trades: bigint;
+}
+
+interface CashRow {
+  readonly instrument: number;
+  readonly cash: string;
+  readonly trades: string;
+}
+
+const CASH = 'div(2 * price::numeric * size + 1000000, 2000000)';
+const candles = (seconds: number, span: number): string => `
+  select instrument, cash, trades from data.candles
+  where instrument = any ($1::bigint[]) and timeframe = ${seconds} and bucket >= $${span}::bigint and bucket < $${span + 1}::bigint`;
+const trades = (span: number): string => `
+  select instrument, ${CASH}, 1 from data.trades
+  where instrument = any ($1::bigint[]) and not is_busted and ts >= $${span}::bigint and ts < $${span + 1}::bigint`;
+
+const summed = (parts: readonly string[]): string => `
+  select instrument, sum(cash)::text as cash, sum(trades)::text as trades
+  from (${parts.join(' union all ')}) as part (instrument, cash, trades)
+  group by instrument`;
+
+const OF_WINDOW = summed([candles(3_600, 2), candles(60, 4), candles(60, 6), trades(8), trades(10)]);
+const OF_ALL_DAYS = summed([
+  'select instrument, cash, trades from data.candles where instrument = any ($1::bigint[]) and timeframe = 86400',
+]);
+const OF_ALL_TRADES = summed([
+  `select instrument, ${CASH}, 1 from data.trades where instrument = any ($1::bigint[]) and not is_busted`,
+]);
+
+const NOTHING: TotalVolume = { cash: 0n, trades: 0n };
+const MIRRORED = 1;
+
+/**
+ * What was traded, in micro-dollars: each trade once, at what it cost. Exact: from what candles keep, and from the trades where no candle
+ * fits. Where a market has one book, its candles hold the trades of two outcomes, so what one of them traded is summed from trades.
+ */
+export class VolumeReader {
+  constructor(private readonly pool: Pool) {}
+
+  /** Of the window (now - seconds, now], by number of the market and outcome index. */
+  async window(
+    provider: Provider,
+    markets: readonly FoundMarket[],
+    { seconds, now }: WindowWish,
+  ): Promise<ReadonlyMap<number, readonly bigint[]>> {
+    const whole = windowUpTo(now, seconds);
+    const parts = PROVIDER_FACTS[provider].isSingleBook ? looseParts(whole) : partsOf(whole);
+    const spans: readonly Span[] = [parts.hours, ...parts.minutes, ...parts.rest];
+    const sums = await this.sums('data-window-volumes', OF_WINDOW, markets.flatMap(instrumentsOf), spans);
+    return new Map(
+      markets.map((market) => [
+        market.marketNo,
+        instrumentsOf(market).map((instrument) => (sums.get(instrument) ?? NOTHING).cash),
+      ]),
+    );
+  }
+
+  /** Since listing, in the order in which it is asked for: of the market, or of the outcome that its token names. */
+  async totals(provider: Provider, asked: readonly FoundMarket[]): Promise<readonly TotalVolume[]> {
+    const { isSingleBook } = PROVIDER_FACTS[provider];
+    const alone = isSingleBook
+      ? asked.flatMap(({ marketNo, outcomeIndex }) =>
+          outcomeIndex === undefined ? [] : [instrumentOf(marketNo, MIRRORED)],
+        )
+      : [];
+    const [days, mirrored] = await Promise.all([
+      this.sums('data-total-volumes', OF_ALL_DAYS, asked.flatMap(instrumentsOf)),
+      this.sums('data-outcome-volumes', OF_ALL_TRADES, alone),
+    ]);
+    return asked.map((market) => {
+      const { marketNo, outcomeIndex } = market;
+      const byOutcome = instrumentsOf(market).map((instrument) => days.get(instrument) ?? NOTHING);
+      if (outcomeIndex === undefined) return byOutcome.reduce(sumOf, NOTHING);
+      const series = byOutcome[outcomeIndex] ?? NOTHING;
+      if (!isSingleBook || outcomeIndex > MIRRORED) return series;
+      const other = mirrored.get(instrumentOf(marketNo, MIRRORED)) ?? NOTHING;
+      return outcomeIndex === MIRRORED
+        ? other
+        : { cash: series.cash - other.cash, trades: series.trades - other.trades };
+    });
+  }
+
+  private async sums(
+    name: string,
+    text: string,
+    instruments: readonly number[],
+    spans: readonly Span[] = [],
+  ): Promise<ReadonlyMap<number, TotalVolume>> {
+    if (instruments.length === 0) return new Map();
+    const values = [[...new Set(instruments)], ...spans.flatMap(({ start, end }) => [start, end])];
+    const { rows } = await this.pool.query<CashRow>({ name, text, values });
+    return new Map(
+      rows.map(({ instrument, cash, trades: many }) => [
+        instrument,
+        { cash: BigInt(cash), trades: BigInt(many) },
+      ]),
+    );
+  }
+}
+
+function instrumentsOf({ marketNo, state }: FoundMarket): number[] {
+  return state.outcomes.map((_outcome, index) => instrumentOf(marketNo, index));
+}
+
+function sumOf(one: TotalVolume, other: TotalVolume): TotalVolume {
+  return { cash: one.cash + other.cash, trades: one.trades + other.trades };
+}
