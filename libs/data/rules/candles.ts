@@ -34,6 +34,9 @@ export interface CandleWindow {
   readonly end: number;
 }
 
+/** Of all items of a batch. */
+export const MOST_ESTIMATED_BARS = 400_000;
+
 /** How long before now the end of a window of one-second candles may lie. */
 const ONE_SECOND_KEPT = DAY * MICROS_PER_SECOND;
 
@@ -65,14 +68,18 @@ export function estimatedBars(window: CandleWindow, timeframe: Timeframe, now: n
   return (window.end - window.start) / (timeframe * MICROS_PER_SECOND);
 }
 
-/** A bucket in which something traded. Where its first and last trades stand is kept, so that the order of arrival does not matter. */
-export interface Candle {
+/** What readers see of a bucket in which something traded. */
+export interface Bar {
   readonly bucket: number;
   readonly open: number;
   readonly high: number;
   readonly low: number;
   readonly close: number;
   readonly volume: bigint;
+}
+
+/** Where its first and last trades stand is kept, so that the order of arrival does not matter. */
+export interface Candle extends Bar {
   readonly trades: number;
   readonly opened: EventPlace;
   readonly closed: EventPlace;
@@ -133,7 +140,7 @@ export function mergedCandle(one: Candle, other: Candle): Candle {
 }
 
 /** The series of outcome 1 where a market has one book. */
-export function mirroredCandle(candle: Candle): Candle {
+export function mirroredCandle<T extends Bar>(candle: T): T {
   return {
     ...candle,
     open: mirroredPrice(candle.open),

@@ -2,7 +2,11 @@ export const MICROS = 1_000_000;
 
 /** The start of the bucket, before 1970 too. */
 function bucket(column: string, seconds: number): string {
-  const span = seconds * MICROS;
+  return floorOf(column, String(seconds * MICROS));
+}
+
+/** The latest multiple of a span of microseconds that is not after it, before 1970 too. */
+export function floorOf(column: string, span: string): string {
   return `${column} - mod(mod(${column}, ${span}) + ${span}, ${span})`;
 }
 
