@@ -1,8 +1,17 @@
 import type { ClientBase } from 'pg';
 import { LIVE, type SchemaOf } from '#libs/projecting/projection.js';
-import type { TickEvent } from '../rules/events.js';
+import type { JsonMembers, TickEvent } from '../rules/events.js';
+import { PROVIDERS, type Provider } from '../rules/providers.js';
 
 type Client = Pick<ClientBase, 'query'>;
+
+/** The newest tick of a perpetual, from whichever source. */
+export interface PerpetualTick {
+  readonly symbol: string;
+  /** A decimal of any size. */
+  readonly price: string;
+  readonly content: JsonMembers;
+}
 
 /** The newest tick of each symbol from each source. */
 export class TickTable {
@@ -34,5 +43,17 @@ export class TickTable {
         ticks.map(({ content }) => JSON.stringify(content)),
       ],
     );
+  }
+
+  /** By symbol. A label that is a provider's name is that provider's alone; others belong to no venue, and to every one. */
+  async perpetuals(client: Client, provider: Provider, symbol?: string): Promise<PerpetualTick[]> {
+    const { rows } = await client.query<PerpetualTick>(
+      `select distinct on (symbol) symbol, price, content from ${this.table}
+       where source in ('exchange_spot', 'oracle_stream', 'reference') and class = 'perpetual'
+         and ($3::text is null or symbol = $3::text collate "C") and (label = $1 or label <> all ($2::text[]))
+       order by symbol, source_ts desc, source_id desc`,
+      [provider, PROVIDERS, symbol ?? null],
+    );
+    return rows;
   }
 }

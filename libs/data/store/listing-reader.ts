@@ -1,0 +1,25 @@
+import type { Pool } from 'pg';
+import { readMarket } from '../rules/event-codec.js';
+import { PROVIDERS, type Provider } from '../rules/providers.js';
+import type { StoredMarket } from './market-table.js';
+
+interface ListingRow {
+  readonly market_no: number;
+  readonly state: unknown;
+}
+
+/** All markets of a provider, whatever their status, by market id. */
+export class ListingReader {
+  constructor(private readonly pool: Pool) {}
+
+  async page(provider: Provider, after: string, limit: number): Promise<StoredMarket[]> {
+    const { rows } = await this.pool.query<ListingRow>({
+      name: 'data-listing-page',
+      text: `
+        select market_no, state from data.markets
+        where provider = $1 and market_id > $2::text collate "C" order by market_id limit $3`,
+      values: [PROVIDERS.indexOf(provider), after, limit],
+    });
+    return rows.map(({ market_no, state }) => ({ marketNo: market_no, state: readMarket(state) }));
+  }
+}
