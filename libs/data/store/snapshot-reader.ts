@@ -7,8 +7,8 @@ import { SNAPSHOT_LASTS } from './snapshot-table.js';
 /** Where the next page begins. */
 export interface SnapshotPlace {
   readonly snapshot: number;
-  /** The market id that the last page ended with. */
-  readonly after: string;
+  /** The number of the market that the last page ended with. */
+  readonly after: number;
 }
 
 export interface SnapshotPage {
@@ -30,11 +30,11 @@ interface ReachRow {
   readonly newest_no: number | null;
   readonly newest_at: number | null;
   readonly asked_at: number | null;
+  readonly after_id: string | null;
 }
 
 interface SnapshotRow {
   readonly market_no: number;
-  readonly market_id: string;
   readonly state: unknown;
 }
 
@@ -47,42 +47,44 @@ export class SnapshotReader {
   ) {}
 
   async page(provider: Provider, { limit, place }: PageWish, now: number): Promise<SnapshotRead> {
-    const { newest_no, newest_at, asked_at } = await this.reach(provider, place?.snapshot);
-    if (place !== undefined && (asked_at === null || now - asked_at > SNAPSHOT_LASTS)) return 'expired';
+    const { newest_no, newest_at, asked_at, after_id } = await this.reach(provider, place);
+    const isGone = asked_at === null || after_id === null || now - asked_at > SNAPSHOT_LASTS;
+    if (place !== undefined && isGone) return 'expired';
     if (newest_no === null || newest_at === null || now - newest_at > this.maxAge) return 'outdated';
     const snapshot = place?.snapshot ?? newest_no;
-    const rows = await this.rows(provider, { snapshot, after: place?.after ?? '' }, limit + 1);
+    const rows = await this.rows(provider, { snapshot, after: after_id ?? '' }, limit + 1);
     const shown = rows.slice(0, limit);
     const last = shown.at(-1);
     return {
       markets: shown.map(({ market_no, state }) => ({ marketNo: market_no, state: readMarket(state) })),
-      next: rows.length > limit && last !== undefined ? { snapshot, after: last.market_id } : undefined,
+      next: rows.length > limit && last !== undefined ? { snapshot, after: last.market_no } : undefined,
     };
   }
 
-  private async reach(provider: Provider, asked: number | undefined): Promise<ReachRow> {
+  private async reach(provider: Provider, place: SnapshotPlace | undefined): Promise<ReachRow> {
     const { rows } = await this.pool.query<ReachRow>({
       name: 'data-snapshot-reach',
       text: `
         select newest.snapshot_no as newest_no, newest.made_at as newest_at,
-          (select made_at from data.snapshots where snapshot_no = $2 and provider = $1) as asked_at
+          (select made_at from data.snapshots where snapshot_no = $2 and provider = $1) as asked_at,
+          (select market_id from data.markets where market_no = $3 and provider = $1) as after_id
         from (select) as once left join lateral (
           select snapshot_no, made_at from data.snapshots where provider = $1 order by snapshot_no desc limit 1
         ) as newest on true`,
-      values: [PROVIDERS.indexOf(provider), asked ?? null],
+      values: [PROVIDERS.indexOf(provider), place?.snapshot ?? null, place?.after ?? null],
     });
-    return rows[0] ?? { newest_no: null, newest_at: null, asked_at: null };
+    return rows[0] ?? { newest_no: null, newest_at: null, asked_at: null, after_id: null };
   }
 
   private async rows(
     provider: Provider,
-    { snapshot, after }: SnapshotPlace,
+    { snapshot, after }: { readonly snapshot: number; readonly after: string },
     limit: number,
   ): Promise<SnapshotRow[]> {
     const { rows } = await this.pool.query<SnapshotRow>({
       name: 'data-snapshot-page',
       text: `
-        select market_no, market_id, state from data.snapshot_markets
+        select market_no, state from data.snapshot_markets
         where provider = $1 and market_id > $2 and from_snapshot <= $3 and to_snapshot > $3
         order by market_id limit $4`,
       values: [PROVIDERS.indexOf(provider), after, snapshot, limit],
