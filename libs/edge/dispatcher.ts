@@ -69,7 +69,7 @@ export class Dispatcher {
     private readonly ports: EdgePorts,
   ) {
     const { authenticator, clock, dialect } = ports;
-    const paths = new PathTree();
+    const paths = new PathTree(dialect.decodesPaths);
     for (const bound of endpoints) paths.add(bound);
     this.dialect = dialect;
     this.checks = new CheckSequence(dialect.checks, { dialect, paths, authenticator, limits, connections });
@@ -128,15 +128,24 @@ export class Dispatcher {
       const refused = await this.checks.request(inspection);
       const reply =
         refused === undefined ? await this.perform(exchange, inspection) : this.refusal(exchange, refused);
-      return { reply: this.withRate(reply, inspection), spec: inspection.admittedSpec };
+      return this.outcome(reply, inspection);
     } catch (error) {
-      const spec = inspection.admittedSpec;
-      if (this.ports.isOutage?.(error) === true) {
-        return { reply: this.dialect.refuse({ kind: 'unavailable', spec }), spec };
-      }
-      this.ports.onFault(error, exchange.requestId, spec?.operationId);
-      return { reply: this.dialect.refuse({ kind: 'internal-error', spec }), spec };
+      return this.outcome(this.replyTo(error, exchange, inspection.admittedSpec), inspection);
     }
+  }
+
+  private outcome(reply: Reply | undefined, inspection: Inspection): Outcome {
+    const rated = this.withRate(reply, inspection);
+    const completed = rated && this.dialect.complete?.(rated, inspection.request);
+    return { reply: completed ?? rated, spec: inspection.admittedSpec };
+  }
+
+  private replyTo(error: unknown, { requestId }: Exchange, spec: EndpointSpec | undefined): Reply {
+    const thrown = this.dialect.thrownReply?.(error);
+    if (thrown !== undefined) return thrown;
+    if (this.ports.isOutage?.(error) === true) return this.dialect.refuse({ kind: 'unavailable', spec });
+    this.ports.onFault(error, requestId, spec?.operationId);
+    return this.dialect.refuse({ kind: 'internal-error', spec });
   }
 
   private refusal({ request }: Exchange, refused: NonNullable<CheckOutcome>): Reply | undefined {

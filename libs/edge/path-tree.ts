@@ -3,7 +3,7 @@ import type { BoundEndpoint } from './endpoint.js';
 export interface PathMatch {
   /** By method; never empty. */
   readonly endpoints: ReadonlyMap<string, BoundEndpoint>;
-  /** The segments for the template's names, undecoded. */
+  /** The segments for the template's names, undecoded unless the dialect decodes paths. */
   readonly captured: readonly string[];
 }
 
@@ -23,12 +23,15 @@ class Node {
 }
 
 /**
- * Finds the template of a path by one map look-up a segment. Paths are compared undecoded, so each has one spelling. A literal
+ * Finds the template of a path by one map look-up a segment. Unless the dialect decodes paths, each has one spelling. A literal
  * beats a name, without backtracking. Written here because existing routers (find-my-way, Express's own) decode, fold or
  * backtrack.
  */
 export class PathTree {
   private readonly root = new Node();
+
+  /** With `decodes`, segments are compared as what they encode; a broken encoding is no path. */
+  constructor(private readonly decodes = false) {}
 
   add(endpoint: BoundEndpoint): void {
     const { method, path } = endpoint.spec;
@@ -43,7 +46,9 @@ export class PathTree {
     if (!path.startsWith('/')) return undefined;
     const captured: string[] = [];
     let node = this.root;
-    for (const segment of path.slice(1).split('/')) {
+    for (const raw of path.slice(1).split('/')) {
+      const segment = this.decodes ? decoded(raw) : raw;
+      if (segment === undefined) return undefined;
       const literal = node.literals.get(segment);
       const next = literal ?? (segment === '' ? undefined : node.wildcard);
       if (next === undefined) return undefined;
@@ -51,5 +56,14 @@ export class PathTree {
       node = next;
     }
     return node.endpoints.size > 0 ? { endpoints: node.endpoints, captured } : undefined;
+  }
+}
+
+function decoded(segment: string): string | undefined {
+  if (!segment.includes('%')) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
   }
 }

@@ -41,7 +41,8 @@ export const query: Check = {
     const reading = new Reading({ unknown: dialect.unknownParameters, nulls: 'refused' });
     const read = readQuery(spec, inspection.rawQuery, reading);
     if (read === MISMATCH) {
-      return { kind: 'invalid-query', spec, code: queryFault(spec), location: reading.location };
+      const { location, locations } = reading;
+      return { kind: 'invalid-query', spec, code: queryFault(spec), location, locations };
     }
     inspection.query = read;
     return undefined;
@@ -103,8 +104,10 @@ function readContent(
   }
   const reading = new Reading({ unknown: rules.unknownFields, nulls: rules.nulls });
   const read = kind.decode(fields, reading);
-  if (read === MISMATCH)
-    return { kind: 'invalid-body', spec, code: spec.bodyFault, location: reading.location };
+  if (read === MISMATCH) {
+    const { location, locations } = reading;
+    return { kind: 'invalid-body', spec, code: spec.bodyFault, location, locations };
+  }
   inspection.body = read;
   inspection.bodyKeys = keys;
   return undefined;

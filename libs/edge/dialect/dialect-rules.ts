@@ -15,6 +15,8 @@ export interface DialectRules {
   readonly internalHeaders: readonly string[];
   readonly body: BodyRules;
   readonly unknownParameters: 'refused' | 'ignored';
+  /** A path with percent-encoded characters is the same path. Without this every path has one spelling. */
+  readonly decodesPaths?: true;
 }
 
 /** The state of one rate limit after a call. */

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Check } from '../checks/check.js';
 import type { Reply } from '../reply/reply.js';
 import type { DialectRules, RateWindow } from './dialect-rules.js';
@@ -21,4 +22,8 @@ export interface Dialect extends DialectRules {
   rateLimitHeaders(window: RateWindow): Headers;
   /** The error code of a refusal, for traces. */
   codeOf(reply: Pick<Reply, 'status' | 'body'>): string | undefined;
+  /** What a handler threw as its reply; undefined for a failure. */
+  thrownReply?(error: unknown): Reply | undefined;
+  /** Sees every reply to a request last, refusals included. */
+  complete?(reply: Reply, request: IncomingMessage): Reply;
 }

@@ -44,6 +44,8 @@ export interface Fault {
   /** The code that the endpoint declares for this id, query or body. */
   readonly code?: string | undefined;
   readonly location?: FaultLocation | undefined;
+  /** All that were found; only from readers that go on after the first. */
+  readonly locations?: readonly FaultLocation[];
   /** The reason in words for people, if a check of the dialect has its own. */
   readonly message?: string;
   /** The methods of the path; only for `method-not-allowed`. */

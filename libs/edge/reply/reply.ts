@@ -29,8 +29,13 @@ export function entityTag(text: string): string {
 /** Whether `If-None-Match` names this tag (RFC 9110, 13.1.2: weak comparison). */
 export function namesTag(ifNoneMatch: string | undefined, tag: string | undefined): boolean {
   if (ifNoneMatch === undefined || tag === undefined) return false;
+  const strong = withoutWeakness(tag);
   return ifNoneMatch
     .split(',')
-    .map((named) => named.trim().replace(/^W\//, ''))
-    .some((named) => named === '*' || named === tag);
+    .map((named) => withoutWeakness(named.trim()))
+    .some((named) => named === '*' || named === strong);
+}
+
+function withoutWeakness(tag: string): string {
+  return tag.replace(/^W\//, '');
 }

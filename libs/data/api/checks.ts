@@ -1,0 +1,148 @@
+import type { IncomingMessage } from 'node:http';
+import type { Check, CheckOutcome, Inspection } from '#libs/edge/checks/check.js';
+import { body as readBody } from '#libs/edge/checks/parts.js';
+import type { RateWindow } from '#libs/edge/dialect/dialect-rules.js';
+import type { FaultKind } from '#libs/edge/dialect/fault.js';
+import type { EndpointSpec } from '#libs/edge/endpoint.js';
+import {
+  ADMIN,
+  DataCaller,
+  dataCallerOf,
+  type CallerOutcome,
+  type CallerRefusal,
+  type ClientAddress,
+  type DataCallers,
+} from './callers.js';
+import { refusedIn } from './params.js';
+import { refuse } from './refusals.js';
+
+const REQUIRED = 'Authentication required (JWT token / API key / admin secret)';
+/** Here credentials are optional, but a bad one is refused. */
+const COMPANION = '/v1/';
+
+const KINDS: Readonly<Record<CallerRefusal['status'], FaultKind>> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  429: 'rate-limited',
+  503: 'unavailable',
+};
+
+/** Counts a call; undefined for a route without a limit. */
+export interface CallCounter {
+  count(spec: EndpointSpec, caller: DataCaller | undefined, address: string): RateWindow | undefined;
+}
+
+/** How fresh the data were when a request was taken up: never fresher than what its reply shows. */
+export interface FreshnessNotes {
+  note(request: IncomingMessage): void | Promise<void>;
+}
+
+/** To all but operators their paths do not exist, for any method. */
+export function hidden(callers: DataCallers): Check {
+  return {
+    name: 'hidden',
+    after: ['path'],
+    run({ match, request }) {
+      const endpoints = [...(match?.endpoints.values() ?? [])];
+      const isHidden = endpoints.every(({ spec }) => spec.role === ADMIN) && !callers.isAdmin(request);
+      return isHidden ? { kind: 'not-found' } : undefined;
+    },
+  };
+}
+
+export function credentials(callers: DataCallers, addressOf: ClientAddress): Check {
+  return {
+    name: 'credentials',
+    after: ['method'],
+    run(inspection) {
+      const { spec } = inspection.found;
+      const isAnonymous = spec.access === 'public';
+      if (isAnonymous && !spec.path.startsWith(COMPANION)) return undefined;
+      const { request } = inspection;
+      const outcome = callers.callerOf(request, addressOf(request));
+      if (!(outcome instanceof Promise)) return settled(inspection, outcome, isAnonymous);
+      return outcome.then((known) => settled(inspection, known, isAnonymous));
+    },
+  };
+}
+
+function settled(inspection: Inspection, outcome: CallerOutcome, isAnonymous: boolean): CheckOutcome {
+  const { spec } = inspection.found;
+  if (outcome instanceof DataCaller) {
+    inspection.principal = outcome;
+    return undefined;
+  }
+  if (outcome === undefined)
+    return isAnonymous ? undefined : { kind: 'unauthorized', spec, message: REQUIRED };
+  return { kind: KINDS[outcome.status], spec, message: outcome.detail };
+}
+
+/** Of sessions; the companion's routes ask nobody. */
+export const invite: Check = {
+  name: 'invite',
+  after: ['credentials'],
+  run({ found: { spec }, principal }) {
+    const caller = dataCallerOf(principal);
+    if (spec.access === 'public' || caller?.facts.isInvited !== false) return undefined;
+    return { kind: 'forbidden', spec, message: 'Invite required' };
+  },
+};
+
+/** Of keys alone: sessions and the admin secret have all. */
+export const scope: Check = {
+  name: 'scope',
+  after: ['credentials'],
+  run({ found: { spec }, principal }) {
+    const { capability } = spec;
+    if (capability === undefined || principal?.capabilities.has(capability) === true) return undefined;
+    return { kind: 'forbidden', spec, message: `Missing required scope: ${capability}` };
+  },
+};
+
+/** The code of a fault that the limit of calls made, and not the throttle of credentials. */
+export const OVER_LIMIT = 'limit';
+
+export function limit(counter: CallCounter, addressOf: ClientAddress): Check {
+  return {
+    name: 'limit',
+    after: ['method', 'credentials'],
+    run(inspection) {
+      const { request, found, principal } = inspection;
+      const { spec } = found;
+      inspection.isAdmitted = true;
+      const window = counter.count(spec, dataCallerOf(principal), addressOf(request));
+      inspection.rate = window;
+      if (window?.retryAfter === undefined) return undefined;
+      const message = `Rate limit exceeded: ${window.limit} per 1 minute`;
+      return { kind: 'rate-limited', spec, code: OVER_LIMIT, message };
+    },
+  };
+}
+
+/** A body where none is read means nothing. */
+export const body: Check = {
+  ...readBody,
+  run: (inspection, tools) =>
+    inspection.found.spec.body === undefined ? undefined : readBody.run(inspection, tools),
+};
+
+export const domain: Check = {
+  name: 'domain',
+  after: ['query', 'body'],
+  run({ query }) {
+    const refused = refusedIn(query);
+    if (refused !== undefined) throw refuse(400, refused);
+    return undefined;
+  },
+};
+
+export function freshness(notes: FreshnessNotes): Check {
+  return {
+    name: 'freshness',
+    after: ['limit'],
+    run({ request }) {
+      const noted = notes.note(request);
+      return noted instanceof Promise ? noted.then(() => undefined) : undefined;
+    },
+  };
+}
