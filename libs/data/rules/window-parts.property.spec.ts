@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { looseParts, partsOf, windowUpTo, type Span, type WindowParts } from './window-parts.js';
+import { looseParts, partsOf, windowUpTo, type WindowPart, type WindowParts } from './window-parts.js';
 
 const HOUR = 3_600_000_000;
 const MINUTE = 60_000_000;
 
 const spans = fc
   .tuple(fc.integer({ min: -2 * HOUR, max: 2 * HOUR }), fc.integer({ min: 1, max: 5 * HOUR }))
-  .map(([start, length]): Span => ({ start, end: start + length }));
-const inOrder = ({ hours, minutes: [before, after], rest: [first, last] }: WindowParts): Span[] =>
+  .map(([start, length]): WindowPart => ({ start, end: start + length }));
+const inOrder = ({ hours, minutes: [before, after], rest: [first, last] }: WindowParts): WindowPart[] =>
   [first, before, hours, after, last].filter(({ start, end }) => start !== end);
 
 describe('parts of a window', () => {

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { PROVIDER_FACTS, type Provider } from '../rules/providers.js';
-import { looseParts, partsOf, windowUpTo, type Span } from '../rules/window-parts.js';
+import { looseParts, partsOf, windowUpTo, type WindowPart } from '../rules/window-parts.js';
 import { instrumentOf } from './instruments.js';
 import type { FoundMarket } from './market-reader.js';
 
@@ -60,7 +60,7 @@ export class VolumeReader {
   ): Promise<ReadonlyMap<number, readonly bigint[]>> {
     const whole = windowUpTo(now, seconds);
     const parts = PROVIDER_FACTS[provider].isSingleBook ? looseParts(whole) : partsOf(whole);
-    const spans: readonly Span[] = [parts.hours, ...parts.minutes, ...parts.rest];
+    const spans: readonly WindowPart[] = [parts.hours, ...parts.minutes, ...parts.rest];
     const sums = await this.sums('data-window-volumes', OF_WINDOW, markets.flatMap(instrumentsOf), spans);
     return new Map(
       markets.map((market) => [
@@ -99,7 +99,7 @@ export class VolumeReader {
     name: string,
     text: string,
     instruments: readonly number[],
-    spans: readonly Span[] = [],
+    spans: readonly WindowPart[] = [],
   ): Promise<ReadonlyMap<number, TotalVolume>> {
     if (instruments.length === 0) return new Map();
     const values = [[...new Set(instruments)], ...spans.flatMap(({ start, end }) => [start, end])];

@@ -1,0 +1,20 @@
+import type { Provider } from '../../rules/providers.js';
+import { refuse, type RefusedRead } from '../refusals.js';
+import type { UpstreamFault } from './upstream.js';
+
+/** What callers are told, unless a route says otherwise. The ids as they sent them. */
+export function refuseUpstream(provider: Provider, fault: UpstreamFault, ids: string): RefusedRead {
+  switch (fault) {
+    case 'not-found':
+      return refuse(404, `Resource not found: ${ids}`);
+    case 'rate-limited':
+      return refuse(429, 'Provider error: rate limited');
+    case 'failed':
+      return providerError(provider);
+  }
+}
+
+/** Also where the venue has no address. */
+export function providerError(provider: Provider): RefusedRead {
+  return refuse(502, `Provider error: ${provider}`);
+}
