@@ -35,21 +35,19 @@ export function minutesOf(trades: string, isSingleBook: string): string {
     group by instrument, bucket`;
 }
 
-const OPENED = 'order by open_ts, open_seq, open_id';
-const CLOSED = 'order by close_ts desc, close_seq desc, close_id desc';
+const earliest = (column: string): string => `(array_agg(${column} order by bucket))[1]`;
+const latest = (column: string): string => `(array_agg(${column} order by bucket))[count(*)]`;
 
-/** From candles of a finer timeframe. */
+/** From candles of one finer timeframe: no two of an instrument share a bucket, so the bucket alone says which opens and which closes. */
 export function rolledUp(candles: string, seconds: number): string {
   return `
-    select instrument, ${bucket('bucket', seconds)} as bucket,
-      (array_agg(open ${OPENED}))[1] as open, max(high) as high, min(low) as low, (array_agg(close ${CLOSED}))[1] as close,
+    select instrument, coarse as bucket,
+      ${earliest('open')} as open, max(high) as high, min(low) as low, ${latest('close')} as close,
       sum(volume) as volume, sum(cash) as cash, sum(trades)::bigint as trades,
-      (array_agg(open_ts ${OPENED}))[1] as open_ts, (array_agg(open_seq ${OPENED}))[1] as open_seq,
-      (array_agg(open_id ${OPENED}))[1] as open_id,
-      (array_agg(close_ts ${CLOSED}))[1] as close_ts, (array_agg(close_seq ${CLOSED}))[1] as close_seq,
-      (array_agg(close_id ${CLOSED}))[1] as close_id
-    from ${candles}
-    group by 1, 2`;
+      ${earliest('open_ts')} as open_ts, ${earliest('open_seq')} as open_seq, ${earliest('open_id')} as open_id,
+      ${latest('close_ts')} as close_ts, ${latest('close_seq')} as close_seq, ${latest('close_id')} as close_id
+    from (select *, ${bucket('bucket', seconds)} as coarse from ${candles}) as finest
+    group by instrument, coarse`;
 }
 
 const COLUMNS = `instrument, timeframe, bucket, open, high, low, close, volume, cash, trades,
