@@ -44,6 +44,7 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
     ...['data.resolutions', 'data.sequences', 'data.statuses', 'data.ticks', 'data.trades', 'data.waiting'],
   ],
   Snapshots1790000630000: ['data.snapshot_markets', 'data.snapshots'],
+  Start1790000660000: ['data.start'],
   InitialSigner1790000460000: ['signer.keys', 'signer.signatures'],
   ReadSignatures1790000495000: ['signer.read_signatures'],
 };

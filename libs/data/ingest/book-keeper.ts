@@ -19,6 +19,7 @@ export class BookKeeper {
   private changed = new Set<string>();
   private flushing: Promise<void> = Promise.resolve();
   private isPaused = false;
+  private isFlushing = false;
 
   constructor(
     private readonly provider: Provider,
@@ -30,6 +31,11 @@ export class BookKeeper {
   pause(isPaused: boolean): void {
     this.isPaused = isPaused;
     if (!isPaused) this.flushSoon();
+  }
+
+  /** Whether all that was taken outlives this process. */
+  get isStored(): boolean {
+    return this.changed.size === 0 && !this.isFlushing;
   }
 
   async take(events: readonly BookEvent[]): Promise<void> {
@@ -65,6 +71,7 @@ export class BookKeeper {
     if (this.isPaused || this.changed.size === 0) return;
     const changed = this.changed;
     this.changed = new Set();
+    this.isFlushing = true;
     try {
       await this.table.write(
         this.provider,
@@ -77,6 +84,8 @@ export class BookKeeper {
       for (const name of changed) this.changed.add(name);
       this.flushSoon();
       throw error;
+    } finally {
+      this.isFlushing = false;
     }
   }
 

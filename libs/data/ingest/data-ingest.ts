@@ -3,7 +3,7 @@ import type { Journal, JournalReader } from '#libs/journal/journal.js';
 import { type Cancel, type Clock, repeat } from '#libs/platform/time/clock.js';
 import { type OnFault, quietly } from '#libs/platform/process/log.js';
 import { LABELS_SHARD, PROVIDERS, type Provider } from '../rules/providers.js';
-import { AlarmTable, type AlarmKind } from '../store/alarm-table.js';
+import { type Alarm, AlarmTable, type AlarmKind } from '../store/alarm-table.js';
 import { BackfillTable } from '../store/backfill-table.js';
 import { BookTable } from '../store/book-table.js';
 import { FreshnessTable, type IngestProgress } from '../store/freshness-table.js';
@@ -19,6 +19,8 @@ export interface DataIngestPorts {
   readonly reader: JournalReader;
   readonly clock: Clock;
   readonly onFault: OnFault;
+  /** Every alarm that is kept, with how often it has been raised since the last round. */
+  readonly onAlarm?: (of: string, alarm: Alarm, count: number) => void;
 }
 
 /** How often progress is stored, and what operators want is taken up. */
@@ -26,6 +28,7 @@ const EVERY_MILLIS = 1_000;
 /** Missing numbers are counted once in so many of these. */
 const GAPS_EVERY = 10;
 const MICROS_PER_NANOS = 1_000n;
+const LABELS = 'labels';
 
 interface Lane {
   readonly lane: IngestLane;
@@ -85,6 +88,13 @@ export class DataIngest {
     );
   }
 
+  /** By provider, and of labels, as of now. */
+  progress(): ReadonlyMap<string, IngestProgress> {
+    return new Map(
+      this.lanes.map(({ lane, provider, gaps }) => [provider ?? LABELS, { ...lane.progress(), gaps }]),
+    );
+  }
+
   private laneOf(provider: Provider | undefined, before: ReadonlyMap<Provider, IngestProgress>): Lane {
     const { pool, clock } = this.ports;
     const shard = provider === undefined ? LABELS_SHARD : PROVIDERS.indexOf(provider);
@@ -92,7 +102,7 @@ export class DataIngest {
     const onFault = this.onFault;
     const lane = new IngestLane({
       ...{ ...this.ports, onFault, shard },
-      feeds: this.feeds.filter((feed) => feed.of === (provider ?? 'labels')),
+      feeds: this.feeds.filter((feed) => feed.of === (provider ?? LABELS)),
       before: provider === undefined ? undefined : before.get(provider),
       books:
         provider === undefined
@@ -114,7 +124,9 @@ export class DataIngest {
     this.rounds += 1;
     for (const each of this.lanes) {
       const { lane, provider } = each;
-      if (provider !== undefined) {
+      if (provider === undefined) {
+        lane.progress();
+      } else {
         if (paused.has(provider)) await lane.pause();
         else await lane.resume();
         if (this.rounds % GAPS_EVERY === 0) await this.countGaps(each, provider);
@@ -132,14 +144,13 @@ export class DataIngest {
   }
 
   /** One row for all alarms of a kind since the last round. */
-  private async sound({ shard, alarms }: Lane): Promise<void> {
+  private async sound({ shard, provider, alarms }: Lane): Promise<void> {
     for (const [kind, { count, detail }] of alarms) {
       alarms.delete(kind);
-      await this.alarms.add(shard, {
-        kind,
-        at: this.now(),
-        detail: count === 1 ? detail : `${detail} (${String(count)} times)`,
-      });
+      const said = count === 1 ? detail : `${detail} (${String(count)} times)`;
+      const alarm = { kind, at: this.now(), detail: said };
+      this.ports.onAlarm?.(provider ?? LABELS, alarm, count);
+      await this.alarms.add(shard, alarm);
     }
   }
 

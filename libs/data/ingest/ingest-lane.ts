@@ -36,6 +36,8 @@ export class IngestLane {
   private readonly asOf = new Map<string, AppliedProgress>();
   /** By source, behind which record it had nothing more. */
   private readonly caughtUp = new Map<string, number>();
+  /** In the order of their records. */
+  private readonly unapplied: { readonly sequence: number; readonly onApplied: () => void }[] = [];
   private running: Promise<void> = Promise.resolve();
 
   constructor(private readonly ports: IngestLanePorts) {
@@ -99,6 +101,7 @@ export class IngestLane {
   progress(): IngestProgress {
     const { feeds } = this.ports;
     const applied = this.position();
+    this.tellApplied(applied);
     const head = (this.head = Math.max(this.head, this.ingest?.head ?? 0));
     const isRecorded = feeds.every(({ source }) => source === 'recorded');
     const newestSourceTs = this.newest.at(applied);
@@ -112,6 +115,17 @@ export class IngestLane {
       reachesListing: feeds.every(({ source }) => source !== 'practice'),
       reachesFrom: null,
     };
+  }
+
+  /** Books count as applied once they are stored. */
+  private tellApplied(applied: number): void {
+    if (this.isPaused || this.ports.books?.isStored === false) return;
+    let next = this.unapplied[0];
+    while (next !== undefined && next.sequence <= applied) {
+      this.unapplied.shift();
+      next.onApplied();
+      next = this.unapplied[0];
+    }
   }
 
   private state(): IngestState {
@@ -189,6 +203,7 @@ export class IngestLane {
   private async take({ source }: SourceFeed, batch: SourceBatch): Promise<void> {
     const sequence = await this.write(source, batch);
     this.isQuarantined = false;
+    if (batch.onApplied !== undefined) this.unapplied.push({ sequence, onApplied: batch.onApplied });
     if (batch.asOf !== undefined) this.asOfProgress(source).add(sequence, batch.asOf);
     if (batch.isCaughtUp && !this.caughtUp.has(source)) this.caughtUp.set(source, sequence);
   }

@@ -9,6 +9,8 @@ export interface SourceBatch {
   readonly asOf?: number;
   /** Nothing more was there when this was read. */
   readonly isCaughtUp: boolean;
+  /** Called once all of it is applied, or counts as applied. */
+  readonly onApplied?: () => void;
 }
 
 /** A body that breaks the venue's own form. Nothing of it may be published; the provider is stale until a body reads well. */

@@ -283,7 +283,10 @@ const MONTHS = `
     loop
       foreach parent in array array['trades', 'candles'] loop
         part := format('%I.%I', place, parent || to_char(month, '"_"YYYY"_"MM'));
-        continue when to_regclass(part) is not null;
+        -- Not by to_regclass: it may still say what it said before the wait.
+        continue when exists (
+          select from pg_class where relnamespace = place::regnamespace and relname = parent || to_char(month, '"_"YYYY"_"MM')
+        );
         execute format('create table %s (like %I.%I including all)', part, place, parent);
         execute format('alter table %I.%I attach partition %s for values from (%s) to (%s)', place, parent, part,
           (extract(epoch from month) * 1000000)::bigint,

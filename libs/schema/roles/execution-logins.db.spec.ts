@@ -148,13 +148,16 @@ describe('the logins of cells, owners and ingest, and journals', () => {
     }
   });
 
-  it.each(['cell', 'owner', 'ingest'] as const)('%s adds to nothing but to what is of its family', async (role) => {
-    const here = (statement: string): string => statement.replaceAll(/\b9, /g, '8, ');
-    for (const statement of heldBy(role, added(OWN[role])).map(here))
-      expect([statement, await logins.attempt(role, statement)]).toEqual([statement, 'done']);
-    for (const statement of FOREIGN[role].flatMap((family) => added(family)).map(here))
-      expect([statement, await logins.attempt(role, statement)]).toEqual([statement, DENIED]);
-  });
+  it.each(['cell', 'owner', 'ingest'] as const)(
+    '%s adds to nothing but to what is of its family',
+    async (role) => {
+      const here = (statement: string): string => statement.replaceAll(/\b9, /g, '8, ');
+      for (const statement of heldBy(role, added(OWN[role])).map(here))
+        expect([statement, await logins.attempt(role, statement)]).toEqual([statement, 'done']);
+      for (const statement of FOREIGN[role].flatMap((family) => added(family)).map(here))
+        expect([statement, await logins.attempt(role, statement)]).toEqual([statement, DENIED]);
+    },
+  );
 
   it.each(['cell', 'owner', 'ingest'] as const)('%s changes and removes nothing else', async (role) => {
     const client = await logins.connect(role, logins.passwords[role]);

@@ -236,6 +236,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'data.identities': OF_INGEST,
   'data.cursors': OF_INGEST,
   'data.recorded_files': OF_INGEST,
+  'data.start': OF_INGEST,
   'data.books': OF_INGEST,
   'data.freshness': OF_INGEST,
   'data.alarms': OF_INGEST,

@@ -1,0 +1,39 @@
+import type { DataIngest } from '#libs/data/ingest/data-ingest.js';
+import type { StartTable } from '#libs/data/store/start-table.js';
+import type { Health } from '#libs/platform/internal-server/polled-readiness.js';
+import type { OnFault } from '#libs/platform/process/log.js';
+import { type Clock, repeat } from '#libs/platform/time/clock.js';
+
+const LOOK_MILLIS = 200;
+
+interface ReadinessParts {
+  readonly running: Pick<DataIngest, 'isCaughtUp'>;
+  readonly start: StartTable;
+  readonly clock: Clock;
+  readonly onFault: OnFault;
+}
+
+/** Ready once all is projected that the sources held at the start, and those who answer readers have been told. */
+export class StartReadiness {
+  private isReady = false;
+
+  constructor(private readonly stopping: AbortSignal) {}
+
+  health(): Health {
+    if (this.stopping.aborted) return { ok: false, status: 'draining' };
+    return this.isReady ? { ok: true, status: 'ready' } : { ok: false, status: 'catching_up' };
+  }
+
+  /** Returns what stops it. */
+  follow({ running, start, clock, onFault }: ReadinessParts): () => void {
+    return repeat(clock, LOOK_MILLIS, async () => {
+      if (this.isReady || !running.isCaughtUp) return;
+      try {
+        await start.write(true);
+        this.isReady = true;
+      } catch (error) {
+        onFault('readiness', error);
+      }
+    });
+  }
+}

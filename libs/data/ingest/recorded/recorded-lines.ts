@@ -1,0 +1,29 @@
+import { LABELS_SHARD, PROVIDERS } from '../../rules/providers.js';
+import type { MarketDataEvent } from '../../rules/events.js';
+import { encodeEvent, UnstorableEvent } from '../encoded-event.js';
+import { type LineRead, LONGEST_LINE, readEvent } from '../read-event.js';
+
+/** What a record adds to a line, and more. */
+const RECORD_BYTES = 4_096;
+const ESCAPED = '\\u';
+
+/** Like `readEvent`, and refuses what no journal could hold: that would otherwise be found out when nobody knows its line any more. */
+export function readLine(line: Buffer | undefined, receivedAt: number): LineRead {
+  if (line === undefined) return { ok: false, reason: 'too_long' };
+  const read = readEvent(line, receivedAt);
+  if (!read.ok || read.event.type === 'BOOK') return read;
+  const isLong = line.length > LONGEST_LINE - RECORD_BYTES;
+  if (!isLong && !line.includes(ESCAPED)) return read;
+  try {
+    const { payload } = encodeEvent(read.event);
+    return Buffer.byteLength(payload) > LONGEST_LINE ? { ok: false, reason: 'too_long' } : read;
+  } catch (error) {
+    if (!(error instanceof UnstorableEvent)) throw error;
+    return { ok: false, reason: 'bad_value' };
+  }
+}
+
+/** Of which journal an event is. */
+export function shardOf(event: MarketDataEvent): number {
+  return 'label' in event ? LABELS_SHARD : PROVIDERS.indexOf(event.provider);
+}

@@ -1,0 +1,122 @@
+import type { Clock } from '#libs/platform/time/clock.js';
+import { Waiters } from '#libs/platform/time/waiters.js';
+import type { MarketDataEvent } from '../../rules/events.js';
+import type { SourceBatch } from '../source.js';
+import type { TakenSlice } from './file-progress.js';
+
+interface QueuedEvent {
+  readonly event: MarketDataEvent;
+  readonly slice: TakenSlice;
+  readonly bytes: number;
+}
+
+interface EventCounts {
+  journaled: number;
+  books: number;
+}
+
+interface OpenBatch extends SourceBatch {
+  readonly events: MarketDataEvent[];
+  readonly counts: Map<TakenSlice, EventCounts>;
+}
+
+/** Where files are read from is stored with their names, so this says nothing. */
+const CURSOR = 'files';
+const MOST_EVENTS = 5_000;
+const MOST_BYTES = 8_388_608;
+const BATCH_BYTES = 2_097_152;
+
+/** Events of one journal between the reader of files and the lane. Bounded, so that files of any size are read in little memory. */
+export class RecordedQueue {
+  private waiting: QueuedEvent[] = [];
+  private bytes = 0;
+  /** Given and not yet durable: given again where it was not taken. */
+  private open: OpenBatch | undefined;
+  private end: (() => void) | undefined;
+  private hasEnd = false;
+  private readonly waiters: Waiters;
+
+  constructor(clock: Clock) {
+    this.waiters = new Waiters(clock);
+  }
+
+  add(event: MarketDataEvent, slice: TakenSlice, bytes: number): void {
+    this.waiting.push({ event, slice, bytes });
+    this.bytes += bytes;
+    slice.handOn();
+  }
+
+  /** Tells the lane that files were read to the end that they had at the start. */
+  markEnd(onApplied: () => void): void {
+    this.end = onApplied;
+    this.hasEnd = true;
+    this.waiters.check();
+  }
+
+  /** Wakes what waits. */
+  offer(): void {
+    this.waiters.check();
+  }
+
+  async room(stop: AbortSignal): Promise<void> {
+    await this.waiters.wait(
+      () => stop.aborted || (this.waiting.length < MOST_EVENTS && this.bytes < MOST_BYTES),
+    );
+  }
+
+  /** Undefined when all is to stop. */
+  async next(stop: AbortSignal): Promise<SourceBatch | undefined> {
+    const wake = (): void => {
+      this.waiters.check();
+    };
+    stop.addEventListener('abort', wake);
+    try {
+      await this.waiters.wait(() => stop.aborted || this.hasNews);
+    } finally {
+      stop.removeEventListener('abort', wake);
+    }
+    if (stop.aborted) return undefined;
+    this.open ??= this.cut();
+    return this.open;
+  }
+
+  /** The batch that was given last is durable. */
+  settle(): void {
+    const { counts } = this.open ?? {};
+    this.open = undefined;
+    for (const [slice, { journaled }] of counts ?? []) slice.settle(journaled);
+  }
+
+  private get hasNews(): boolean {
+    return this.open !== undefined || this.waiting.length > 0 || this.hasEnd;
+  }
+
+  private cut(): OpenBatch {
+    const events: MarketDataEvent[] = [];
+    const counts = new Map<TakenSlice, EventCounts>();
+    let bytes = 0;
+    for (const { event, slice, bytes: size } of this.waiting) {
+      if (events.length === MOST_EVENTS || bytes > BATCH_BYTES) break;
+      events.push(event);
+      bytes += size;
+      const count = counts.get(slice) ?? { journaled: 0, books: 0 };
+      counts.set(slice, count);
+      if (event.type === 'BOOK') count.books += 1;
+      else count.journaled += 1;
+    }
+    this.waiting = this.waiting.slice(events.length);
+    this.bytes -= bytes;
+    const isCaughtUp = this.hasEnd && this.waiting.length === 0;
+    const end = isCaughtUp ? this.end : undefined;
+    if (isCaughtUp) this.hasEnd = false;
+    this.waiters.check();
+    const onApplied = (): void => {
+      for (const [slice, { journaled, books }] of counts) {
+        slice.addApplied(journaled + books);
+        slice.settle(books);
+      }
+      end?.();
+    };
+    return { events, counts, cursor: CURSOR, isCaughtUp, onApplied };
+  }
+}

@@ -1,0 +1,18 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** One row: whether all is projected that the sources held when ingest was last started. */
+const START = `
+  create table data.start (
+    only_one boolean primary key default true check (only_one),
+    is_projected boolean not null
+  )`;
+
+export class Start1790000660000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(START);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('drop table data.start');
+  }
+}
