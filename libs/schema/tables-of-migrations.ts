@@ -43,6 +43,7 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
     ...['data.markets', 'data.offsets', 'data.pauses', 'data.quarantine', 'data.recorded_files'],
     ...['data.resolutions', 'data.sequences', 'data.statuses', 'data.ticks', 'data.trades', 'data.waiting'],
   ],
+  CallCounts1790000610000: ['data.call_counts'],
   Snapshots1790000630000: ['data.snapshot_markets', 'data.snapshots'],
   Start1790000660000: ['data.start'],
   InitialSigner1790000460000: ['signer.keys', 'signer.signatures'],

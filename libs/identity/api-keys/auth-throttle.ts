@@ -13,13 +13,15 @@ const COUNT = 'select counted, blocked_ms from identity.count_auth_failure($1)';
 
 /** Ten failed authentications a minute from one address, over all processes; then all its credentials are refused. */
 export class AuthThrottle {
+  /** `service`: one whose failures are counted apart from those of others. */
   constructor(
     private readonly pool: Pool,
     private readonly watch: ApiKeyWatch,
+    private readonly service?: string,
   ) {}
 
   isOver(peer: string): boolean {
-    return this.watch.isBlocked(networkOf(peer));
+    return this.watch.isBlocked(this.countOf(peer));
   }
 
   /**
@@ -28,13 +30,18 @@ export class AuthThrottle {
    */
   async countFailure(peer: string): Promise<boolean> {
     if (peer === '') return true;
-    const values = [networkOf(peer)];
+    const values = [this.countOf(peer)];
     const { rows } = await this.pool.query<Counted>(
       quickly({ name: 'count-auth-failure', text: COUNT, values }),
     );
     const { counted, blocked_ms: millis } = rows[0] ?? { counted: false, blocked_ms: null };
-    if (millis !== null) this.watch.noteBlocked(networkOf(peer), millis);
+    if (millis !== null) this.watch.noteBlocked(this.countOf(peer), millis);
     return counted;
+  }
+
+  private countOf(peer: string): string {
+    const network = networkOf(peer);
+    return this.service === undefined ? network : `${this.service} ${network}`;
   }
 
   async forgetOld(): Promise<void> {

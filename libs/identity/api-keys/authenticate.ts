@@ -1,6 +1,4 @@
 import type { Clock } from '#libs/platform/time/clock.js';
-import { epochMillis } from '../epoch.js';
-import { within } from '../quick-query.js';
 import type { Principal, Verification } from '../principal.js';
 import type { IdentityFeed, TokenState } from '../revocation/identity-feed.js';
 import type { IdentityWatch } from '../revocation/identity-watch.js';
@@ -8,11 +6,11 @@ import type { TokenVerifier } from '../tokens/token-verifier.js';
 import type { KnownKey } from './api-key-rows.js';
 import type { ApiKeyWatch } from './api-key-watch.js';
 import type { AuthThrottle } from './auth-throttle.js';
-import { isSameDigest, isWellFormed, type KeyTriple, type TripleSeal } from './key-triple.js';
+import { KeyCheck, type KeyVerdict } from './key-check.js';
+import type { KeyTriple, TripleSeal } from './key-triple.js';
 import type { KeyUses } from './key-uses.js';
 import { presentedIn, type PresentedParts } from './presented.js';
 import { SESSION_SCOPES } from './scopes.js';
-import { isListed } from './source-address.js';
 
 /** The caller, by key or by session. */
 export interface ApiCaller {
@@ -70,10 +68,6 @@ const BAD_TOKEN = refusal(401, 'Invalid or expired session token');
 const THROTTLED = refusal(429, 'Too many failed authentications from this address');
 const UNVERIFIABLE = refusal(503, 'Credentials cannot be verified at present');
 
-/** Compared with the credentials for an unknown id, so that it takes the same work. */
-const NOBODYS = Buffer.alloc(32);
-const ASK_MS = 1_000;
-
 /**
  * Identifies the caller by an API key or a session. Replies at once, except for a key that is not in memory, and for a failure,
  * which is counted first.
@@ -85,7 +79,11 @@ export class ApiAuthenticator {
     { readonly user: TokenState; readonly caller: ApiCaller | CredentialRefusal }
   >();
 
-  constructor(private readonly ports: AuthenticatorPorts) {}
+  private readonly check: KeyCheck;
+
+  constructor(private readonly ports: AuthenticatorPorts) {
+    this.check = new KeyCheck(ports);
+  }
 
   authenticate(parts: CallCredentials): MaybePromise<CallerOutcome> {
     const presented = presentedIn(parts);
@@ -120,10 +118,11 @@ export class ApiAuthenticator {
 
   private byKey(parts: CallCredentials, triple: KeyTriple): MaybePromise<CallerOutcome> {
     const wrong = WRONG[parts.wrongTriple];
-    if (!isWellFormed(triple)) return this.counted(parts, wrong);
+    const digest = this.check.digestOf(triple);
+    if (digest === undefined) return this.counted(parts, wrong);
     const { client_id } = triple;
-    const digest = this.ports.seal.digestOf(triple);
-    const recheck = (): Rechecked => this.judgeKey(client_id, digest, parts);
+    const recheck = (): Rechecked =>
+      after(this.check.judge(client_id, digest, parts.peer), (verdict) => this.callerBy(verdict, wrong));
     return after(recheck(), (judged) => {
       if (!('status' in judged)) {
         this.ports.uses.note(client_id);
@@ -133,46 +132,17 @@ export class ApiAuthenticator {
     });
   }
 
-  private judgeKey(client_id: string, digest: Buffer, parts: CallCredentials): Rechecked {
-    const { keys } = this.ports;
-    if (!keys.isFresh()) {
-      return keys
-        .makeFresh()
-        .then((isFresh) => (isFresh ? this.judgeKey(client_id, digest, parts) : UNVERIFIABLE));
+  private callerBy(verdict: KeyVerdict, wrong: CredentialRefusal): ApiCaller | CredentialRefusal {
+    switch (verdict) {
+      case 'wrong':
+        return wrong;
+      case 'elsewhere':
+        return ELSEWHERE;
+      case 'unverifiable':
+        return UNVERIFIABLE;
+      default:
+        return this.keyCaller(verdict.key, verdict.user);
     }
-    const known = keys.keyOf(client_id);
-    if (known !== undefined) return this.judgeKnown(known, digest, parts);
-    return keys.load(client_id).then(
-      (key) => this.judgeKnown(key, digest, parts),
-      () => UNVERIFIABLE,
-    );
-  }
-
-  private judgeKnown(
-    known: KnownKey | 'absent',
-    digest: Buffer,
-    { peer, wrongTriple }: CallCredentials,
-  ): Rechecked {
-    if (!this.isRight(known, digest) || known === 'absent') return WRONG[wrongTriple];
-    if (!isListed(known.ip_allow_list, peer)) return ELSEWHERE;
-    const { users, feed, clock } = this.ports;
-    const user = users.userOf(known.account_id);
-    if (user !== undefined) return this.keyCaller(known, user);
-    return within(clock, ASK_MS, feed.userOf(known.account_id)).then(
-      (asked) => this.keyCaller(known, asked),
-      () => UNVERIFIABLE,
-    );
-  }
-
-  /** Compares both digests, whatever the first comparison gives, and for an unknown id as well. */
-  private isRight(known: KnownKey | 'absent', digest: Buffer): boolean {
-    const key = known === 'absent' ? undefined : known;
-    const now = epochMillis(this.ports.clock);
-    const isPresent = isSameDigest(key?.digest ?? NOBODYS, digest);
-    const wasPresent = isSameDigest(key?.previous_digest ?? NOBODYS, digest);
-    if (key === undefined || key.is_revoked) return false;
-    if (key.expires_at !== null && key.expires_at <= now) return false;
-    return isPresent || (wasPresent && key.previous_valid_until !== null && key.previous_valid_until > now);
   }
 
   private keyCaller(key: KnownKey, user: TokenState): ApiCaller | CredentialRefusal {

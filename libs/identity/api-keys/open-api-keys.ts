@@ -6,6 +6,7 @@ import { ApiKeyService } from './api-key-service.js';
 import { ApiKeyWatch } from './api-key-watch.js';
 import { ApiAuthenticator, type AuthenticatorPorts } from './authenticate.js';
 import { AuthThrottle } from './auth-throttle.js';
+import { KeyCheck } from './key-check.js';
 import { TripleSeal } from './key-triple.js';
 import { KeyUses } from './key-uses.js';
 import { ProviderAccessBook } from './provider-access.js';
@@ -30,6 +31,11 @@ export interface ApiKeys {
   authenticatorOf(
     ports: Pick<AuthenticatorPorts, 'users' | 'feed' | 'verifier' | 'service'>,
   ): ApiAuthenticator;
+  /** For a service that words its own refusals, and counts its own failures. */
+  partsOf(
+    service: string,
+    ports: Pick<AuthenticatorPorts, 'users' | 'feed'>,
+  ): Pick<AuthenticatorPorts, 'keys' | 'throttle' | 'uses'> & { readonly check: KeyCheck };
   start(): Promise<void>;
   /** Writes the pending uses. */
   stop(): Promise<void>;
@@ -49,6 +55,10 @@ export function openApiKeys({ pool, watchPool, clock }: ApiKeysPorts, settings: 
     access: new ProviderAccessBook(pool, keys),
     throttle,
     authenticatorOf: (given) => new ApiAuthenticator({ ...given, keys, throttle, seal, uses, clock }),
+    partsOf: (name, given) => ({
+      ...{ keys, uses, throttle: new AuthThrottle(pool, keys, name) },
+      check: new KeyCheck({ ...given, keys, seal, clock }),
+    }),
     async start() {
       await keys.start();
       // Failed work is repeated next time.

@@ -21,6 +21,13 @@ export interface AccountChange {
 /** The account of a token that is not revoked. */
 export type TokenState = EnrolledUser | 'refused';
 
+export interface TokenStanding {
+  readonly token_revoked: boolean;
+  readonly session_revoked: boolean;
+  /** Known and not disabled, enrolled or not. */
+  readonly is_active: boolean;
+}
+
 type NullableRow = { readonly [K in keyof AccountRow]: AccountRow[K] | null };
 
 const VERSIONS = 'select accounts, revocations, keys from identity.version';
@@ -40,6 +47,11 @@ const NEW_REVOCATIONS = `
 const STATE = enrolledUsersWhere(
   'u.account_id = $1 and not exists (select from identity.revocations where id = any($2::uuid[]))',
 );
+
+const STANDING = `
+  select exists (select from identity.revocations where id = $3) as token_revoked,
+    exists (select from identity.revocations where id = $2) as session_revoked,
+    exists (select from identity.users where account_id = $1 and not disabled) as is_active`;
 
 const USER = enrolledUsersWhere('u.account_id = $1');
 
@@ -82,6 +94,14 @@ export class IdentityFeed {
       quickly({ name: 'identity-token-state', text: STATE, values: [sub, [sid, jti]] }),
     );
     return rows[0] === undefined ? 'refused' : enrolledUserOf(rows[0], this.catalogues);
+  }
+
+  /** What of a token is revoked, and whether its user may come in anywhere. */
+  async standingOf({ sub, sid, jti }: Pick<Claims, 'sub' | 'sid' | 'jti'>): Promise<TokenStanding> {
+    const { rows } = await this.pool.query<TokenStanding>(
+      quickly({ name: 'identity-token-standing', text: STANDING, values: [sub, sid, jti] }),
+    );
+    return rows[0] ?? { token_revoked: false, session_revoked: false, is_active: false };
   }
 
   /** The same for a user without a token. */

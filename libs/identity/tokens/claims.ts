@@ -30,14 +30,34 @@ export type Claims = z.output<typeof claimsSchema>;
 /** What a genuine token must contain at any time; its expiry is checked elsewhere. */
 export function parseClaims(payload: unknown): Claims | undefined {
   const { success, data } = claimsSchema.safeParse(payload);
-  if (!success || data.exp <= data.iat || data.exp - data.iat > MAX_TOKEN_S) return undefined;
-  return data;
+  return success && isOfSoundLength(data) ? data : undefined;
 }
 
-export function isFromTheFuture({ iat, nbf }: Claims, nowSeconds: number): boolean {
+/** The claims of a token for anybody, of any version. */
+const bareClaimsSchema = claimsSchema.omit({ aud: true, ver: true });
+
+/** The same without audience and version, which callers are told of apart. */
+export function parseBareClaims(payload: unknown): Omit<Claims, 'aud' | 'ver'> | undefined {
+  const { success, data } = bareClaimsSchema.safeParse(payload);
+  return success && isOfSoundLength(data) ? data : undefined;
+}
+
+export function isForUs(payload: object): boolean {
+  return 'aud' in payload && payload.aud === AUDIENCE;
+}
+
+export function isOfPresentVersion(payload: object): boolean {
+  return 'ver' in payload && payload.ver === TOKEN_VERSION;
+}
+
+function isOfSoundLength({ iat, exp }: Pick<Claims, 'iat' | 'exp'>): boolean {
+  return exp > iat && exp - iat <= MAX_TOKEN_S;
+}
+
+export function isFromTheFuture({ iat, nbf }: Pick<Claims, 'iat' | 'nbf'>, nowSeconds: number): boolean {
   return Math.max(iat, nbf ?? iat) > nowSeconds;
 }
 
-export function isExpired({ exp }: Claims, nowSeconds: number): boolean {
+export function isExpired({ exp }: Pick<Claims, 'exp'>, nowSeconds: number): boolean {
   return nowSeconds >= exp;
 }

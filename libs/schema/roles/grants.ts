@@ -245,6 +245,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'data.snapshot_markets': OF_INGEST,
   'data.pauses': WISHES,
   'data.backfills': WISHES,
+  'data.call_counts': { data: ['select', 'insert (replica, calls)', 'delete'] },
   'data.flags': { ingest: READ, data: ALL, operations: READ },
 
   'audit.reads': {
