@@ -8,7 +8,7 @@ export type VenueManner = (request: IncomingMessage, response: ServerResponse) =
 export interface PlayedVenue {
   readonly url: string;
   /** The targets of all requests, in order. */
-  readonly asked: readonly string[];
+  readonly asked: string[];
   behave(manner: VenueManner): void;
   close(): Promise<void>;
 }

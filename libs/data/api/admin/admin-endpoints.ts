@@ -1,0 +1,165 @@
+import { type Decoder, MISMATCH, nullable, object } from '#libs/edge/decoding/decode.js';
+import { named } from '#libs/edge/documents/components.js';
+import { anyText, constant, flag, integerFrom, listOf, record, words } from '#libs/edge/documents/shapes.js';
+import type { Shape } from '#libs/edge/documents/shapes.js';
+import { endpoint, type IdKind } from '#libs/edge/endpoint.js';
+import type { IngestState } from '../../store/freshness-table.js';
+import { microsOfTime } from '../../rules/times.js';
+import { bodyBoolean, bodyText } from '../bodies.js';
+import { ADMIN } from '../callers.js';
+import { providerInPath } from '../providers/provider-endpoints.js';
+
+const LONGEST_REASON = 200;
+
+const flagName: IdKind = {
+  fault: 'unknown_flag',
+  accepts: () => true,
+  describe: () => ({ type: 'string' }),
+};
+
+/** Microseconds. Moments that no number holds are as far as numbers go. */
+const bodyTime: Decoder<number> = {
+  decode(value, reading) {
+    const micros = typeof value === 'string' ? microsOfTime(value) : undefined;
+    if (micros !== undefined) {
+      return Math.min(Math.max(micros, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
+    }
+    reading?.explain({ type: 'datetime_parsing', message: 'It must be a time of ISO 8601', input: value });
+    return MISMATCH;
+  },
+  describe: () => ({ type: 'string', format: 'date-time' }),
+};
+
+const count = integerFrom(0);
+const moment: Shape = { describe: () => ({ type: 'string', format: 'date-time' }) };
+const orNull = (shape: Shape): Shape => ({
+  describe: () => ({ anyOf: [shape.describe(), { type: 'null' }] }),
+});
+
+const flagShown = named(
+  'Flag',
+  record({ name: anyText, enabled: flag, reason: orNull(anyText), updated_at: orNull(moment) }),
+);
+
+const providerProgress = named(
+  'IngestProgress',
+  record({
+    ...{ provider: anyText, source: orNull(anyText) },
+    state: words<IngestState>({
+      running: 'Its events are journaled and projected',
+      paused: 'Its events are journaled alone',
+      failed: 'It stands still until the process starts again',
+    }),
+    ...{ journal_head: count, applied: count, lag_events: count, newest_source_ts: orNull(moment) },
+    ...{ gaps: count, conflicts: count, quarantined: count },
+    alarms: listOf(record({ kind: anyText, at: moment, detail: anyText })),
+  }),
+);
+
+const recordedFile = named(
+  'RecordedFile',
+  record({
+    ...{ file: anyText, bytes: count, read_bytes: count, lines: count, applied_lines: count },
+    ...{ refused_count: count, refused: listOf(record({ line: count, reason: anyText })) },
+  }),
+);
+
+const FLAG_PATH = '/admin/flags/:name';
+const UNKNOWN_FLAG = { 404: ['Flag not found: <name>'] };
+const UNKNOWN_PROVIDER = { 400: ['Unknown provider: <name>'] };
+
+export const getFlag = endpoint({
+  operationId: 'getFlag',
+  method: 'GET',
+  path: FLAG_PATH,
+  access: 'session',
+  role: ADMIN,
+  ids: { name: flagName },
+  summary: 'A flag, as it stands',
+  answers: { 200: { description: 'Where it was never set, as it stands at first.', body: flagShown } },
+  statuses: UNKNOWN_FLAG,
+});
+
+export const setFlag = endpoint({
+  operationId: 'setFlag',
+  method: 'PUT',
+  path: FLAG_PATH,
+  access: 'session',
+  role: ADMIN,
+  ids: { name: flagName },
+  body: object({
+    required: { enabled: bodyBoolean },
+    optional: { reason: nullable(bodyText(0, LONGEST_REASON)) },
+  }),
+  summary: 'Set a flag; it holds everywhere within five seconds',
+  answers: { 200: { description: 'As it stands now.', body: flagShown } },
+  statuses: UNKNOWN_FLAG,
+});
+
+export const removeFlag = endpoint({
+  operationId: 'removeFlag',
+  method: 'DELETE',
+  path: FLAG_PATH,
+  access: 'session',
+  role: ADMIN,
+  ids: { name: flagName },
+  summary: 'Let a flag stand as it stood at first',
+  answers: { 204: { description: 'It does.' } },
+  statuses: UNKNOWN_FLAG,
+});
+
+export const listIngest = endpoint({
+  operationId: 'listIngest',
+  method: 'GET',
+  path: '/admin/ingest',
+  access: 'session',
+  role: ADMIN,
+  summary: 'How far each provider and each recorded file is read, and what went wrong',
+  answers: {
+    200: {
+      description: 'By provider and by file.',
+      body: record({ providers: listOf(providerProgress), recorded: listOf(recordedFile) }),
+    },
+  },
+});
+
+const rowsOfProvider = {
+  200: { description: 'Its rows.', body: record({ providers: listOf(providerProgress) }) },
+};
+
+export const pauseIngest = endpoint({
+  operationId: 'pauseIngest',
+  method: 'POST',
+  path: '/admin/ingest/:provider/pause',
+  access: 'session',
+  role: ADMIN,
+  ids: { provider: providerInPath },
+  summary: 'Journal what a provider sends, and show nothing of it for now',
+  answers: rowsOfProvider,
+  statuses: UNKNOWN_PROVIDER,
+});
+
+export const resumeIngest = endpoint({
+  operationId: 'resumeIngest',
+  method: 'POST',
+  path: '/admin/ingest/:provider/resume',
+  access: 'session',
+  role: ADMIN,
+  ids: { provider: providerInPath },
+  summary: 'Show what a provider sends again',
+  answers: rowsOfProvider,
+  statuses: UNKNOWN_PROVIDER,
+});
+
+export const backfillIngest = endpoint({
+  operationId: 'backfillIngest',
+  method: 'POST',
+  path: '/admin/ingest/:provider/backfill',
+  access: 'session',
+  role: ADMIN,
+  ids: { provider: providerInPath },
+  body: object({ required: { from: bodyTime }, optional: { to: bodyTime } }),
+  summary: 'Read a time of a provider again; what is known already counts once',
+  answers: { 202: { description: 'It will be read.', body: record({ accepted: constant(true) }) } },
+  statuses: { 400: ['Unknown provider: <name>', 'to must be after from'] },
+});

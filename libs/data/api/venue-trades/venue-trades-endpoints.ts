@@ -1,0 +1,77 @@
+import type { Shape } from '#libs/edge/documents/shapes.js';
+import { named } from '#libs/edge/documents/components.js';
+import { amount, constant, integerFrom, listOf, oneOf, record } from '#libs/edge/documents/shapes.js';
+import { endpoint } from '#libs/edge/endpoint.js';
+import { cursorParam, dataQuery, listParam, optional, required, withDefault } from '../params.js';
+import { id, integer } from '../text-kinds.js';
+
+const LIMIT = withDefault(integer(1, 500), 100);
+const unixSeconds = optional(integer(Number.MIN_SAFE_INTEGER));
+const MOST_MARKETS = 100;
+
+const rawTrade: Shape = { describe: () => ({ type: 'object', description: 'As the venue sent it' }) };
+const nullableText: Shape = { describe: () => ({ type: ['string', 'null'] }) };
+
+const metrics = named(
+  'VenueTradeMetrics',
+  record({
+    ...{ volume_usd: amount, outcome_0_volume_usd: amount, outcome_1_volume_usd: amount },
+    ...{ outcome_0_pressure_pct: amount, trade_count: integerFrom(0), window_seconds: constant(86_400) },
+    ...{ coverage_pct: amount, source: constant('external'), indexing: constant(false) },
+  }),
+);
+
+const ACCESS_ERRORS = {
+  403: ['API access is disabled for <provider>'],
+  503: ['Unable to verify platform API access'],
+};
+
+export const tradesOfVenueB = endpoint({
+  operationId: 'tradesOfVenueB',
+  method: 'GET',
+  path: '/trades/venue_b',
+  access: 'session',
+  capability: 'trade:read',
+  query: dataQuery({
+    ...{
+      ticker: required(id),
+      min_ts: unixSeconds,
+      max_ts: unixSeconds,
+      limit: LIMIT,
+      cursor: cursorParam(),
+    },
+  }),
+  summary: 'Trades of a market of venue_b, as the venue tells them at this moment',
+  answers: {
+    200: {
+      description: 'All of the page; the metrics are of those from `min_ts` to `max_ts` alone.',
+      body: record({ trades: listOf(rawTrade), cursor: nullableText, metrics }),
+    },
+  },
+  statuses: { ...ACCESS_ERRORS, 502: ['Provider error: venue_b'] },
+});
+
+export const tradesOfVenueA = endpoint({
+  operationId: 'tradesOfVenueA',
+  method: 'GET',
+  path: '/trades/venue_a',
+  access: 'session',
+  capability: 'trade:read',
+  query: dataQuery({
+    market: listParam(id, { min: 1, max: MOST_MARKETS }),
+    ...{ after: unixSeconds, before: unixSeconds, limit: LIMIT },
+  }),
+  summary: 'Trades of markets of venue_a, as the venue tells them at this moment',
+  answers: {
+    200: {
+      description: 'Those from `after` to `before`; without metrics where no id is known.',
+      body: record({ trades: listOf(rawTrade), metrics: oneOf([metrics, record({})]) }),
+    },
+  },
+  statuses: {
+    ...ACCESS_ERRORS,
+    404: ['Resource not found: <ids>'],
+    429: ['Provider error: rate limited'],
+    502: ['Provider error: venue_a'],
+  },
+});

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { Endpoint } from '#libs/edge/endpoint-decorator.js';
+import type { CallOf } from '#libs/edge/endpoint.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
+import { dataCallerOf } from '../callers.js';
+import type { PlatformAccess } from '../flags/platform-access.js';
+import { dataReply } from '../replies.js';
+import { tradesOfVenueA, tradesOfVenueB } from './venue-trades-endpoints.js';
+import type { VenueTrades } from './venue-trades.js';
+
+export interface ShownTradesPorts {
+  readonly access: PlatformAccess;
+  readonly trades: VenueTrades;
+}
+
+/** What two venues say of their trades, without our store. */
+@Injectable()
+export class VenueTradesController {
+  constructor(private readonly ports: ShownTradesPorts) {}
+
+  @Endpoint(tradesOfVenueB)
+  async ofB({ principal, query }: CallOf<typeof tradesOfVenueB>): Promise<Reply> {
+    await this.ports.access.check(dataCallerOf(principal), 'venue_b');
+    const { ticker, limit, cursor, min_ts: from, max_ts: to } = query;
+    return dataReply(await this.ports.trades.ofB({ ticker, limit, cursor, from, to }));
+  }
+
+  @Endpoint(tradesOfVenueA)
+  async ofA({ principal, query }: CallOf<typeof tradesOfVenueA>): Promise<Reply> {
+    await this.ports.access.check(dataCallerOf(principal), 'venue_a');
+    const { market: ids, limit, after: from, before: to } = query;
+    return dataReply(await this.ports.trades.ofA({ ids, limit, from, to }));
+  }
+}
