@@ -3,7 +3,7 @@ import { dataMigrations } from '../migrations/list.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { JOINED_BARS, JOINED_COMPARED, STORED_BARS, STORED_COMPARED, TRADED_BARS } from './candle-reader.js';
 import { HISTORY } from './coverage-reader.js';
-import { OLDEST_TRADE, TRADE_PAGE, TRADE_SUMS } from './trade-reader.js';
+import { OLDEST_TRADE, TRADE_PAGE } from './trade-reader.js';
 
 jest.setTimeout(120_000);
 
@@ -79,7 +79,6 @@ const READS = {
   'bars of trades beside stored ones': [STORED_COMPARED, [ONE, ...WINDOW, 60, 60_000_000, 'true']],
   'bars of trades beside joined ones': [JOINED_COMPARED, [ONE, ...WINDOW, 60, 300_000_000, 'true']],
   'a page of trades': [TRADE_PAGE, [`{${ONE},${ONE + 1}}`, ...WINDOW, WINDOW[1], 0, '', 101]],
-  'sums of a window': [TRADE_SUMS, [`{${ONE},${ONE + 1}}`, ...WINDOW]],
   'the oldest trade': [OLDEST_TRADE, [`{${ONE},${ONE + 1}}`]],
   'how much there is of a history': [HISTORY, [0, `{${ONE},${ONE + 1}}`, 1_000_000_001, ...WINDOW]],
 } as const;

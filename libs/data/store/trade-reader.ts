@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { EventPlace } from '../rules/order.js';
-import type { CountedTrade, TradeSums } from '../rules/trades.js';
+import type { CountedTrade } from '../rules/trades.js';
+import type { WindowPart } from '../rules/window-parts.js';
 import { ofInstrument } from './instruments.js';
 
 /** As it came: where a market has one book, its price is that of the outcome that was traded. */
@@ -9,12 +10,6 @@ export interface StoredTrade extends EventPlace, CountedTrade {
   readonly maker: string | null;
   readonly taker: string | null;
   readonly tx_hash: string | null;
-}
-
-/** After `after`, and before `before`, in microseconds. */
-export interface TradeWindow {
-  readonly after: number;
-  readonly before: number;
 }
 
 interface TradeRow {
@@ -30,12 +25,6 @@ interface TradeRow {
   readonly tx_hash: string | null;
 }
 
-interface CashRow {
-  readonly instrument: number;
-  readonly trades: number;
-  readonly cash: string;
-}
-
 const NEWEST = 'order by ts desc, seq desc, source_id desc';
 
 /** Of each outcome its newest, of these the newest. */
@@ -44,16 +33,11 @@ export const TRADE_PAGE = `
   from unnest($1::bigint[]) as outcome (number)
   cross join lateral (
     select * from data.trades trade
-    where trade.instrument = outcome.number and ts > $2 and ts < $3 and not is_busted
+    where trade.instrument = outcome.number and ts >= $2 and ts < $3 and not is_busted
       and ts <= $4 and (ts, seq, source_id) < ($4, $5::bigint, $6::text collate "C")
     ${NEWEST} limit $7
   ) as newest
   order by ts desc, newest.seq desc, source_id desc limit $7`;
-
-export const TRADE_SUMS = `
-  select instrument, count(*) as trades, sum(div(2 * price::numeric * size + 1000000, 2000000))::text as cash
-  from data.trades where instrument = any ($1::bigint[]) and ts > $2 and ts < $3 and not is_busted
-  group by instrument`;
 
 /** One step into the index for each outcome. */
 export const OLDEST_TRADE = `
@@ -74,35 +58,20 @@ export class TradeReader {
   /** The newest first, those that come before a place in the order of trades. */
   async page(
     instruments: readonly number[],
-    { after, before }: TradeWindow,
+    { start, end }: WindowPart,
     limit: number,
     place: EventPlace = LAST_PLACE,
   ): Promise<StoredTrade[]> {
     const { rows } = await this.pool.query<TradeRow>({
       name: 'data-trade-page',
       text: TRADE_PAGE,
-      values: [instruments, after, before, place.source_ts, place.seq, place.source_id, limit],
+      values: [instruments, start, end, place.source_ts, place.seq, place.source_id, limit],
     });
     return rows.map(({ instrument, ts, seq, size, ...row }) => ({
       ...row,
       ...{ source_ts: ts, seq: BigInt(seq), size: BigInt(size) },
       outcome_index: ofInstrument(instrument).outcomeIndex,
     }));
-  }
-
-  async sums(instruments: readonly number[], { after, before }: TradeWindow): Promise<TradeSums> {
-    const { rows } = await this.pool.query<CashRow>({
-      name: 'data-trade-sums',
-      text: TRADE_SUMS,
-      values: [instruments, after, before],
-    });
-    const cash = new Map(rows.map((row) => [ofInstrument(row.instrument).outcomeIndex, BigInt(row.cash)]));
-    return {
-      trades: rows.reduce((sum, { trades }) => sum + trades, 0),
-      cash: [...cash.values()].reduce((sum, each) => sum + each, 0n),
-      cash0: cash.get(0) ?? 0n,
-      cash1: cash.get(1) ?? 0n,
-    };
   }
 
   /** Of these outcomes. */

@@ -58,16 +58,24 @@ export class VolumeReader {
     markets: readonly FoundMarket[],
     { seconds, now }: WindowWish,
   ): Promise<ReadonlyMap<number, readonly bigint[]>> {
-    const whole = windowUpTo(now, seconds);
-    const parts = PROVIDER_FACTS[provider].isSingleBook ? looseParts(whole) : partsOf(whole);
-    const spans: readonly WindowPart[] = [parts.hours, ...parts.minutes, ...parts.rest];
-    const sums = await this.sums('data-window-volumes', OF_WINDOW, markets.flatMap(instrumentsOf), spans);
+    const sums = await this.between(provider, markets.flatMap(instrumentsOf), windowUpTo(now, seconds));
     return new Map(
       markets.map((market) => [
         market.marketNo,
         instrumentsOf(market).map((instrument) => (sums.get(instrument) ?? NOTHING).cash),
       ]),
     );
+  }
+
+  /** Of any span, by instrument; without an entry nothing traded. */
+  between(
+    provider: Provider,
+    instruments: readonly number[],
+    whole: WindowPart,
+  ): Promise<ReadonlyMap<number, TotalVolume>> {
+    const parts = PROVIDER_FACTS[provider].isSingleBook ? looseParts(whole) : partsOf(whole);
+    const spans: readonly WindowPart[] = [parts.hours, ...parts.minutes, ...parts.rest];
+    return this.sums('data-window-volumes', OF_WINDOW, instruments, spans);
   }
 
   /** Since listing, in the order in which it is asked for: of the market, or of the outcome that its token names. */

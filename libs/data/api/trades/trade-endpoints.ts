@@ -1,0 +1,91 @@
+import {
+  anyText,
+  constant,
+  flag,
+  integerFrom,
+  listOf,
+  record,
+  type Shape,
+} from '#libs/edge/documents/shapes.js';
+import { named } from '#libs/edge/documents/components.js';
+import { endpoint } from '#libs/edge/endpoint.js';
+import { cursorParam, dataQuery, optional, required, withDefault } from '../params.js';
+import { boolean, id, integer, providerName, unixTime } from '../text-kinds.js';
+
+const DAY = 86_400;
+const LONGEST_WINDOW = 30 * DAY;
+
+const contract = { provider: required(providerName()), contract_id: required(id) };
+const window_seconds = withDefault(integer(60, LONGEST_WINDOW), DAY);
+
+const number: Shape = { describe: () => ({ type: 'number' }) };
+const orNull = (shape: Shape): Shape => ({
+  describe: () => ({ anyOf: [shape.describe(), { type: 'null' }] }),
+});
+const moment: Shape = { describe: () => ({ type: 'string', format: 'date-time' }) };
+const coverage = { 'x-data-coverage': anyText };
+
+const metricFields = {
+  ...{ volume_usd: number, outcome_0_volume_usd: number, outcome_1_volume_usd: number },
+  ...{ outcome_0_pressure_pct: number, trade_count: integerFrom(0), window_seconds: integerFrom(60) },
+  ...{ coverage_pct: number, source: constant('store'), indexing: constant(false) },
+};
+
+const storedTrade = record({
+  ...{ trade_id: anyText, timestamp: number, price: number, size: number, notional_usd: number },
+  ...{ outcome_index: integerFrom(0), outcome: orNull(anyText), side: orNull(anyText) },
+  ...{ maker: orNull(anyText), taker: orNull(anyText), tx_hash: orNull(anyText), source: constant('store') },
+});
+
+export const getTradeHistory = endpoint({
+  operationId: 'getTradeHistory',
+  method: 'GET',
+  path: '/trades/history',
+  access: 'session',
+  capability: 'trade:read',
+  query: dataQuery({
+    ...contract,
+    token_id: optional(id),
+    window_seconds,
+    before: optional(unixTime),
+    limit: withDefault(integer(1, 1_000), 200),
+    cursor: cursorParam(),
+    trigger_ingest: optional(boolean),
+  }),
+  summary: 'Trades of the window up to now, newest first',
+  answers: {
+    200: {
+      description: 'A page of trades, and metrics of the whole window.',
+      body: named(
+        'TradeHistory',
+        record({
+          ...{ trades: listOf(named('StoredTrade', storedTrade)), count: integerFrom(0), has_more: flag },
+          ...{
+            next_cursor: orNull(anyText),
+            oldest_available_ts: orNull(number),
+            history_from: orNull(moment),
+          },
+          metrics: named('StoredTradeMetrics', record(metricFields)),
+        }),
+      ),
+      headers: coverage,
+    },
+  },
+});
+
+export const getTradeMetrics = endpoint({
+  operationId: 'getTradeMetrics',
+  method: 'GET',
+  path: '/trades/metrics',
+  access: 'session',
+  capability: 'trade:read',
+  query: dataQuery({ ...contract, window_seconds }),
+  summary: 'What traded in the window up to now',
+  answers: {
+    200: {
+      description: 'Sums of the window.',
+      body: named('TradeWindowMetrics', record({ ...metricFields, history_from: orNull(moment) })),
+      headers: coverage,
+    },
+  },
+});
