@@ -12,13 +12,15 @@ interface ListingRow {
 export class ListingReader {
   constructor(private readonly pool: Pool) {}
 
-  async page(provider: Provider, after: string, limit: number): Promise<StoredMarket[]> {
+  /** `after`: the number of the market that the last page ended with. */
+  async page(provider: Provider, after: number | undefined, limit: number): Promise<StoredMarket[]> {
     const { rows } = await this.pool.query<ListingRow>({
       name: 'data-listing-page',
       text: `
         select market_no, state from data.markets
-        where provider = $1 and market_id > $2::text collate "C" order by market_id limit $3`,
-      values: [PROVIDERS.indexOf(provider), after, limit],
+        where provider = $1 and market_id > coalesce((select market_id from data.markets where market_no = $2), '')
+        order by market_id limit $3`,
+      values: [PROVIDERS.indexOf(provider), after ?? null, limit],
     });
     return rows.map(({ market_no, state }) => ({ marketNo: market_no, state: readMarket(state) }));
   }

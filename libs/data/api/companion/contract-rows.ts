@@ -7,6 +7,21 @@ import type { OutcomeNow } from '../../store/price-reader.js';
 import type { PerpetualTick } from '../../store/tick-table.js';
 import { asOf, timeOrNull, unitOrNull } from './instrument-rows.js';
 
+/** Identity only. */
+export interface ListedMarketRow {
+  readonly market_id: string;
+  readonly condition_id: string | null;
+  readonly outcomes: readonly { readonly outcome: string; readonly token_id: string | null }[];
+}
+
+export function listedMarketRow({ market_id, details, outcomes }: FoldedMarket): ListedMarketRow {
+  return {
+    market_id,
+    condition_id: details.condition_id ?? null,
+    outcomes: outcomes.map(({ label, token_id = null }) => ({ outcome: label, token_id })),
+  };
+}
+
 export interface SyntheticRow {
   readonly synthetic_id: string;
   readonly kind: 'complement';
