@@ -2,6 +2,7 @@ import type { Row } from '../row.js';
 import { cancelAll } from './cancel-all.js';
 import { cellRecovery } from './cell-recovery.js';
 import { completed } from './completed.js';
+import { dataIngest } from './data-ingest.js';
 import { fanOut } from './fan-out.js';
 import { get } from './get.js';
 import { http } from './http.js';
@@ -36,8 +37,14 @@ const ORDER_ROWS: readonly Row[] = [
   cellRecovery,
 ];
 
+/** `data` stands for all of them. */
+const DATA_ROWS: readonly Row[] = [dataIngest];
+
 /** Names that stand for several rows. */
-export const ROW_GROUPS: ReadonlyMap<string, readonly Row[]> = new Map([['orders', ORDER_ROWS]]);
+export const ROW_GROUPS: ReadonlyMap<string, readonly Row[]> = new Map([
+  ['orders', ORDER_ROWS],
+  ['data', DATA_ROWS],
+]);
 
 /** In the order in which they are measured: an idle cluster first, what fills disks and memory last. */
 export const ROWS: readonly Row[] = [
@@ -60,4 +67,5 @@ export const ROWS: readonly Row[] = [
   recovery,
   completed,
   ...ORDER_ROWS,
+  ...DATA_ROWS,
 ];

@@ -1,10 +1,10 @@
-import { Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { integer } from '#libs/edge/decoding/decode-scalars.js';
 import { object } from '#libs/edge/decoding/decode.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
+import type { OnFault } from '#libs/platform/process/log.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { ListingReader } from '../../store/listing-reader.js';
 import { MarketReader } from '../../store/market-reader.js';
@@ -13,8 +13,8 @@ import { PriceReader } from '../../store/price-reader.js';
 import { ResolutionReader } from '../../store/resolution-reader.js';
 import type { SnapshotReader } from '../../store/snapshot-reader.js';
 import type { SealedCursors } from '../cursors.js';
+import { ActivePages } from '../markets/active-pages.js';
 import { microsNow } from '../moments.js';
-import { badCursor, refuse } from '../refusals.js';
 import { dataReply } from '../replies.js';
 import { companionMarkets, companionResolutions, companionSynthetics } from './companion-endpoints.js';
 import { complementRow, listedMarketRow, resolutionRow } from './contract-rows.js';
@@ -24,41 +24,38 @@ export interface CompanionListPorts {
   readonly snapshots: SnapshotReader;
   readonly cursors: SealedCursors;
   readonly clock: Pick<Clock, 'epochNanos'>;
+  readonly onFault: OnFault;
 }
 
-const SNAPSHOT_PLACE = object({ required: { snapshot: integer(0), after: integer(0) } });
 const LISTING_PLACE = object({ required: { after: integer(0) } });
 const RESOLUTION_PLACE = object({
   required: { resolved_at: integer(Number.MIN_SAFE_INTEGER), marketNo: integer(0) },
 });
 
 /** What the companion lists page by page. */
-@Injectable()
 export class CompanionListsController {
   private readonly markets: MarketReader;
   private readonly prices: PriceReader;
   private readonly listings: ListingReader;
   private readonly resolutions: ResolutionReader;
+  private readonly pages: ActivePages;
 
   constructor(private readonly ports: CompanionListPorts) {
-    const { pool } = ports;
+    const { pool, snapshots, cursors, onFault } = ports;
     this.markets = new MarketReader(pool);
     this.prices = new PriceReader(pool);
     this.listings = new ListingReader(pool);
     this.resolutions = new ResolutionReader(pool);
+    this.pages = new ActivePages(snapshots, cursors, onFault);
   }
 
   @Endpoint(companionMarkets)
   async listMarkets({ query }: CallOf<typeof companionMarkets>): Promise<Reply> {
     const { provider, limit, cursor } = query;
-    const { cursors, snapshots, clock } = this.ports;
-    const { path } = companionMarkets;
-    const place = cursor === undefined ? undefined : cursors.open(path, { provider }, cursor, SNAPSHOT_PLACE);
-    const page = await snapshots.page(provider, { limit, place }, microsNow(clock));
-    if (page === 'outdated') throw refuse(503, 'Snapshot unavailable');
-    if (page === 'expired') throw badCursor();
+    const wish = { route: companionMarkets.path, provider, limit, cursor };
+    const page = await this.pages.page(wish, microsNow(this.ports.clock));
     const markets = page.markets.map(({ state }) => listedMarketRow(state));
-    const next_cursor = page.next === undefined ? null : cursors.seal(path, { provider }, page.next);
+    const { next_cursor } = page;
     const counted = { count: markets.length, next_cursor, has_more: next_cursor !== null };
     return dataReply({ exchange_id: provider, markets, ...counted }, { providers: [provider] });
   }

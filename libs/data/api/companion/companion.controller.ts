@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
@@ -42,7 +41,6 @@ interface AskedInstrument {
 }
 
 /** What the companion says of contracts that are asked for by their ids. */
-@Injectable()
 export class CompanionController {
   private readonly markets: MarketReader;
   private readonly prices: PriceReader;
