@@ -1,5 +1,6 @@
 import { auctionIsSet, auctionSettings } from '#libs/auction/api/auction-settings.js';
 import { streamSettings } from '#libs/auction/api/stream/stream-settings.js';
+import { dataIsSet, dataSettings } from '#libs/data/api/data-settings.js';
 import { executionIsSet, executionSettings } from '#libs/execution/api/execution-settings.js';
 import { sessionSettings } from '#libs/identity/sessions/session-lifetimes.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
@@ -34,6 +35,7 @@ export const gatewayConfig = defineConfig({
   ...streamSettings,
   ...auctionSettings,
   ...executionSettings,
+  ...dataSettings,
 });
 
 export const gatewayRules = [
@@ -42,11 +44,13 @@ export const gatewayRules = [
   serviceTokenIsSet,
   auctionIsSet,
   executionIsSet,
+  dataIsSet,
 ];
 
 const OF_ONE_SERVICE: Readonly<Record<ServiceName, ConfigDefinition>> = {
   auction: auctionSettings,
   execution: executionSettings,
+  data: dataSettings,
 };
 
 /** What a gateway reads that is started with these settings: nothing of a service that it does not carry. */
@@ -54,7 +58,9 @@ export function gatewayReads({
   SERVES: given = gatewayConfig.SERVES.default,
 }: Readonly<Record<string, string>>): ConfigDefinition {
   const served = servedServices.parse(given);
-  const others = SERVICE_NAMES.filter((name) => !served.includes(name));
-  const unread = new Set(others.flatMap((name) => Object.keys(OF_ONE_SERVICE[name])));
+  const settingsOf = (names: readonly ServiceName[]): string[] =>
+    names.flatMap((name) => Object.keys(OF_ONE_SERVICE[name]));
+  const read = new Set(settingsOf(served));
+  const unread = new Set(settingsOf(SERVICE_NAMES).filter((name) => !read.has(name)));
   return Object.fromEntries(Object.entries(gatewayConfig).filter(([name]) => !unread.has(name)));
 }

@@ -16,7 +16,7 @@ import { AnswerLog } from './answer-log.js';
 import { DATABASE_ANSWER_MS } from './database-answer.js';
 import { openGatewayIdentity } from './identity/open-identity.js';
 import type { ServiceName } from '#libs/platform/processes/catalogue.js';
-import type { GatewayConfig, ListenerAddress, OpenService, ServiceParts } from './service.js';
+import type { GatewayConfig, OpenService, ServiceParts } from './service.js';
 import { SERVICES } from './services.js';
 
 export interface GatewayProcess {
@@ -40,10 +40,6 @@ class GatewayModule {
   }
 }
 
-interface CarriedService extends OpenService {
-  readonly address: ListenerAddress;
-}
-
 /** Opens what the services need, in the order in which it must be closed again, and listens last. */
 export async function serveGateway({ config, registry, scope, ...given }: GatewayProcess): Promise<void> {
   const clock = new SystemClock();
@@ -54,7 +50,7 @@ export async function serveGateway({ config, registry, scope, ...given }: Gatewa
   const answers = new AnswerLog(registry, log);
   const shared = { config, log, registry, scope, clock, tracing, pool, identity };
   const [first, ...others] = config.SERVES;
-  const services: [CarriedService, ...CarriedService[]] = [await carried(first, shared, answers)];
+  const services: [OpenService, ...OpenService[]] = [await carried(first, shared, answers)];
   for (const name of others) services.push(await carried(name, shared, answers));
   await serve(services, { config, registry, scope, log });
 }
@@ -63,23 +59,26 @@ async function carried(
   name: ServiceName,
   shared: Omit<ServiceParts, 'onAnswer'>,
   answers: AnswerLog,
-): Promise<CarriedService> {
+): Promise<OpenService> {
   const definition = SERVICES[name];
-  const service = await definition.open({ ...shared, onAnswer: answers.of(definition.loggedOperations) });
-  return { ...service, address: definition.addressIn(shared.config) };
+  return definition.open({ ...shared, onAnswer: answers.of(definition.loggedOperations) });
 }
 
 async function serve(
-  services: readonly [CarriedService, ...CarriedService[]],
+  services: readonly [OpenService, ...OpenService[]],
   { config, registry, scope, log }: GatewayProcess,
 ): Promise<void> {
   const [first, ...others] = services;
-  const adapter = new EdgeHttpAdapter([first.listener, ...others.map(({ listener }) => listener)]);
+  const listeners = [first.listeners, ...others.map((service) => service.listeners)].flat();
+  const adapter = new EdgeHttpAdapter([
+    first.listeners[0].listener,
+    ...listeners.slice(1).map(({ listener }) => listener),
+  ]);
   const module = GatewayModule.of(services.map((service) => service.module));
   const app = await NestFactory.create(module, adapter, NEST_OPTIONS);
   for (const service of services) await service.mount(app);
   scope.stopping.addEventListener('abort', () => {
-    for (const { listener } of services) {
+    for (const { listener } of listeners) {
       listener.drain((connections) => {
         log.warn({ connections }, 'connections were cut off, for there is no time left');
       });
@@ -98,9 +97,10 @@ async function serve(
   scope.onStop('internal listener', () => internal.close());
   await app.init();
   scope.onStop('listener', () => app.close());
-  for (const { listener, address } of services) {
-    await listener.listen(address.port, address.host);
-    log.info({ ...address }, 'listening');
+  const host = config.LISTEN_HOST;
+  for (const { listener, port } of listeners) {
+    await listener.listen(port, host);
+    log.info({ port, host }, 'listening');
   }
 }
 

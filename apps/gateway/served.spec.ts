@@ -15,8 +15,8 @@ it('reads the services that the process carries', () => {
 });
 
 it('says which services there are where another one is named', () => {
-  const has = 'it has: auction, execution';
-  expect(messageOf('auction,data')).toBe(`this release has no service data; ${has}`);
+  const has = 'it has: auction, execution, data';
+  expect(messageOf('auction,chain')).toBe(`this release has no service chain; ${has}`);
   expect(messageOf('auctions')).toBe(`this release has no service auctions; ${has}`);
   expect(messageOf('auction,')).toBe(`this release has no service ; ${has}`);
 });

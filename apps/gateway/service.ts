@@ -15,10 +15,10 @@ import type { GatewayIdentity } from './identity/open-identity.js';
 
 export type GatewayConfig = Config<typeof gatewayConfig>;
 
-/** Where a service listens. */
-export interface ListenerAddress {
+/** A public listener of a service, and where it listens. */
+export interface ServiceListener {
+  readonly listener: EdgeListener;
   readonly port: number;
-  readonly host: string;
 }
 
 /** What the process has opened for all of its services. */
@@ -38,7 +38,7 @@ export interface ServiceParts {
 export interface OpenService {
   /** Its endpoints and its documents are among the controllers of the module. */
   readonly module: DynamicModule;
-  readonly listener: EdgeListener;
+  readonly listeners: readonly [ServiceListener, ...ServiceListener[]];
   /** Once the app has put the module together. */
   mount(app: INestApplication): Promise<void>;
   readiness(): Promise<Health>;
@@ -49,6 +49,5 @@ export interface ServiceDefinition {
   readonly catalogue: ServiceCatalogue;
   /** Operations that are rare enough to be logged each time. */
   readonly loggedOperations: ReadonlySet<string>;
-  addressIn(config: GatewayConfig): ListenerAddress;
   open(parts: ServiceParts): Promise<OpenService>;
 }

@@ -35,7 +35,6 @@ export const auctionService: ServiceDefinition = {
     ...['createAuction', 'cancelAuction', 'withdrawAllQuotes', 'login', 'logout', 'logoutAll'],
     ...['drainShard', 'resumeShard', 'imposeHalt', 'liftHalt', 'voidAuction'],
   ]),
-  addressIn: (config) => ({ port: auctionSettingsOf(config).port, host: config.LISTEN_HOST }),
   open,
 };
 
@@ -59,7 +58,7 @@ async function open(given: ServiceParts): Promise<OpenService> {
   const listener = openListener(parts, authenticator);
   return {
     module: AuctionModule.with(providersOf(parts, readiness)),
-    listener,
+    listeners: [{ listener, port: settings.port }],
     async mount(app) {
       const controllers = CONTROLLERS.map((controller): object => app.get(controller));
       const streams = await openStream({

@@ -41,7 +41,6 @@ export const executionService: ServiceDefinition = {
     ...['admin.switches.set', 'admin.breakers.reset', 'admin.apiAccess.set', 'admin.keys.grant'],
     ...['admin.keys.revoke', 'admin.orders.reconcile'],
   ]),
-  addressIn: ({ EXECUTION_PORT: port, LISTEN_HOST: host }) => ({ port, host }),
   open,
 };
 
@@ -64,7 +63,7 @@ async function open(given: ServiceParts): Promise<OpenService> {
   const listener = openListener(given, identity);
   return {
     module: ExecutionModule.with(providersOf(parts, identity, links)),
-    listener,
+    listeners: [{ listener, port: config.EXECUTION_PORT }],
     async mount(app) {
       listener.mount(EXECUTION_CONTROLLERS.map((controller): object => app.get(controller)));
       await openOrderSockets({

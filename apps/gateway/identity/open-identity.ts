@@ -7,6 +7,7 @@ import { openIdentity } from '#libs/identity/identity.js';
 import { SigningKeys } from '#libs/identity/keys/signing-keys.js';
 import type { Caller } from '#libs/edge/endpoint.js';
 import type { Principal, ServiceCatalogue, Verification } from '#libs/identity/principal.js';
+import { TokenRefusals } from '#libs/identity/tokens/token-refusals.js';
 import type { TokenVerifier } from '#libs/identity/tokens/token-verifier.js';
 import { QUICK_MS } from '#libs/identity/quick-query.js';
 import { LoginService } from '#libs/identity/sessions/login-service.js';
@@ -44,10 +45,17 @@ export interface KeyedIdentity {
   readonly logins: LoginService;
 }
 
+export type ReasonedIdentity = ReturnType<ApiKeys['partsOf']> & {
+  readonly verifier: TokenVerifier;
+  readonly refusals: TokenRefusals;
+};
+
 export interface GatewayIdentity {
   of(service: string): ServiceIdentity;
   /** `secret`: under which keys are recognised. For one service of the process. */
   withKeys(service: string, secret: string): Promise<KeyedIdentity>;
+  /** The same for a service that words its own refusals, and counts its own failures. */
+  reasoned(service: string, secret: string): Promise<ReasonedIdentity>;
   /** Of the endpoints of sessions. */
   readonly providers: readonly Provider[];
 }
@@ -87,6 +95,14 @@ export async function openGatewayIdentity({
       const { watch: users, feed, logins } = identity;
       const verifier = identity.verifierOf(service);
       return { keys, logins, authenticator: keys.authenticatorOf({ users, feed, verifier, service }) };
+    },
+    async reasoned(service, secret) {
+      const keys = openApiKeys({ pool, watchPool, clock }, { secret });
+      await keys.start();
+      scope.onStop(`API keys of ${service}`, () => keys.stop());
+      const { watch: users, feed } = identity;
+      const refusals = new TokenRefusals(users, feed, clock);
+      return { ...keys.partsOf(service, { users, feed }), verifier: identity.verifierOf(service), refusals };
     },
     providers: [
       { provide: LoginService, useValue: identity.logins },

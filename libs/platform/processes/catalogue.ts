@@ -2,7 +2,7 @@
 type Need = 'schema' | 'journals';
 
 /** The services of the product that this release has. */
-export const SERVICE_NAMES = ['auction', 'execution'] as const;
+export const SERVICE_NAMES = ['auction', 'execution', 'data'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
 /**

@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import { journalMigrations } from '#libs/journal/migrations/list.js';
+import type { MigrationClass } from '#libs/platform/database/migrate.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { RecordMacs } from '#libs/journal/seals/record-macs.js';
@@ -24,8 +25,9 @@ export class IngestWorld {
 
   private constructor(readonly database: TestDatabase) {}
 
-  static async make(): Promise<IngestWorld> {
-    return new IngestWorld(await createTestDatabase([...journalMigrations, ...dataMigrations]));
+  /** `others`: what else is to be in the database. */
+  static async make(others: readonly MigrationClass[] = []): Promise<IngestWorld> {
+    return new IngestWorld(await createTestDatabase([...others, ...journalMigrations, ...dataMigrations]));
   }
 
   async end(): Promise<void> {

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { dataSettingsOf } from '#libs/data/api/data-settings.js';
+import { DATA_CATALOGUE } from '#libs/data/api/enrolment.js';
+import { openDataApi } from '#libs/data/api/open-data-api.js';
+import { isUnanswered, openPool } from '#libs/platform/database/postgres.js';
+import { DATABASE_ANSWER_MS } from '../database-answer.js';
+import type { OpenService, ServiceDefinition, ServiceParts } from '../service.js';
+import { DataModule } from './data.module.js';
+
+export const dataService: ServiceDefinition = {
+  catalogue: DATA_CATALOGUE,
+  /** What operators change; reads come by the thousand. */
+  loggedOperations: new Set([
+    ...['setFlag', 'removeFlag', 'pauseProvider', 'resumeProvider', 'backfillProvider'],
+    'reloadProviderConfigs',
+  ]),
+  open,
+};
+
+async function open(given: ServiceParts): Promise<OpenService> {
+  const { config, log, scope, clock, tracing, onAnswer } = given;
+  const settings = dataSettingsOf(config);
+  const identity = await given.identity.reasoned(DATA_CATALOGUE.service, settings.keySecret);
+  const pool = openPool(config.DATABASE_URL, {
+    applicationName: `${config.INSTANCE}-data`,
+    max: config.DATABASE_POOL,
+    answerTimeoutMs: DATABASE_ANSWER_MS,
+    looksUp: true,
+  });
+  scope.onStop('pool of market data', () => pool.end());
+  const api = openDataApi({
+    ...{ pool, clock, identity, settings, tracing, onAnswer, newId: randomUUID },
+    limitsFactor: config.LIMITS_FACTOR,
+    companionUrl: () => urlOf(config.LISTEN_HOST, settings.ports.companion),
+    stopping: scope.stopping,
+    isOutage: isUnanswered,
+    onFault: (error, requestId, operationId) => {
+      log.error({ err: error, request_id: requestId, operation: operationId }, 'a request failed');
+    },
+  });
+  scope.onStop('market data', () => api.stop());
+  return {
+    module: DataModule.with(),
+    listeners: [
+      { listener: api.data, port: settings.ports.data },
+      { listener: api.companion, port: settings.ports.companion },
+      { listener: api.stream, port: settings.ports.stream },
+    ],
+    mount: () => Promise.resolve(),
+    readiness: () => api.readiness.check(),
+  };
+}
+
+const EVERYWHERE = new Set(['0.0.0.0', '::']);
+
+function urlOf(host: string, port: number): string {
+  if (EVERYWHERE.has(host)) return `http://127.0.0.1:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

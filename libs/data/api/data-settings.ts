@@ -1,0 +1,132 @@
+import { defineConfig, type Config } from '#libs/platform/settings/config.js';
+import {
+  hexKey,
+  httpUrl,
+  integer,
+  listOf,
+  nonEmpty,
+  port,
+  secret,
+} from '#libs/platform/settings/setting-types.js';
+import { isProxy } from './client-address.js';
+import type { UpstreamUrls } from './upstream/upstream.js';
+import { limitChangesIn, type LimitChanges } from './limits/limit-rules.js';
+
+const SHORTEST_SECRET = 32;
+/** Can only be shortened. */
+const OLDEST_SNAPSHOT = 120;
+
+const liveReads = (venue: string) =>
+  ({
+    schema: httpUrl().optional(),
+    describe: `Address of venue ${venue} for what callers wait for; where orders are executed, that of its own interface`,
+  }) as const;
+
+const venueAddresses = defineConfig({
+  VENUE_A_URL: liveReads('a'),
+  VENUE_B_URL: liveReads('b'),
+  VENUE_C_URL: liveReads('c'),
+  VENUE_D_URL: liveReads('d'),
+  VENUE_E_URL: liveReads('e'),
+});
+
+/** Of a gateway that carries market data. What has no default is asked for there alone. */
+export const dataSettings = defineConfig({
+  DATA_PORT: { schema: port(), describe: 'Port of the public listener of market data', default: '8100' },
+  MD_PORT: {
+    schema: port(),
+    describe: 'Port of the public listener of the companion of market data, which serves /v1',
+    default: '8101',
+  },
+  STREAM_PORT: {
+    schema: port(),
+    describe: 'Port of the public listener of the stream of market data, which does not serve anything yet',
+    default: '8102',
+  },
+  ADMIN_SECRETS: {
+    schema: listOf(secret(SHORTEST_SECRET)).optional(),
+    describe:
+      'What operators of market data show as X-Admin-Secret, separated by commas; without it nobody is one',
+    secret: true,
+  },
+  TRUSTED_PROXIES: {
+    schema: listOf(
+      nonEmpty().refine(isProxy, 'it must be an address, or a network such as 10.0.0.0/8'),
+    ).optional(),
+    describe:
+      'Peers whose X-Forwarded-For says who calls market data, separated by commas: addresses and networks',
+  },
+  DATA_LIMITS: {
+    schema: nonEmpty()
+      .refine(
+        (text) => limitChangesIn(text) !== undefined,
+        'it must look like candles=200,/markets/active=200',
+      )
+      .optional(),
+    describe:
+      'Other limits of market data, as <group or path>=<calls a minute>, separated by commas; v1 is that of anonymous callers, others have ten times as many',
+  },
+  SNAPSHOT_MAX_AGE_S: {
+    schema: integer(1, OLDEST_SNAPSHOT),
+    describe: 'Seconds after which pages of open markets are refused rather than served from an old snapshot',
+    default: String(OLDEST_SNAPSHOT),
+  },
+  UPSTREAM_TIMEOUT_MS: {
+    schema: integer(1, 60_000),
+    describe: 'Milliseconds that a venue has for a question that a caller waits for',
+    default: '5000',
+  },
+  ...venueAddresses,
+  API_KEY_SECRET: {
+    schema: hexKey().optional(),
+    describe:
+      'Key under which API keys are recognised; with another one, those that were issued before are good no more',
+    secret: true,
+  },
+});
+
+type DataConfig = Config<typeof dataSettings>;
+
+export interface DataSettings {
+  readonly ports: { readonly data: number; readonly companion: number; readonly stream: number };
+  readonly keySecret: string;
+  readonly adminSecrets: readonly string[];
+  readonly trustedProxies: readonly string[];
+  readonly limitChanges: LimitChanges;
+  readonly upstreamUrls: UpstreamUrls;
+  readonly upstreamTimeoutMillis: number;
+  readonly snapshotMaxAgeSeconds: number;
+}
+
+/** What a gateway lacks that carries market data. */
+export function dataIsSet(config: DataConfig & { readonly SERVES: readonly string[] }): string | undefined {
+  if (!config.SERVES.includes('data')) return undefined;
+  if (config.API_KEY_SECRET === undefined) return 'API_KEY_SECRET is not set, and SERVES names data';
+  const ports = [config.DATA_PORT, config.MD_PORT, config.STREAM_PORT];
+  return new Set(ports).size === ports.length ? undefined : 'DATA_PORT, MD_PORT and STREAM_PORT must differ';
+}
+
+/** After `dataIsSet` has held. */
+export function dataSettingsOf(config: DataConfig): DataSettings {
+  const { API_KEY_SECRET: keySecret } = config;
+  if (keySecret === undefined) throw new Error('settings of market data are missing');
+  return {
+    ports: { data: config.DATA_PORT, companion: config.MD_PORT, stream: config.STREAM_PORT },
+    keySecret,
+    adminSecrets: config.ADMIN_SECRETS ?? [],
+    trustedProxies: config.TRUSTED_PROXIES ?? [],
+    upstreamUrls: upstreamUrlsIn(config),
+    upstreamTimeoutMillis: config.UPSTREAM_TIMEOUT_MS,
+    snapshotMaxAgeSeconds: config.SNAPSHOT_MAX_AGE_S,
+    limitChanges:
+      config.DATA_LIMITS === undefined ? new Map() : (limitChangesIn(config.DATA_LIMITS) ?? new Map()),
+  };
+}
+
+function upstreamUrlsIn(config: Config<typeof venueAddresses>): UpstreamUrls {
+  const named = {
+    ...{ venue_a: config.VENUE_A_URL, venue_b: config.VENUE_B_URL, venue_c: config.VENUE_C_URL },
+    ...{ venue_d: config.VENUE_D_URL, venue_e: config.VENUE_E_URL },
+  };
+  return Object.fromEntries(Object.entries(named).filter(([, url]) => url !== undefined));
+}
