@@ -127,8 +127,8 @@ const rowsOfProvider = {
   200: { description: 'Its rows.', body: record({ providers: listOf(providerProgress) }) },
 };
 
-export const pauseIngest = endpoint({
-  operationId: 'pauseIngest',
+export const pauseProvider = endpoint({
+  operationId: 'pauseProvider',
   method: 'POST',
   path: '/admin/ingest/:provider/pause',
   access: 'session',
@@ -139,8 +139,8 @@ export const pauseIngest = endpoint({
   statuses: UNKNOWN_PROVIDER,
 });
 
-export const resumeIngest = endpoint({
-  operationId: 'resumeIngest',
+export const resumeProvider = endpoint({
+  operationId: 'resumeProvider',
   method: 'POST',
   path: '/admin/ingest/:provider/resume',
   access: 'session',
@@ -151,8 +151,8 @@ export const resumeIngest = endpoint({
   statuses: UNKNOWN_PROVIDER,
 });
 
-export const backfillIngest = endpoint({
-  operationId: 'backfillIngest',
+export const backfillProvider = endpoint({
+  operationId: 'backfillProvider',
   method: 'POST',
   path: '/admin/ingest/:provider/backfill',
   access: 'session',

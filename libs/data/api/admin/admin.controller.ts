@@ -12,12 +12,12 @@ import { microsNow } from '../moments.js';
 import { refuse } from '../refusals.js';
 import { dataReply } from '../replies.js';
 import {
-  backfillIngest,
+  backfillProvider,
   getFlag,
   listIngest,
-  pauseIngest,
+  pauseProvider,
   removeFlag,
-  resumeIngest,
+  resumeProvider,
   setFlag,
 } from './admin-endpoints.js';
 import type { IngestDesk } from './ingest-desk.js';
@@ -66,18 +66,18 @@ export class DataAdminController {
     return dataReply(await this.ports.ingest.all());
   }
 
-  @Endpoint(pauseIngest)
-  async pause({ ids }: CallOf<typeof pauseIngest>): Promise<Reply> {
+  @Endpoint(pauseProvider)
+  async pause({ ids }: CallOf<typeof pauseProvider>): Promise<Reply> {
     return dataReply(await this.ports.ingest.pause(providerNamed(ids.provider)));
   }
 
-  @Endpoint(resumeIngest)
-  async resume({ ids }: CallOf<typeof resumeIngest>): Promise<Reply> {
+  @Endpoint(resumeProvider)
+  async resume({ ids }: CallOf<typeof resumeProvider>): Promise<Reply> {
     return dataReply(await this.ports.ingest.resume(providerNamed(ids.provider)));
   }
 
-  @Endpoint(backfillIngest)
-  async backfill({ ids, body: { from, to } }: CallOf<typeof backfillIngest>): Promise<Reply> {
+  @Endpoint(backfillProvider)
+  async backfill({ ids, body: { from, to } }: CallOf<typeof backfillProvider>): Promise<Reply> {
     const provider = providerNamed(ids.provider);
     if (to !== undefined && to <= from) throw refuse(400, 'to must be after from');
     await this.ports.ingest.backfill({ provider, from, to });
