@@ -19,6 +19,8 @@ export interface ListedMarket {
   readonly status: MarketStatus;
   readonly payouts: readonly [PriceMicros, PriceMicros] | undefined;
   readonly resolved_at: Millis | undefined;
+  /** When its status last became another. */
+  readonly changed_at: Millis;
 }
 
 export interface VenuePosition {
@@ -34,6 +36,7 @@ export interface VenueReads {
   levels(marketId: string, outcome: OutcomeIndex, side: BookSide, of?: 'market' | 'outcome'): Level[];
   /** All trades of a market, those of bots included. */
   trades(marketId: string): readonly VenueTrade[];
+  tradesOfAll(): readonly VenueTrade[];
   order(orderId: string): VenueOrder | undefined;
   orderByClientId(account: string, clientId: string): VenueOrder | undefined;
   ordersOf(account: string): readonly VenueOrder[];

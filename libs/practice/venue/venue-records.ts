@@ -11,6 +11,7 @@ export class VenueRecords {
   private readonly fills = new ListsBy<VenueFill>();
   private readonly movements = new ListsBy<Movement>();
   private readonly tradesBy = new ListsBy<VenueTrade>();
+  private readonly allTrades: VenueTrade[] = [];
   private paid = 0;
 
   order(orderId: string): VenueOrder | undefined {
@@ -40,6 +41,10 @@ export class VenueRecords {
 
   trades(marketId: string): readonly VenueTrade[] {
     return this.tradesBy.of(marketId);
+  }
+
+  tradesOfAll(): readonly VenueTrade[] {
+    return this.allTrades;
   }
 
   *expiring(): Generator<VenueOrder> {
@@ -90,6 +95,7 @@ export class VenueRecords {
 
   addTrade(trade: VenueTrade): void {
     this.tradesBy.add(trade.market_id, trade);
+    this.allTrades.push(trade);
   }
 
   nextMovementId(what: string): string {

@@ -87,6 +87,10 @@ export class VenueState implements VenueReads {
     return this.records.trades(marketId);
   }
 
+  tradesOfAll(): readonly VenueTrade[] {
+    return this.records.tradesOfAll();
+  }
+
   order(orderId: string): VenueOrder | undefined {
     return this.records.order(orderId);
   }
@@ -164,7 +168,7 @@ export class VenueState implements VenueReads {
   private obey(command: LoggedCommand): VenueReply {
     switch (command.do) {
       case 'list':
-        return this.list(command);
+        return this.list(command, command.at);
       case 'open':
         return this.open(command);
       case 'credit':
@@ -186,11 +190,12 @@ export class VenueState implements VenueReads {
     }
   }
 
-  private list({ market }: CommandOf<'list'>): VenueReply {
+  private list({ market }: CommandOf<'list'>, at: Millis): VenueReply {
     const { market_id: id, grid, seeded } = market;
     if (this.listed.has(id)) return refusal('known');
     this.exchange.list(id, grid);
-    this.listed.set(id, { terms: market, status: 'open', payouts: undefined, resolved_at: undefined });
+    const unresolved = { payouts: undefined, resolved_at: undefined };
+    this.listed.set(id, { terms: market, status: 'open', changed_at: at, ...unresolved });
     if (seeded && this.rules.book === 'a-side') this.exchange.mint(BOTS, id, BOT_PAIRS);
     this.events.push({ what: 'market', market_id: id, status: 'open' });
     return { ok: true };
@@ -291,7 +296,7 @@ export class VenueState implements VenueReads {
     if (market === undefined) return refusal('unknown-market');
     if (market.status === 'resolved') return refusal('resolved');
     const back = this.exchange.setStatus(id, status);
-    this.listed.set(id, { ...market, status });
+    this.listed.set(id, { ...market, status, changed_at: at });
     this.takenBack(back, 'market-closed', at);
     this.events.push({ what: 'market', market_id: id, status });
     if (back.length > 0) this.tellBook(id);
@@ -303,7 +308,7 @@ export class VenueState implements VenueReads {
     if (market === undefined) return refusal('unknown-market');
     if (market.status === 'resolved') return refusal('resolved');
     const back = this.exchange.resolve(id, payouts);
-    this.listed.set(id, { ...market, status: 'resolved', payouts, resolved_at: at });
+    this.listed.set(id, { ...market, status: 'resolved', payouts, resolved_at: at, changed_at: at });
     this.takenBack(back, 'market-closed', at);
     this.events.push({ what: 'market', market_id: id, status: 'resolved' });
     this.tellBook(id);

@@ -61,7 +61,7 @@ export function eventOf(ticker: string): string {
 
 /** `neg_risk` and `contract_id` are ours: the published record has no such fields. */
 export function marketRecord(
-  { terms, status, payouts, resolved_at }: ListedMarket,
+  { terms, status, payouts, resolved_at, changed_at }: ListedMarket,
   reads: VenueReads,
 ): object {
   const { market_id: ticker, title, listed_at, closes_at, shard, contract_id, grid } = terms;
@@ -81,7 +81,7 @@ export function marketRecord(
   return {
     ...{ ticker, event_ticker: eventOf(ticker), market_type: 'binary', title },
     ...{ yes_sub_title: title, no_sub_title: title, status: STATUS[status], exchange_index: shard ?? 0 },
-    ...{ created_time: listed, updated_time: listed, open_time: listed, close_time: closes },
+    ...{ created_time: listed, updated_time: instant(changed_at), open_time: listed, close_time: closes },
     ...{ latest_expiration_time: closes, expiration_time: closes, settlement_timer_seconds: 0 },
     ...{ yes_bid_dollars: yesBid.price, yes_bid_size_fp: yesBid.size },
     ...{ yes_ask_dollars: yesAsk.price, yes_ask_size_fp: yesAsk.size },

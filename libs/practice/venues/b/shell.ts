@@ -17,7 +17,9 @@ const ROOT = '/trade-api/v2';
 const SOCKET_PATH = '/trade-api/ws/v2';
 const ORDERS = '/portfolio/events/orders';
 const ALL_LEVELS = 100;
+const MOST_BOOKS = 100;
 const TICKER_LENGTH = 8;
+const SECOND_MS = 1_000;
 
 /** What stands between the slashes of a path, by name. */
 type Params = Readonly<Record<string, string>>;
@@ -133,6 +135,7 @@ export class BShell implements VenueShell {
       { ...read, path: /^\/exchange\/status$/, handle: () => exchangeStatus(!faults.isHalted) },
       { ...read, path: /^\/markets$/, handle: (_, { query }) => this.marketList(query) },
       { ...read, path: /^\/markets\/trades$/, handle: (_, { query }) => this.tradeList(query) },
+      { ...read, path: /^\/markets\/orderbooks$/, handle: (_, { query }) => this.books(query) },
       {
         ...{ ...read, path: /^\/markets\/(?<ticker>[^/]+)$/ },
         handle: (_, __, { ticker = '' }) => {
@@ -260,15 +263,37 @@ export class BShell implements VenueShell {
     };
   }
 
+  /** All levels of each market that is named and known. */
+  private books(query: URLSearchParams): VenueAnswer {
+    const { reads } = this.parts.venue;
+    const tickers = query.getAll('tickers');
+    if (tickers.length === 0 || tickers.length > MOST_BOOKS) return invalid('tickers');
+    const orderbooks = tickers
+      .filter((ticker) => reads.market(ticker) !== undefined)
+      .map((ticker) => ({ ticker, orderbook_fp: bookRecord(ticker, Number.POSITIVE_INFINITY, reads) }));
+    return { status: 200, body: { orderbooks } };
+  }
+
   private tradeList(query: URLSearchParams): VenueAnswer {
     const { reads } = this.parts.venue;
     const ticker = query.get('ticker');
-    const ids = ticker === null ? [...reads.markets()].map(({ terms }) => terms.market_id) : [ticker];
-    const trades = ids.flatMap((id) => reads.trades(id)).sort((a, b) => a.at - b.at);
-    const told = page(trades, query);
+    const span = secondsIn(query);
+    if (span === undefined) return invalid('min_ts or max_ts');
+    const trades = ticker === null ? reads.tradesOfAll() : reads.trades(ticker);
+    const told = page(
+      trades.filter(({ at }) => at >= span.from && at < span.to),
+      query,
+    );
     if (told === undefined) return invalid('limit or cursor');
     return { status: 200, body: { trades: told.items.map(tradeRecord), cursor: told.cursor } };
   }
+}
+
+/** From the first of the two seconds to the end of the other, in milliseconds; undefined where one of them is none. */
+function secondsIn(query: URLSearchParams): { readonly from: number; readonly to: number } | undefined {
+  const [from, to] = [query.get('min_ts') ?? '0', query.get('max_ts') ?? '9999999999'];
+  if (![from, to].every((text) => /^\d{1,12}$/.test(text))) return undefined;
+  return { from: Number(from) * SECOND_MS, to: (Number(to) + 1) * SECOND_MS };
 }
 
 const UNAUTHENTICATED = refused(401, 'authentication_error', 'key, timestamp or signature is wrong');

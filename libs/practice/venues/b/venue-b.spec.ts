@@ -256,6 +256,33 @@ describe('practice venue b, through the published client', () => {
     });
   });
 
+  it('shows books together, and the trades of a span of seconds', async () => {
+    const [one, other] = [await practice.market(), await practice.market()];
+    const client = await holder(one, '3.00');
+    await client.orders.createOrderV2(order(other, { count: '2.00' }));
+    const { data: shown } = await client.markets.getMarketOrderbooks([one, other, 'KXNONE']);
+    expect(shown.orderbooks).toEqual([
+      { ticker: one, orderbook_fp: { yes_dollars: [], no_dollars: [] } },
+      { ticker: other, orderbook_fp: { yes_dollars: [['0.5600', '2.00']], no_dollars: [] } },
+    ]);
+    const trades = async (from?: number, to?: number): Promise<number> =>
+      (await client.markets.getTrades(10, undefined, one, from, to)).data.trades.length;
+    const { data } = await client.markets.getTrades(10, undefined, one);
+    const at = Math.floor(Date.parse(data.trades[0]?.created_time ?? '') / 1_000);
+    expect(await trades(at, at)).toBe(1);
+    expect([await trades(at + 1), await trades(undefined, at - 1)]).toEqual([0, 0]);
+  });
+
+  it('says when a market last changed', async () => {
+    const ticker = await practice.market();
+    const client = await practice.account();
+    const updated = async (): Promise<string> =>
+      (await client.markets.getMarket(ticker)).data.market.updated_time;
+    const before = await updated();
+    await practice.call('POST', `/markets/venue_b/${ticker}/status`, { status: 'halted' });
+    expect(Date.parse(await updated())).toBeGreaterThan(Date.parse(before));
+  });
+
   it('quotes ten levels on what it was seeded with, and shows them by outcome', async () => {
     const client = await practice.account();
     const { data } = await client.markets.getMarkets();

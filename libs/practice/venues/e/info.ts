@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OutcomeIndex } from '../../matching/order-book.js';
 import type { VenueFill } from '../../venue/terms.js';
-import type { PracticeVenuePort } from '../../venue/venue-reads.js';
+import type { ListedMarket, PracticeVenuePort } from '../../venue/venue-reads.js';
 import type { Faults } from '../../faults.js';
 import type { VenueAnswer } from '../venue-shell.js';
 import { decimal, dollars } from './decimals.js';
@@ -29,6 +29,12 @@ const QUESTION = z.discriminatedUnion('type', [
   z.object({ type: z.enum(['meta', 'spotMeta', 'perpDexs', 'outcomeMeta', 'allMids', 'exchangeStatus']) }),
   z.object({ type: z.enum(['l2Book', 'recentTrades']), coin: COIN }),
   z.object({ type: z.literal('settledOutcome'), outcome: TIME }),
+  /** Both are ours: of trades the real venue shows the last ones alone, of settled outcomes one that is named. */
+  z.object({
+    type: z.enum(['tradesByTime', 'settledOutcomesByTime']),
+    startTime: TIME.optional(),
+    endTime: TIME.nullish(),
+  }),
   z.object({
     type: z.enum(['openOrders', 'frontendOpenOrders', 'userFills', 'spotClearinghouseState', 'extraAgents']),
     user: USER,
@@ -82,8 +88,15 @@ export class EInfo {
       }
       case 'settledOutcome': {
         const market = reads.market(String(question.outcome));
-        if (market?.payouts === undefined) return null;
-        return { spec: outcomeRecord(market), settleFraction: decimal(market.payouts[0]), details: '' };
+        return market === undefined ? null : settledRecord(market);
+      }
+      case 'settledOutcomesByTime': {
+        const within = [...reads.markets()].filter(({ changed_at: at }) => isWithin(at, question));
+        return within.map(settledRecord).filter((record) => record !== null);
+      }
+      case 'tradesByTime': {
+        const within = reads.tradesOfAll().filter(({ at }) => isWithin(at, question));
+        return within.slice(0, MOST_FILLS).map(tradeRecord);
       }
       case 'allMids':
         return this.mids();
@@ -182,6 +195,11 @@ export class EInfo {
     }
     return mids;
   }
+}
+
+function settledRecord(market: ListedMarket): object | null {
+  if (market.payouts === undefined) return null;
+  return { spec: outcomeRecord(market), settleFraction: decimal(market.payouts[0]), details: '' };
 }
 
 export function questionIn(body: string): Question | undefined {

@@ -98,14 +98,16 @@ function sideOfEncoding(encoding: number): VenueSide | undefined {
 }
 
 /**
- * What is published of a market. The real venue's descriptions are `name:value` pairs like these; `status`, `tick`, `size`, `contract`
- * and `neg_risk` are ours.
+ * What is published of a market. The real venue's descriptions are `name:value` pairs like these; all but `expiry` are
+ * ours.
  */
-export function outcomeRecord({ terms, status }: ListedMarket): object {
+export function outcomeRecord({ terms, status, changed_at }: ListedMarket): object {
   const { market_id: id, title, outcomes, closes_at, contract_id, grid, publishes_grid, neg_risk } = terms;
   const description = [
     `status:${status}`,
     `expiry:${closes_at}`,
+    `listed:${terms.listed_at}`,
+    `updated:${changed_at}`,
     `size:${decimal(grid.min_size)}`,
     ...(publishes_grid
       ? [

@@ -270,6 +270,26 @@ describe('market data', () => {
     expect(converter.getAssetId('unemployment-above-5-this-year-yes')).toBeDefined();
   });
 
+  it('tells of trades and of settled outcomes by time, which the real venue does not', async () => {
+    const [one, two, outcome] = [await venue.account(), await venue.account(), await venue.market()];
+    const asked = async (type: string, span: object): Promise<readonly Record<string, unknown>[]> => {
+      const body = JSON.stringify({ type, ...span });
+      const reply = await fetch(`${venue.url}/info`, { method: 'POST', body });
+      return (await reply.json()) as readonly Record<string, unknown>[];
+    };
+    await place(one, { outcome, p: '0.5', s: '10' });
+    await place(two, { outcome, side: 1, p: '0.5', s: '10' });
+    const [shown] = await venue.info.recentTrades({ coin: `#${outcome * 10 + 1}` });
+    const time = Number(shown?.time);
+    expect(await asked('tradesByTime', { startTime: time, endTime: time })).toContainEqual(shown);
+    expect(await asked('tradesByTime', { startTime: time + 60_000 })).toEqual([]);
+    await venue.call('POST', `/markets/venue_e/${outcome}/resolve`, { payouts: ['0.25', '0.75'] });
+    expect(await asked('settledOutcomesByTime', { startTime: time })).toContainEqual(
+      await venue.info.settledOutcome({ outcome }),
+    );
+    expect(await asked('settledOutcomesByTime', { endTime: time - 60_000 })).toEqual([]);
+  });
+
   it('comes by the socket', async () => {
     const outcome = await venue.market();
     const [one, two] = [await venue.account(), await venue.account()];

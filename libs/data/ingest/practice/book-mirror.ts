@@ -1,0 +1,200 @@
+import type { BookEvent, BookLevel } from '../../rules/events.js';
+import type { Provider } from '../../rules/providers.js';
+import type { BookChange, BookName, SeenBook } from './protocol.js';
+
+interface Mirrored {
+  readonly name: BookName;
+  bids: Map<number, bigint>;
+  asks: Map<number, bigint>;
+  at: number;
+  sequence: bigint;
+  isChanged: boolean;
+  /** A change that does not fit: the levels are not known any more. */
+  isBroken: boolean;
+  /** When it was last changed or compared, by the caller's clock. */
+  seenAt: number;
+  /** Counts changes, so that a comparison that was overtaken is told from a difference. */
+  version: number;
+  differences: number;
+  crossedSince: number | undefined;
+}
+
+/** The books of a venue as its frames leave them. What crosses is withheld until it does not. */
+export class BookMirror {
+  private readonly books = new Map<string, Mirrored>();
+
+  constructor(private readonly provider: Provider) {}
+
+  /** False where it is older than what is known. */
+  replace(book: SeenBook, now: number): boolean {
+    const mirrored = this.bookOf(book);
+    if (book.at !== undefined && book.at < mirrored.at) return false;
+    mirrored.bids = levelsOf(book.bids);
+    mirrored.asks = levelsOf(book.asks);
+    mirrored.isBroken = false;
+    mirrored.differences = 0;
+    touch(mirrored, book.at ?? now, now);
+    return true;
+  }
+
+  /** False where it fits nothing that is known. */
+  change(change: BookChange, now: number): boolean {
+    const mirrored = this.books.get(nameOf(change));
+    if (mirrored === undefined || mirrored.isBroken) return false;
+    const levels = mirrored[change.side];
+    const size = (levels.get(change.price) ?? 0n) + change.delta;
+    if (size > 0n) levels.set(change.price, size);
+    else levels.delete(change.price);
+    touch(mirrored, change.at ?? now, now);
+    mirrored.isBroken = size < 0n;
+    return !mirrored.isBroken;
+  }
+
+  /** All that have changed and do not cross, whole. */
+  takeChanged(now: number): BookEvent[] {
+    const events: BookEvent[] = [];
+    for (const book of this.books.values()) {
+      if (!book.isChanged || book.isBroken) continue;
+      book.crossedSince = isCrossed(book) ? (book.crossedSince ?? now) : undefined;
+      if (book.crossedSince !== undefined) continue;
+      book.isChanged = false;
+      events.push(this.eventOf(book, now, true));
+    }
+    return events;
+  }
+
+  /** Of markets that are still followed, those that nothing was heard of since then; the longest first. */
+  unheard(marketIds: ReadonlySet<string>, since: number): string[] {
+    const oldest = new Map<string, number>();
+    for (const id of marketIds) oldest.set(id, 0);
+    for (const { name, seenAt, isBroken } of this.books.values()) {
+      const known = oldest.get(name.market_id);
+      if (known === undefined) continue;
+      const at = isBroken ? 0 : seenAt;
+      oldest.set(name.market_id, known === 0 ? at : Math.min(known, at));
+    }
+    return [...oldest]
+      .filter(([, at]) => at <= since)
+      .sort(([, left], [, right]) => left - right)
+      .map(([id]) => id);
+  }
+
+  /** Those that have crossed since then, and do still. */
+  crossed(since: number): string[] {
+    const found = [...this.books.values()].filter(({ crossedSince: at }) => at !== undefined && at <= since);
+    return [...new Set(found.map(({ name }) => name.market_id))];
+  }
+
+  versionsOf(marketIds: readonly string[]): ReadonlyMap<string, number> {
+    const wanted = new Set(marketIds);
+    return new Map(
+      [...this.books].flatMap(([name, { name: of, version }]) =>
+        wanted.has(of.market_id) ? [[name, version] as const] : [],
+      ),
+    );
+  }
+
+  /**
+   * What a book is that was read elsewhere: `same`, with the event that says so; `other`, and how many times in a row it was; `overtaken`
+   * where frames have changed it meanwhile.
+   */
+  compare(
+    book: SeenBook,
+    versions: ReadonlyMap<string, number>,
+    now: number,
+  ):
+    | { readonly is: 'same'; readonly event: BookEvent }
+    | { readonly is: 'other' | 'overtaken'; readonly times: number } {
+    const name = nameOf(book);
+    const mirrored = this.books.get(name);
+    if (mirrored === undefined || mirrored.isBroken) return { is: 'other', times: 0 };
+    if (mirrored.version !== (versions.get(name) ?? 0)) return { is: 'overtaken', times: 0 };
+    const isSame = areSame(mirrored.bids, book.bids) && areSame(mirrored.asks, book.asks);
+    if (!isSame || mirrored.isChanged) {
+      mirrored.differences += isSame ? 0 : 1;
+      return { is: isSame ? 'overtaken' : 'other', times: mirrored.differences };
+    }
+    mirrored.differences = 0;
+    mirrored.seenAt = now;
+    mirrored.at = Math.max(mirrored.at, book.at ?? now);
+    return { is: 'same', event: this.eventOf(mirrored, now, false) };
+  }
+
+  /** Of a market that is not traded any more. */
+  empty(marketId: string, now: number): void {
+    for (const book of this.books.values()) {
+      if (book.name.market_id !== marketId) continue;
+      book.bids = new Map();
+      book.asks = new Map();
+      book.isBroken = false;
+      touch(book, now, now);
+    }
+  }
+
+  private bookOf({ market_id, outcome_index }: BookName): Mirrored {
+    const name = nameOf({ market_id, outcome_index });
+    const known = this.books.get(name);
+    if (known !== undefined) return known;
+    const made: Mirrored = {
+      ...{ name: { market_id, outcome_index }, bids: new Map(), asks: new Map(), at: 0, sequence: 0n },
+      ...{ isChanged: false, isBroken: false, seenAt: 0, version: 0, differences: 0 },
+      crossedSince: undefined,
+    };
+    this.books.set(name, made);
+    return made;
+  }
+
+  /** The venue numbers its frames, not its books, so these numbers are ours. */
+  private eventOf(book: Mirrored, received_at: number, snapshot: boolean): BookEvent {
+    book.sequence += 1n;
+    const { name, sequence, at: source_ts } = book;
+    const source_id = `${name.market_id}/${String(name.outcome_index)}/${String(sequence)}`;
+    return {
+      ...{
+        type: 'BOOK',
+        provider: this.provider,
+        ...name,
+        source_id,
+        source_ts,
+        received_at,
+        sequence,
+        snapshot,
+      },
+      bids: snapshot ? bestFirst(book.bids, -1) : [],
+      asks: snapshot ? bestFirst(book.asks, 1) : [],
+    };
+  }
+}
+
+function nameOf({ market_id, outcome_index }: BookName): string {
+  return `${String(outcome_index)}:${market_id}`;
+}
+
+function touch(book: Mirrored, at: number, now: number): void {
+  book.at = Math.max(book.at, at);
+  book.seenAt = now;
+  book.version += 1;
+  book.isChanged = true;
+}
+
+function levelsOf(levels: readonly BookLevel[]): Map<number, bigint> {
+  return new Map(levels.filter(({ size }) => size > 0n).map(({ price, size }) => [price, size]));
+}
+
+function bestFirst(levels: ReadonlyMap<number, bigint>, direction: 1 | -1): BookLevel[] {
+  return [...levels]
+    .map(([price, size]) => ({ price, size }))
+    .sort((left, right) => direction * (left.price - right.price));
+}
+
+function isCrossed({ bids, asks }: Mirrored): boolean {
+  let [bid, ask] = [-Infinity, Infinity];
+  for (const price of bids.keys()) bid = Math.max(bid, price);
+  for (const price of asks.keys()) ask = Math.min(ask, price);
+  return bid >= ask;
+}
+
+function areSame(levels: ReadonlyMap<number, bigint>, others: readonly BookLevel[]): boolean {
+  const theirs = levelsOf(others);
+  return theirs.size === levels.size && [...theirs].every(([price, size]) => levels.get(price) === size);
+}

@@ -1,0 +1,123 @@
+import type { Clock } from '#libs/platform/time/clock.js';
+
+/** The venue gives no answer of its own: nothing of it is known, and nothing is wrong with what it said before. */
+export class VenueUnreachable extends Error {
+  override readonly name = 'VenueUnreachable';
+
+  constructor(
+    reason: string,
+    /** As the venue wishes, where it says so. */
+    readonly retryAfterMillis?: number,
+  ) {
+    super(reason);
+  }
+}
+
+export interface PublicRead {
+  readonly url: URL;
+  /** Posted as JSON; without it the URL is got. */
+  readonly body?: string;
+}
+
+export interface PublicReply {
+  readonly status: number;
+  readonly body: string;
+}
+
+const TIMEOUT_MILLIS = 5_000;
+const MOST_BYTES = 16 * 1024 * 1024;
+const MILLIS = 1_000;
+const LONGEST_WAIT_SECONDS = 60;
+
+/** Reads what a venue shows to anyone: no credentials, no redirects. */
+export class PublicReads {
+  constructor(
+    private readonly clock: Clock,
+    private readonly timeoutMillis = TIMEOUT_MILLIS,
+  ) {}
+
+  /** The body of a good answer; anything else means that the venue could not be read. */
+  async good(read: PublicRead, stop: AbortSignal): Promise<string> {
+    const { status, body } = await this.reply(read, stop);
+    if (status < 200 || status > 299) throw new VenueUnreachable(`${pathOf(read)}: status ${String(status)}`);
+    return body;
+  }
+
+  /** Any whole answer but one that bids to wait. */
+  async reply(read: PublicRead, stop: AbortSignal): Promise<PublicReply> {
+    const ended = new AbortController();
+    const cancel = this.clock.after(this.timeoutMillis, () => ended.abort());
+    try {
+      const signal = AbortSignal.any([stop, ended.signal]);
+      const response = await fetch(read.url, { ...requestOf(read), redirect: 'error', signal });
+      const body = await textOf(response);
+      const { status } = response;
+      if (status === 429 || status === 503) {
+        throw new VenueUnreachable(`${pathOf(read)}: status ${String(status)}`, waitOf(response));
+      }
+      return { status, body };
+    } catch (error) {
+      if (error instanceof VenueUnreachable) throw error;
+      const reason = ended.signal.aborted ? 'no answer in time' : reasonOf(error);
+      throw new VenueUnreachable(`${pathOf(read)}: ${reason}`);
+    } finally {
+      cancel();
+      ended.abort();
+    }
+  }
+}
+
+function requestOf({ body }: PublicRead): RequestInit {
+  return body === undefined
+    ? { method: 'GET' }
+    : { method: 'POST', body, headers: { 'content-type': 'application/json' } };
+}
+
+async function textOf({ body }: Response): Promise<string> {
+  if (body === null) return '';
+  const chunks: AsyncIterable<Uint8Array> = body;
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of chunks) {
+    bytes += part.length;
+    if (bytes > MOST_BYTES) throw new VenueUnreachable('the answer is too long');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function waitOf({ headers }: Response): number | undefined {
+  const seconds = Number(headers.get('retry-after') ?? '');
+  return seconds > 0 ? Math.min(seconds, LONGEST_WAIT_SECONDS) * MILLIS : undefined;
+}
+
+function pathOf({ url }: PublicRead): string {
+  return `${url.host}${url.pathname}`;
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}
+
+const FIRST_MILLIS = 250;
+const MOST_MILLIS = 10_000;
+
+/** How long a source that cannot be reached is left alone: twice as long each time. */
+export class FeedBackOff {
+  private wait = 0;
+
+  get millis(): number {
+    return this.wait;
+  }
+
+  failed(error: unknown): void {
+    const asked = error instanceof VenueUnreachable ? (error.retryAfterMillis ?? 0) : 0;
+    const next = Math.min(MOST_MILLIS, Math.max(FIRST_MILLIS, this.wait * 2));
+    this.wait = Math.max(asked, next);
+  }
+
+  succeeded(): void {
+    this.wait = 0;
+  }
+}

@@ -1,0 +1,148 @@
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { TradeEvent } from '../../rules/events.js';
+import { Bell, sleep } from './bell.js';
+import type { FeedProgress } from './feed-progress.js';
+import { isExtreme, type PriceWatch } from './price-watch.js';
+import type { VenueProtocol } from './protocol.js';
+import { isQuarantined, quarantined, type BodyReading } from './reading.js';
+
+export interface TradeFollowerPorts {
+  readonly clock: Clock;
+  readonly protocol: VenueProtocol;
+  readonly prices: PriceWatch;
+  readonly progress: FeedProgress;
+  readonly isSocketOpen: () => boolean;
+  /** The venue shows trades that its open socket has not told. */
+  readonly onSilence: () => void;
+}
+
+/** Beside a socket that rings, and without one. */
+const EVERY_MILLIS = 1_000;
+const EVERY_MILLIS_ALONE = 200;
+const BAD_MILLIS = 5_000;
+const LEAST_MILLIS = 20;
+/** No more than a quarter of the time is spent in reads. */
+const REST = 3;
+const SILENT_MICROS = 2_000_000;
+/** Trades may show late. Now and then, and at the start, one looks back farther. */
+const OVERLAP_MICROS = 2_000_000;
+const LONG_OVERLAP_MICROS = 60_000_000;
+const LONG_EVERY = 30;
+const MOST_KNOWN = 100_000;
+const MICROS_PER_MILLI = 1_000;
+
+/** Reads a venue's list of trades again and again, sooner when its socket rings, so that none is lost between connections. */
+export class TradeFollower {
+  private readonly bell: Bell;
+  /** What was given already, by trade number. */
+  private readonly known = new Map<string, string>();
+  private safe: number | undefined;
+  private polls = 0;
+  private owedSince: number | undefined;
+
+  constructor(
+    private readonly ports: TradeFollowerPorts,
+    cursor: string | undefined,
+  ) {
+    this.bell = new Bell(ports.clock);
+    this.safe = cursor !== undefined && /^\d{1,16}$/.test(cursor) ? Number(cursor) : undefined;
+  }
+
+  /** The socket says that there is a trade. */
+  ring(): void {
+    this.owedSince = undefined;
+    this.bell.ring();
+  }
+
+  /** The socket tells a trade. Whether an extreme price is one is seen among others. */
+  async take(trade: TradeEvent): Promise<void> {
+    this.owedSince = undefined;
+    if (isExtreme(trade.price)) {
+      this.bell.ring();
+      return;
+    }
+    if (this.isNew(trade)) await this.ports.progress.put([trade]);
+  }
+
+  async run(stop: AbortSignal): Promise<void> {
+    const { clock, progress, isSocketOpen } = this.ports;
+    let wasRung = true;
+    while (!stop.aborted) {
+      const began = progress.now();
+      const isGood = await this.poll(began, wasRung, stop);
+      const took = (progress.now() - began) / MICROS_PER_MILLI;
+      this.watchSilence();
+      await sleep(clock, Math.max(LEAST_MILLIS, took * REST), stop);
+      const every = isSocketOpen() ? EVERY_MILLIS : EVERY_MILLIS_ALONE;
+      wasRung = await this.bell.wait(isGood ? every : BAD_MILLIS, stop);
+    }
+  }
+
+  /** False where a page was bad. Of such a page nothing is given, and what comes after it is read another time. */
+  private async poll(began: number, wasRung: boolean, stop: AbortSignal): Promise<boolean> {
+    const { progress, protocol } = this.ports;
+    let newest = this.safe;
+    for await (const page of protocol.trades({ from: this.start() }, stop)) {
+      const trades = this.believed(page);
+      if (isQuarantined(trades)) {
+        await progress.outlet.put(trades);
+        return false;
+      }
+      const fresh = trades.value.filter((trade) => this.isNew(trade));
+      if (fresh.length > 0) {
+        if (!wasRung && this.polls > 0) this.owedSince ??= began;
+        await progress.put(fresh);
+      }
+      for (const { source_ts } of trades.value) newest = Math.max(newest ?? 0, source_ts);
+    }
+    if (stop.aborted) return true;
+    this.polls += 1;
+    this.safe = newest;
+    this.forget();
+    await progress.tradesRead(began, newest === undefined ? '' : String(newest));
+    return true;
+  }
+
+  private start(): number {
+    const overlap = this.polls % LONG_EVERY === 0 ? LONG_OVERLAP_MICROS : OVERLAP_MICROS;
+    return Math.max(0, (this.safe ?? 0) - overlap);
+  }
+
+  private believed(page: BodyReading<readonly TradeEvent[]>): BodyReading<readonly TradeEvent[]> {
+    if (isQuarantined(page)) return page;
+    const prices = page.value.map(({ market_id, outcome_index, price }) => ({
+      of: `${String(outcome_index)}:${market_id}`,
+      price,
+    }));
+    return this.ports.prices.isBelievable(prices, 'moved')
+      ? page
+      : quarantined('trades', 'too many prices move to 0 or 1', page.body);
+  }
+
+  /** The same number with another content goes on too: that it differs is for those to count that know both. */
+  private isNew(trade: TradeEvent): boolean {
+    const content = [trade.market_id, trade.outcome_index, trade.price, trade.size, trade.source_ts].join(
+      ' ',
+    );
+    if (this.known.get(trade.source_id) === content) return false;
+    this.known.set(trade.source_id, content);
+    return true;
+  }
+
+  private forget(): void {
+    let extra = this.known.size - MOST_KNOWN;
+    for (const id of this.known.keys()) {
+      if (extra <= 0) return;
+      this.known.delete(id);
+      extra -= 1;
+    }
+  }
+
+  private watchSilence(): void {
+    const { progress, isSocketOpen, onSilence } = this.ports;
+    if (!isSocketOpen()) this.owedSince = undefined;
+    if (this.owedSince === undefined || progress.now() - this.owedSince < SILENT_MICROS) return;
+    this.owedSince = undefined;
+    onSilence();
+  }
+}
