@@ -60,7 +60,7 @@ async function readOn({ url, readers, firstMarketNo, stream }: ReadersOf): Promi
       for (;;) {
         const marketNo = firstMarketNo + random(stream.markets);
         const outcomeIndex = random(2);
-        await trades.page([instrumentOf(marketNo, outcomeIndex)], { after: end - WEEK, before: end }, TRADES);
+        await trades.page([instrumentOf(marketNo, outcomeIndex)], { start: end - WEEK, end }, TRADES);
         const series = { provider: stream.provider, marketNo, outcomeIndex, timeframe: 3_600 } as const;
         await candles.read(series, { start: end - WEEK, end });
         done += 2;
