@@ -37,5 +37,5 @@ it('reads nothing of a service that it does not carry', () => {
   expect(names('auction')).toEqual(expect.arrayContaining(Object.keys(AUCTION)));
   expect(names('auction').filter((name) => name in EXECUTION)).toEqual([]);
   expect(names('execution').filter((name) => name in AUCTION)).toEqual([]);
-  expect(names('auction,execution')).toEqual(Object.keys(gatewayConfig));
+  expect(names('auction,execution,data')).toEqual(Object.keys(gatewayConfig));
 });

@@ -34,6 +34,7 @@ async function open(given: ServiceParts): Promise<OpenService> {
     companionUrl: () => urlOf(config.LISTEN_HOST, settings.ports.companion),
     stopping: scope.stopping,
     isOutage: isUnanswered,
+    onAlarm: (detail) => log.warn({ alarm: detail }, 'alarm of market data'),
     onFault: (error, requestId, operationId) => {
       log.error({ err: error, request_id: requestId, operation: operationId }, 'a request failed');
     },

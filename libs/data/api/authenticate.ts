@@ -7,7 +7,7 @@ import type { KeyUses } from '#libs/identity/api-keys/key-uses.js';
 import { presentedIn, type Presented } from '#libs/identity/api-keys/presented.js';
 import type { TokenRefusal, TokenRefusals } from '#libs/identity/tokens/token-refusals.js';
 import type { TokenVerifier } from '#libs/identity/tokens/token-verifier.js';
-import { DataCaller, type CallerOutcome, type CallerRefusal, type DataCallers } from './callers.js';
+import { DataCaller, type CredentialOutcome, type CallerRefusal, type DataCallers } from './callers.js';
 
 export interface DataIdentityPorts {
   readonly keys: ApiKeyWatch;
@@ -55,11 +55,11 @@ export class DataAuthenticator implements DataCallers {
     return this.secrets.filter((secret) => timingSafeEqual(secret, digest)).length > 0;
   }
 
-  callerOf(request: IncomingMessage, address: string): MaybePromise<CallerOutcome> {
+  callerOf(request: IncomingMessage, address: string): MaybePromise<CredentialOutcome> {
     const presented = presentedIn({ headers: request.headers, takesCookie: true });
     const isAdmin = this.isAdmin(request);
     if (!isAdmin && (presented.kind === 'nothing' || presented.kind === 'parts')) return undefined;
-    const judge = (): MaybePromise<CallerOutcome> => {
+    const judge = (): MaybePromise<CredentialOutcome> => {
       if (this.ports.throttle.isOver(address)) return THROTTLED;
       if (isAdmin) return OPERATOR;
       if (presented.kind === 'key') return this.byKey(presented, address);
@@ -70,7 +70,10 @@ export class DataAuthenticator implements DataCallers {
     return keys.makeFresh().then((isFresh) => (isFresh ? judge() : UNVERIFIABLE));
   }
 
-  private byKey({ client_id, api_key, api_secret }: KeyParts, address: string): MaybePromise<CallerOutcome> {
+  private byKey(
+    { client_id, api_key, api_secret }: KeyParts,
+    address: string,
+  ): MaybePromise<CredentialOutcome> {
     if (isMissing(api_key) || isMissing(api_secret)) return PARTIAL;
     const digest = this.ports.check.digestOf({ client_id, api_key, api_secret });
     if (digest === undefined) return this.counted(address);
@@ -79,7 +82,7 @@ export class DataAuthenticator implements DataCallers {
     return this.keyOutcome(verdict, address);
   }
 
-  private keyOutcome(verdict: KeyVerdict, address: string): MaybePromise<CallerOutcome> {
+  private keyOutcome(verdict: KeyVerdict, address: string): MaybePromise<CredentialOutcome> {
     if (verdict === 'wrong') return this.counted(address);
     if (verdict === 'elsewhere') return ELSEWHERE;
     if (verdict === 'unverifiable') return UNVERIFIABLE;
@@ -90,7 +93,7 @@ export class DataAuthenticator implements DataCallers {
     return new DataCaller({ userId: key.account_id, kind: 'key', scopes: key.scopes, isInvited: true });
   }
 
-  private byToken(token: string | undefined): MaybePromise<CallerOutcome> {
+  private byToken(token: string | undefined): MaybePromise<CredentialOutcome> {
     if (token === undefined) return tokenRefusal('garbage');
     const verified = this.ports.verifier.verify(token);
     if (!(verified instanceof Promise) && verified.ok) return session(verified.principal.accountId, true);
@@ -100,7 +103,7 @@ export class DataAuthenticator implements DataCallers {
   private async slowlyByToken(
     token: string,
     verified: ReturnType<TokenVerifier['verify']>,
-  ): Promise<CallerOutcome> {
+  ): Promise<CredentialOutcome> {
     const known = await verified;
     if (known.ok) return session(known.principal.accountId, true);
     if (known.reason === 'unavailable') return UNVERIFIABLE;
@@ -109,7 +112,7 @@ export class DataAuthenticator implements DataCallers {
   }
 
   /** A failure that cannot be counted gets no verdict: it would be a free guess. */
-  private async counted(address: string): Promise<CallerOutcome> {
+  private async counted(address: string): Promise<CredentialOutcome> {
     try {
       return (await this.ports.throttle.countFailure(address)) ? WRONG : THROTTLED;
     } catch {

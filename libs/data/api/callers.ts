@@ -43,7 +43,7 @@ export function dataCallerOf(principal: Caller | undefined): DataCaller | undefi
 }
 
 /** `undefined`: there is no credential. */
-export type CallerOutcome = DataCaller | CallerRefusal | undefined;
+export type CredentialOutcome = DataCaller | CallerRefusal | undefined;
 
 export interface CallerRefusal {
   readonly status: 401 | 403 | 429 | 503;
@@ -52,7 +52,7 @@ export interface CallerRefusal {
 
 /** Says who calls, by the headers of a request. */
 export interface DataCallers {
-  callerOf(request: IncomingMessage, address: string): CallerOutcome | Promise<CallerOutcome>;
+  callerOf(request: IncomingMessage, address: string): CredentialOutcome | Promise<CredentialOutcome>;
   /** Whether the admin secret is what counts of this request, and is right. */
   isAdmin(request: IncomingMessage): boolean;
 }

@@ -8,7 +8,7 @@ import {
   ADMIN,
   DataCaller,
   dataCallerOf,
-  type CallerOutcome,
+  type CredentialOutcome,
   type CallerRefusal,
   type ClientAddress,
   type DataCallers,
@@ -66,7 +66,7 @@ export function credentials(callers: DataCallers, addressOf: ClientAddress): Che
   };
 }
 
-function settled(inspection: Inspection, outcome: CallerOutcome, isAnonymous: boolean): CheckOutcome {
+function settled(inspection: Inspection, outcome: CredentialOutcome, isAnonymous: boolean): CheckOutcome {
   const { spec } = inspection.found;
   if (outcome instanceof DataCaller) {
     inspection.principal = outcome;

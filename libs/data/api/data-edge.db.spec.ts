@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_SECRET, wrongTriple, type RequestHeaders } from '#libs/testing/data/data-callers.js';
-import { DataWorld, type Asked, type Told } from '#libs/testing/data/data-world.js';
+import { DataWorld, type WorldRequest, type WorldReply } from '#libs/testing/data/data-world.js';
 
 let world: DataWorld;
 let session: RequestHeaders;
@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 const admin: RequestHeaders = { 'x-admin-secret': ADMIN_SECRET };
-const detailOf = ({ status, body }: Told): string => `${status} ${JSON.stringify(body)}`;
+const detailOf = ({ status, body }: WorldReply): string => `${status} ${JSON.stringify(body)}`;
 const REQUIRED = '401 {"detail":"Authentication required (JWT token / API key / admin secret)"}';
 const LARGE = '413 {"detail":"Request body too large"}';
 const NOT_FOUND = '404 {"detail":"Not Found"}';
@@ -31,7 +31,7 @@ const tooLarge = Buffer.alloc(1_048_577, 0x20);
 
 /** Each row breaks this rule and all after it. */
 describe('the order of checks', () => {
-  const ROWS: readonly (readonly [what: string, path: string, asked: () => Asked, told: string])[] = [
+  const ROWS: readonly (readonly [what: string, path: string, asked: () => WorldRequest, told: string])[] = [
     ['an unknown path', '/markets/nothing', () => ({ method: 'POST', body: tooLarge }), NOT_FOUND],
     [
       'another method',

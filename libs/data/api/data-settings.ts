@@ -13,6 +13,7 @@ import type { UpstreamUrls } from './upstream/upstream.js';
 import { limitChangesIn, type LimitChanges } from './limits/limit-rules.js';
 
 const SHORTEST_SECRET = 32;
+const LONGEST_RETENTION = 36_500;
 /** Can only be shortened. */
 const OLDEST_SNAPSHOT = 120;
 
@@ -77,6 +78,10 @@ export const dataSettings = defineConfig({
     default: '5000',
   },
   ...venueAddresses,
+  RETENTION_DAYS: {
+    schema: integer(1, LONGEST_RETENTION).optional(),
+    describe: 'Days of trades and candles that ingest keeps; the same as there',
+  },
   API_KEY_SECRET: {
     schema: hexKey().optional(),
     describe:
@@ -96,6 +101,7 @@ export interface DataSettings {
   readonly upstreamUrls: UpstreamUrls;
   readonly upstreamTimeoutMillis: number;
   readonly snapshotMaxAgeSeconds: number;
+  readonly retentionDays?: number;
 }
 
 /** What a gateway lacks that carries market data. */
@@ -118,6 +124,7 @@ export function dataSettingsOf(config: DataConfig): DataSettings {
     upstreamUrls: upstreamUrlsIn(config),
     upstreamTimeoutMillis: config.UPSTREAM_TIMEOUT_MS,
     snapshotMaxAgeSeconds: config.SNAPSHOT_MAX_AGE_S,
+    ...(config.RETENTION_DAYS === undefined ? {} : { retentionDays: config.RETENTION_DAYS }),
     limitChanges:
       config.DATA_LIMITS === undefined ? new Map() : (limitChangesIn(config.DATA_LIMITS) ?? new Map()),
   };

@@ -34,6 +34,7 @@ export interface DataApiPorts {
   readonly stopping: AbortSignal;
   readonly isOutage: (error: unknown) => boolean;
   readonly onFault: (error: unknown, requestId: string, operationId: string | undefined) => void;
+  readonly onAlarm: (detail: string) => void;
   readonly onAnswer?: (answered: Answered) => void;
   readonly tracing?: Tracing;
 }
@@ -82,7 +83,11 @@ export function openDataApi(ports: DataApiPorts): DataApi {
   const opened = { data: listener(), companion: listener(), stream: listener() };
   const controllers = dataControllers({
     ...{ pool, clock, readiness, cursors: new SealedCursors(settings.keySecret), settings, upstreams },
-    ...{ companionUrl: ports.companionUrl, onFault: (what, error) => onFault(error, '', what) },
+    ...{
+      companionUrl: ports.companionUrl,
+      onAlarm: ports.onAlarm,
+      onFault: (what, error) => onFault(error, '', what),
+    },
   });
   refuseUnknownLimits(rules, [...controllers.data, ...controllers.companion]);
   opened.data.mount(controllers.data);

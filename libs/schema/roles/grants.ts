@@ -239,7 +239,11 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'data.start': OF_INGEST,
   'data.books': OF_INGEST,
   'data.freshness': OF_INGEST,
-  'data.alarms': OF_INGEST,
+  'data.alarms': {
+    ingest: ALL,
+    data: ['select', 'insert (provider, kind, at, detail)', 'delete'],
+    operations: READ,
+  },
   'data.quarantine': OF_INGEST,
   'data.snapshots': OF_INGEST,
   'data.snapshot_markets': OF_INGEST,

@@ -65,6 +65,8 @@ export class DataCallersWorld {
     };
     await enrolUsers(this.pool, [user], ELSEWHERE);
     if (isInvited) await enrolKnown(this.pool, [{ accountId, roles: ['READER'] }], DATA_CATALOGUE);
+    // Others learn of a new user within a second.
+    await this.identity.watch.refresh();
     return accountId;
   }
 

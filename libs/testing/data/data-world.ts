@@ -25,7 +25,7 @@ const SETTINGS: Omit<DataSettings, 'ports'> = {
 
 export type ListenerName = 'data' | 'companion' | 'stream';
 
-export interface Asked {
+export interface WorldRequest {
   readonly method?: string;
   readonly headers?: RequestHeaders;
   /** An object is sent as JSON. */
@@ -35,7 +35,7 @@ export interface Asked {
   readonly from?: string;
 }
 
-export interface Told {
+export interface WorldReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly text: string;
@@ -52,6 +52,7 @@ export interface DataWorldOptions {
 /** The listeners of market data on free ports, over a real database with real callers; events come in through real ingest. */
 export class DataWorld {
   readonly faults: unknown[] = [];
+  readonly alarms: string[] = [];
   readonly stopping = new AbortController();
   private api: DataApi | undefined;
   private readonly clock: Clock;
@@ -82,6 +83,7 @@ export class DataWorld {
       stopping: this.stopping.signal,
       isOutage: isUnanswered,
       onFault: (error) => this.faults.push(error),
+      onAlarm: (detail) => this.alarms.push(detail),
     }));
     for (const listener of [data, companion, stream]) await listener.listen(0, LOOPBACK);
   }
@@ -118,7 +120,10 @@ export class DataWorld {
   }
 
   /** `pathAndQuery` goes out as it is, encoded or not. */
-  ask(pathAndQuery: string, { method = 'GET', headers = {}, body, on, from }: Asked = {}): Promise<Told> {
+  ask(
+    pathAndQuery: string,
+    { method = 'GET', headers = {}, body, on, from }: WorldRequest = {},
+  ): Promise<WorldReply> {
     const payload = typeof body === 'object' && !Buffer.isBuffer(body) ? JSON.stringify(body) : body;
     return new Promise((resolve, reject) => {
       const sent = request(

@@ -2,7 +2,7 @@ import type { EndpointSpec } from '#libs/edge/endpoint.js';
 import { ADMIN } from '../callers.js';
 
 /** Which calls are counted together, and how many of them a minute may have. */
-export interface CallLimit {
+export interface MinuteLimit {
   /** Of the window, for all callers. */
   readonly name: string;
   readonly calls: number;
@@ -31,7 +31,7 @@ const UNLIMITED: ReadonlySet<string> = new Set([
 export type LimitChanges = ReadonlyMap<string, number>;
 
 export class LimitRules {
-  private readonly known = new Map<string, CallLimit | undefined>();
+  private readonly known = new Map<string, MinuteLimit | undefined>();
 
   /** `factor` multiplies all of them, those of operators too. */
   constructor(
@@ -39,7 +39,7 @@ export class LimitRules {
     private readonly factor = 1,
   ) {}
 
-  of(spec: RoutedSpec, isKnownCaller: boolean): CallLimit | undefined {
+  of(spec: RoutedSpec, isKnownCaller: boolean): MinuteLimit | undefined {
     const key = `${isKnownCaller ? 'known' : 'anonymous'} ${spec.method} ${spec.path}`;
     if (!this.known.has(key)) this.known.set(key, this.made(spec, isKnownCaller));
     return this.known.get(key);
@@ -51,7 +51,7 @@ export class LimitRules {
     return [...this.changes.keys()].filter((name) => !names.has(unnamed(name)));
   }
 
-  private made({ method, path, role }: RoutedSpec, isKnownCaller: boolean): CallLimit | undefined {
+  private made({ method, path, role }: RoutedSpec, isKnownCaller: boolean): MinuteLimit | undefined {
     if (role === ADMIN || UNLIMITED.has(path)) return undefined;
     const own = this.changeOf(path);
     const group = own === undefined ? GROUPS.find(({ paths }) => paths.test(path)) : undefined;
@@ -60,7 +60,7 @@ export class LimitRules {
     return this.limit(group.name, group.name === 'v1' && isKnownCaller ? calls * KNOWN_CALLER : calls);
   }
 
-  private limit(name: string, calls: number): CallLimit {
+  private limit(name: string, calls: number): MinuteLimit {
     return { name, calls: calls * this.factor };
   }
 
