@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
 import { DataIngest } from '#libs/data/ingest/data-ingest.js';
+import { Snapshots } from '#libs/data/ingest/snapshots.js';
 import { LABELS_SHARD, PROVIDERS } from '#libs/data/rules/providers.js';
 import { StartTable } from '#libs/data/store/start-table.js';
 import { RecordMacs } from '#libs/journal/seals/record-macs.js';
@@ -108,7 +109,10 @@ async function ingest(parts: IngestProcess, start: StartTable): Promise<void> {
   measureIngest(registry, running, clock);
   if (config.RETENTION_DAYS !== undefined)
     scope.onStop('retention', keepDays(config.RETENTION_DAYS, { pool, clock, onFault }));
-  scope.onStop('readiness', readiness.follow({ running, start, clock, onFault }));
+  const snapshots = new Snapshots({ pool, clock, onFault });
+  snapshots.start();
+  scope.onStop('snapshots', () => snapshots.stop());
+  scope.onStop('readiness', readiness.follow({ running, snapshots, start, clock, onFault }));
 }
 
 /** Journals of market data are in Postgres, wherever those of the other services are. */

@@ -1,4 +1,5 @@
 import type { DataIngest } from '#libs/data/ingest/data-ingest.js';
+import type { Snapshots } from '#libs/data/ingest/snapshots.js';
 import type { StartTable } from '#libs/data/store/start-table.js';
 import type { Health } from '#libs/platform/internal-server/polled-readiness.js';
 import type { OnFault } from '#libs/platform/process/log.js';
@@ -8,12 +9,13 @@ const LOOK_MILLIS = 200;
 
 interface ReadinessParts {
   readonly running: Pick<DataIngest, 'isCaughtUp'>;
+  readonly snapshots: Pick<Snapshots, 'take'>;
   readonly start: StartTable;
   readonly clock: Clock;
   readonly onFault: OnFault;
 }
 
-/** Ready once all is projected that the sources held at the start, and those who answer readers have been told. */
+/** Ready once all is projected and in snapshots that the sources held at the start, and those who answer readers have been told. */
 export class StartReadiness {
   private isReady = false;
 
@@ -25,10 +27,11 @@ export class StartReadiness {
   }
 
   /** Returns what stops it. */
-  follow({ running, start, clock, onFault }: ReadinessParts): () => void {
+  follow({ running, snapshots, start, clock, onFault }: ReadinessParts): () => void {
     return repeat(clock, LOOK_MILLIS, async () => {
       if (this.isReady || !running.isCaughtUp) return;
       try {
+        await snapshots.take();
         await start.write(true);
         this.isReady = true;
       } catch (error) {

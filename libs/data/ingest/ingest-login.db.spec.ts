@@ -11,6 +11,7 @@ import { eventually } from '#libs/testing/eventually.js';
 import { AlarmTable } from '../store/alarm-table.js';
 import { DataIngest } from './data-ingest.js';
 import { DataRebuild } from './rebuild.js';
+import { Snapshots } from './snapshots.js';
 import type { SourceFeed, Quarantined, SourceBatch } from './source.js';
 
 jest.setTimeout(60_000);
@@ -53,7 +54,12 @@ it('the login of ingest may do all that ingest does, before and after a rebuild'
     await eventually(() => expect([ingest.isCaughtUp, faults]).toEqual([true, []]));
     await eventually(async () => expect(await new AlarmTable(pool).of('venue_a')).toHaveLength(1));
     const owner = { pool: database.pool, reader: store.reader, clock, say: () => undefined };
+    const snapshots = new Snapshots({ pool, clock, onFault: () => undefined });
+    await snapshots.take();
     expect(await new DataRebuild(owner).run()).toBe(3);
+    await snapshots.take();
+    const { rows: shown } = await pool.query('select market_id, to_snapshot from data.snapshot_markets');
+    expect(shown).toEqual([{ market_id: 'm', to_snapshot: Number.MAX_SAFE_INTEGER }]);
     const { rows } = await pool.query('select is_busted from data.trades');
     expect(rows).toEqual([{ is_busted: true }]);
   } finally {
