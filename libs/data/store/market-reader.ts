@@ -22,6 +22,16 @@ interface FoundRow {
 const IDS = ['market', 'condition', 'token'];
 const IDS_AND_TICKERS = [...IDS, 'ticker'];
 
+export const FIND_MARKETS = `
+  select distinct on (named.id) named.id, named.kind, named.outcome_index, market.market_no, market.state
+  from data.market_ids named join data.markets market on market.market_no = named.market_no
+  where named.provider = $1 and named.id = any ($2::text[]) and named.kind = any ($3::text[])
+  order by named.id, array_position($3::text[], named.kind), market.market_id, named.outcome_index`;
+
+export const MARKETS_OF_EVENT = `
+  select market_no, state from data.markets
+  where provider = $1 and event_id = $2::text collate "C" order by market_id`;
+
 /** Markets by what they are called. */
 export class MarketReader {
   constructor(private readonly pool: Pool) {}
@@ -36,11 +46,7 @@ export class MarketReader {
     if (wanted.length === 0) return new Map();
     const { rows } = await this.pool.query<FoundRow>({
       name: 'data-find-markets',
-      text: `
-        select distinct on (named.id) named.id, named.kind, named.outcome_index, market.market_no, market.state
-        from data.market_ids named join data.markets market on market.market_no = named.market_no
-        where named.provider = $1 and named.id = any ($2::text[]) and named.kind = any ($3::text[])
-        order by named.id, array_position($3::text[], named.kind), market.market_id, named.outcome_index`,
+      text: FIND_MARKETS,
       values: [PROVIDERS.indexOf(provider), wanted, options.tickers === true ? IDS_AND_TICKERS : IDS],
     });
     return new Map(rows.map((row) => [row.id, foundOf(row)]));
@@ -50,9 +56,7 @@ export class MarketReader {
   async ofEvent(provider: Provider, eventId: string): Promise<FoundMarket[]> {
     const { rows } = await this.pool.query<Pick<FoundRow, 'market_no' | 'state'>>({
       name: 'data-markets-of-event',
-      text: `
-        select market_no, state from data.markets
-        where provider = $1 and event_id = $2::text collate "C" order by market_id`,
+      text: MARKETS_OF_EVENT,
       values: [PROVIDERS.indexOf(provider), eventId],
     });
     return rows.map(({ market_no, state }) => ({ marketNo: market_no, state: readMarket(state) }));

@@ -38,6 +38,19 @@ interface SnapshotRow {
   readonly state: unknown;
 }
 
+export const SNAPSHOT_REACH = `
+  select newest.snapshot_no as newest_no, newest.made_at as newest_at,
+    (select made_at from data.snapshots where snapshot_no = $2 and provider = $1) as asked_at,
+    (select market_id from data.markets where market_no = $3 and provider = $1) as after_id
+  from (select) as once left join lateral (
+    select snapshot_no, made_at from data.snapshots where provider = $1 order by snapshot_no desc limit 1
+  ) as newest on true`;
+
+export const SNAPSHOT_PAGE = `
+  select market_no, state from data.snapshot_markets
+  where provider = $1 and market_id > $2 and from_snapshot <= $3 and to_snapshot > $3
+  order by market_id limit $4`;
+
 /** The open markets as they stood every half minute, so that all pages tell of one moment. */
 export class SnapshotReader {
   /** `maxAge` in microseconds: how old the newest may be. */
@@ -64,13 +77,7 @@ export class SnapshotReader {
   private async reach(provider: Provider, place: SnapshotPlace | undefined): Promise<ReachRow> {
     const { rows } = await this.pool.query<ReachRow>({
       name: 'data-snapshot-reach',
-      text: `
-        select newest.snapshot_no as newest_no, newest.made_at as newest_at,
-          (select made_at from data.snapshots where snapshot_no = $2 and provider = $1) as asked_at,
-          (select market_id from data.markets where market_no = $3 and provider = $1) as after_id
-        from (select) as once left join lateral (
-          select snapshot_no, made_at from data.snapshots where provider = $1 order by snapshot_no desc limit 1
-        ) as newest on true`,
+      text: SNAPSHOT_REACH,
       values: [PROVIDERS.indexOf(provider), place?.snapshot ?? null, place?.after ?? null],
     });
     return rows[0] ?? { newest_no: null, newest_at: null, asked_at: null, after_id: null };
@@ -83,10 +90,7 @@ export class SnapshotReader {
   ): Promise<SnapshotRow[]> {
     const { rows } = await this.pool.query<SnapshotRow>({
       name: 'data-snapshot-page',
-      text: `
-        select market_no, state from data.snapshot_markets
-        where provider = $1 and market_id > $2 and from_snapshot <= $3 and to_snapshot > $3
-        order by market_id limit $4`,
+      text: SNAPSHOT_PAGE,
       values: [PROVIDERS.indexOf(provider), after, snapshot, limit],
     });
     return rows;

@@ -34,11 +34,17 @@ const summed = (parts: readonly string[]): string => `
   from (${parts.join(' union all ')}) as part (instrument, cash, trades)
   group by instrument`;
 
-const OF_WINDOW = summed([candles(3_600, 2), candles(60, 4), candles(60, 6), trades(8), trades(10)]);
-const OF_ALL_DAYS = summed([
+export const WINDOW_VOLUMES = summed([
+  candles(3_600, 2),
+  candles(60, 4),
+  candles(60, 6),
+  trades(8),
+  trades(10),
+]);
+export const DAY_VOLUMES = summed([
   'select instrument, cash, trades from data.candles where instrument = any ($1::bigint[]) and timeframe = 86400',
 ]);
-const OF_ALL_TRADES = summed([
+export const TRADE_VOLUMES = summed([
   `select instrument, ${CASH}, 1 from data.trades where instrument = any ($1::bigint[]) and not is_busted`,
 ]);
 
@@ -75,7 +81,7 @@ export class VolumeReader {
   ): Promise<ReadonlyMap<number, TotalVolume>> {
     const parts = PROVIDER_FACTS[provider].isSingleBook ? looseParts(whole) : partsOf(whole);
     const spans: readonly WindowPart[] = [parts.hours, ...parts.minutes, ...parts.rest];
-    return this.sums('data-window-volumes', OF_WINDOW, instruments, spans);
+    return this.sums('data-window-volumes', WINDOW_VOLUMES, instruments, spans);
   }
 
   /** Since listing, in the order in which it is asked for: of the market, or of the outcome that its token names. */
@@ -87,8 +93,8 @@ export class VolumeReader {
         )
       : [];
     const [days, mirrored] = await Promise.all([
-      this.sums('data-total-volumes', OF_ALL_DAYS, asked.flatMap(instrumentsOf)),
-      this.sums('data-outcome-volumes', OF_ALL_TRADES, alone),
+      this.sums('data-total-volumes', DAY_VOLUMES, asked.flatMap(instrumentsOf)),
+      this.sums('data-outcome-volumes', TRADE_VOLUMES, alone),
     ]);
     return asked.map((market) => {
       const { marketNo, outcomeIndex } = market;
