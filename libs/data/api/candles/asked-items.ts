@@ -1,4 +1,5 @@
 import { type Decoder, MISMATCH, object } from '#libs/edge/decoding/decode.js';
+import { NumberToken } from '#libs/edge/decoding/json-scan.js';
 import { Reading } from '#libs/edge/decoding/reading.js';
 import { isTimeframe, type Timeframe } from '../../rules/candles.js';
 import { PROVIDERS, providerOf } from '../../rules/providers.js';
@@ -51,7 +52,8 @@ export const askedItem = object({
 /** What is wrong with an item is told in its result, and disturbs no other. */
 export function readItem(item: unknown): AskedCandles | MeaninglessAsk {
   const reading = new Reading({ unknown: 'ignored', nulls: 'absent' });
-  const read = askedItem.decode(item, reading);
+  // A number is kept as it was written, in an object.
+  const read = item instanceof NumberToken ? MISMATCH : askedItem.decode(item, reading);
   if (read === MISMATCH) return { refused: wrongIn(reading) };
   const provider = providerOf(read.provider);
   if (provider === undefined) return { refused: unknownProviderDetail(read.provider) };
