@@ -1,0 +1,68 @@
+import { FULL_PRICE } from '../../rules/scales.js';
+import { mixed } from './random.js';
+
+/** What the first outcome of a market costs over time. */
+export interface PricePath {
+  /** The same for markets of the same claim, whose prices stay close. */
+  readonly key: number;
+  /** Around which it wanders, in micro-dollars. */
+  readonly middle: number;
+  /** The market states the opposite. */
+  readonly isOpposite: boolean;
+  /** By which this market is apart from others of its claim. */
+  readonly apart: number;
+  /** Between these unix seconds the price moves towards what the claim pays. */
+  readonly ending?: { readonly from: number; readonly until: number; readonly pays: number };
+}
+
+/** Waves of chance: how long one is, and how far it goes. */
+const WAVES = [
+  { seconds: 604_800, micros: 110_000 },
+  { seconds: 86_400, micros: 50_000 },
+  { seconds: 7_200, micros: 20_000 },
+  { seconds: 600, micros: 9_000 },
+] as const;
+
+const RANGE = 2 ** 32;
+const LEAST = 20_000;
+
+/** At a unix second, in whole micro-dollars, inside of what trades. */
+export function priceAt({ key, middle, isOpposite, apart, ending }: PricePath, second: number): number {
+  const waves = WAVES.reduce((sum, wave, index) => sum + waveAt(mixed(key, index), wave, second), 0);
+  const wandering = within(middle + waves);
+  const claimed = ending === undefined ? wandering : towards(wandering, ending, second);
+  return within((isOpposite ? FULL_PRICE - claimed : claimed) + apart);
+}
+
+function within(price: number): number {
+  return Math.min(FULL_PRICE - LEAST, Math.max(LEAST, Math.round(price)));
+}
+
+function towards(
+  price: number,
+  { from, until, pays }: NonNullable<PricePath['ending']>,
+  second: number,
+): number {
+  const share = Math.min(1, Math.max(0, (second - from) / (until - from)));
+  return price + (pays - price) * share;
+}
+
+function waveAt(key: number, { seconds, micros }: (typeof WAVES)[number], second: number): number {
+  const step = Math.floor(second / seconds);
+  const rest = (second - step * seconds) / seconds;
+  const [left, right] = [mixed(key, step) / RANGE, mixed(key, step + 1) / RANGE];
+  return (2 * (left + (right - left) * rest) - 1) * micros;
+}
+
+export function onGrid(price: number, tick: number): number {
+  const rounded = Math.round(price / tick) * tick;
+  return Math.min(FULL_PRICE - tick, Math.max(tick, rounded));
+}
+
+/** Of one outcome. Where there are three, the second and third share what the first leaves. */
+export function outcomePrice(first: number, index: number, outcomes: number): number {
+  if (index === 0) return first;
+  const left = FULL_PRICE - first;
+  if (outcomes === 2) return left;
+  return index === 1 ? Math.round(left * 0.4) : left - Math.round(left * 0.4);
+}

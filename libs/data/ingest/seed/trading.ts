@@ -1,0 +1,225 @@
+import type { LedgerEvent, MarketDataEvent, TradeEvent } from '../../rules/events.js';
+import { PROVIDER_FACTS, PROVIDERS, type Provider } from '../../rules/providers.js';
+import { FULL_PRICE, MILLION } from '../../rules/scales.js';
+import { MICROS_PER_SECOND } from '../../rules/times.js';
+import { digest, numberOf, uuidOf } from './identities.js';
+import type { Pace, SeedMarket } from './market.js';
+import { onGrid, outcomePrice, priceAt } from './prices.js';
+import { Draws, mixed } from './random.js';
+
+/** How many trades there are at once, in turn; so it is known how many there were before any of them. */
+const TURNS: Readonly<Record<Pace, readonly number[]>> = {
+  thin: [1],
+  steady: [1, 2, 1, 1],
+  busy: [1, 1, 4, 1, 2, 1],
+};
+
+/** The n-th time that a market trades, at a unix second. */
+export interface TradingMoment {
+  readonly turn: number;
+  readonly second: number;
+}
+
+/** Ascending, those with `from <= second < until`. */
+export function momentsOf({ key, phases }: SeedMarket, from: number, until: number): TradingMoment[] {
+  const moments: TradingMoment[] = [];
+  let before = 0;
+  for (const phase of phases) {
+    const last = Math.floor((Math.min(until, phase.until) - 1 - phase.from) / phase.period);
+    const first = Math.max(0, Math.floor((from - phase.from) / phase.period));
+    for (let step = first; step <= last; step += 1) {
+      const turn = before + step;
+      const second = phase.from + step * phase.period + (mixed(key, turn) % phase.period);
+      if (second >= from && second < until) moments.push({ turn, second });
+    }
+    before += (phase.until - phase.from) / phase.period;
+  }
+  return moments;
+}
+
+const WALLETS = 48;
+const LATE_BY_SECONDS = 70;
+const BUSTED_AFTER_SECONDS = 40;
+/** How long after its moment an event may come, but for those that come within its second. */
+export const DELAYS_SECONDS = [LATE_BY_SECONDS, BUSTED_AFTER_SECONDS];
+
+/** All that a moment brings, by when it is received. */
+export function eventsOfMoment(market: SeedMarket, moment: TradingMoment): MarketDataEvent[] {
+  const trades = tradesOf(market, moment);
+  return trades.flatMap((trade, index) =>
+    isBusted(market, moment, index)
+      ? [trade, bustOf(trade)]
+      : [trade, ...entriesOf(market, moment, trade, index)],
+  );
+}
+
+/** Where the venue, or its chain, takes trades back. */
+export function isBusted({ provider, key }: SeedMarket, { turn }: TradingMoment, index: number): boolean {
+  return provider !== 'venue_e' && new Draws(mixed(key, 0x10000 + turn * 8 + index)).oneIn(60);
+}
+
+function bustOf(trade: TradeEvent): MarketDataEvent {
+  const at = trade.source_ts + BUSTED_AFTER_SECONDS * MICROS_PER_SECOND;
+  return {
+    ...{ type: 'TRADE_BUST', provider: trade.provider, source_id: `bust-${trade.source_id.slice(-110)}` },
+    ...{ trade_source_id: trade.source_id, source_ts: at, received_at: at },
+  };
+}
+
+/** Several at one moment are one order that meets several others, on chain in one transaction. */
+export function tradesOf(market: SeedMarket, moment: TradingMoment): TradeEvent[] {
+  const { turn } = moment;
+  const { turns, index: step, before } = turnOf(market.pace, turn);
+  const order = orderOf(market, moment);
+  const hash = digest(market.provider, market.market_id, turn);
+  return Array.from({ length: turns[step] ?? 1 }, (_none, index) =>
+    tradeOf(market, moment, { ...order, hash, index, number: before + index }),
+  );
+}
+
+function turnOf(
+  pace: Pace,
+  turn: number,
+): { readonly turns: readonly number[]; readonly index: number; readonly before: number } {
+  const turns = TURNS[pace];
+  const index = turn % turns.length;
+  const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
+  return { turns, index, before: Math.floor(turn / turns.length) * sum(turns) + sum(turns.slice(0, index)) };
+}
+
+interface TakersOrder {
+  readonly outcome: number;
+  readonly side: 'buy' | 'sell';
+  readonly taker: string;
+  /** Contracts of each match. */
+  readonly size: bigint;
+  readonly isTracked: boolean;
+}
+
+/** Every other order sells half of what the one before has bought, if it sells. */
+function orderOf(market: SeedMarket, { turn }: TradingMoment): TakersOrder {
+  const own = freshOrder(market, turn);
+  if (turn % 2 === 0 || new Draws(mixed(market.key, 0x20000 + turn)).oneIn(2)) return own;
+  const bought = freshOrder(market, turn - 1);
+  return { ...bought, side: 'sell', size: bought.size / 2n };
+}
+
+function freshOrder(market: SeedMarket, turn: number): TakersOrder {
+  const draws = new Draws(mixed(market.key, 0x30000 + turn));
+  const magnitude = draws.of([1, 10, 10, 100, 100, 1_000]);
+  return {
+    outcome: draws.below(market.outcomes.length),
+    side: 'buy',
+    taker: walletOf(market.provider, draws.below(WALLETS)),
+    // Even, so that half of it is whole.
+    size: BigInt(2 * draws.between(1, 9) * magnitude) * (MILLION / 2n) * 2n,
+    isTracked: draws.oneIn(3),
+  };
+}
+
+const WALLETS_OF = new Map(
+  PROVIDERS.map((provider) => [
+    provider,
+    Array.from(
+      { length: 2 * WALLETS },
+      (_none, index) => `0x${digest('wallet', provider, index).slice(0, 40)}`,
+    ),
+  ]),
+);
+
+/** The same in all worlds. */
+function walletOf(provider: Provider, index: number): string {
+  return WALLETS_OF.get(provider)?.[index] ?? '';
+}
+
+interface Match extends TakersOrder {
+  /** Of the order, unlike any other. */
+  readonly hash: string;
+  /** Among the matches of the order. */
+  readonly index: number;
+  /** Among the trades of the market, from 0. */
+  readonly number: number;
+}
+
+const MILLIS = 1_000;
+
+function tradeOf(market: SeedMarket, { turn, second }: TradingMoment, match: Match): TradeEvent {
+  const { provider, market_id, key } = market;
+  const { outcome, side, size, hash, index, number } = match;
+  const draws = new Draws(mixed(key, 0x40000 + turn * 8 + index));
+  const middle = outcomePrice(priceAt(market.path, second), outcome, market.outcomes.length);
+  // The second and third match of an order are equal: only their numbers keep them apart.
+  const steps = side === 'buy' ? 1 + Math.min(index, 1) : -1 - Math.min(index, 1);
+  const isOnChain = PROVIDER_FACTS[provider].chainId !== '';
+  const at = second * MICROS_PER_SECOND + (isOnChain ? 0 : draws.below(900) * MILLIS);
+  const tx_hash = `0x${hash}`;
+  const isLate = isOnChain && draws.oneIn(40);
+  return {
+    ...{ type: 'TRADE', provider, market_id, outcome_index: outcome },
+    source_id: tradeIdOf(provider, hash, index),
+    ...{ source_ts: at, received_at: isLate ? at + LATE_BY_SECONDS * MICROS_PER_SECOND : at, side },
+    ...{ price: onGrid(middle + steps * market.tick, market.tick), size },
+    ...(provider === 'venue_b' || provider === 'venue_d' ? { seq: BigInt(number + 1) } : {}),
+    ...(PROVIDER_FACTS[provider].showsWallets
+      ? { taker: match.taker, maker: walletOf(provider, WALLETS + draws.below(WALLETS)), tx_hash }
+      : {}),
+  };
+}
+
+function tradeIdOf(provider: Provider, hash: string, index: number): string {
+  if (PROVIDER_FACTS[provider].chainId !== '') return `0x${hash}:${String(10 + 3 * index)}`;
+  const own = `${String(index)}${hash}`;
+  return provider === 'venue_b' ? uuidOf(own) : numberOf(own);
+}
+
+/** What a wallet's ledger has of it: of some wallets all that they trade, of others nothing. */
+function entriesOf(
+  market: SeedMarket,
+  { turn }: TradingMoment,
+  trade: TradeEvent,
+  index: number,
+): LedgerEvent[] {
+  const { taker, tx_hash, side, outcome_index, price, size, source_ts, received_at, source_id } = trade;
+  if (taker === undefined || !orderOf(market, { turn, second: 0 }).isTracked) return [];
+  const { provider, market_id } = market;
+  const common = { type: 'LEDGER', provider, market_id, source_ts, received_at } as const;
+  const entry: LedgerEvent = {
+    ...{ ...common, source_id: `t-${source_id}`, wallet: taker, kind: side === 'sell' ? 'SELL' : 'BUY' },
+    ...{ outcome_index, price, size, fee: feeOf(price, size) },
+    ...(tx_hash === undefined ? {} : { tx_hash }),
+  };
+  return index === 0 ? [entry, ...movementsOf(market, turn, entry)] : [entry];
+}
+
+/** Two hundredths of p (1 - p). */
+function feeOf(price: number, size: bigint): bigint {
+  return (BigInt(price) * BigInt(FULL_PRICE - price) * size) / (50n * MILLION * MILLION);
+}
+
+/** Now and then a wallet splits cash into contracts, merges half of them back, and moves some to another. */
+function movementsOf(market: SeedMarket, turn: number, entry: LedgerEvent): LedgerEvent[] {
+  if (!new Draws(mixed(market.key, 0x50000 + turn)).oneIn(6)) return [];
+  const { type, provider, market_id, source_ts, received_at, wallet, outcome_index, tx_hash } = entry;
+  const common = { type, provider, market_id, source_ts, received_at, wallet };
+  const of = (
+    kind: LedgerEvent['kind'],
+    over: Partial<LedgerEvent> & Pick<LedgerEvent, 'size'>,
+  ): LedgerEvent => ({
+    ...{ ...common, kind, source_id: `${kind.toLowerCase()}-${entry.source_id.slice(-100)}` },
+    ...(tx_hash === undefined ? {} : { tx_hash }),
+    ...over,
+  });
+  const index = outcome_index === undefined ? {} : { outcome_index };
+  const other = walletOf(market.provider, turn % WALLETS);
+  const part = entry.size / 4n;
+  return [
+    of('SPLIT', { size: entry.size }),
+    of('MERGE', { size: entry.size / 2n }),
+    ...(other === entry.wallet
+      ? []
+      : [
+          of('TRANSFER_OUT', { ...index, size: part }),
+          of('TRANSFER_IN', { ...index, size: part, wallet: other }),
+        ]),
+  ];
+}
