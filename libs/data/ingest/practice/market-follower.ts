@@ -17,7 +17,7 @@ export interface MarketFollowerPorts {
 
 const EVERY_MILLIS = 3_000;
 const LEAST_MILLIS = 100;
-const BAD_MILLIS = 5_000;
+const BAD_MILLIS = 2_000;
 
 /** Reads a venue's list of markets again and again, sooner when its socket rings. */
 export class MarketFollower {

@@ -13,12 +13,14 @@ export interface PracticeFeedOptions {
   /** Where accounts of venue b are opened. Without it its socket stays closed to us, and its lists are read more often. */
   readonly venueBAccountsUrl?: string;
   readonly venueEUrl?: string;
+  /** So long an answer may take. */
+  readonly timeoutMillis?: number;
 }
 
 /** A source for each practice venue that has an address. */
 export function practiceFeeds(options: PracticeFeedOptions): SourceFeed[] {
   const { clock, venueBUrl, venueBAccountsUrl: accounts, venueEUrl } = options;
-  const reads = new PublicReads(clock);
+  const reads = new PublicReads(clock, options.timeoutMillis);
   const feeds: SourceFeed[] = [];
   if (venueBUrl !== undefined) {
     const key = accounts === undefined ? {} : { key: () => openFeedKey(reads, accounts) };

@@ -19,7 +19,7 @@ export interface TradeFollowerPorts {
 /** Beside a socket that rings, and without one. */
 const EVERY_MILLIS = 1_000;
 const EVERY_MILLIS_ALONE = 200;
-const BAD_MILLIS = 5_000;
+const BAD_MILLIS = 2_000;
 const LEAST_MILLIS = 20;
 /** No more than a quarter of the time is spent in reads. */
 const REST = 3;

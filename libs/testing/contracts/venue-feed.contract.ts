@@ -1,0 +1,286 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { isoTime } from '#libs/data/rules/times.js';
+import type { SourceFeed } from '#libs/data/ingest/source.js';
+import type { OpenVenue } from '#libs/practice/open-venue.js';
+import { FollowedFeed } from '../data/followed-feed.js';
+import { eventually } from '../eventually.js';
+import type { MeddlingProxy } from '../network/meddling-proxy.js';
+
+/** A feed that reads a practice venue through a proxy, and what traders and the venue's operator do there. */
+export interface VenueFeedSubject {
+  readonly open: OpenVenue;
+  readonly proxy: MeddlingProxy;
+  /** Another one each time; an answer has half a second. */
+  feed(): SourceFeed;
+  market(): Promise<string>;
+  /** So many contracts of the first outcome for 0.40 each; who buys it takes. */
+  trade(marketId: string, contracts: number): Promise<void>;
+  /** Rests until it is taken back, and the undoing of that. */
+  bid(marketId: string, price: string): Promise<() => Promise<void>>;
+  setStatus(marketId: string, status: 'halted' | 'open' | 'closed'): Promise<void>;
+  resolve(marketId: string, payouts: readonly [string, string]): Promise<void>;
+  /** What the venue knows of its traders, and shows to nobody. */
+  secrets(): readonly string[];
+  /** As on the day on which the venue gave its prices other names. */
+  renamed(body: string): string;
+  /** As when the old names went on and said 0. */
+  zeroed(body: string): string;
+  /** Of a frame that tells a trade or a change of a book. */
+  isNews(frame: string): boolean;
+  isTrades(path: string): boolean;
+  close(): Promise<void>;
+}
+
+export function describeVenueFeed(name: string, create: () => Promise<VenueFeedSubject>): void {
+  describe(name, () => {
+    jest.setTimeout(60_000);
+    let subject: VenueFeedSubject;
+    let followed: FollowedFeed;
+    let market: string;
+    beforeAll(async () => {
+      subject = await create();
+    });
+    afterAll(() => subject.close());
+    beforeEach(async () => {
+      market = await subject.market();
+      await subject.trade(market, 3);
+      followed = FollowedFeed.start(subject.feed());
+      await eventually(() => expect(followed.isCaughtUp).toBe(true));
+    });
+    afterEach(async () => {
+      subject.proxy.meddle({});
+      await followed.stop();
+    });
+
+    /** Every trade of the venue once, and no other, as the venue has it. */
+    function expectAll(of = followed, within?: number): Promise<void> {
+      return eventually(() => {
+        const ours = of.trades.map(
+          ({ source_id, market_id, outcome_index, price, size, side, source_ts }) =>
+            `${source_id} ${market_id} ${String(outcome_index)} ${String(price)} ${String(size)} ${side ?? ''} ${isoTime(source_ts)}`,
+        );
+        const theirs = subject.open.venue.reads
+          .tradesOfAll()
+          .map(
+            ({ trade_id, market_id, taker_outcome: of, taker_side: side, price, size, at }) =>
+              `${trade_id} ${market_id} ${String(of)} ${String(of === 0 ? price : 1_000_000 - price)} ${String(size)} ${side} ${isoTime(at * 1_000)}`,
+          );
+        expect(ours.sort()).toEqual(theirs.sort());
+        expect(of.conflicts).toBe(0);
+      }, within);
+    }
+
+    async function expectBook(price: number, present: boolean): Promise<void> {
+      await eventually(() => {
+        const bids = followed.book(market)?.bids.map((level) => level.price) ?? [];
+        expect(bids.includes(price)).toBe(present);
+      });
+    }
+
+    async function socketOpen(): Promise<void> {
+      const undo = await subject.bid(market, '0.20');
+      await expectBook(200_000, true);
+      await undo();
+      await expectBook(200_000, false);
+    }
+
+    it('reads what was there before, then what comes, and says up to when it knows', async () => {
+      await expectAll();
+      expect(followed.ofMarket(market).map(({ type }) => type)).toEqual(['MARKET', 'STATUS', 'TRADE']);
+      await socketOpen();
+      const before = followed.asOf;
+      await subject.trade(market, 5);
+      await expectAll();
+      await eventually(() => expect(followed.asOf).toBeGreaterThan(before));
+      expect(followed.quarantined).toEqual([]);
+    });
+
+    it('counts the taker alone: a match is one trade of so many contracts', () => {
+      const [trade] = followed.trades.filter(({ market_id }) => market_id === market);
+      expect(trade).toMatchObject({ outcome_index: 0, price: 400_000, size: 3_000_000n, side: 'buy' });
+    });
+
+    it('goes on from its cursor, and what came meanwhile is not lost', async () => {
+      await eventually(() => expect(followed.cursor).not.toBe(''));
+      await followed.stop();
+      await subject.trade(market, 7);
+      const next = FollowedFeed.start(subject.feed(), followed.cursor);
+      await eventually(() => expect(next.trades.some(({ size }) => size === 7_000_000n)).toBe(true));
+      for (const event of followed.trades) next.take({ events: [event], cursor: '', isCaughtUp: true });
+      await expectAll(next);
+      await next.stop();
+    });
+
+    it('reads a span again', async () => {
+      const [trade] = followed.trades.filter(({ market_id }) => market_id === market);
+      const at = trade?.source_ts ?? 0;
+      const found: unknown[] = [];
+      for await (const given of subject.feed().backfill(at, at, new AbortController().signal)) {
+        if ('events' in given) found.push(...given.events);
+      }
+      expect(found).toContainEqual({ ...trade, received_at: expect.any(Number) });
+      expect(found).toContainEqual(expect.objectContaining({ type: 'MARKET', market_id: market }));
+    });
+
+    it('tells that a market halts, opens, closes and pays', async () => {
+      for (const status of ['halted', 'open', 'closed'] as const) await subject.setStatus(market, status);
+      await subject.resolve(market, ['0.25', '0.75']);
+      await eventually(() => {
+        const resolution = followed.ofMarket(market).find(({ type }) => type === 'RESOLUTION');
+        expect(resolution).toMatchObject({ status: 'settled', payouts: [250_000, 750_000] });
+      });
+      const { changed_at = 0 } = subject.open.venue.reads.market(market) ?? {};
+      expect(followed.ofMarket(market).at(-1)?.source_ts).toBe(changed_at * 1_000);
+      await eventually(() => expect(followed.book(market)?.bids).toEqual([]));
+    });
+
+    it('lets nothing in that the venue does not publish: no order, no client order id, no account', async () => {
+      await subject.bid(market, '0.10');
+      await expectBook(100_000, true);
+      const all = JSON.stringify([...followed.events.values(), ...followed.books], (_name, value: unknown) =>
+        typeof value === 'bigint' ? value.toString() : value,
+      );
+      expect(subject.secrets().length).toBeGreaterThan(3);
+      for (const secret of subject.secrets()) expect(all).not.toContain(secret);
+      expect(followed.trades.some((trade) => 'maker' in trade || 'taker' in trade)).toBe(false);
+    });
+
+    it.each([
+      ['hangs', { answers: 'hang' }],
+      ['cuts its answers in the middle', { answers: 'cut' }],
+      ['answers 429 with a page of HTML', { answers: { status: 429, body: '<html>slow down</html>' } }],
+      ['answers 502', { answers: { status: 502, body: 'bad gateway' } }],
+    ] as const)(
+      'a venue that %s is away, not quarantined; afterwards every trade counts once',
+      async (_, how) => {
+        subject.proxy.meddle(how);
+        subject.proxy.cut();
+        await subject.trade(market, 2);
+        await eventually(() => expect(followed.faults.length).toBeGreaterThan(1));
+        const { asOf } = followed;
+        expect(followed.quarantined).toEqual([]);
+        subject.proxy.meddle({});
+        await expectAll(followed, 30_000);
+        await eventually(() => expect(followed.asOf).toBeGreaterThan(asOf));
+      },
+    );
+
+    it('is patient with a venue that is away', async () => {
+      subject.proxy.meddle({ answers: { status: 429, body: '<html>' } });
+      subject.proxy.cut();
+      await eventually(() => expect(followed.faults.length).toBeGreaterThan(2));
+      const before = subject.proxy.requests;
+      await eventually(() => expect(followed.faults.length).toBeGreaterThan(4), 20_000);
+      expect(subject.proxy.requests - before).toBeLessThan(8);
+    });
+
+    it.each([
+      ['garbage', (): string => 'no JSON at all'],
+      ['half a body', (body: string): string => body.slice(0, body.length / 2)],
+      ['prices under other names (kalshi-ai-trading-bot 41, pykalshi 4 and 5)', null],
+    ] as const)(
+      'sets %s aside whole, publishes none of it, and is not up to date meanwhile',
+      async (_, spoil) => {
+        await socketOpen();
+        const spoilt = spoil ?? ((body: string): string => subject.renamed(body));
+        subject.proxy.meddle({ body: spoilt, frame: (frame) => [spoilt(frame)] });
+        const known = followed.trades.length;
+        await subject.trade(market, 11);
+        await eventually(() => expect(followed.quarantined.length).toBeGreaterThan(1));
+        expect(followed.trades).toHaveLength(known);
+        const { asOf } = followed;
+        await subject.trade(market, 12);
+        await eventually(() => expect(followed.quarantined.length).toBeGreaterThan(3));
+        expect(followed.asOf).toBe(asOf);
+        expect(followed.trades).toHaveLength(known);
+        subject.proxy.meddle({});
+        await expectAll();
+      },
+    );
+
+    it('does not believe that all prices are 0 at once', async () => {
+      for (let trade = 0; trade < 10; trade += 1) await subject.trade(market, 1);
+      await expectAll();
+      subject.proxy.meddle({
+        body: (body) => subject.zeroed(body),
+        frame: (frame) => (subject.isNews(frame) ? [] : [frame]),
+      });
+      const late = FollowedFeed.start(subject.feed());
+      await eventually(() =>
+        expect(late.quarantined).toContainEqual(
+          expect.objectContaining({ quarantined: expect.stringContaining('too many prices') }),
+        ),
+      );
+      expect(late.trades).toEqual([]);
+      subject.proxy.meddle({});
+      await expectAll(late);
+      await late.stop();
+    });
+
+    it('counts once what is told twice', async () => {
+      subject.proxy.meddle({ frame: (frame) => [frame, frame] });
+      subject.proxy.cut();
+      await socketOpen();
+      await subject.trade(market, 4);
+      await subject.trade(market, 6);
+      await expectAll();
+      expect(followed.dropped).toBe(0);
+    });
+
+    it('does not go back with a venue that shows what it showed before', async () => {
+      await socketOpen();
+      let first: string | undefined;
+      let later = 0;
+      const again = (body: string, path: string): string => {
+        if (!subject.isTrades(path)) return body;
+        if (first !== undefined && first !== body) later += 1;
+        first ??= body;
+        return first;
+      };
+      const known = followed.trades.length;
+      subject.proxy.meddle({ body: again, frame: (frame) => (subject.isNews(frame) ? [] : [frame]) });
+      await subject.trade(market, 8);
+      await eventually(() => expect(later).toBeGreaterThan(1));
+      expect(followed.trades.length).toBeGreaterThanOrEqual(known);
+      subject.proxy.meddle({});
+      await expectAll();
+    });
+
+    it('notices a socket that is open, answers pings and says nothing (py-clob-client 292, nautilus 4298)', async () => {
+      await socketOpen();
+      const { opened } = subject.proxy;
+      subject.proxy.meddle({ frame: (frame) => (subject.isNews(frame) ? [] : [frame]) });
+      await subject.trade(market, 9);
+      await expectAll();
+      await subject.bid(market, '0.30');
+      await expectBook(300_000, true);
+      await eventually(() => expect(subject.proxy.opened).toBeGreaterThan(opened));
+      subject.proxy.meddle({});
+      await subject.trade(market, 10);
+      await expectAll();
+    });
+
+    it('loses nothing between two connections', async () => {
+      await socketOpen();
+      for (let trade = 0; trade < 12; trade += 1) {
+        await subject.trade(market, 1);
+        if (trade % 3 === 0) subject.proxy.cut();
+      }
+      await expectAll();
+    });
+
+    it('books of a quiet market keep their heartbeat', async () => {
+      const undo = await subject.bid(market, '0.20');
+      await expectBook(200_000, true);
+      const first = followed.book(market);
+      await eventually(() => {
+        const { sequence = 0n, source_ts = 0 } = followed.book(market) ?? {};
+        expect(sequence).toBeGreaterThan(first?.sequence ?? 0n);
+        expect(source_ts).toBeGreaterThan(first?.source_ts ?? 0);
+      });
+      expect(followed.book(market)?.bids).toEqual(first?.bids);
+      expect(followed.dropped).toBe(0);
+      await undo();
+    });
+  });
+}
