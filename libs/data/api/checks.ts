@@ -37,17 +37,24 @@ export interface FreshnessNotes {
   note(request: IncomingMessage): void | Promise<void>;
 }
 
-/** To all but operators their paths do not exist, for any method. */
-export function hidden(callers: DataCallers): Check {
+/** To all but operators their routes do not exist, which no other method may tell. */
+export function method(callers: DataCallers): Check {
   return {
-    name: 'hidden',
+    name: 'method',
     after: ['path'],
-    run({ match, request }) {
-      const endpoints = [...(match?.endpoints.values() ?? [])];
-      const isHidden = endpoints.every(({ spec }) => spec.role === ADMIN) && !callers.isAdmin(request);
-      return isHidden ? { kind: 'not-found' } : undefined;
+    run({ match, endpoint, request }) {
+      const specs = [...(match?.endpoints.values() ?? [])].map(({ spec }) => spec);
+      const isAdmin = specs.some(isOfOperators) && callers.isAdmin(request);
+      const visible = specs.filter((spec) => isAdmin || !isOfOperators(spec));
+      if (endpoint !== undefined) return visible.includes(endpoint.spec) ? undefined : { kind: 'not-found' };
+      const methods = visible.flatMap((spec) => (spec.method === 'GET' ? ['GET', 'HEAD'] : [spec.method]));
+      return methods.length === 0 ? { kind: 'not-found' } : { kind: 'method-not-allowed', methods };
     },
   };
+}
+
+function isOfOperators({ role }: EndpointSpec): boolean {
+  return role === ADMIN;
 }
 
 export function credentials(callers: DataCallers, addressOf: ClientAddress): Check {

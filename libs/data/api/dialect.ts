@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ids, query } from '#libs/edge/checks/parts.js';
 import { size } from '#libs/edge/checks/content.js';
 import { framing } from '#libs/edge/checks/head.js';
-import { method, path, route } from '#libs/edge/checks/route.js';
+import { path, route } from '#libs/edge/checks/route.js';
 import type { BodyRules, RateWindow } from '#libs/edge/dialect/dialect-rules.js';
 import type { Dialect, Headers } from '#libs/edge/dialect/dialect.js';
 import type { Fault, FaultKind } from '#libs/edge/dialect/fault.js';
@@ -13,9 +13,9 @@ import {
   credentials,
   domain,
   freshness,
-  hidden,
   invite,
   limit,
+  method,
   OVER_LIMIT,
   scope,
   type CallCounter,
@@ -77,7 +77,7 @@ const REFUSALS: Readonly<Record<FaultKind, readonly [status: number, detail: str
 export function dataDialect({ callers, addressOf, counter, freshness: notes }: DataDialectPorts): Dialect {
   return {
     checks: [
-      ...[framing, route, path, hidden(callers), method, size],
+      ...[framing, route, path, method(callers), size],
       ...[credentials(callers, addressOf), invite, scope, limit(counter, addressOf)],
       ...[ids, query, body, domain, freshness(notes)],
     ],

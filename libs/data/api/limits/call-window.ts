@@ -4,6 +4,9 @@ export const WINDOW = 60_000;
 const MOST_ENTRIES = 1_000;
 
 interface Counted {
+  /** Of the first of these calls. */
+  readonly from: number;
+  /** When all of them count: the moment of the last. */
   at: number;
   calls: number;
 }
@@ -19,11 +22,11 @@ export class CallWindow {
     let place = this.entries.length;
     while (place > 0 && (this.entries[place - 1]?.at ?? at) > at) place -= 1;
     const before = this.entries[place - 1];
-    const isNear = before !== undefined && at - before.at < (this.isCrowded ? WINDOW / MOST_ENTRIES : 1);
+    const isNear = before !== undefined && at - before.from < (this.isCrowded ? WINDOW / MOST_ENTRIES : 1);
     if (isNear) {
       before.at = at;
       before.calls += calls;
-    } else this.entries.splice(place, 0, { at, calls });
+    } else this.entries.splice(place, 0, { from: at, at, calls });
   }
 
   /** After what has left the window is forgotten. */
@@ -47,6 +50,7 @@ export class CallWindow {
   /** When fewer than `most` are left. */
   admitsAt(most: number, now: number): number {
     let left = this.total;
+    if (left < most) return now;
     for (const { at, calls } of this.entries) {
       left -= calls;
       if (left < most) return at + WINDOW;
