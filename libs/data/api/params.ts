@@ -68,7 +68,7 @@ export function listParam<T>(item: TextKind<T>, { min = 0, max }: ListBounds): D
       type: 'array',
       items: item.describe(),
       maxItems: max,
-      ...(min > 0 ? { minItems: min } : {}),
+      ...(min > 0 ? { minItems: min, required: true } : {}),
     }),
   };
 }

@@ -88,14 +88,22 @@ const ANSWERS: readonly DescribedFaults[] = [
 /** These mean that there is no such operation, so no operation has them. */
 const OF_NO_OPERATION: ReadonlySet<string> = new Set(['NoSuchPath', 'MethodNotAllowed']);
 
-/** The replies of the edge in this dialect. */
+/** Replies that only some checks give, by name. */
+const OF_A_CHECK: Readonly<Record<string, string>> = { UnsupportedMediaType: 'content type' };
+
+/** The replies of the edge in this dialect. A kind that it answers with another status than the first is no part of the answer. */
 export function edgeAnswersOf(dialect: Dialect): readonly EdgeAnswer[] {
-  const isUsed = ({ name }: DescribedFaults): boolean =>
-    name !== 'InternalHeaders' || dialect.internalHeaders.length > 0;
+  const checks = new Set(dialect.checks.map(({ name }) => name));
+  const isUsed = ({ name }: DescribedFaults): boolean => {
+    if (name === 'InternalHeaders') return dialect.internalHeaders.length > 0;
+    const check = OF_A_CHECK[name];
+    return check === undefined || checks.has(check);
+  };
   return ANSWERS.filter(isUsed).map(({ name, kinds, description }) => {
     const written = kinds.map((kind) => writtenIn(dialect, kind));
-    const codes = [...new Set(written.map(({ code }) => code))];
-    return { name, description, status: written[0]?.status ?? 0, codes };
+    const status = written[0]?.status ?? 0;
+    const same = written.filter((each) => each.status === status);
+    return { name, description, status, codes: [...new Set(same.map(({ code }) => code))] };
   });
 }
 

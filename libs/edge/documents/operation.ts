@@ -84,12 +84,12 @@ function parametersOf(
     required: true,
     ...explained(name, spec.ids?.[name]?.describe?.() ?? { type: 'string' }),
   }));
-  const query = Object.entries(spec.query?.describe() ?? {}).map(([name, schema]) => ({
-    name,
-    in: 'query' as const,
-    required: false,
-    ...explained(name, schema),
-  }));
+  const query = Object.entries(spec.query?.describe() ?? {}).map(([name, described]) => {
+    const { required, ...schema } = described;
+    return required === true
+      ? { name, in: 'query' as const, required, ...explained(name, schema) }
+      : { name, in: 'query' as const, required: false, ...explained(name, described) };
+  });
   const tagged = Object.values(spec.answers ?? {}).some(({ headers }) => headers?.etag !== undefined);
   const common = [
     ...(spec.idempotency === 'required' ? ['IdempotencyKey'] : []),

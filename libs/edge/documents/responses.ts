@@ -86,7 +86,7 @@ export class Responses {
     const { operationId } = spec;
     const own = this.about.manners?.headersOf(status, spec);
     const bodies = answer.body === undefined ? [] : [this.components.schemaOf(answer.body)];
-    if (codes.length > 0) bodies.push(this.envelope(status, codes));
+    if (codes.length > 0) bodies.push(...this.refusedBodies(status, codes));
     const schema = bodies.length > 1 ? { oneOf: bodies } : bodies[0];
     const examples = this.about.examplesOf(operationId)?.responses ?? {};
     const example = examples[String(status)];
@@ -127,6 +127,14 @@ export class Responses {
       headers: this.headers(SPECIAL_HEADERS[status]),
       content: { [JSON_TYPE]: withExample(schema, shown ?? '', example) },
     };
+  }
+
+  /** Beside an answer of the endpoint with the same status. */
+  private refusedBodies(status: number, codes: readonly string[]): JsonSchema[] {
+    const { manners } = this.about;
+    if (manners === undefined) return [this.envelope(status, codes)];
+    const content = manners.contentOf(codes)?.[JSON_TYPE];
+    return content === undefined ? [] : [content.schema];
   }
 
   /** The flat envelope of all errors, with the codes that are possible here. */

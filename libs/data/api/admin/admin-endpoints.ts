@@ -1,12 +1,12 @@
 import { type Decoder, MISMATCH, nullable, object } from '#libs/edge/decoding/decode.js';
 import { named } from '#libs/edge/documents/components.js';
 import { anyText, constant, flag, integerFrom, listOf, record, words } from '#libs/edge/documents/shapes.js';
-import type { Shape } from '#libs/edge/documents/shapes.js';
 import { endpoint, type IdKind } from '#libs/edge/endpoint.js';
 import type { IngestState } from '../../store/freshness-table.js';
 import { microsOfTime } from '../../rules/times.js';
 import { bodyBoolean, bodyText } from '../bodies.js';
 import { ADMIN } from '../callers.js';
+import { orNull, timeShape } from '../reply-shapes.js';
 import { providerInPath } from '../providers/provider-endpoints.js';
 
 const LONGEST_REASON = 200;
@@ -31,14 +31,10 @@ const bodyTime: Decoder<number> = {
 };
 
 const count = integerFrom(0);
-const moment: Shape = { describe: () => ({ type: 'string', format: 'date-time' }) };
-const orNull = (shape: Shape): Shape => ({
-  describe: () => ({ anyOf: [shape.describe(), { type: 'null' }] }),
-});
 
 const flagShown = named(
   'Flag',
-  record({ name: anyText, enabled: flag, reason: orNull(anyText), updated_at: orNull(moment) }),
+  record({ name: anyText, enabled: flag, reason: orNull(anyText), updated_at: orNull(timeShape) }),
 );
 
 const providerProgress = named(
@@ -50,9 +46,9 @@ const providerProgress = named(
       paused: 'Its events are journaled alone',
       failed: 'It stands still until the process starts again',
     }),
-    ...{ journal_head: count, applied: count, lag_events: count, newest_source_ts: orNull(moment) },
+    ...{ journal_head: count, applied: count, lag_events: count, newest_source_ts: orNull(timeShape) },
     ...{ gaps: count, conflicts: count, quarantined: count },
-    alarms: listOf(record({ kind: anyText, at: moment, detail: anyText })),
+    alarms: listOf(record({ kind: anyText, at: timeShape, detail: anyText })),
   }),
 );
 

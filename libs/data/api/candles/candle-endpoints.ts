@@ -52,6 +52,10 @@ const read = {
   method: 'GET',
   query: candleQuery,
   summary: 'Candles of one outcome',
+  statuses: {
+    400: ['Unknown provider: <name>', 'end must be after start', 'Unknown outcome: <n>'],
+    503: ['Too many candles are being rebuilt'],
+  },
   answers: {
     200: {
       description: 'Buckets in which something traded, the forming one too.',
@@ -84,6 +88,7 @@ export const getCandleBatch = endpoint({
   body: batchBody,
   maxBodyBytes: LARGEST_BATCH,
   summary: 'Candles of up to 200 outcomes in one reply, which is streamed',
+  statuses: { 400: ['Estimated bars <n> exceed the limit of 400000'] },
   answers: {
     200: {
       description:

@@ -3,6 +3,7 @@ import { endpoint } from '#libs/edge/endpoint.js';
 import { bodyBoolean, bodyId, bodyInteger, bodyList, bodyText } from '../bodies.js';
 import { cursorParam, dataQuery, optional, required, withDefault } from '../params.js';
 import { boolean, id, integer } from '../text-kinds.js';
+import * as shapes from './market-shapes.js';
 import { providerAsSent, providerNumber } from './provider-kinds.js';
 
 const MOST_PAGE = 250;
@@ -11,6 +12,7 @@ const MOST_DETAILS = 500;
 const MOST_PRICES = 300;
 const MOST_CONTRACTS = 100;
 const LONGEST_NAME = 64;
+const UNKNOWN_PROVIDER = 'Unknown provider: <name>';
 
 const ANY_INTEGER = bodyInteger(Number.MIN_SAFE_INTEGER);
 
@@ -28,6 +30,8 @@ export const activeMarkets = endpoint({
     cursor: cursorParam(),
   }),
   summary: 'Open markets of a provider, page by page from one snapshot',
+  answers: { 200: { description: 'A page, by market id.', body: shapes.activePage } },
+  statuses: { 400: [UNKNOWN_PROVIDER, 'Invalid or expired cursor'], 503: ['Snapshot unavailable'] },
 });
 
 export const marketDetails = endpoint({
@@ -37,6 +41,9 @@ export const marketDetails = endpoint({
   access: 'session',
   body: object({ required: { markets: bodyList(PAIR, { min: 1, max: MOST_DETAILS }) } }),
   summary: 'Ids and outcomes of markets',
+  answers: {
+    200: { description: 'In order of the request; unknown ones are absent.', body: shapes.detailsList },
+  },
 });
 
 export const batchPrices = endpoint({
@@ -46,6 +53,13 @@ export const batchPrices = endpoint({
   access: 'session',
   body: object({ required: { markets: bodyList(PAIR, { min: 1, max: MOST_PRICES }) } }),
   summary: 'Reference prices of markets, each in the scale of its provider',
+  answers: {
+    200: {
+      description: 'By the id that was asked for; markets without a price are absent.',
+      body: shapes.pricesByKey,
+    },
+  },
+  statuses: { 400: [UNKNOWN_PROVIDER] },
 });
 
 export const marketMetadata = endpoint({
@@ -55,6 +69,13 @@ export const marketMetadata = endpoint({
   access: 'session',
   query: dataQuery({ ticker: required(id), provider: required(providerAsSent({})) }),
   summary: 'All that is known of one market',
+  answers: { 200: { description: 'What nobody has said is null.', body: shapes.metadata } },
+  statuses: {
+    400: [UNKNOWN_PROVIDER],
+    404: ['Market metadata not found: <ticker>'],
+    429: ['Provider error: rate limited'],
+    502: ['Provider error: <provider>'],
+  },
 });
 
 export const batchMetadata = endpoint({
@@ -72,6 +93,10 @@ export const batchMetadata = endpoint({
     optional: { titles_only: bodyBoolean },
   }),
   summary: 'All that is known of several markets',
+  answers: {
+    200: { description: 'By ticker. Each is there, found or not.', body: shapes.metadataByKey },
+  },
+  statuses: { 400: [UNKNOWN_PROVIDER] },
 });
 
 export const marketOutcomes = endpoint({
@@ -85,6 +110,12 @@ export const marketOutcomes = endpoint({
     include_closed: withDefault<boolean>(boolean, false),
   }),
   summary: 'Outcomes of all markets of the event that a market belongs to',
+  answers: { 200: { description: 'By market id and index.', body: shapes.eventOutcomes } },
+  statuses: {
+    400: [UNKNOWN_PROVIDER],
+    429: ['Provider error: rate limited'],
+    502: ['Provider error: <provider>'],
+  },
 });
 
 export const tickSize = endpoint({
@@ -93,4 +124,5 @@ export const tickSize = endpoint({
   path: '/markets/tick-size',
   access: 'public',
   summary: 'Gone: the companion service has tick sizes',
+  answers: { 410: { description: 'Where they are now.', body: shapes.movedTo } },
 });

@@ -1,8 +1,8 @@
 import { named } from '#libs/edge/documents/components.js';
 import { anyText, constant, flag, integerFrom, listOf, record, words } from '#libs/edge/documents/shapes.js';
-import type { Shape } from '#libs/edge/documents/shapes.js';
 import { endpoint, type IdKind } from '#libs/edge/endpoint.js';
 import { ADMIN } from '../callers.js';
+import { orNull, weakTag } from '../reply-shapes.js';
 
 /** Which there are, the handler knows: an unknown one has an answer of its own. */
 export const providerInPath: IdKind = {
@@ -12,9 +12,6 @@ export const providerInPath: IdKind = {
 };
 
 const count = integerFrom(0);
-const nullable = (shape: Shape): Shape => ({
-  describe: () => ({ anyOf: [shape.describe(), { type: 'null' }] }),
-});
 
 const config = named(
   'ProviderConfig',
@@ -36,13 +33,13 @@ const config = named(
     }),
     token_id_format: words({ opaque: 'Any text', clob_uint256: 'Digits' }),
     metadata_key_type: words({ marketId: 'A market id', conditionId: 'A condition id' }),
-    ...{ numeric_id: nullable(integerFrom(0)), primary_color: nullable(anyText) },
-    ...{ created_at: nullable(anyText), updated_at: nullable(anyText) },
+    ...{ numeric_id: orNull(integerFrom(0)), primary_color: orNull(anyText) },
+    ...{ created_at: orNull(anyText), updated_at: orNull(anyText) },
   }),
 );
 
 const counted = record({ count });
-const CACHE = { 'cache-control': constant('public, max-age=60'), etag: anyText };
+const CACHE = { 'cache-control': constant('public, max-age=60'), etag: weakTag };
 
 export const listProviderConfigs = endpoint({
   operationId: 'listProviderConfigs',

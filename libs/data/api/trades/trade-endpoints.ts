@@ -9,6 +9,7 @@ import {
 } from '#libs/edge/documents/shapes.js';
 import { named } from '#libs/edge/documents/components.js';
 import { endpoint } from '#libs/edge/endpoint.js';
+import { ACCESS_STATUSES } from '../flags/access-statuses.js';
 import { cursorParam, dataQuery, optional, required, withDefault } from '../params.js';
 import { boolean, id, integer, providerName, unixTime } from '../text-kinds.js';
 
@@ -53,6 +54,7 @@ export const getTradeHistory = endpoint({
     trigger_ingest: optional(boolean),
   }),
   summary: 'Trades of the window up to now, newest first',
+  statuses: { 400: ['Unknown provider: <name>', 'Invalid or expired cursor'], ...ACCESS_STATUSES },
   answers: {
     200: {
       description: 'A page of trades, and metrics of the whole window.',
@@ -81,6 +83,7 @@ export const getTradeMetrics = endpoint({
   capability: 'trade:read',
   query: dataQuery({ ...contract, window_seconds }),
   summary: 'What traded in the window up to now',
+  statuses: { 400: ['Unknown provider: <name>'], ...ACCESS_STATUSES },
   answers: {
     200: {
       description: 'Sums of the window.',

@@ -1,16 +1,22 @@
-import type { Shape } from '#libs/edge/documents/shapes.js';
 import { named } from '#libs/edge/documents/components.js';
-import { amount, constant, integerFrom, listOf, oneOf, record } from '#libs/edge/documents/shapes.js';
+import {
+  amount,
+  anyText,
+  constant,
+  integerFrom,
+  listOf,
+  oneOf,
+  record,
+} from '#libs/edge/documents/shapes.js';
 import { endpoint } from '#libs/edge/endpoint.js';
+import { ACCESS_STATUSES } from '../flags/access-statuses.js';
 import { cursorParam, dataQuery, listParam, optional, required, withDefault } from '../params.js';
+import { asItCame, orNull } from '../reply-shapes.js';
 import { id, integer } from '../text-kinds.js';
 
 const LIMIT = withDefault(integer(1, 500), 100);
 const unixSeconds = optional(integer(Number.MIN_SAFE_INTEGER));
 const MOST_MARKETS = 100;
-
-const rawTrade: Shape = { describe: () => ({ type: 'object', description: 'As the venue sent it' }) };
-const nullableText: Shape = { describe: () => ({ type: ['string', 'null'] }) };
 
 const metrics = named(
   'VenueTradeMetrics',
@@ -20,11 +26,6 @@ const metrics = named(
     ...{ coverage_pct: amount, source: constant('external'), indexing: constant(false) },
   }),
 );
-
-const ACCESS_ERRORS = {
-  403: ['API access is disabled for <provider>'],
-  503: ['Unable to verify platform API access'],
-};
 
 export const tradesOfVenueB = endpoint({
   operationId: 'tradesOfVenueB',
@@ -45,10 +46,10 @@ export const tradesOfVenueB = endpoint({
   answers: {
     200: {
       description: 'All of the page; the metrics are of those from `min_ts` to `max_ts` alone.',
-      body: record({ trades: listOf(rawTrade), cursor: nullableText, metrics }),
+      body: record({ trades: listOf(asItCame), cursor: orNull(anyText), metrics }),
     },
   },
-  statuses: { ...ACCESS_ERRORS, 502: ['Provider error: venue_b'] },
+  statuses: { ...ACCESS_STATUSES, 502: ['Provider error: <provider>'] },
 });
 
 export const tradesOfVenueA = endpoint({
@@ -65,13 +66,13 @@ export const tradesOfVenueA = endpoint({
   answers: {
     200: {
       description: 'Those from `after` to `before`; without metrics where no id is known.',
-      body: record({ trades: listOf(rawTrade), metrics: oneOf([metrics, record({})]) }),
+      body: record({ trades: listOf(asItCame), metrics: oneOf([metrics, record({})]) }),
     },
   },
   statuses: {
-    ...ACCESS_ERRORS,
+    ...ACCESS_STATUSES,
     404: ['Resource not found: <ids>'],
     429: ['Provider error: rate limited'],
-    502: ['Provider error: venue_a'],
+    502: ['Provider error: <provider>'],
   },
 });

@@ -77,8 +77,9 @@ function accessOf({ security }: OpenApiOperation): Markup {
   return markup`<span class="access">session${capabilities.map((name) => markup` with <code>${name}</code>`)}</span>`;
 }
 
-function parameterRow({ name, in: where, schema, description }: Parameter): Markup {
-  return fieldRow(name, where, kindOf(schema), description);
+function parameterRow({ name, in: where, required, schema, description }: Parameter): Markup {
+  const place = where === 'query' && required === true ? 'query, required' : where;
+  return fieldRow(name, place, kindOf(schema), description);
 }
 
 /** A request schema is shown where it is used; reply schemas have their own section. */

@@ -18,9 +18,9 @@ export interface DocumentPage {
 /** Schemas that are shown where they are used. */
 const SHOWN_ELSEWHERE = /(?:Message|Request)$/;
 
-/** Both documents on one self-contained page: no script, font, picture or other request. */
-export function documentPage(http: OpenApi, stream: AsyncApi): DocumentPage {
-  const schemas = Object.entries({ ...stream.components.schemas, ...http.components.schemas })
+/** Both documents on one self-contained page: no script, font, picture or other request. Some services have no stream. */
+export function documentPage(http: OpenApi, stream?: AsyncApi): DocumentPage {
+  const schemas = Object.entries({ ...stream?.components.schemas, ...http.components.schemas })
     .filter(([name]) => !SHOWN_ELSEWHERE.test(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const page = markup`<!doctype html>
@@ -34,13 +34,13 @@ export function documentPage(http: OpenApi, stream: AsyncApi): DocumentPage {
 <body>
 <nav aria-label="Contents">
 <h2><a href="#http">HTTP</a></h2>${httpNavigation(http)}
-<h2><a href="#stream">Stream</a></h2>${streamNavigation(stream)}
+${stream === undefined ? undefined : markup`<h2><a href="#stream">Stream</a></h2>${streamNavigation(stream)}`}
 <h2><a href="#schemas">Schemas</a></h2>
 <ul>${schemas.map(([name]) => markup`<li><a href="#schema-${name}">${name}</a></li>`)}</ul>
 </nav>
 <main>
 ${httpPart(http)}
-${streamPart(stream)}
+${stream === undefined ? undefined : streamPart(stream)}
 <section id="schemas" class="part"><h2>Schemas</h2>${schemas.map(schemaSection)}</section>
 </main>
 </body>
