@@ -2,23 +2,19 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MarketDataEvent, MarketEvent } from '#libs/data/rules/events.js';
 import { activeFlag } from '#libs/data/rules/flags.js';
 import type { Provider } from '#libs/data/rules/providers.js';
-import { applied, takeAll } from '#libs/testing/data/ingest-world.js';
 import { marketEvent, tradeEvent } from '#libs/testing/data/streams.js';
-import type { ShardIngest } from '../../ingest/shard-ingest.js';
-import { MarketsWorld, type MarketsReply } from './markets.fixture.js';
+import { MarketsWorld } from './markets.fixture.js';
+import type { RequestHeaders } from '#libs/testing/data/data-callers.js';
+import { eventually } from '#libs/testing/eventually.js';
+import type { Told } from '#libs/testing/data/data-world.js';
 
 const HOUR = 3_600_000_000;
 
 let world: MarketsWorld;
 let now: number;
-const lanes = new Map<Provider, ShardIngest>();
 
-async function put(provider: Provider, ...events: MarketDataEvent[]): Promise<void> {
-  const lane = lanes.get(provider) ?? (await world.ingest.ingestAll(provider, []));
-  lanes.set(provider, lane);
-  await takeAll(lane, [events]);
-  await applied(lane);
-}
+const put = (provider: Provider, ...events: MarketDataEvent[]): Promise<void> =>
+  world.put(provider, ...events);
 
 const plain = (provider: Provider, id: string, over: Partial<MarketEvent> = {}): MarketEvent => ({
   ...{ type: 'MARKET', provider, market_id: id, source_id: id, source_ts: now - 30 * HOUR, received_at: now },
@@ -62,19 +58,19 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world.close();
-  expect(world.faults).toEqual([]);
+  expect(world.data.faults).toEqual([]);
 });
 
 describe('GET /markets/active', () => {
-  const active = (parameters: Record<string, string | number> = {}): Promise<MarketsReply> =>
+  const active = (parameters: Record<string, string | number> = {}): Promise<Told> =>
     world.get('/markets/active', parameters);
-  const idsOf = ({ body }: MarketsReply): string[] =>
+  const idsOf = ({ body }: Told): string[] =>
     (body as { markets: { market_id: string }[] }).markets.map(({ market_id }) => market_id);
-  const cursorOf = ({ body }: MarketsReply): string => String((body as { next_cursor: unknown }).next_cursor);
+  const cursorOf = ({ body }: Told): string => String((body as { next_cursor: unknown }).next_cursor);
 
   it('is 503 before there is a snapshot, and never an empty page', async () => {
     const { status, body, headers } = await active({ provider: 'venue_e' });
-    expect([status, body, headers.get('cache-control')]).toEqual([
+    expect([status, body, headers['cache-control']]).toEqual([
       503,
       { detail: 'Snapshot unavailable' },
       'no-store',
@@ -90,9 +86,9 @@ describe('GET /markets/active', () => {
     await world.snapshot('venue_a');
     const first = await active({ limit: 2 });
     expect(first.status).toBe(200);
-    expect(first.headers.get('cache-control')).toBe('private, max-age=5');
-    expect(first.headers.get('x-shows')).toBe('venue_a');
-    expect(first.headers.get('etag')).toMatch(/^W\//);
+    expect(first.headers['cache-control']).toBe('private, max-age=5');
+    expect(first.headers['x-data-as-of']).toBe(world.asOf('venue_a'));
+    expect(first.headers.etag).toMatch(/^W\//);
     expect(first.body).toMatchObject({
       ...{
         provider: 'venue_a',
@@ -200,8 +196,7 @@ describe('GET /markets/active', () => {
 });
 
 describe('POST /markets/details', () => {
-  const details = (...markets: object[]): Promise<MarketsReply> =>
-    world.post('/markets/details', { markets });
+  const details = (...markets: object[]): Promise<Told> => world.post('/markets/details', { markets });
 
   it('has rows in order of the request, by any id, a market once, nothing for the unknown', async () => {
     await put('venue_b', plain('venue_b', 'a1', { event_id: 'eb', category: 'science' }));
@@ -217,8 +212,8 @@ describe('POST /markets/details', () => {
         { market_id: 'a1', provider_id: -7 },
       ],
     );
-    expect(reply.headers.get('cache-control')).toBe('private, max-age=60');
-    expect(reply.headers.get('x-shows')).toBe('venue_a,venue_b');
+    expect(reply.headers['cache-control']).toBe('private, max-age=60');
+    expect(reply.headers['x-data-as-of']).toBe(world.asOf('venue_a', 'venue_b'));
     const ofA = (id: string): object => ({
       ...{
         market_id: id,
@@ -277,7 +272,7 @@ describe('POST /markets/details', () => {
 });
 
 describe('POST /markets/batch-prices', () => {
-  const prices = (...markets: (readonly [string, number])[]): Promise<MarketsReply> =>
+  const prices = (...markets: (readonly [string, number])[]): Promise<Told> =>
     world.post('/markets/batch-prices', {
       markets: markets.map(([market_id, provider_id]) => ({ market_id, provider_id })),
     });
@@ -333,8 +328,8 @@ describe('POST /markets/batch-prices', () => {
       'p-paid': { price: 0, volume: '$950', liquidity: null },
       'e-last': { price: 0.125, volume: '$4.4M', liquidity: null },
     });
-    expect(headers.get('cache-control')).toBe('no-store');
-    expect(headers.get('x-shows')).toBe('venue_b,venue_e');
+    expect(headers['cache-control']).toBe('no-store');
+    expect(headers['x-data-as-of']).toBe(world.asOf('venue_b', 'venue_e'));
   });
 
   it('by token are those of its outcome, by market or condition those of the first', async () => {
@@ -382,11 +377,61 @@ describe('POST /markets/batch-prices', () => {
 });
 
 describe('GET /markets/tick-size', () => {
-  it('is gone, whatever is asked, and says where to', async () => {
-    const { status, body } = await world.get('/markets/tick-size', { provider: 'nobody' });
-    expect([status, body]).toEqual([
-      410,
-      { detail: expect.any(String), moved_to: 'http://companion.example:81/v1/markets/tick-size' },
-    ]);
+  it('is gone, whatever is asked and whoever asks, and says where to', async () => {
+    for (const target of ['/markets/tick-size', '/markets/tick-size?provider=nobody']) {
+      const { status, body, headers } = await world.data.ask(target);
+      expect([status, body, headers['x-ratelimit-limit']]).toEqual([
+        410,
+        { detail: expect.any(String), moved_to: `${world.data.url('companion')}/v1/markets/tick-size` },
+        undefined,
+      ]);
+    }
+  });
+});
+
+describe('who may ask', () => {
+  let unmoved: MarketsWorld;
+  let key: RequestHeaders;
+  beforeAll(async () => {
+    unmoved = await MarketsWorld.open();
+    const { callers } = unmoved.data;
+    const user = await callers.user();
+    const session = await callers.session(user);
+    key = await callers.key([], { user });
+    await eventually(async () => {
+      expect(
+        (await unmoved.data.ask('/markets/outcomes?provider_id=1&market_id=x', { headers: session })).status,
+      ).toBe(200);
+    });
+    await unmoved.put('venue_a', marketEvent('venue_a', 'a1'));
+    await unmoved.snapshot('venue_a');
+  });
+  afterAll(() => unmoved.close());
+
+  const asked = [
+    '/markets/active',
+    '/markets/metadata?provider=venue_a&ticker=a1',
+    '/markets/outcomes?provider_id=2&market_id=a1',
+  ];
+
+  it('everybody with a credential, a key without any scope too, and nobody else', async () => {
+    for (const target of asked) {
+      expect((await unmoved.data.ask(target, { headers: key })).status).toBe(200);
+      expect((await unmoved.data.ask(target)).status).toBe(401);
+    }
+    for (const path of ['/markets/details', '/markets/batch-prices', '/markets/metadata/batch']) {
+      expect((await unmoved.data.ask(path, { method: 'POST', body: {} })).status).toBe(401);
+      expect((await unmoved.data.ask(path, { method: 'POST', body: {}, headers: key })).status).toBe(422);
+      expect((await unmoved.data.ask(path, { headers: key })).status).toBe(405);
+    }
+  });
+
+  it('a reply that is known already is told by its tag alone', async () => {
+    const [target = ''] = asked;
+    const first = await unmoved.data.ask(target, { headers: key });
+    const again = await unmoved.data.ask(target, {
+      headers: { ...key, 'if-none-match': String(first.headers.etag) },
+    });
+    expect([again.status, again.text]).toEqual([304, '']);
   });
 });

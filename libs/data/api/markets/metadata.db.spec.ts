@@ -3,24 +3,18 @@ import type { MarketDataEvent, MarketEvent } from '#libs/data/rules/events.js';
 import { hiddenFlag } from '#libs/data/rules/flags.js';
 import type { Provider } from '#libs/data/rules/providers.js';
 import { isoTime } from '#libs/data/rules/times.js';
-import { applied, takeAll } from '#libs/testing/data/ingest-world.js';
 import { answers, MISBEHAVIOURS, type VenueManner } from '#libs/testing/data/played-venue.js';
 import { marketEvent, tradeEvent } from '#libs/testing/data/streams.js';
-import type { ShardIngest } from '../../ingest/shard-ingest.js';
-import { MarketsWorld, type MarketsReply } from './markets.fixture.js';
+import { MarketsWorld } from './markets.fixture.js';
+import type { Told } from '#libs/testing/data/data-world.js';
 
 const HOUR = 3_600_000_000;
 
 let world: MarketsWorld;
 let now: number;
-const lanes = new Map<Provider, ShardIngest>();
 
-async function put(provider: Provider, ...events: MarketDataEvent[]): Promise<void> {
-  const lane = lanes.get(provider) ?? (await world.ingest.ingestAll(provider, []));
-  lanes.set(provider, lane);
-  await takeAll(lane, [events]);
-  await applied(lane);
-}
+const put = (provider: Provider, ...events: MarketDataEvent[]): Promise<void> =>
+  world.put(provider, ...events);
 
 const RULES = { primary: 'It does.', secondary: null, source: null };
 const market = (provider: Provider, id: string, over: Partial<MarketEvent> = {}): MarketEvent => ({
@@ -82,11 +76,11 @@ beforeEach(() => {
 });
 afterAll(async () => {
   await world.close();
-  expect(world.faults).toEqual([]);
+  expect(world.data.faults).toEqual([]);
 });
 
 describe('GET /markets/metadata', () => {
-  const metadata = (provider: string, ticker: string): Promise<MarketsReply> =>
+  const metadata = (provider: string, ticker: string): Promise<Told> =>
     world.get('/markets/metadata', { provider, ticker });
   const told = async (provider: string, ticker: string): Promise<unknown[]> => {
     const { status, body } = await metadata(provider, ticker);
@@ -98,8 +92,8 @@ describe('GET /markets/metadata', () => {
     for (const ticker of ['known', 'c', 'known-no', 'TICK']) {
       const { status, body, headers } = await metadata(' Venue_A', ticker);
       expect(status).toBe(200);
-      expect(headers.get('cache-control')).toBe('private, max-age=60');
-      expect(headers.get('x-shows')).toBe('venue_a');
+      expect(headers['cache-control']).toBe('private, max-age=60');
+      expect(headers['x-data-as-of']).toBe(world.asOf('venue_a'));
       expect(body).toEqual({
         ...{ ticker, provider: 'venue_a', name: 'Will known?', description: null, resolution_rules: RULES },
         contract: {
@@ -123,7 +117,7 @@ describe('GET /markets/metadata', () => {
   it('is read live, by the ticker, where it is not indexed', async () => {
     const { status, body, headers } = await metadata('venue_c', 'a/b c');
     expect([status, body]).toEqual([200, { ticker: 'a/b c', provider: 'venue_c', ...ROW_OF_LIVE }]);
-    expect(headers.get('x-shows')).toBeNull();
+    expect(headers['x-data-as-of']).toBeUndefined();
     expect(world.venue.asked.at(-1)).toBe('/markets/a%2Fb%20c');
   });
 
@@ -153,7 +147,7 @@ describe('GET /markets/metadata', () => {
       ...{ ticker: 'blank-yes', name: 'Will blank?', resolution_rules: ROW_OF_LIVE.resolution_rules },
       ...{ contract: { max_price: null }, condition_id: 'c-blank', external_url: null },
     });
-    expect(headers.get('x-shows')).toBe('venue_b');
+    expect(headers['x-data-as-of']).toBe(world.asOf('venue_b'));
     expect(world.venue.asked.at(-1)).toBe('/markets/blank');
   });
 
@@ -205,10 +199,7 @@ describe('GET /markets/metadata', () => {
 });
 
 describe('POST /markets/metadata/batch', () => {
-  const batch = (
-    contracts: readonly (readonly [string, string])[],
-    more: object = {},
-  ): Promise<MarketsReply> =>
+  const batch = (contracts: readonly (readonly [string, string])[], more: object = {}): Promise<Told> =>
     world.post('/markets/metadata/batch', {
       contracts: contracts.map(([ticker, provider]) => ({ ticker, provider })),
       ...more,
@@ -228,8 +219,8 @@ describe('POST /markets/metadata/batch', () => {
       ] as const),
     ]);
     expect(status).toBe(200);
-    expect(headers.get('cache-control')).toBe('private, max-age=60');
-    expect(headers.get('x-shows')).toBe('venue_a');
+    expect(headers['cache-control']).toBe('private, max-age=60');
+    expect(headers['x-data-as-of']).toBe(world.asOf('venue_a'));
     expect(body).toEqual({
       TICK: expect.objectContaining({
         found: true,
@@ -323,11 +314,8 @@ describe('POST /markets/metadata/batch', () => {
 });
 
 describe('GET /markets/outcomes', () => {
-  const outcomes = (
-    market_id: string,
-    provider_id: number | string,
-    more: object = {},
-  ): Promise<MarketsReply> => world.get('/markets/outcomes', { market_id, provider_id, ...more });
+  const outcomes = (market_id: string, provider_id: number | string, more: object = {}): Promise<Told> =>
+    world.get('/markets/outcomes', { market_id, provider_id, ...more });
 
   beforeAll(async () => {
     const ofEvent = { event_id: 'race', event_name: 'The race' };
@@ -355,7 +343,7 @@ describe('GET /markets/outcomes', () => {
   it('are those of all open markets of the event, by market id and index', async () => {
     const { status, body, headers } = await outcomes('r2', 1);
     expect(status).toBe(200);
-    expect(headers.get('cache-control')).toBe('private, max-age=60');
+    expect(headers['cache-control']).toBe('private, max-age=60');
     const row = { condition_id: 'c-r1', token_id: null, liquidity: null, status: 'open', expires_at: null };
     const second = {
       ...row,
@@ -378,7 +366,7 @@ describe('GET /markets/outcomes', () => {
   });
 
   it('have closed markets where they are asked for, and nothing where a market alone is closed', async () => {
-    const idsOf = ({ body }: MarketsReply): string[] =>
+    const idsOf = ({ body }: Told): string[] =>
       (body as { outcomes: { market_id: string }[] }).outcomes.map(({ market_id }) => market_id);
     expect(idsOf(await outcomes('r3', 1, { include_closed: '1' }))).toEqual([
       'r1',
@@ -420,7 +408,7 @@ describe('GET /markets/outcomes', () => {
         },
       ],
     });
-    expect(headers.get('x-shows')).toBeNull();
+    expect(headers['x-data-as-of']).toBeUndefined();
   });
 
   it('are empty where nothing resolves, and 502 where A cannot be read', async () => {
