@@ -60,12 +60,12 @@ interface CandlesBody {
 async function candles(over: Asked = {}): Promise<CandlesBody> {
   const reply = await listener.get('/candles', { ...ASKED, ...over });
   expect(reply.status).toBe(200);
-  return (await reply.json()) as CandlesBody;
+  return reply.body as CandlesBody;
 }
 
 async function refused(over: Asked): Promise<readonly [number, unknown]> {
   const reply = await listener.get('/candles', { ...ASKED, ...over });
-  return [reply.status, await reply.json()];
+  return [reply.status, reply.body];
 }
 
 describe('a reply with candles', () => {
@@ -137,7 +137,7 @@ describe('a reply with candles', () => {
     await tell(of('closed', NOON - MINUTE), of('forming', NOON));
     const cacheOf = async (end: number): Promise<unknown> => {
       const reply = await listener.get('/candles', { ...ASKED, end: isoTime(end) });
-      const { candles: all } = (await reply.json()) as CandlesBody;
+      const { candles: all } = reply.body as CandlesBody;
       return [reply.headers.get('cache-control'), reply.headers.has('etag'), all.length];
     };
     expect(await cacheOf(NOON)).toEqual(['private, max-age=60', true, 1]);
@@ -169,12 +169,12 @@ describe('a reply with candles', () => {
     };
     const reply = await listener.get('/candles', old);
     expect(reply.headers.get('x-data-coverage')).toBe(`partial; from=${isoTime(NOON)}; gaps=0`);
-    expect(await reply.json()).toEqual({ candles: [], history_from: isoTime(NOON) });
+    expect(reply.body).toEqual({ candles: [], history_from: isoTime(NOON) });
   });
 
   it('is the same on the companion listener', async () => {
     await tell(of('t', NOON - MINUTE));
-    expect(await (await listener.get('/v1/candles', ASKED)).json()).toEqual(await candles());
+    expect((await listener.get('/v1/candles', ASKED)).body).toEqual(await candles());
   });
 });
 
@@ -213,7 +213,7 @@ describe('a batch', () => {
   const item = (over: object = {}): object => ({ ...ASKED, ...over });
   async function batch(body: object | string): Promise<readonly [number, unknown]> {
     const reply = await listener.post('/candles/batch', body);
-    return [reply.status, await reply.json()];
+    return [reply.status, reply.body];
   }
   const listOf = (body: unknown): readonly Readonly<Record<string, unknown>>[] =>
     (body as { readonly results: readonly Readonly<Record<string, unknown>>[] }).results;

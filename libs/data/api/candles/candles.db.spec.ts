@@ -3,6 +3,7 @@ import type { JournaledMarketData } from '../../rules/event-codec.js';
 import { PROVIDER_FACTS, type Provider } from '../../rules/providers.js';
 import { isoTime } from '../../rules/times.js';
 import { applied, IngestWorld, takeAll } from '#libs/testing/data/ingest-world.js';
+import type { ReadReply } from '#libs/testing/data/data-routes.js';
 import { SeriesListener } from '#libs/testing/data/series-listener.js';
 import { type SlowAsk, slowBars } from '#libs/testing/data/slow-bars.js';
 import { delivered, randomOf, randomStream, START } from '#libs/testing/data/streams.js';
@@ -62,15 +63,15 @@ function shownAs(
   }));
 }
 
-async function candlesIn(reply: Response): Promise<readonly object[]> {
+function candlesIn(reply: ReadReply): readonly object[] {
   expect(reply.status).toBe(200);
-  const { candles } = (await reply.json()) as { readonly candles: readonly object[] };
+  const { candles } = reply.body as { readonly candles: readonly object[] };
   return candles;
 }
 
-async function resultsIn(reply: Response): Promise<readonly object[]> {
+function resultsIn(reply: ReadReply): readonly object[] {
   expect(reply.status).toBe(200);
-  const { results } = (await reply.json()) as { readonly results: readonly BatchResult[] };
+  const { results } = reply.body as { readonly results: readonly BatchResult[] };
   return results.map(({ index, candles }) => ({ index, candles }));
 }
 
@@ -121,13 +122,13 @@ describe('candles over HTTP equal those of a slow program', () => {
           rebuild: random(3) === 0,
         });
         const expected = isListed(ask.market) ? shownAs(provider, contract, ask, told) : [];
-        expect(await candlesIn(reply)).toEqual(expected);
+        expect(candlesIn(reply)).toEqual(expected);
       }
       const asks = Array.from({ length: 20 }, () => anyAsk(random));
       const names = asks.map((ask) => namedContract(ask, random));
       const requests = asks.map((ask, index) => asParameters(provider, names[index] ?? '', ask));
       const reply = await listener.post('/candles/batch', { requests });
-      expect(await resultsIn(reply)).toEqual(
+      expect(resultsIn(reply)).toEqual(
         asks.map((ask, index) => ({
           index,
           candles: isListed(ask.market) ? shownAs(provider, names[index] ?? '', ask, told) : [],
