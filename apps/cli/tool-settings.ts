@@ -12,6 +12,7 @@ export const toolSettings: Readonly<Record<string, ConfigDefinition>> = {
   accounts: databasePlaceSettings,
   backup: databasePlaceSettings,
   'backup restore': restoreSettings,
+  data: databasePlaceSettings,
   healthy: { INTERNAL_HOST: processSettings.INTERNAL_HOST, INTERNAL_PORT: processSettings.INTERNAL_PORT },
   journal: { ...databasePlaceSettings, ...kafkaSettings, ...idKeySettings },
   ledger: databasePlaceSettings,

@@ -45,6 +45,11 @@ export const ingestConfig = defineConfig({
   VENUE_C_FEED_URL: feedUrl('c'),
   VENUE_D_FEED_URL: feedUrl('d'),
   VENUE_E_FEED_URL: feedUrl('e'),
+  VENUE_B_ACCOUNTS_URL: {
+    schema: httpUrl().optional(),
+    describe:
+      'Where a practice venue b opens accounts; unset, its socket stays closed and its lists are read more often',
+  },
   LIVE_READS_PORT: {
     schema: integer(0, 65_535),
     describe: 'Port on loopback of the live reads of what is fed here; 0 takes any free one',

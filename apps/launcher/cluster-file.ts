@@ -35,6 +35,10 @@ const RETRY_MS = 1_000;
 export interface ClusterHead {
   /** Absent where no orders are executed. */
   readonly execution_url?: string;
+  /** Absent where there is no market data; the stream's with its path. */
+  readonly data_url?: string;
+  readonly md_url?: string;
+  readonly stream_url?: string;
   readonly gateway_url: string;
   readonly database_url: string;
   readonly journal_table: string;
@@ -45,6 +49,7 @@ export interface ClusterHead {
 export class ClusterFileWriter {
   private ready = false;
   private practice: PracticeFacts | undefined;
+  private accounts: ReadonlyMap<string, string> = new Map();
   private readonly processes = new Map<string, ClusterFileEntry>();
   private readonly file: string;
   private cancelRetry: Cancel = () => undefined;
@@ -52,7 +57,7 @@ export class ClusterFileWriter {
   constructor(
     dataFolder: string,
     private readonly head: ClusterHead,
-    private readonly seed: SeedResult,
+    private readonly seed: SeedResult & { readonly adminSecret?: string },
     private readonly clock: Clock,
   ) {
     this.file = clusterFilePath(dataFolder);
@@ -73,13 +78,27 @@ export class ClusterFileWriter {
     this.write();
   }
 
+  /** Accounts at venue b by user, known once the practice venues answer. */
+  describeAccounts(accounts: ReadonlyMap<string, string>): void {
+    this.accounts = accounts;
+  }
+
+  private demo(): object {
+    const { password, users, adminSecret } = this.seed;
+    return {
+      password,
+      ...(adminSecret === undefined ? {} : { admin_secret: adminSecret }),
+      users: users.map((user) => shownUser(user, this.accounts.get(user.account_id))),
+    };
+  }
+
   private write(): void {
     const content = {
       ready: this.ready,
       ...this.head,
       ...(this.practice === undefined ? {} : { practice: this.practice }),
       processes: [...this.processes.values()],
-      demo: { password: this.seed.password, users: this.seed.users.map((user) => withoutTrading(user)) },
+      demo: this.demo(),
       contracts: this.seed.contracts,
     };
     const partial = partialOf(this.file);
@@ -96,9 +115,12 @@ export class ClusterFileWriter {
 }
 
 /** How a trader begins is the launcher's own business. */
-function withoutTrading(user: DemoUser): DemoUser {
-  const { email, account_id, roles, api_keys } = user;
-  return { email, account_id, roles, ...(api_keys === undefined ? {} : { api_keys }) };
+function shownUser(
+  { email, account_id, roles, invited, api_keys }: DemoUser,
+  accountAtB: string | undefined,
+): object {
+  const triples = api_keys === undefined ? {} : { api_keys };
+  return { email, account_id, roles, invited, venue_b_user_id: accountAtB ?? null, ...triples };
 }
 
 function partialOf(file: string): string {

@@ -14,13 +14,14 @@ import type { ClusterMarker } from '#libs/platform/supervision/marker.js';
 import { refuseSecretsWithoutDatabase, checkedSecrets } from './secrets-check.js';
 import { Children, internalUrl, type PlacedProcess } from './children.js';
 import { ClusterFileWriter, clusterProcess, type ClusterHead } from './cluster-file.js';
-import { publicPortsOf, type LauncherConfig } from './config.js';
+import { fixedPortsOf, publicPortsOf, type LauncherConfig } from './config.js';
+import type { ServiceName } from '#libs/platform/processes/catalogue.js';
 import { sharedLogin, type DatabaseLogins, type PrepareLogins } from './database-logins.js';
 import { DatabaseLock } from './database-lock.js';
 import { embedDatabase, useDatabase, type LauncherDatabase } from './database.js';
-import { pickInternalPorts, pickTrading } from './places.js';
-import type { PlanProcesses, TradingPlaces } from './processes.js';
-import { openTrading } from './trading.js';
+import { pickData, pickInternalPorts, pickTrading } from './places.js';
+import { type DataPlaces, type PlanProcesses, publicUrl, type TradingPlaces } from './processes.js';
+import { accountsAtVenueB, openTrading } from './trading.js';
 import { allReady } from './readiness.js';
 import type { ClusterSecrets } from './secrets.js';
 import type { Seed, SeedResult } from './seed-result.js';
@@ -57,7 +58,19 @@ export interface StartedCluster {
   readonly databaseUrl: string;
   readonly seed: SeedResult;
   readonly executionUrl?: string;
+  readonly data?: DataAddresses;
 }
+
+interface DataAddresses {
+  readonly data_url: string;
+  readonly md_url: string;
+  readonly stream_url: string;
+}
+
+/** Of the stream of market data. */
+const STREAM_PATH = '/stream';
+/** Services whose callers have API keys. */
+const KNOW_KEYS: readonly ServiceName[] = ['execution', 'data'];
 
 /** Starts the parts in their order and stops them in the reverse one, however far the start had come. */
 export class LaunchedCluster {
@@ -68,6 +81,7 @@ export class LaunchedCluster {
   private children: Children | undefined;
   private file: ClusterFileWriter | undefined;
   private trading: TradingPlaces | undefined;
+  private data: DataPlaces | undefined;
   private settled: Promise<void> = Promise.resolve();
   private readonly stopping = new AbortController();
   private readonly displacement = Promise.withResolvers<never>();
@@ -143,7 +157,9 @@ export class LaunchedCluster {
     const seed = await this.parts.seed({
       databaseUrl: database.url,
       loadAccounts: config.LOAD_ACCOUNTS,
-      ...(config.SERVICES.includes('execution') ? { apiKeySecret: secrets.api_key_secret } : {}),
+      ...(KNOW_KEYS.some((name) => config.SERVICES.includes(name))
+        ? { apiKeySecret: secrets.api_key_secret }
+        : {}),
     });
     terminal.step('demo accounts and contracts in place');
     signal.throwIfAborted();
@@ -155,8 +171,10 @@ export class LaunchedCluster {
       );
     const gatewayUrls = urlsOf('gateway');
     const [executionUrl] = urlsOf('execution');
-    const head = this.head(database.url, gatewayUrls, executionUrl);
-    this.file = new ClusterFileWriter(dataFolder, head, seed, clock);
+    const data = this.dataAddresses();
+    const head = this.head(database.url, gatewayUrls, { executionUrl, data });
+    const shown = data === undefined ? seed : { ...seed, adminSecret: this.adminSecret(secrets) };
+    this.file = new ClusterFileWriter(dataFolder, head, shown, clock);
     await this.publishDatabase(this.file, database);
     this.children = this.makeChildren(this.file, places);
     await this.children.start();
@@ -172,7 +190,21 @@ export class LaunchedCluster {
       databaseUrl: database.url,
       seed,
       ...(executionUrl === undefined ? {} : { executionUrl }),
+      ...(data === undefined ? {} : { data }),
     };
+  }
+
+  /** One of those that operators are known by. */
+  private adminSecret({ admin_secret: own }: ClusterSecrets): string {
+    return this.place.env.ADMIN_SECRETS?.split(',')[0]?.trim() ?? own;
+  }
+
+  private dataAddresses(): DataAddresses | undefined {
+    if (this.data === undefined) return undefined;
+    const { dataPort, mdPort, streamPort } = this.data;
+    const at = (port: number): string => publicUrl(this.place.config.LISTEN_HOST, port);
+    const stream_url = `${at(streamPort).replace(/^http/, 'ws')}${STREAM_PATH}`;
+    return { data_url: at(dataPort), md_url: at(mdPort), stream_url };
   }
 
   /** The demo traders get accounts at the practice venues, where those are started. */
@@ -187,6 +219,7 @@ export class LaunchedCluster {
     const { clock, terminal } = this.place;
     const link = { executorUrl: internalUrl(executor), serviceToken, clock };
     this.file?.describePractice(await openTrading(trading, users, pool, link));
+    this.file?.describeAccounts(await accountsAtVenueB(pool));
     terminal.step('demo traders have accounts at the practice venues');
   }
 
@@ -209,11 +242,14 @@ export class LaunchedCluster {
   /** Every process keeps its port for the life of the cluster: the others know it by that. */
   private async placeProcesses(databases: DatabaseLogins, secrets: ClusterSecrets): Promise<PlacedProcess[]> {
     const { config, dataFolder } = this.place;
-    const publicPorts = publicPortsOf(config);
-    const taken = Object.values(publicPorts).flat();
+    const fixed = publicPortsOf(config);
+    const { SERVICES: services } = config;
+    const data = services.includes('data') ? await pickData(this.place) : undefined;
+    this.data = data;
+    const publicPorts = data === undefined ? fixed : { ...fixed, data: [data.dataPort] };
+    const taken = [...fixedPortsOf(config), ...portsOfData(data)];
     const linked = await pickInternalPorts(config, taken);
     const spoken = [...taken, ...Object.values(linked).flat()];
-    const { SERVICES: services } = config;
     const trading = services.includes('execution') ? await pickTrading(dataFolder, spoken) : undefined;
     this.trading = trading;
     const plans = this.parts.plan({
@@ -231,6 +267,7 @@ export class LaunchedCluster {
         ]),
       ),
       ...(trading === undefined ? {} : { trading }),
+      ...(data === undefined ? {} : { data }),
     });
     const otherPorts = await pickPorts(plans.length, spoken);
     return plans.map((plan) => {
@@ -243,11 +280,12 @@ export class LaunchedCluster {
   private head(
     databaseUrl: string,
     gatewayUrls: readonly string[],
-    executionUrl: string | undefined,
+    others: { readonly executionUrl: string | undefined; readonly data: DataAddresses | undefined },
   ): ClusterHead {
     return {
       gateway_url: gatewayUrls[0] ?? '',
-      ...(executionUrl === undefined ? {} : { execution_url: executionUrl }),
+      ...(others.executionUrl === undefined ? {} : { execution_url: others.executionUrl }),
+      ...others.data,
       database_url: databaseUrl,
       journal_table: this.parts.journalTable,
       limits_factor: this.place.config.LIMITS_FACTOR,
@@ -294,4 +332,10 @@ export class LaunchedCluster {
       });
     });
   }
+}
+
+function portsOfData(data: DataPlaces | undefined): number[] {
+  if (data === undefined) return [];
+  const { dataPort, mdPort, streamPort, liveReadsPort } = data;
+  return [dataPort, mdPort, streamPort, liveReadsPort];
 }

@@ -79,6 +79,18 @@ export const settings = defineConfig({
     schema: port().optional(),
     describe: 'Port of order execution; ten above PORT unless it is set',
   },
+  DATA_PORT: {
+    schema: port().optional(),
+    describe: 'Port of market data; the first free one from twenty above PORT on unless it is set',
+  },
+  MD_PORT: {
+    schema: port().optional(),
+    describe: 'Port of the companion of market data; the next free one unless it is set',
+  },
+  STREAM_PORT: {
+    schema: port().optional(),
+    describe: 'Port of the stream of market data; the next free one unless it is set',
+  },
   SERVICES: {
     schema: serviceList(),
     describe: 'Which services are started, comma separated; logins and the vault come with each of them',
@@ -121,7 +133,12 @@ const rules: readonly SettingsRule<typeof settings>[] = [
 ];
 
 function portsSuffice(config: LauncherConfig): string | undefined {
-  const ports = Object.values(publicPortsOf(config)).flat();
+  const ports = fixedPortsOf(config);
+  const given = givenDataPorts(config);
+  if (new Set(given).size < given.length) return 'DATA_PORT, MD_PORT and STREAM_PORT must be different ports';
+  const others = Object.values(publicPortsOf(config)).flat();
+  const twice = given.find((each) => others.includes(each));
+  if (twice !== undefined) return `port ${twice} is given to market data, and another process would take it`;
   const { GATEWAYS, PORT, EXECUTION_PORT } = config;
   if (Math.max(...ports) > LAST_PORT) {
     return `GATEWAYS=${GATEWAYS} is wrong: there are not that many ports above ${PORT}`;
@@ -136,14 +153,27 @@ export function loadLauncherConfig(env: Environment): LauncherConfig {
 }
 
 type PortSettings = Pick<LauncherConfig, 'PORT' | 'GATEWAYS' | 'EXECUTION_PORT' | 'SERVICES'>;
+export type DataPortSettings = Pick<LauncherConfig, 'DATA_PORT' | 'MD_PORT' | 'STREAM_PORT' | 'SERVICES'>;
 
-/** By kind, one for each of its processes. PORT moves all kinds alike. */
+/** Ports of market data that are set. The others are the first free ones, which are found out at the start. */
+export function givenDataPorts({ SERVICES, DATA_PORT, MD_PORT, STREAM_PORT }: DataPortSettings): number[] {
+  if (!SERVICES.includes('data')) return [];
+  return [DATA_PORT, MD_PORT, STREAM_PORT].filter((given) => given !== undefined);
+}
+
+/** All that are known before anything is started. */
+export function fixedPortsOf(config: PortSettings & DataPortSettings): number[] {
+  return [...Object.values(publicPortsOf(config)).flat(), ...givenDataPorts(config)];
+}
+
+/** By kind, one for each of its processes, market data aside. PORT moves all kinds alike. */
 export function publicPortsOf(
   { PORT, GATEWAYS, EXECUTION_PORT, SERVICES }: PortSettings,
   kinds: readonly ProcessKind[] = PROCESSES,
 ): Readonly<Record<string, readonly number[]>> {
   const ports = kinds.flatMap(({ name, publicPort, replicas, services }): [string, number[]][] => {
-    if (publicPort === undefined || !services.some((service) => SERVICES.includes(service))) return [];
+    const isStarted = services.some((service) => SERVICES.includes(service));
+    if (publicPort === undefined || name === 'data' || !isStarted) return [];
     const moved = PORT + publicPort.base - FIRST_PORT;
     const first = name === 'execution' ? (EXECUTION_PORT ?? moved) : moved;
     const length = name === 'gateway' ? GATEWAYS : replicas.local;

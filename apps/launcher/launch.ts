@@ -14,7 +14,7 @@ import {
 import { endLeftovers, startOrphanReaper } from '#libs/platform/supervision/orphan-reaper.js';
 import { type ClusterParts, type ClusterPlace, LaunchedCluster } from './cluster.js';
 import { clusterFilePath, forgetCluster } from './cluster-file.js';
-import { type LauncherConfig, publicPortsOf } from './config.js';
+import { fixedPortsOf, type LauncherConfig } from './config.js';
 import { type DataFolder, openDataFolder } from './data-folder.js';
 import { readSettings } from './settings-check.js';
 import { readJournalFiles } from './journals.js';
@@ -66,7 +66,7 @@ async function prepare(
 /** The address is a setting, and a port that is taken may be free tomorrow: the exit code tells them apart. */
 async function refuseUnlessFree(config: LauncherConfig): Promise<void> {
   const { LISTEN_HOST: host } = config;
-  for (const port of Object.values(publicPortsOf(config)).flat()) {
+  for (const port of fixedPortsOf(config)) {
     const error = await whyNotListen(port, host);
     if (error === undefined) continue;
     if (isCodedError(error) && NO_ADDRESS_OF_OURS.has(error.code)) {

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PROCESSES } from '#libs/platform/processes/catalogue.js';
-import { pickPorts } from '#libs/platform/supervision/ports.js';
-import type { LauncherConfig } from './config.js';
-import type { TradingPlaces } from './processes.js';
+import { StartFault } from '#libs/platform/process/start-fault.js';
+import type { Environment } from '#libs/platform/settings/config.js';
+import { firstFreePort, pickPorts } from '#libs/platform/supervision/ports.js';
+import { fixedPortsOf, type LauncherConfig } from './config.js';
+import type { DataPlaces, TradingPlaces } from './processes.js';
 
 /** The longest path that a Unix socket may have on all systems. */
 const MOST_SOCKET_PATH = 100;
@@ -34,6 +36,40 @@ export async function pickTrading(dataFolder: string, avoid: readonly number[]):
   const [adminPort = 0, venueBPort = 0, venueEPort = 0] = await pickPorts(3, avoid);
   const practiceFolder = path.join(dataFolder, 'practice');
   return { signerSocket: signerSocketIn(dataFolder), practiceFolder, adminPort, venueBPort, venueEPort };
+}
+
+/** So far above PORT market data begins to look for ports of its own. */
+const DATA_FROM = 20;
+const ALL_VENUES = ['a', 'b', 'c', 'd', 'e'];
+const PRACTISED = ['b', 'e'];
+
+interface DataPlace {
+  readonly config: LauncherConfig;
+  readonly dataFolder: string;
+  readonly env: Environment;
+}
+
+export async function pickData({ config, dataFolder, env }: DataPlace): Promise<DataPlaces> {
+  const taken = new Set(fixedPortsOf(config));
+  const free = async (given: number | undefined): Promise<number> => {
+    const found = given ?? (await firstFreePort(config.PORT + DATA_FROM, config.LISTEN_HOST, taken));
+    if (found === undefined) throw new StartFault(`there are no free ports above ${config.PORT}: set PORT`);
+    taken.add(found);
+    return found;
+  };
+  const dataPort = await free(config.DATA_PORT);
+  const mdPort = await free(config.MD_PORT);
+  const streamPort = await free(config.STREAM_PORT);
+  const [liveReadsPort = 0] = await pickPorts(1, [...taken]);
+  const recordedFolder = path.join(dataFolder, 'recorded');
+  return { dataPort, mdPort, streamPort, liveReadsPort, recordedFolder, fedVenues: fedVenues(config, env) };
+}
+
+/** By what DATA_SOURCES names, or leaves as it is. */
+function fedVenues({ SERVICES }: LauncherConfig, { DATA_SOURCES: named }: Environment): readonly string[] {
+  const sources = named?.split(',').map((name) => name.trim()) ?? ['seed'];
+  if (sources.includes('seed')) return ALL_VENUES;
+  return sources.includes('practice') && SERVICES.includes('execution') ? PRACTISED : [];
 }
 
 /** In the data folder; where its path is too long for a socket, in the folder for temporary files. */

@@ -25,6 +25,19 @@ export interface ClusterFacts {
   readonly internalUrls: Readonly<Record<string, readonly string[]>>;
   /** Absent where no orders are executed. */
   readonly trading?: TradingPlaces;
+  /** Absent where there is no market data. */
+  readonly data?: DataPlaces;
+}
+
+/** Where market data is read, and where it comes from. */
+export interface DataPlaces {
+  readonly dataPort: number;
+  readonly mdPort: number;
+  readonly streamPort: number;
+  readonly liveReadsPort: number;
+  readonly recordedFolder: string;
+  /** Letters of the venues that something feeds, so that live reads of them are answered. */
+  readonly fedVenues: readonly string[];
 }
 
 /** Where the signer listens, and where the practice venues are. */
@@ -76,7 +89,7 @@ export function planProcesses(
         kind,
         script: `${kind.app}/main.js`,
         env: read(program, environmentOf(program, facts, index, port)),
-        defaults: read(program, defaultsOf(facts)),
+        defaults: read(program, defaultsOf(program, facts)),
         inherits: (setting: string) => Object.hasOwn(settings, setting) || !known.has(setting),
         faults,
         ...(port === undefined ? {} : { url: publicUrl(facts.listenHost, port) }),
@@ -91,7 +104,7 @@ function environmentOf(
   index: number,
   port: number | undefined,
 ): Environment {
-  const { databases, secrets, internalUrls, trading } = facts;
+  const { databases, secrets, internalUrls, trading, data } = facts;
   const textOf = (port: number | undefined): string | undefined =>
     port === undefined ? undefined : String(port);
   return {
@@ -120,20 +133,41 @@ function environmentOf(
     PRACTICE_ADMIN_PORT: textOf(trading?.adminPort),
     PRACTICE_B_PORT: textOf(trading?.venueBPort),
     PRACTICE_E_PORT: textOf(trading?.venueEPort),
+    DATA_PORT: textOf(data?.dataPort),
+    MD_PORT: textOf(data?.mdPort),
+    STREAM_PORT: textOf(data?.streamPort),
+    LIVE_READS_PORT: textOf(data?.liveReadsPort),
     ...kind.settings,
   };
 }
 
 /** The practice venues stand for the real ones until the operator names those. */
-function defaultsOf({ trading }: ClusterFacts): Environment {
-  if (trading === undefined) return {};
-  const at = (scheme: string, port: number): string => `${scheme}://127.0.0.1:${port}`;
+function defaultsOf({ kind }: StartableProgram, { trading, data, secrets }: ClusterFacts): Environment {
+  return {
+    ADMIN_SECRETS: secrets.admin_secret,
+    ...(data === undefined ? {} : { RECORDED_DIR: data.recordedFolder }),
+    ...(trading === undefined ? {} : practiceAddresses(trading)),
+    ...(kind.name === 'data' && data !== undefined ? liveReadAddresses(data) : {}),
+  };
+}
+
+function practiceAddresses({ venueBPort, venueEPort, adminPort }: TradingPlaces): Environment {
+  const at = (port: number): string => `http://127.0.0.1:${port}`;
+  const venueB = `${at(venueBPort)}/trade-api/v2`;
   return {
     PRACTICE_CREDIT: '1000',
-    VENUE_B_URL: `${at('http', trading.venueBPort)}/trade-api/v2`,
-    VENUE_B_ACCOUNTS_URL: at('http', trading.adminPort),
-    VENUE_E_URL: at('http', trading.venueEPort),
+    ...{ VENUE_B_URL: venueB, VENUE_B_FEED_URL: venueB, VENUE_B_ACCOUNTS_URL: at(adminPort) },
+    ...{ VENUE_E_URL: at(venueEPort), VENUE_E_FEED_URL: at(venueEPort) },
   };
+}
+
+/** Of venues that nothing feeds there is nobody to ask: not even the practice venues, which speak another language. */
+function liveReadAddresses({ liveReadsPort, fedVenues }: DataPlaces): Environment {
+  const addresses: Record<string, string | undefined> = { VENUE_B_URL: undefined, VENUE_E_URL: undefined };
+  for (const venue of fedVenues) {
+    addresses[`VENUE_${venue.toUpperCase()}_URL`] = `http://127.0.0.1:${liveReadsPort}/${venue}`;
+  }
+  return addresses;
 }
 
 /** Only what the process reads: no secret reaches one that has no use for it. */
@@ -160,7 +194,7 @@ export function childEnvironment(env: Environment, plan: ProcessPlan, internalPo
 
 const EVERYWHERE = new Set(['0.0.0.0', '::']);
 
-function publicUrl(host: string, port: number): string {
+export function publicUrl(host: string, port: number): string {
   if (EVERYWHERE.has(host)) return `http://127.0.0.1:${port}`;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -32,6 +32,8 @@ const secretsSchema = z.object({
   audit_signing_key: renewableKeys,
   /** Under which API keys are hashed. */
   api_key_secret: renewableKey,
+  /** With which operators of market data are known. */
+  admin_secret: renewableKey,
   /** Under which the signer seals the keys of users at venues. */
   signer_key: renewableKey,
 });

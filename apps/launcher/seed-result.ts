@@ -5,7 +5,7 @@ import type { DemoTrading } from './demo/demo-accounts.js';
 export interface SeedRequest {
   readonly databaseUrl: string;
   readonly loadAccounts: LoadAccounts | undefined;
-  /** Under which API keys are hashed. Absent where no orders are executed. */
+  /** Under which API keys are hashed. Absent where nothing knows such keys. */
   readonly apiKeySecret?: string;
 }
 
@@ -15,12 +15,15 @@ export interface DemoKeyTriple {
   readonly api_key: string;
   readonly api_secret: string;
   readonly scopes: readonly string[];
+  readonly ip_allow_list: readonly string[];
 }
 
 export interface DemoUser {
   readonly email: string;
   readonly account_id: string;
   readonly roles: readonly string[];
+  /** To market data. */
+  readonly invited: boolean;
   readonly api_keys?: readonly DemoKeyTriple[];
   /** How it begins at the venues. */
   readonly trading?: DemoTrading;

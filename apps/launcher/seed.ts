@@ -6,6 +6,7 @@ import { EVIDENCE_FEED_DEFAULTS } from '#libs/ledger/evidence-feed.js';
 import { seedBalances } from '#libs/ledger/seed.js';
 import { enterApiKeys, type EnteredKey } from '#libs/identity/api-keys/enter-api-keys.js';
 import { TripleSeal } from '#libs/identity/api-keys/key-triple.js';
+import { DATA_CATALOGUE } from '#libs/data/api/enrolment.js';
 import { EXECUTION_CATALOGUE } from '#libs/execution/protocol/enrolment.js';
 import { enrolKnown, enrolUsers } from '#libs/identity/accounts/enrol-users.js';
 import { hashPassword } from '#libs/identity/passwords/password-hash.js';
@@ -29,6 +30,7 @@ export const seedDemo: Seed = async ({ databaseUrl, loadAccounts, apiKeySecret }
     const contracts = demoContracts(now);
     await enrol(pool, accounts);
     await enrolTraders(pool, accounts);
+    await inviteReaders(pool, accounts);
     if (apiKeySecret !== undefined) await enterApiKeys(pool, new TripleSeal(apiKeySecret), keys);
     await seedContracts(pool, contracts);
     await seedPolicy(
@@ -94,15 +96,28 @@ async function enrolTraders(pool: Pool, accounts: readonly DemoAccount[]): Promi
   );
 }
 
-function userOf({ email, account_id, roles, trading }: DemoAccount, keys: readonly EnteredKey[]): DemoUser {
-  if (trading === undefined) return { email, account_id, roles };
+/** To market data. */
+async function inviteReaders(pool: Pool, accounts: readonly DemoAccount[]): Promise<void> {
+  const invited = accounts.filter((account) => account.invited);
+  await enrolKnown(
+    pool,
+    invited.map((account) => ({ accountId: account.account_id, roles: DATA_CATALOGUE.roles })),
+    DATA_CATALOGUE,
+  );
+}
+
+function userOf(
+  { email, account_id, roles, invited, trading }: DemoAccount,
+  keys: readonly EnteredKey[],
+): DemoUser {
+  if (trading === undefined) return { email, account_id, roles, invited };
   const own = keys.filter((key) => key.account_id === account_id);
   const shown = [...roles, 'TRADER'];
-  if (own.length === 0) return { email, account_id, roles: shown };
-  const triples = own.map(({ name, client_id, api_key, api_secret, scopes }) => ({
-    ...{ name, client_id, api_key, api_secret, scopes },
+  if (own.length === 0) return { email, account_id, roles: shown, invited };
+  const triples = own.map(({ name, client_id, api_key, api_secret, scopes, ip_allow_list = [] }) => ({
+    ...{ name, client_id, api_key, api_secret, scopes, ip_allow_list },
   }));
-  return { email, account_id, roles: shown, api_keys: triples, trading };
+  return { email, account_id, roles: shown, invited, api_keys: triples, trading };
 }
 
 function policyOf(account: DemoAccount): PolicySeed {

@@ -16,7 +16,7 @@ const SOME_FACTS: ClusterFacts = {
   journalPath: undefined,
   listenHost: '127.0.0.1',
   services: SERVICE_NAMES,
-  publicPorts: { gateway: [SOME_PORT], execution: [SOME_PORT] },
+  publicPorts: { gateway: [SOME_PORT], execution: [SOME_PORT], data: [SOME_PORT] },
   internalUrls: {
     owner: Array.from({ length: OWNERS }, (_, shard) => `http://127.0.0.1:${SOME_PORT + shard}`),
     cell: [`http://127.0.0.1:${SOME_PORT}`],
@@ -28,6 +28,15 @@ const SOME_FACTS: ClusterFacts = {
     adminPort: SOME_PORT,
     venueBPort: SOME_PORT + 1,
     venueEPort: SOME_PORT + 2,
+  },
+  data: {
+    ...{
+      dataPort: SOME_PORT,
+      mdPort: SOME_PORT + 1,
+      streamPort: SOME_PORT + 2,
+      liveReadsPort: SOME_PORT + 3,
+    },
+    ...{ recordedFolder: '/recorded', fedVenues: [] },
   },
 };
 

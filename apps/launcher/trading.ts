@@ -44,3 +44,11 @@ export async function openTrading(
     markets: listed,
   };
 }
+
+/** By user. */
+export async function accountsAtVenueB(pool: Pool): Promise<Map<string, string>> {
+  const { rows } = await pool.query<{ user_id: string; account: string }>(
+    `select user_id, account from signer.keys where venue = 'venue_b' and account <> ''`,
+  );
+  return new Map(rows.map(({ user_id, account }) => [user_id, account]));
+}

@@ -20,8 +20,15 @@ it.each([
 });
 
 it('order execution is advised where it runs, with a key that works as it is printed', () => {
-  const key = { name: 'trading', client_id: 'c-1', api_key: 'k-1', api_secret: 's-1', scopes: [] };
-  const users = [{ email: 'trader-1@d', account_id: '1', roles: [], api_keys: [key] }];
+  const key = {
+    name: 'trading',
+    client_id: 'c-1',
+    api_key: 'k-1',
+    api_secret: 's-1',
+    scopes: [],
+    ip_allow_list: [],
+  };
+  const users = [{ email: 'trader-1@d', account_id: '1', roles: [], invited: true, api_keys: [key] }];
   const trading = { ...CLUSTER, executionUrl: 'http://127.0.0.1:8090', seed: { ...CLUSTER.seed, users } };
   const lines = welcome(trading, path.resolve('.data'))
     .split('\n')

@@ -7,12 +7,16 @@ import { settings } from './config.js';
 export function welcome(cluster: StartedCluster, dataFolder: string): string {
   const [gateway = ''] = cluster.gatewayUrls;
   const { users, password } = cluster.seed;
+  const { data } = cluster;
   const first = users[0]?.email ?? 'originator-1@demo.sotto';
   const login = `curl -s ${gateway}/auth/login -H 'content-type: application/json' -d '{"email":"${first}","password":"${password}"}'`;
   return [
     '',
     `  gateway    ${cluster.gatewayUrls.join(', ')}`,
     ...(cluster.executionUrl === undefined ? [] : [`  orders     ${cluster.executionUrl}`]),
+    ...(data === undefined
+      ? []
+      : [`  data       ${data.data_url}`, `  companion  ${data.md_url}`, `  stream     ${data.stream_url}`]),
     `  database   ${masked(cluster.databaseUrl)}   (password in ${dataFolder}/cluster.json)`,
     `  logs       ${dataFolder}/logs`,
     `  users      ${demoNames(users.map(({ email }) => email))}`,
@@ -21,6 +25,7 @@ export function welcome(cluster: StartedCluster, dataFolder: string): string {
     '  Try:',
     `    ${settingFor(dataFolder)}npm run demo`,
     ...tradingAdvice(cluster, dataFolder),
+    ...dataAdvice(cluster),
     `    ${login}`,
     `    curl -s '${gateway}/v1/contracts?limit=5' -H "authorization: Bearer $(${login} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')"`,
     '',
@@ -37,6 +42,20 @@ function tradingAdvice({ executionUrl, seed }: StartedCluster, dataFolder: strin
     `    ${settingFor(dataFolder)}npm run demo -- trading`,
     `    curl -s ${executionUrl}/account/scopes -H 'x-client-id: ${id}' -H 'x-api-key: ${name}' -H 'x-api-secret: ${secret}'`,
     `    more keys: ${path.join(dataFolder, 'cluster.json')}; orders with them: docs/use/trading.md`,
+  ];
+}
+
+/** What to read of market data, where it runs. */
+function dataAdvice({ data, seed }: StartedCluster): string[] {
+  const [key] = seed.users.flatMap(({ api_keys: keys = [] }) => keys);
+  if (data === undefined || key === undefined) return [];
+  const { client_id: id, api_key: name, api_secret: secret } = key;
+  const credentials = `-H 'x-client-id: ${id}' -H 'x-api-key: ${name}' -H 'x-api-secret: ${secret}'`;
+  const listed = `curl -s '${data.data_url}/markets/active?limit=1' ${credentials}`;
+  const market = `$(${listed} | sed 's/.*"market_id":"\\([^"]*\\)".*/\\1/')`;
+  const window = '-d timeframe_seconds=3600 -d start=2026-01-01T00:00:00Z -d end=$(date -u +%FT%TZ)';
+  return [
+    `    curl -sG ${data.data_url}/candles -d provider=venue_a ${window} -d contract_id="${market}" ${credentials}`,
   ];
 }
 

@@ -21,7 +21,10 @@ interface Composed {
   readonly depends_on?: Readonly<Record<string, unknown>>;
 }
 
-const COMPOSE = parse(readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
+const COMPOSE = parse(readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8'), {
+  merge: true,
+  maxAliasCount: 1_000,
+}) as {
   readonly services: Readonly<Record<string, Composed>>;
 };
 const NEEDS = { schema: 'migrate', journals: 'kafka' } as const;
@@ -41,7 +44,10 @@ export function composeGaps(programs: readonly StartableProgram[]): string[] {
         const { command = [], environment = {}, ports = [], depends_on: needs = {} } = service ?? {};
         if (service === undefined) return [[`service ${name}`, false]];
         const { publicPort: port, databaseRole: role } = kind;
-        const host = port === undefined ? '' : String(port.base + index * port.step);
+        const published = (port?.settings ?? []).map((setting, nth) => {
+          const host = (port?.base ?? 0) + index * (port?.step ?? 0) + nth;
+          return `127.0.0.1:${host}:${environment[setting] ?? ''}`;
+        });
         return [
           [`${name}: command`, command.join(' ') === `node dist/apps/${kind.app}/main.js`],
           [`${name}: INSTANCE`, environment.INSTANCE === name],
@@ -51,11 +57,7 @@ export function composeGaps(programs: readonly StartableProgram[]): string[] {
           ]),
           ...kind.waitsFor.map((need): Claim => [`${name}: waits for ${need}`, NEEDS[need] in needs]),
           [`${name}: login`, loginIn(environment.DATABASE_URL) === (role && `sotto_${role}`)],
-          [
-            `${name}: public port`,
-            ports.join(' ') ===
-              (host && `127.0.0.1:${host}:${environment.PORT ?? environment.EXECUTION_PORT ?? ''}`),
-          ],
+          [`${name}: public ports`, ports.join(' ') === published.join(' ')],
         ];
       }),
     ),

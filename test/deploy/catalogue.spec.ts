@@ -21,7 +21,7 @@ const COURIER: ProcessKind = {
   name: 'courier',
   isNumbered: false,
   replicas: { local: 2, compose: 1, kubernetes: 1 },
-  publicPort: { base: 8180, step: 10 },
+  publicPort: { base: 8180, step: 10, settings: ['PORT'] },
   settings: { SERVES: 'auction' },
   databaseRole: 'courier',
 };

@@ -42,7 +42,7 @@ const NOT_OURS = new Set(['postgres', 'kafka', 'prometheus', 'grafana']);
 
 const OPERATIONS = readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8');
 const file = readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8');
-const { services, networks, secrets, volumes } = parse(file, { merge: true }) as {
+const { services, networks, secrets, volumes } = parse(file, { merge: true, maxAliasCount: 1_000 }) as {
   readonly services: Readonly<Record<string, Service>>;
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
   readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
@@ -174,7 +174,7 @@ describe('docker-compose.yml', () => {
     const having = (setting: string): string[] =>
       ours.filter(([, { environment = {} }]) => setting in environment).map(([name]) => name);
     expect(having('SIGNER_KEY')).toEqual(['signer']);
-    expect(having('API_KEY_SECRET')).toEqual(['execution-0', 'execution-1']);
+    expect(having('API_KEY_SECRET')).toEqual(['execution-0', 'execution-1', 'data-0', 'data-1']);
     expect(having('SIGNER_SOCKET')).toEqual(['executor', 'signer']);
     for (const name of ['executor', 'signer']) {
       expect(services[name]?.volumes).toEqual([SIGNER_SOCKET]);
@@ -239,18 +239,25 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('opens gateways to the outside and nothing else of the product, on loopback; the executor alone gets out beside them', () => {
+  it('opens gateways to the outside and nothing else of the product, on loopback; executor and ingest alone get out beside them', () => {
     expect(networks.inside).toEqual({ internal: true });
     const published = Object.entries(services).filter(([, { ports }]) => ports !== undefined);
     const gateways = ['gateway-0', 'gateway-1', 'execution-0', 'execution-1'];
-    expect(published.map(([name]) => name)).toEqual([...gateways, 'grafana']);
+    const readers = ['data-0', 'data-1'];
+    expect(published.map(([name]) => name)).toEqual([...gateways, ...readers, 'grafana']);
     for (const [, { ports = [] }] of published) {
       for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
     }
     const outside = Object.entries(services).filter(([, service]) =>
       JSON.stringify(service.networks).includes('edge'),
     );
-    expect(outside.map(([name]) => name)).toEqual([...gateways, 'executor', 'grafana']);
+    expect(outside.map(([name]) => name)).toEqual([
+      ...gateways,
+      'executor',
+      ...readers,
+      'ingest-0',
+      'grafana',
+    ]);
     for (const [, { environment, networks: joined }] of lasting) {
       expect(joined).toMatchObject({ inside: { interface_name: environment?.INTERNAL_HOST } });
     }

@@ -29,7 +29,10 @@ const KEYS = [
 /** Nobody answers there: nothing is traded here. */
 const VENUES = { VENUE_B_URL: 'http://127.0.0.1:9/trade-api/v2', VENUE_E_URL: 'http://127.0.0.1:9' };
 
-const { services } = parse(readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
+const { services } = parse(readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8'), {
+  merge: true,
+  maxAliasCount: 1_000,
+}) as {
   readonly services: Readonly<Record<string, ComposedService>>;
 };
 /** Those that stay, in the order of the file. */

@@ -22,6 +22,9 @@ import {
   environmentOf,
 } from './manifests.js';
 
+/** Names of ports in pods, in the order of the settings of a kind. */
+const PUBLIC_PORTS = ['public', 'companion', 'stream'];
+
 describe('the Kubernetes manifests', () => {
   it('are all of the kustomization, pods for tools aside, and in one namespace', () => {
     const resources = ofKind('Kustomization').flatMap((manifest) => manifest.resources ?? []);
@@ -198,7 +201,7 @@ describe('the Kubernetes manifests', () => {
         .filter(([, , { env = [] }]) => env.some(({ name }) => name === setting))
         .map(([name]) => name);
     expect(having('SIGNER_KEY')).toEqual(['signer']);
-    expect(having('API_KEY_SECRET')).toEqual(['execution']);
+    expect(having('API_KEY_SECRET')).toEqual(['data', 'execution']);
     expect(having('SIGNER_SOCKET')).toEqual(['executor', 'signer']);
     const sockets = ['executor', 'signer'].map(
       (name) => environmentOf(containerOf(name)).SIGNER_SOCKET ?? '',
@@ -221,10 +224,12 @@ describe('the Kubernetes manifests', () => {
       expect(livenessProbe?.httpGet).toEqual({ path: '/healthz', port });
       expect(readinessProbe?.httpGet).toEqual({ path: '/readyz', port });
       const environment = environmentOf(container);
-      const open = environment[name === 'execution' ? 'EXECUTION_PORT' : 'PORT'];
+      const settings = DEPLOYED.find((kind) => kind.name === name)?.publicPort?.settings ?? [];
       const wanted = {
         [port]: Number(environment.INTERNAL_PORT),
-        ...(open === undefined ? {} : { public: Number(open) }),
+        ...Object.fromEntries(
+          settings.map((setting, nth) => [PUBLIC_PORTS[nth] ?? '', Number(environment[setting])]),
+        ),
       };
       expect(Object.fromEntries(ports.map(({ name, containerPort }) => [name, containerPort]))).toEqual(
         wanted,

@@ -47,7 +47,10 @@ const inKubernetes = new Map(
       },
     ]),
 );
-const { services } = parse(readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
+const { services } = parse(readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8'), {
+  merge: true,
+  maxAliasCount: 1_000,
+}) as {
   readonly services: Readonly<
     Record<string, { readonly mem_limit?: string; readonly environment?: { readonly NODE_OPTIONS?: string } }>
   >;

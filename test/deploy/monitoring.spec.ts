@@ -20,7 +20,10 @@ import { PROCESSES, type ProcessKind } from '#libs/platform/processes/catalogue.
 import { kindOf, ROOT } from './processes.js';
 
 const OPERATIONS = readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8');
-const compose = parse(readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
+const compose = parse(readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8'), {
+  merge: true,
+  maxAliasCount: 1_000,
+}) as {
   readonly services: Readonly<Record<string, { readonly environment?: Readonly<Record<string, string>> }>>;
 };
 

@@ -102,14 +102,21 @@ describe('the network policies', () => {
     expect(from('to-cells')).toEqual([{ from: [peer('execution'), peer('executor')], ports }]);
     expect(from('to-the-executor')).toEqual([{ from: [peer('execution')], ports }]);
     const outside = policies.filter(({ spec }) => JSON.stringify(spec).includes('ipBlock'));
-    expect(outside.map(({ metadata }) => metadata.name)).toEqual(['to-the-venues']);
+    expect(outside.map(({ metadata }) => metadata.name)).toEqual(['to-the-venues', 'to-the-feeds']);
+    expect(named('NetworkPolicy', 'to-the-feeds').spec.podSelector).toEqual({
+      matchLabels: { app: 'ingest' },
+    });
   });
 
-  it('open no other port to everybody than the public one', () => {
+  it('open no other ports to everybody than the public ones', () => {
     const open = policies.flatMap(({ spec }) =>
       (spec.ingress ?? []).filter(({ from }) => from === undefined),
     );
-    expect(open).toEqual([{ ports: [{ protocol: 'TCP', port: 8080 }] }]);
+    const ports = (...all: number[]): object => ({ ports: all.map((port) => ({ protocol: 'TCP', port })) });
+    expect(open).toEqual([ports(8080), ports(8080, 8081, 8082)]);
+    expect(named('NetworkPolicy', 'to-market-data').spec.podSelector).toEqual({
+      matchLabels: { app: 'data' },
+    });
   });
 
   it('let traces out to a collector, from the processes that make some', () => {

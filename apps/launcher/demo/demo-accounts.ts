@@ -17,6 +17,8 @@ export interface DemoAccount {
   /** Whether its sessions carry the two capabilities of the auction service. */
   readonly capable: boolean;
   readonly enrolled: boolean;
+  /** To market data. */
+  readonly invited: boolean;
   readonly venues: readonly string[];
   readonly control_group?: string;
   /** Absent of those who do not trade. */
@@ -41,6 +43,7 @@ export function demoAccounts(load: LoadAccounts | undefined): DemoAccount[] {
     trader('trader-poor', 'Trader with little money', 'poor'),
     trader('trader-new', 'Trader who begins', 'new'),
     person('stranger-1', 'Stranger 1', [], { enrolled: false, venues: [] }),
+    person('uninvited-1', 'Not invited 1', [], NOT_INVITED),
     ...numbered(load?.makers ?? 0, (n) =>
       person(`load-maker-${n}`, `Load Maker ${n}`, ['MARKET_MAKER'], LOAD),
     ),
@@ -51,6 +54,7 @@ export function demoAccounts(load: LoadAccounts | undefined): DemoAccount[] {
 }
 
 const LOAD = { load: true };
+const NOT_INVITED = { enrolled: false, capable: false, venues: [], invited: false };
 /** They take part in auctions and trade as well. */
 const ALSO_TRADE: ReadonlySet<string> = new Set(['originator-1', 'maker-1']);
 
@@ -73,6 +77,7 @@ function person(
     roles,
     capable: true,
     enrolled: true,
+    invited: true,
     venues: DEMO_VENUES,
     load: false,
     ...(ALSO_TRADE.has(name) ? { trading: 'small' as const } : {}),

@@ -3,18 +3,22 @@ import type { EnteredKey } from '#libs/identity/api-keys/enter-api-keys.js';
 import { PRESETS, type Preset } from '#libs/identity/api-keys/scopes.js';
 import type { DemoAccount } from './demo-accounts.js';
 
-type DemoKey = Pick<EnteredKey, 'name' | 'preset' | 'scopes'>;
+type DemoKey = Pick<EnteredKey, 'name' | 'preset' | 'scopes' | 'ip_allow_list' | 'isRevoked'>;
 
 const OF_EVERY_TRADER: readonly DemoKey[] = (['readonly', 'trading'] as const).map((preset: Preset) => ({
   name: preset,
   preset,
   scopes: PRESETS[preset],
 }));
-/** Only operators can give such keys; they show what scopes mean. */
+/** Only operators can give such keys; they show what scopes, lists of addresses and revocation mean. */
 const OF_THE_FIRST: readonly DemoKey[] = [
   { name: 'wildcard', scopes: ['*'] },
   { name: 'shorthand', scopes: ['trade'] },
   { name: 'bare', scopes: [] },
+  { name: 'trades', scopes: ['trade:read'] },
+  { name: 'positions', scopes: ['position:read'] },
+  { name: 'listed', scopes: PRESETS.trading, ip_allow_list: ['127.0.0.7'] },
+  { name: 'revoked', scopes: PRESETS.trading, isRevoked: true },
 ];
 
 /** The same at every start of a cluster, and others in every cluster: they follow from its secret. */

@@ -8,12 +8,17 @@ export interface EnteredKey extends KeyTriple {
   readonly name: string;
   readonly preset?: Preset;
   readonly scopes: readonly string[];
+  /** None: from everywhere. */
+  readonly ip_allow_list?: readonly string[];
+  readonly isRevoked?: boolean;
 }
 
 const ENTER = `
-  insert into identity.api_keys (client_id, account_id, name, preset, scopes, ip_allow_list, digest, version)
-  select client_id, account_id, name, preset, array(select jsonb_array_elements_text(scopes)), '{}', decode(digest, 'hex'), 0
-  from jsonb_to_recordset($1) as s (client_id text, account_id uuid, name text, preset text, scopes jsonb, digest text)
+  insert into identity.api_keys (client_id, account_id, name, preset, scopes, ip_allow_list, digest, revoked_at, version)
+  select client_id, account_id, name, preset, array(select jsonb_array_elements_text(scopes)),
+    array(select jsonb_array_elements_text(listed)), decode(digest, 'hex'),
+    case when revoked then date_trunc('milliseconds', clock_timestamp()) end, 0
+  from jsonb_to_recordset($1) as s (client_id text, account_id uuid, name text, preset text, scopes jsonb, listed jsonb, digest text, revoked boolean)
   on conflict (client_id) do nothing`;
 
 /** An existing key stays unchanged, revoked or not. */
@@ -22,8 +27,9 @@ export async function enterApiKeys(pool: Pool, seal: TripleSeal, keys: readonly 
     if (!isWellFormed(key) || !key.scopes.every(isGrantable)) {
       throw new RangeError(`${key.client_id} is no key that can be entered`);
     }
-    const { client_id, account_id, name, preset = null, scopes } = key;
-    return { client_id, account_id, name, preset, scopes, digest: seal.digestOf(key).toString('hex') };
+    const { client_id, account_id, name, preset = null, scopes, ip_allow_list: listed = [] } = key;
+    const digest = seal.digestOf(key).toString('hex');
+    return { client_id, account_id, name, preset, scopes, listed, digest, revoked: key.isRevoked === true };
   });
   await pool.query(ENTER, [JSON.stringify(records)]);
 }

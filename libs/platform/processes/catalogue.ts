@@ -24,8 +24,12 @@ export interface ProcessKind {
   readonly replicas: { readonly local: number; readonly compose: number; readonly kubernetes: number };
   /** In Kubernetes, the kind whose pod contains its container: they use a Unix socket. */
   readonly podOf?: string;
-  /** Its public port on one machine: the first replica at `base`, each further one `step` above. */
-  readonly publicPort?: { readonly base: number; readonly step: number };
+  /** Its public ports on one machine: the first replica's from `base` on, in the order of the settings with them; each further one `step` above. */
+  readonly publicPort?: {
+    readonly base: number;
+    readonly step: number;
+    readonly settings: readonly string[];
+  };
   /** Its login in the database: `<database>_<role>`. */
   readonly databaseRole?: string;
   /** The port of its internal listener. */
@@ -35,7 +39,7 @@ export interface ProcessKind {
   readonly stop: { readonly order: number; readonly withinMs: number };
 }
 
-const ALL_SERVICES = ['auction', 'execution'] as const;
+const ALL_SERVICES = SERVICE_NAMES;
 const PATHS = { health: '/healthz', readiness: '/readyz', metrics: '/metrics' } as const;
 
 /** Edges stop first, so that nothing new comes in; the owners stop last, because the others still report to them. */
@@ -57,7 +61,7 @@ export const PROCESSES = [
     services: ALL_SERVICES,
     isNumbered: true,
     replicas: { local: 1, compose: 2, kubernetes: 2 },
-    publicPort: { base: 8080, step: 1 },
+    publicPort: { base: 8080, step: 1, settings: ['PORT'] },
     databaseRole: 'gateway',
     paths: PATHS,
     waitsFor: ['schema', 'journals'],
@@ -92,7 +96,7 @@ export const PROCESSES = [
     settings: { SERVES: 'execution' },
     isNumbered: true,
     replicas: { local: 1, compose: 2, kubernetes: 2 },
-    publicPort: { base: 8090, step: 1 },
+    publicPort: { base: 8090, step: 1, settings: ['EXECUTION_PORT'] },
     databaseRole: 'gateway',
     paths: PATHS,
     waitsFor: ['schema', 'journals'],
@@ -141,6 +145,30 @@ export const PROCESSES = [
     paths: PATHS,
     waitsFor: [],
     stop: { order: 4, withinMs: 1_000 },
+  },
+  {
+    name: 'data',
+    app: 'gateway',
+    services: ['data'],
+    settings: { SERVES: 'data' },
+    isNumbered: true,
+    replicas: { local: 1, compose: 2, kubernetes: 2 },
+    publicPort: { base: 8100, step: 10, settings: ['DATA_PORT', 'MD_PORT', 'STREAM_PORT'] },
+    databaseRole: 'data',
+    paths: PATHS,
+    waitsFor: ['schema'],
+    stop: { order: 1, withinMs: 3_500 },
+  },
+  {
+    name: 'ingest',
+    app: 'ingest',
+    services: ['data'],
+    isNumbered: true,
+    replicas: { local: 1, compose: 1, kubernetes: 1 },
+    databaseRole: 'ingest',
+    paths: PATHS,
+    waitsFor: ['schema'],
+    stop: { order: 3, withinMs: 1_000 },
   },
 ] as const satisfies readonly ProcessKind[];
 

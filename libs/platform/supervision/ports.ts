@@ -37,6 +37,24 @@ export async function pickPorts(count: number, avoid: readonly number[] = []): P
   return found;
 }
 
+const LAST_PORT = 65_535;
+
+/** The first free port from this one on that is not in `avoid`. No picker gets it while this process lives. */
+export async function firstFreePort(
+  from: number,
+  host: string,
+  avoid: ReadonlySet<number>,
+): Promise<number | undefined> {
+  for (let port = from; port <= LAST_PORT; port += 1) {
+    if (avoid.has(port)) continue;
+    const reservation = await reserved(port);
+    if (reservation === undefined) continue;
+    if (await isPortFree(port, host)) return port;
+    reservation.giveUp();
+  }
+  return undefined;
+}
+
 /** The first of so many consecutive free ports. */
 export async function pickPortRange(count: number): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {

@@ -8,10 +8,18 @@ export interface ClusterFile {
   readonly journal_table: string;
   readonly limits_factor: number;
   readonly processes: readonly ListedProcess[];
-  readonly demo: { readonly password: string; readonly users: readonly ClusterUser[] };
+  readonly demo: {
+    readonly password: string;
+    readonly users: readonly ClusterUser[];
+    readonly admin_secret?: string;
+  };
   readonly contracts: readonly ClusterContract[];
   /** Of a cluster that executes orders. */
   readonly execution_url?: string;
+  /** Of a cluster with market data. */
+  readonly data_url?: string;
+  readonly md_url?: string;
+  readonly stream_url?: string;
   readonly practice?: {
     readonly admin_url: string;
     readonly venues: readonly {
@@ -37,12 +45,15 @@ export interface ClusterUser {
   readonly email: string;
   readonly account_id: string;
   readonly roles: readonly string[];
+  readonly invited: boolean;
+  readonly venue_b_user_id: string | null;
   readonly api_keys?: readonly {
     readonly name: string;
     readonly client_id: string;
     readonly api_key: string;
     readonly api_secret: string;
     readonly scopes: readonly string[];
+    readonly ip_allow_list: readonly string[];
   }[];
 }
 
