@@ -9,8 +9,10 @@ export interface LiveMarketNow {
   readonly prices: readonly (number | null)[];
 }
 
+type SaidOfMarket = Omit<MarketEvent, 'type' | 'provider' | 'source_id' | 'source_ts' | 'received_at'>;
+
 /** A market as live reads give it, by what its venue says of it. */
-export function liveMarketOf(market: MarketEvent, { isActive, prices }: LiveMarketNow): LiveMarket {
+export function liveMarketOf(market: SaidOfMarket, { isActive, prices }: LiveMarketNow): LiveMarket {
   const { market_id: id, name: title, contract, resolution_rules: rules, expires_at } = market;
   return {
     ...{ id, title, description: market.description ?? null },

@@ -1,14 +1,18 @@
 import type { Clock } from '#libs/platform/time/clock.js';
+import type { Provider } from '../../rules/providers.js';
+import type { LiveSource } from '../live-reads/port.js';
 import type { SourceFeed } from '../source.js';
 import { openFeedKey } from './b/feed-key.js';
+import { LiveB } from './b/live-b.js';
 import { PublicVenueB } from './b/public-b.js';
+import { LiveE } from './e/live-e.js';
 import { PublicVenueE } from './e/public-e.js';
 import { VenueFeed } from './venue-feed.js';
 import { PublicReads } from './public-reads.js';
 
 export interface PracticeFeedOptions {
   readonly clock: Clock;
-  /** With `/trade-api/v2`. */
+  /** With or without `/trade-api/v2`. */
   readonly venueBUrl?: string;
   /** Where accounts of venue b are opened. Without it its socket stays closed to us, and its lists are read more often. */
   readonly venueBAccountsUrl?: string;
@@ -24,9 +28,26 @@ export function practiceFeeds(options: PracticeFeedOptions): SourceFeed[] {
   const feeds: SourceFeed[] = [];
   if (venueBUrl !== undefined) {
     const key = accounts === undefined ? {} : { key: () => openFeedKey(reads, accounts) };
-    feeds.push(new VenueFeed(new PublicVenueB({ reads, clock, url: venueBUrl, ...key }), clock));
+    const protocol = new PublicVenueB({ reads, clock, url: baseOfB(venueBUrl), ...key });
+    feeds.push(new VenueFeed(protocol, clock));
   }
   if (venueEUrl !== undefined)
     feeds.push(new VenueFeed(new PublicVenueE({ reads, clock, url: venueEUrl }), clock));
   return feeds;
+}
+
+/** What answers live reads of the practice venues that have an address. */
+export function practiceLiveSources(options: PracticeFeedOptions): ReadonlyMap<Provider, LiveSource> {
+  const { clock, venueBUrl, venueEUrl } = options;
+  const reads = new PublicReads(clock, options.timeoutMillis);
+  const sources = new Map<Provider, LiveSource>();
+  if (venueBUrl !== undefined) sources.set('venue_b', new LiveB({ reads, url: baseOfB(venueBUrl) }));
+  if (venueEUrl !== undefined) sources.set('venue_e', new LiveE({ reads, url: venueEUrl }));
+  return sources;
+}
+
+/** The address of the venue, or of its trade API. */
+function baseOfB(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return pathname === '/' ? `${origin}/trade-api/v2` : url;
 }

@@ -1,0 +1,85 @@
+import { midPrice } from '../../../rules/books.js';
+import { FULL_PRICE, contracts, unit } from '../../../rules/scales.js';
+import { isoTime } from '../../../rules/times.js';
+import { liveMarketOf } from '../../live-reads/live-market.js';
+import {
+  LiveReadFailed,
+  type LiveMarket,
+  type LivePageOfB,
+  type LivePageOfBRequest,
+  type LiveSource,
+} from '../../live-reads/port.js';
+import { isQuarantined, readBody } from '../reading.js';
+import type { PublicReads } from '../public-reads.js';
+import { seenMarket } from './markets.js';
+import { oneMarket, tradePage, type MarketOfB } from './shapes.js';
+import { takerOf } from './trades.js';
+
+const NEVER = new AbortController().signal;
+/** Other words are paths of their own there. */
+const TICKER = /^[A-Z0-9][A-Z0-9._-]*$/;
+const NOT_FOUND = 404;
+const BAD_REQUEST = 400;
+
+/** What venue b answers while a caller waits. */
+export class LiveB implements LiveSource {
+  constructor(private readonly ports: { readonly reads: PublicReads; readonly url: string }) {}
+
+  async market(id: string): Promise<LiveMarket | undefined> {
+    if (!TICKER.test(id)) return undefined;
+    const read = await this.read(`markets/${id}`, {}, [NOT_FOUND]);
+    if (read === undefined) return undefined;
+    const { market } = valueOf(readBody('market', read, oneMarket));
+    return liveMarketOf(seenMarket(market).terms, {
+      isActive: market.status === 'active',
+      prices: pricesOf(market),
+    });
+  }
+
+  async tradesOfB({ ticker, limit, cursor }: LivePageOfBRequest): Promise<LivePageOfB | undefined> {
+    const query = { ticker, limit: String(limit), ...(cursor === undefined ? {} : { cursor }) };
+    const read = await this.read('markets/trades', query, [BAD_REQUEST, NOT_FOUND]);
+    if (read === undefined) return undefined;
+    const page = valueOf(readBody('trades', read, tradePage));
+    if (page.trades.length === 0 && (await this.market(ticker)) === undefined) return undefined;
+    const trades = page.trades.map((trade) => ({
+      ...{ trade_id: trade.trade_id, ticker: trade.ticker, price: unit(trade.yes_price_dollars) },
+      ...{ count: contracts(trade.count_fp), taker_side: takerOf(trade) },
+      created_time: isoTime(trade.created_time),
+    }));
+    return { trades, cursor: page.cursor };
+  }
+
+  /** Undefined for a status that says that there is no such thing. */
+  private async read(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    absent: readonly number[],
+  ): Promise<string | undefined> {
+    const url = new URL(`${this.ports.url.replace(/\/+$/, '')}/${path}`);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const { status, body } = await this.ports.reads.reply({ url }, NEVER);
+    if (absent.includes(status)) return undefined;
+    if (status < 200 || status > 299) throw new LiveReadFailed(`venue b: status ${String(status)}`);
+    return body;
+  }
+}
+
+/** Of Yes and No: what they pay, else the middle of a book that is not too wide, else the last trade. */
+function pricesOf(market: MarketOfB): readonly (number | null)[] {
+  const { resolution } = seenMarket(market);
+  if (resolution !== undefined) return resolution.payouts;
+  const { yes_bid_dollars: bid, yes_ask_dollars: ask, last_price_dollars: last } = market;
+  const sides = { bids: levelOf(bid, 0), asks: levelOf(ask, FULL_PRICE) };
+  const price = midPrice(sides) ?? (last === 0 ? null : last);
+  return price === null ? [null, null] : [price, FULL_PRICE - price];
+}
+
+function levelOf(price: number, none: number): { price: number; size: bigint }[] {
+  return price === none ? [] : [{ price, size: 1n }];
+}
+
+function valueOf<T>(reading: ReturnType<typeof readBody<T>>): T {
+  if (isQuarantined(reading)) throw new LiveReadFailed(reading.quarantined);
+  return reading.value;
+}

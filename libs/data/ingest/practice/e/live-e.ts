@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { FULL_PRICE } from '../../../rules/scales.js';
+import { liveMarketOf } from '../../live-reads/live-market.js';
+import { LiveReadFailed, type LiveMarket, type LiveSource } from '../../live-reads/port.js';
+import { priceText } from '../decimals.js';
+import { isQuarantined, readBody } from '../reading.js';
+import type { PublicReads } from '../public-reads.js';
+import { seenMarket, sideOfToken, tokenOf } from './markets.js';
+import { oneSettled, outcomeMeta } from './shapes.js';
+
+const NEVER = new AbortController().signal;
+const allMids = z.record(z.string(), priceText);
+
+/** What venue e answers while a caller waits. */
+export class LiveE implements LiveSource {
+  constructor(private readonly ports: { readonly reads: PublicReads; readonly url: string }) {}
+
+  async market(id: string): Promise<LiveMarket | undefined> {
+    const outcome = outcomeIn(id);
+    if (outcome === undefined) return undefined;
+    const { outcomes } = await this.ask({ type: 'outcomeMeta' }, outcomeMeta);
+    const open = outcomes.find((each) => each.outcome === outcome);
+    if (open !== undefined) {
+      const { terms, status } = seenMarket(open);
+      const mids = await this.ask({ type: 'allMids' }, allMids);
+      const prices = [0, 1].map((side) => mids[tokenOf(terms.market_id, side)] ?? null);
+      return liveMarketOf(terms, { isActive: status === 'active', prices });
+    }
+    const settled = await this.ask({ type: 'settledOutcome', outcome }, oneSettled);
+    if (settled === null) return undefined;
+    const { spec, settleFraction: first } = settled;
+    return liveMarketOf(seenMarket(spec).terms, { isActive: false, prices: [first, FULL_PRICE - first] });
+  }
+
+  private async ask<T>(
+    question: { readonly type: string; readonly outcome?: number },
+    shape: z.ZodType<T>,
+  ): Promise<T> {
+    const asked = { url: new URL('/info', this.ports.url), body: JSON.stringify(question) };
+    const read = readBody(question.type, await this.ports.reads.good(asked, NEVER), shape);
+    if (isQuarantined(read)) throw new LiveReadFailed(read.quarantined);
+    return read.value;
+  }
+}
+
+/** A number of the venue, or the token id of one of its sides. */
+function outcomeIn(id: string): number | undefined {
+  if (/^\d{1,11}$/.test(id)) return Number(id);
+  return /^#\d{1,11}[01]$/.test(id) ? Number(sideOfToken(id).market_id) : undefined;
+}
