@@ -6,7 +6,7 @@ import { marketEvent, tradeEvent } from '#libs/testing/data/streams.js';
 import { MarketsWorld } from './markets.fixture.js';
 import type { RequestHeaders } from '#libs/testing/data/data-callers.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { Told } from '#libs/testing/data/data-world.js';
+import type { WorldReply } from '#libs/testing/data/data-world.js';
 
 const HOUR = 3_600_000_000;
 
@@ -62,11 +62,11 @@ afterAll(async () => {
 });
 
 describe('GET /markets/active', () => {
-  const active = (parameters: Record<string, string | number> = {}): Promise<Told> =>
+  const active = (parameters: Record<string, string | number> = {}): Promise<WorldReply> =>
     world.get('/markets/active', parameters);
-  const idsOf = ({ body }: Told): string[] =>
+  const idsOf = ({ body }: WorldReply): string[] =>
     (body as { markets: { market_id: string }[] }).markets.map(({ market_id }) => market_id);
-  const cursorOf = ({ body }: Told): string => String((body as { next_cursor: unknown }).next_cursor);
+  const cursorOf = ({ body }: WorldReply): string => String((body as { next_cursor: unknown }).next_cursor);
 
   it('is 503 before there is a snapshot, and never an empty page', async () => {
     const { status, body, headers } = await active({ provider: 'venue_e' });
@@ -196,7 +196,7 @@ describe('GET /markets/active', () => {
 });
 
 describe('POST /markets/details', () => {
-  const details = (...markets: object[]): Promise<Told> => world.post('/markets/details', { markets });
+  const details = (...markets: object[]): Promise<WorldReply> => world.post('/markets/details', { markets });
 
   it('has rows in order of the request, by any id, a market once, nothing for the unknown', async () => {
     await put('venue_b', plain('venue_b', 'a1', { event_id: 'eb', category: 'science' }));
@@ -272,7 +272,7 @@ describe('POST /markets/details', () => {
 });
 
 describe('POST /markets/batch-prices', () => {
-  const prices = (...markets: (readonly [string, number])[]): Promise<Told> =>
+  const prices = (...markets: (readonly [string, number])[]): Promise<WorldReply> =>
     world.post('/markets/batch-prices', {
       markets: markets.map(([market_id, provider_id]) => ({ market_id, provider_id })),
     });

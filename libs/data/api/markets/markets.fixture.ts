@@ -1,6 +1,6 @@
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import { ADMIN_SECRET } from '#libs/testing/data/data-callers.js';
-import { DataWorld, type Told } from '#libs/testing/data/data-world.js';
+import { DataWorld, type WorldReply } from '#libs/testing/data/data-world.js';
 import { applied, takeAll } from '#libs/testing/data/ingest-world.js';
 import { openPlayedVenue, type PlayedVenue } from '#libs/testing/data/played-venue.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
@@ -74,13 +74,13 @@ export class MarketsWorld {
     );
   }
 
-  get(path: string, parameters: Readonly<Record<string, string | number | boolean>> = {}): Promise<Told> {
+  get(path: string, parameters: Readonly<Record<string, string | number | boolean>> = {}): Promise<WorldReply> {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(parameters)) query.set(name, String(value));
     return this.data.ask(`${path}?${query.toString()}`, { headers: ADMIN });
   }
 
-  post(path: string, body: object): Promise<Told> {
+  post(path: string, body: object): Promise<WorldReply> {
     return this.data.ask(path, { headers: ADMIN, method: 'POST', body });
   }
 

@@ -6,7 +6,7 @@ import { isoTime } from '#libs/data/rules/times.js';
 import { answers, MISBEHAVIOURS, type VenueManner } from '#libs/testing/data/played-venue.js';
 import { marketEvent, tradeEvent } from '#libs/testing/data/streams.js';
 import { MarketsWorld } from './markets.fixture.js';
-import type { Told } from '#libs/testing/data/data-world.js';
+import type { WorldReply } from '#libs/testing/data/data-world.js';
 
 const HOUR = 3_600_000_000;
 
@@ -80,7 +80,7 @@ afterAll(async () => {
 });
 
 describe('GET /markets/metadata', () => {
-  const metadata = (provider: string, ticker: string): Promise<Told> =>
+  const metadata = (provider: string, ticker: string): Promise<WorldReply> =>
     world.get('/markets/metadata', { provider, ticker });
   const told = async (provider: string, ticker: string): Promise<unknown[]> => {
     const { status, body } = await metadata(provider, ticker);
@@ -199,7 +199,7 @@ describe('GET /markets/metadata', () => {
 });
 
 describe('POST /markets/metadata/batch', () => {
-  const batch = (contracts: readonly (readonly [string, string])[], more: object = {}): Promise<Told> =>
+  const batch = (contracts: readonly (readonly [string, string])[], more: object = {}): Promise<WorldReply> =>
     world.post('/markets/metadata/batch', {
       contracts: contracts.map(([ticker, provider]) => ({ ticker, provider })),
       ...more,
@@ -314,7 +314,7 @@ describe('POST /markets/metadata/batch', () => {
 });
 
 describe('GET /markets/outcomes', () => {
-  const outcomes = (market_id: string, provider_id: number | string, more: object = {}): Promise<Told> =>
+  const outcomes = (market_id: string, provider_id: number | string, more: object = {}): Promise<WorldReply> =>
     world.get('/markets/outcomes', { market_id, provider_id, ...more });
 
   beforeAll(async () => {
@@ -366,7 +366,7 @@ describe('GET /markets/outcomes', () => {
   });
 
   it('have closed markets where they are asked for, and nothing where a market alone is closed', async () => {
-    const idsOf = ({ body }: Told): string[] =>
+    const idsOf = ({ body }: WorldReply): string[] =>
       (body as { outcomes: { market_id: string }[] }).outcomes.map(({ market_id }) => market_id);
     expect(idsOf(await outcomes('r3', 1, { include_closed: '1' }))).toEqual([
       'r1',
