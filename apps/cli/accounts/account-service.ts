@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 import { PrincipalRegister } from '#libs/auction/admission/policy/principal-register.js';
 import { AUCTION_CATALOGUE } from '#libs/auction/protocol/enrolment.js';
+import { DATA_CATALOGUE } from '#libs/data/api/enrolment.js';
 import { AccountAdministration, type KnownUser } from '#libs/identity/accounts/account-administration.js';
 import { emailKey } from '#libs/identity/accounts/email.js';
 import { enrolUsers } from '#libs/identity/accounts/enrol-users.js';
@@ -16,6 +17,8 @@ const TURN = 7_210_554_319;
 
 export interface AccountEntry extends KnownUser {
   readonly suspended: boolean;
+  /** To market data. */
+  readonly invited: boolean;
   readonly venues: readonly string[];
   readonly max_quantity_atoms: number;
   readonly control_group?: string;
@@ -24,6 +27,7 @@ export interface AccountEntry extends KnownUser {
 interface Registers {
   readonly client: PoolClient;
   readonly users: AccountAdministration;
+  readonly readers: AccountAdministration;
   readonly principals: PrincipalRegister;
 }
 
@@ -80,6 +84,16 @@ export class AccountService {
     });
   }
 
+  invite(email: string): Promise<AccountEntry> {
+    return this.changeKnown(email, ({ readers }, accountId) =>
+      readers.enrol(accountId, DATA_CATALOGUE.roles, DATA_CATALOGUE.capabilities),
+    );
+  }
+
+  uninvite(email: string): Promise<AccountEntry> {
+    return this.changeKnown(email, ({ readers }, accountId) => readers.endEnrolment(accountId));
+  }
+
   async setPassword(email: string, password: () => Promise<string>): Promise<AccountEntry> {
     await this.changeKnown(email, () => Promise.resolve());
     const hash = await hashPassword(await password());
@@ -101,7 +115,8 @@ export class AccountService {
     return withTransaction(this.pool, 'read committed', async (client) => {
       await client.query('select pg_advisory_xact_lock($1)', [TURN]);
       const users = new AccountAdministration(client, this.clock, AUCTION_CATALOGUE);
-      return work({ client, users, principals: new PrincipalRegister(client) });
+      const readers = new AccountAdministration(client, this.clock, DATA_CATALOGUE);
+      return work({ client, users, readers, principals: new PrincipalRegister(client) });
     });
   }
 }
@@ -133,7 +148,10 @@ async function enter(
   await enrolUsers(client, [{ accountId, email, displayName: terms.name, passwordHash }], AUCTION_CATALOGUE);
 }
 
-async function entries({ users, principals }: Registers): Promise<readonly AccountEntry[]> {
+async function entries({ users, readers, principals }: Registers): Promise<readonly AccountEntry[]> {
+  const invited = new Set(
+    (await readers.users()).filter(({ enrolled }) => enrolled).map(({ account_id: id }) => id),
+  );
   const standings = new Map(
     (await principals.standings()).map((standing) => [standing.account_id, standing]),
   );
@@ -145,7 +163,14 @@ async function entries({ users, principals }: Registers): Promise<readonly Accou
       control_group,
     } = standings.get(user.account_id) ?? {};
     const group = control_group === undefined ? {} : { control_group };
-    return { ...user, suspended, venues, max_quantity_atoms, ...group };
+    return {
+      ...user,
+      suspended,
+      invited: invited.has(user.account_id),
+      venues,
+      max_quantity_atoms,
+      ...group,
+    };
   });
 }
 

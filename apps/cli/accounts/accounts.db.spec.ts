@@ -104,6 +104,7 @@ describe('add', () => {
       disabled: false,
       enrolled: true,
       suspended: false,
+      invited: false,
       roles: ['ORIGINATOR', 'MARKET_MAKER'],
       capabilities: ['auction:create', 'auction:quote'],
       venues: ['venue_a', 'venue_b'],
@@ -220,21 +221,36 @@ describe('an account that is there', () => {
     expect(await isGood(await session(PASSWORD))).toBe(true);
   });
 
+  it('is invited to market data, and no more', async () => {
+    for (const [command, invited] of [
+      ['invite', true],
+      ['invite', true],
+      ['uninvite', false],
+      ['uninvite', false],
+    ] as const) {
+      const { account } = await document<{ account: AccountEntry }>([command, EMAIL]);
+      expect(account).toMatchObject({ invited, enrolled: true, roles: ['MARKET_MAKER'] });
+    }
+  });
+
   it('stands in the list, which says nothing of passwords', async () => {
     const lines = await accounts(['list']);
     expect(lines.find((line) => line.startsWith(EMAIL))).toMatch(
-      /Desk A +MARKET_MAKER +venue_a +- +enrolled$/,
+      /Desk A +MARKET_MAKER +venue_a +- +- +enrolled$/,
     );
     const { accounts: listed } = await document<{ accounts: AccountEntry[] }>(['list']);
     expect(listed.map(({ email }) => email)).toContain(EMAIL);
     expect(JSON.stringify(listed)).not.toMatch(/scrypt|argon2|hash/);
   });
 
-  it.each(['disable', 'enable', 'password'])('must be there for %s', async (command) => {
-    await expect(accounts([command, 'stranger@house.example'], `${PASSWORD}\n`)).rejects.toThrow(
-      'there is no account',
-    );
-  });
+  it.each(['disable', 'enable', 'invite', 'uninvite', 'password'])(
+    'must be there for %s',
+    async (command) => {
+      await expect(accounts([command, 'stranger@house.example'], `${PASSWORD}\n`)).rejects.toThrow(
+        'there is no account',
+      );
+    },
+  );
 });
 
 it('shows what a login has put into a name, and does not let it act', async () => {

@@ -62,6 +62,18 @@ export const ACCOUNTS = {
       summary: 'undoes that; the sessions stay ended',
     },
     {
+      name: 'invite',
+      operands: EMAIL_OPERAND,
+      options: OUTPUT_OPTION,
+      summary: 'lets its sessions read market data; keys and operators need no invite',
+    },
+    {
+      name: 'uninvite',
+      operands: EMAIL_OPERAND,
+      options: OUTPUT_OPTION,
+      summary: 'undoes that',
+    },
+    {
       name: 'password',
       operands: EMAIL_OPERAND,
       options: OUTPUT_OPTION,
@@ -90,7 +102,7 @@ export interface AccountTerms {
 
 export type AccountCall = { readonly json: boolean } & (
   | { readonly command: 'list' }
-  | { readonly command: 'disable' | 'enable' | 'password'; readonly email: string }
+  | { readonly command: 'disable' | 'enable' | 'invite' | 'uninvite' | 'password'; readonly email: string }
   | { readonly command: 'add'; readonly email: string; readonly terms: AccountTerms }
 );
 

@@ -20,6 +20,7 @@ const COLUMNS: readonly Column<AccountEntry>[] = [
   { head: 'ROLES', cell: ({ roles }) => roles.join(' ') || '-' },
   { head: 'VENUES', cell: ({ venues }) => venues.join(' ') || '-' },
   { head: 'GROUP', cell: ({ control_group: group }) => group },
+  { head: 'MARKET DATA', cell: ({ invited }) => (invited ? 'invited' : '-') },
   { head: 'STATE', cell: stateOf },
 ];
 
@@ -67,6 +68,10 @@ async function changeOf(
       return { document: { account: await desk.disable(email) }, told: 'disabled, its sessions are ended' };
     case 'enable':
       return { document: { account: await desk.enable(email) }, told: 'enabled' };
+    case 'invite':
+      return { document: { account: await desk.invite(email) }, told: 'invited to market data' };
+    case 'uninvite':
+      return { document: { account: await desk.uninvite(email) }, told: 'not invited to market data' };
     case 'password':
       return {
         document: { account: await desk.setPassword(email, password) },

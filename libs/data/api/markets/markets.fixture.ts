@@ -74,7 +74,10 @@ export class MarketsWorld {
     );
   }
 
-  get(path: string, parameters: Readonly<Record<string, string | number | boolean>> = {}): Promise<WorldReply> {
+  get(
+    path: string,
+    parameters: Readonly<Record<string, string | number | boolean>> = {},
+  ): Promise<WorldReply> {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(parameters)) query.set(name, String(value));
     return this.data.ask(`${path}?${query.toString()}`, { headers: ADMIN });

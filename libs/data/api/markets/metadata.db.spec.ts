@@ -314,8 +314,11 @@ describe('POST /markets/metadata/batch', () => {
 });
 
 describe('GET /markets/outcomes', () => {
-  const outcomes = (market_id: string, provider_id: number | string, more: object = {}): Promise<WorldReply> =>
-    world.get('/markets/outcomes', { market_id, provider_id, ...more });
+  const outcomes = (
+    market_id: string,
+    provider_id: number | string,
+    more: object = {},
+  ): Promise<WorldReply> => world.get('/markets/outcomes', { market_id, provider_id, ...more });
 
   beforeAll(async () => {
     const ofEvent = { event_id: 'race', event_name: 'The race' };
