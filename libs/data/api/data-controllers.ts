@@ -11,7 +11,7 @@ import { FreshnessTable } from '../store/freshness-table.js';
 import { MarketReader } from '../store/market-reader.js';
 import { PauseTable } from '../store/pause-table.js';
 import { PriceReader } from '../store/price-reader.js';
-import { RecordedFileReader } from '../store/recorded-file-reader.js';
+import { RecordedTable } from '../store/recorded-table.js';
 import { SnapshotReader } from '../store/snapshot-reader.js';
 import { TradeReader } from '../store/trade-reader.js';
 import { VolumeReader } from '../store/volume-reader.js';
@@ -25,6 +25,8 @@ import { CompanionListsController } from './companion/companion-lists.controller
 import type { SealedCursors } from './cursors.js';
 import type { DataReadiness } from './data-readiness.js';
 import type { DataSettings } from './data-settings.js';
+import { companionDocument, dataDocument } from './documents/data-document.js';
+import { DataDocumentsController } from './documents/documents.controller.js';
 import { KnownFlags } from './flags/known-flags.js';
 import { PlatformAccess } from './flags/platform-access.js';
 import { DataHealthController } from './health.controller.js';
@@ -76,12 +78,14 @@ export function dataControllers(parts: DataParts): DataControllers {
       new CandlesController(candles),
       new TradesController({ desk: new TradeDesk(readers), cursors, access, clock }),
       new VenueTradesController({ access, trades }),
+      new DataDocumentsController(dataDocument()),
     ],
     companion: [
       health,
       new CompanionCandlesController(candles),
       new CompanionController({ pool, clock }),
       new CompanionListsController({ pool, snapshots, cursors, clock, onFault }),
+      new DataDocumentsController(companionDocument()),
     ],
   };
 }
@@ -119,7 +123,7 @@ function adminController(pool: Pool, flags: KnownFlags, clock: Clock): DataAdmin
     ...{
       freshness: new FreshnessTable(pool),
       alarms: new AlarmTable(pool),
-      files: new RecordedFileReader(pool),
+      files: new RecordedTable(pool),
     },
     ...{ pauses: new PauseTable(pool), backfills: new BackfillTable(pool), clock },
   });

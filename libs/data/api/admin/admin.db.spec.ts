@@ -11,7 +11,7 @@ import { BackfillTable } from '../../store/backfill-table.js';
 import { FlagTable } from '../../store/flag-table.js';
 import { FreshnessTable } from '../../store/freshness-table.js';
 import { PauseTable } from '../../store/pause-table.js';
-import { RecordedFileReader } from '../../store/recorded-file-reader.js';
+import { RecordedTable } from '../../store/recorded-table.js';
 import { KnownFlags } from '../flags/known-flags.js';
 import { DataAdminController } from './admin.controller.js';
 import { IngestDesk } from './ingest-desk.js';
@@ -31,7 +31,7 @@ beforeAll(async () => {
     ...{
       freshness: new FreshnessTable(pool),
       alarms: new AlarmTable(pool),
-      files: new RecordedFileReader(pool),
+      files: new RecordedTable(pool),
     },
     ...{ pauses: new PauseTable(pool), backfills: new BackfillTable(pool), clock },
   });

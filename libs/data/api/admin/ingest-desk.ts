@@ -5,12 +5,12 @@ import type { AlarmTable } from '../../store/alarm-table.js';
 import type { BackfillTable, WantedBackfill } from '../../store/backfill-table.js';
 import type { FreshnessTable, IngestProgress } from '../../store/freshness-table.js';
 import type { PauseTable } from '../../store/pause-table.js';
-import type { RecordedFileProgress, RecordedFileReader } from '../../store/recorded-file-reader.js';
+import type { RecordedFile, RecordedTable } from '../../store/recorded-table.js';
 
 export interface IngestDeskPorts {
   readonly freshness: Pick<FreshnessTable, 'all'>;
   readonly alarms: Pick<AlarmTable, 'of'>;
-  readonly files: Pick<RecordedFileReader, 'all'>;
+  readonly files: Pick<RecordedTable, 'all'>;
   readonly pauses: PauseTable;
   readonly backfills: Pick<BackfillTable, 'add'>;
   readonly clock: Clock;
@@ -84,6 +84,10 @@ export class IngestDesk {
   }
 }
 
-function fileRow({ refused, ...row }: RecordedFileProgress): object {
-  return { ...row, refused: refused.map(({ line, reason }) => ({ line, reason })) };
+function fileRow(of: RecordedFile): object {
+  return {
+    ...{ file: of.file, bytes: of.bytes, read_bytes: of.readBytes, lines: of.lines },
+    ...{ applied_lines: of.appliedLines, refused_count: of.refusedCount },
+    refused: of.refused.map(({ line, reason }) => ({ line, reason })),
+  };
 }

@@ -1,5 +1,11 @@
-import { documentAnswer, pageAnswer } from '#libs/edge/documents/served.js';
+import { anyText, constant } from '#libs/edge/documents/shapes.js';
 import { endpoint } from '#libs/edge/endpoint.js';
+import { asItCame } from '../reply-shapes.js';
+
+export const PAGE_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+} as const;
 
 /** Of both listeners: each describes itself. */
 export const dataOpenApi = endpoint({
@@ -8,7 +14,7 @@ export const dataOpenApi = endpoint({
   path: '/openapi.json',
   access: 'public',
   summary: 'The description of this listener',
-  answers: { 200: documentAnswer('An OpenAPI 3.1.0 document.') },
+  answers: { 200: { description: 'An OpenAPI 3.1.0 document.', body: asItCame } },
 });
 
 export const dataDocs = endpoint({
@@ -17,5 +23,15 @@ export const dataDocs = endpoint({
   path: '/docs',
   access: 'public',
   summary: 'The same as a page to read',
-  answers: { 200: pageAnswer },
+  answers: {
+    200: {
+      description: 'One page without scripts that loads nothing else.',
+      also: { 'text/html': anyText },
+      headers: {
+        'content-security-policy': anyText,
+        'x-content-type-options': constant(PAGE_HEADERS['x-content-type-options']),
+        'referrer-policy': constant(PAGE_HEADERS['referrer-policy']),
+      },
+    },
+  },
 });

@@ -1,20 +1,25 @@
-import { Injectable } from '@nestjs/common';
 import { documentPage } from '#libs/edge/documents/page/page.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
-import { documentReply, pageReply } from '#libs/edge/documents/served.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
-import { dataDocs, dataOpenApi } from './document-endpoints.js';
+import { dataReply } from '../replies.js';
+import { dataDocs, dataOpenApi, PAGE_HEADERS } from './document-endpoints.js';
 
 /** The description of one listener. It is made once: nothing about it changes while the process lives. */
-@Injectable()
 export class DataDocumentsController {
   private readonly openApiReply: Reply;
   private readonly pageReply: Reply;
 
   constructor(document: OpenApi) {
-    this.openApiReply = documentReply(document);
-    this.pageReply = pageReply(documentPage(document));
+    const { html, policy } = documentPage(document);
+    this.openApiReply = dataReply(JSON.stringify(document));
+    this.pageReply = dataReply(html, {
+      headers: {
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': policy,
+        ...PAGE_HEADERS,
+      },
+    });
   }
 
   @Endpoint(dataOpenApi)
