@@ -11,7 +11,7 @@ const USUAL_PAGE = 100;
 const MOST_DETAILS = 500;
 const MOST_PRICES = 300;
 const MOST_CONTRACTS = 100;
-const LONGEST_NAME = 64;
+const LONGEST_NAME = 128;
 const UNKNOWN_PROVIDER = 'Unknown provider: <name>';
 
 const ANY_INTEGER = bodyInteger(Number.MIN_SAFE_INTEGER);
@@ -85,7 +85,7 @@ export const batchMetadata = endpoint({
   access: 'session',
   body: object({
     required: {
-      contracts: bodyList(object({ required: { ticker: bodyId, provider: bodyText(1, LONGEST_NAME) } }), {
+      contracts: bodyList(object({ required: { ticker: bodyId, provider: bodyText(0, LONGEST_NAME) } }), {
         min: 1,
         max: MOST_CONTRACTS,
       }),

@@ -434,4 +434,14 @@ describe('who may ask', () => {
     });
     expect([again.status, again.text]).toEqual([304, '']);
   });
+
+  it('a snapshot that cannot be read is 503, and never an empty page', async () => {
+    const { pool } = unmoved.data.ingest.database;
+    await pool.query('alter table data.snapshot_markets rename to gone');
+    const { status, body } = await unmoved.data.ask('/markets/active', { headers: key });
+    await pool.query('alter table data.gone rename to snapshot_markets');
+    expect([status, body]).toEqual([503, { detail: 'Snapshot unavailable' }]);
+    expect(unmoved.data.faults).toHaveLength(1);
+    expect((await unmoved.data.ask('/markets/active', { headers: key })).status).toBe(200);
+  });
 });
