@@ -17,8 +17,7 @@ import { TradeReader } from '../store/trade-reader.js';
 import { VolumeReader } from '../store/volume-reader.js';
 import { DataAdminController } from './admin/admin.controller.js';
 import { IngestDesk } from './admin/ingest-desk.js';
-import { CandleDesk } from './candles/candle-desk.js';
-import { CandleRebuilds } from './candles/candle-rebuilds.js';
+import { candleParts, type CandleReaders } from './candles/candle-parts.js';
 import { CandlesController, CompanionCandlesController } from './candles/candles.controller.js';
 import { CompanionController } from './companion/companion.controller.js';
 import { CompanionListsController } from './companion/companion-lists.controller.js';
@@ -65,7 +64,7 @@ export function dataControllers(parts: DataParts): DataControllers {
   const { markets, snapshots } = readers;
   const flags = new KnownFlags(new FlagTable(pool), clock);
   const access = new PlatformAccess(flags);
-  const candles = { markets, desk: candleDesk(parts, readers.coverage), clock, onFault };
+  const candles = candleParts({ ...candleReaders(parts), ...readers, clock, onFault });
   const health = new DataHealthController(parts.readiness);
   const live = { live: parts.upstreams, companionUrl: parts.companionUrl };
   const trades = new VenueTrades({ upstreams: parts.upstreams, markets, clock });
@@ -111,11 +110,8 @@ function readersOf(pool: Pool, settings: DataParts['settings']): Readers {
   };
 }
 
-function candleDesk({ pool, onFault, onAlarm }: DataParts, coverage: CoverageReader): CandleDesk {
-  const candles = new CandleReader(pool);
-  const alarms = new AlarmTable(pool);
-  const rebuilds = new CandleRebuilds({ candles, alarms, onFault, onApart: onAlarm });
-  return new CandleDesk({ candles, coverage, rebuilds });
+function candleReaders({ pool, onAlarm }: DataParts): Pick<CandleReaders, 'candles' | 'alarms' | 'onApart'> {
+  return { candles: new CandleReader(pool), alarms: new AlarmTable(pool), onApart: onAlarm };
 }
 
 function adminController(pool: Pool, flags: KnownFlags, clock: Clock): DataAdminController {

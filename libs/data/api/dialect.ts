@@ -138,6 +138,7 @@ function tagged(reply: Reply, { method: asked }: IncomingMessage): Reply {
   const isRead = asked === 'GET' || asked === 'HEAD';
   const cache = reply.headers?.['cache-control'] ?? 'no-store';
   if (!isRead || reply.status !== 200 || cache.includes('no-store')) return reply;
+  if (reply.headers?.etag !== undefined) return reply;
   const payload = payloadOf(reply);
   if (payload === undefined) return reply;
   return { ...reply, body: payload, headers: { ...reply.headers, etag: `W/${entityTag(payload)}` } };

@@ -132,14 +132,15 @@ export class CandleReader {
   }
 }
 
-interface SeriesPlace {
+/** Where its candles and trades stand. */
+export interface SeriesPlace {
   readonly instrument: number;
   readonly isMirrored: boolean;
   /** Trades of the next outcome are of the series too. */
   readonly hasBoth: boolean;
 }
 
-function placeOf({ provider, marketNo, outcomeIndex }: CandleSeries): SeriesPlace {
+export function placeOf({ provider, marketNo, outcomeIndex }: Omit<CandleSeries, 'timeframe'>): SeriesPlace {
   const { outcome_index, isMirrored } = seriesOf(provider, outcomeIndex);
   return {
     instrument: instrumentOf(marketNo, outcome_index),

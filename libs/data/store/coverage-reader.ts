@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { historyFrom } from '../rules/coverage.js';
-import { PROVIDERS } from '../rules/providers.js';
-import { MICROS_PER_SECOND } from '../rules/times.js';
+import { PROVIDERS, type Provider } from '../rules/providers.js';
+import { ceilTo, floorTo, MICROS_PER_SECOND } from '../rules/times.js';
 import type { TradeGap } from '../rules/trades.js';
 import { instrumentOf } from './instruments.js';
 import type { StoredMarket } from './market-table.js';
@@ -23,7 +23,30 @@ interface HistoryRow {
   readonly gaps: readonly (readonly [from: number, to: number])[] | null;
 }
 
-const SECONDS_A_DAY = 86_400;
+/** A series that a caller has asked for by some id. */
+export interface NamedSeries {
+  readonly contract_id: string;
+  /** Whose candles they are. */
+  readonly instrument: number;
+}
+
+/** Differs once anything has changed that candles of the window are made from, or what the id stands for. */
+export interface VersionedHistory extends TradeHistory {
+  readonly version: string;
+  /** The part of it that is about the id and its market. */
+  readonly named: string | null;
+}
+
+interface NamedRow {
+  readonly named: string | null;
+}
+
+interface VersionedRow extends HistoryRow, NamedRow {
+  readonly days: string | null;
+}
+
+const DAY = 86_400 * MICROS_PER_SECOND;
+const HOUR = 3_600 * MICROS_PER_SECOND;
 
 /** The oldest trade of each outcome is one step into the index. Between two spans of numbers is a gap. */
 export const HISTORY = `
@@ -41,6 +64,27 @@ export const HISTORY = `
      ) as span
      where next_ts is not null and least(last_ts, next_ts) <= $5 and greatest(last_ts, next_ts) >= $4) as gaps`;
 
+/** Which market an id stands for, and which transaction wrote its state. */
+function namedMarket(provider: string, id: string): string {
+  return `
+    (select concat_ws(' ', market.market_no, named.kind, named.outcome_index, market.xmin)
+     from data.market_ids named join data.markets market on market.market_no = named.market_no
+     where named.provider = ${provider} and named.id = ${id} and named.kind in ('market', 'condition', 'token')
+     order by array_position(array['market', 'condition', 'token'], named.kind), market.market_id, named.outcome_index
+     limit 1) as named`;
+}
+
+export const NAMED = `select ${namedMarket('$1', '$2')}`;
+
+/**
+ * Each trade that counts, or counts no longer, writes the day that it is in anew, in the transaction that writes finer candles: so which
+ * transactions wrote the days of a window says whether anything in it has changed.
+ */
+export const VERSIONED_HISTORY = `${HISTORY},
+    (select string_agg(xmin::text, ' ' order by bucket) from data.candles
+     where instrument = $6 and timeframe = 86400 and bucket >= $7 and bucket < $5) as days,
+    ${namedMarket('$1', '$8')}`;
+
 /** How much of a market's trades there is. */
 export class CoverageReader {
   constructor(
@@ -49,21 +93,42 @@ export class CoverageReader {
     private readonly retentionDays?: number,
   ) {}
 
-  async of(
-    { marketNo, state }: StoredMarket,
-    window: { readonly start: number; readonly end: number },
-    now: number,
-  ): Promise<TradeHistory> {
+  async of(market: StoredMarket, window: CoveredSpan, now: number): Promise<TradeHistory> {
     const { rows } = await this.pool.query<HistoryRow>({
       name: 'data-history',
       text: HISTORY,
-      values: [
-        PROVIDERS.indexOf(state.provider),
-        state.outcomes.map((_outcome, index) => instrumentOf(marketNo, index)),
-        ...[marketNo, window.start, window.end],
-      ],
+      values: valuesOf(market, window),
     });
-    const [row] = rows;
+    return this.historyOf(market, rows[0], now);
+  }
+
+  /** The same, and whether what was read for this before still holds. */
+  async versioned(
+    market: StoredMarket,
+    window: CoveredSpan,
+    now: number,
+    { contract_id, instrument }: NamedSeries,
+  ): Promise<VersionedHistory> {
+    const { rows } = await this.pool.query<VersionedRow>({
+      name: 'data-versioned-history',
+      text: VERSIONED_HISTORY,
+      values: [...valuesOf(market, window), instrument, floorTo(window.start, DAY), contract_id],
+    });
+    const { days = null, named = null } = rows[0] ?? {};
+    return { ...this.historyOf(market, rows[0], now), named, version: JSON.stringify([named, days]) };
+  }
+
+  /** Null for what is not the id of any market. */
+  async named(provider: Provider, contractId: string): Promise<string | null> {
+    const { rows } = await this.pool.query<NamedRow>({
+      name: 'data-named-market',
+      text: NAMED,
+      values: [PROVIDERS.indexOf(provider), contractId],
+    });
+    return rows[0]?.named ?? null;
+  }
+
+  private historyOf({ state }: StoredMarket, row: HistoryRow | undefined, now: number): TradeHistory {
     const oldest = row?.oldest ?? undefined;
     const from = historyFrom({
       listed_at: state.details.listed_at,
@@ -74,8 +139,19 @@ export class CoverageReader {
     return { from, oldest, gaps: (row?.gaps ?? []).map(([start, to]) => ({ from: start, to })) };
   }
 
+  /** On a whole hour, so that replies are the same for a while. */
   private retainedFrom(now: number): number | undefined {
     const { retentionDays } = this;
-    return retentionDays === undefined ? undefined : now - retentionDays * SECONDS_A_DAY * MICROS_PER_SECOND;
+    return retentionDays === undefined ? undefined : ceilTo(now - retentionDays * DAY, HOUR);
   }
+}
+
+interface CoveredSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
+function valuesOf({ marketNo, state }: StoredMarket, { start, end }: CoveredSpan): unknown[] {
+  const instruments = state.outcomes.map((_outcome, index) => instrumentOf(marketNo, index));
+  return [PROVIDERS.indexOf(state.provider), instruments, marketNo, start, end];
 }

@@ -1,6 +1,5 @@
 import type { Pool } from 'pg';
-import { CandleDesk } from '#libs/data/api/candles/candle-desk.js';
-import { CandleRebuilds } from '#libs/data/api/candles/candle-rebuilds.js';
+import { candleParts } from '#libs/data/api/candles/candle-parts.js';
 import { CandlesController, CompanionCandlesController } from '#libs/data/api/candles/candles.controller.js';
 import { SealedCursors } from '#libs/data/api/cursors.js';
 import { TradeDesk } from '#libs/data/api/trades/trade-desk.js';
@@ -38,16 +37,14 @@ export class SeriesListener {
     const apart: string[] = [];
     const onFault = (_what: string, error: unknown): unknown => faults.push(error);
     const of = { markets: new MarketReader(pool), coverage: new CoverageReader(pool, retentionDays) };
-    const candles = new CandleReader(pool);
-    const rebuilds = new CandleRebuilds({
-      ...{ candles, alarms: new AlarmTable(pool), onFault },
+    const candles = candleParts({
+      ...{ ...of, candles: new CandleReader(pool), alarms: new AlarmTable(pool), clock, onFault },
       onApart: (detail) => apart.push(detail),
     });
-    const ofCandles = { ...of, clock, onFault, desk: new CandleDesk({ ...of, candles, rebuilds }) };
     const desk = new TradeDesk({ ...of, trades: new TradeReader(pool), volumes: new VolumeReader(pool) });
     const access = { check: () => Promise.resolve() };
     const routes = await openDataRoutes([
-      ...[new CandlesController(ofCandles), new CompanionCandlesController(ofCandles)],
+      ...[new CandlesController(candles), new CompanionCandlesController(candles)],
       new TradesController({ desk, clock, access, cursors: new SealedCursors('of this test') }),
     ]);
     return new SeriesListener(routes, faults, apart);

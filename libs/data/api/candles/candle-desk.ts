@@ -1,16 +1,21 @@
 import type { Bar, CandleWindow } from '../../rules/candles.js';
 import { type Coverage, coverageOf } from '../../rules/coverage.js';
 import { MICROS_PER_SECOND } from '../../rules/times.js';
-import type { CandleReader, CandleSeries } from '../../store/candle-reader.js';
-import type { CoverageReader } from '../../store/coverage-reader.js';
+import { type CandleReader, type CandleSeries, placeOf } from '../../store/candle-reader.js';
+import type { CoverageReader, TradeHistory, VersionedHistory } from '../../store/coverage-reader.js';
+import type { FoundMarket } from '../../store/market-reader.js';
 import { type PlannedCandles, shownFrom } from './candle-ask.js';
 import { candleTexts } from './candle-text.js';
 import type { CandleRebuilds } from './candle-rebuilds.js';
 
 export interface CandleDeskPorts {
   readonly candles: Pick<CandleReader, 'read'>;
-  readonly coverage: Pick<CoverageReader, 'of'>;
+  readonly coverage: Pick<CoverageReader, 'of' | 'versioned'>;
   readonly rebuilds: CandleRebuilds;
+}
+
+export interface VersionedCoverage extends Pick<VersionedHistory, 'version' | 'named'> {
+  readonly coverage: Coverage;
 }
 
 /** So many at once are kept in memory of any request; a longer window is read in several steps. */
@@ -26,10 +31,19 @@ export class CandleDesk {
 
   /** Of the whole window. Asked for before the candles: what they have more than this is no harm. */
   async coverage(plan: PlannedCandles): Promise<Coverage> {
-    if (plan.market === undefined) return NOTHING_KNOWN;
-    const { from, gaps } = await this.ports.coverage.of(plan.market, plan.window, plan.now);
-    const shown = from === null ? null : Math.max(from, shownFrom(plan) ?? from);
-    return coverageOf(plan.window, shown, gaps);
+    const { market, window, now } = plan;
+    if (market === undefined) return NOTHING_KNOWN;
+    return coverageIn(plan, await this.ports.coverage.of(market, window, now));
+  }
+
+  /** With what says whether texts that are read after this still hold. */
+  async versioned(plan: PlannedCandles, market: FoundMarket): Promise<VersionedCoverage> {
+    const { provider, outcomeIndex, window, now, labels } = plan;
+    const { instrument } = placeOf({ provider, marketNo: market.marketNo, outcomeIndex });
+    const { contract_id } = labels;
+    const history = await this.ports.coverage.versioned(market, window, now, { contract_id, instrument });
+    const { version, named } = history;
+    return { coverage: coverageIn(plan, history), version, named };
   }
 
   /** Texts of candles that are separated by commas, one after the other, without those between texts. None is empty. */
@@ -48,6 +62,11 @@ export class CandleDesk {
       ? this.ports.rebuilds.rebuild(series, window, plan.now)
       : this.ports.candles.read(series, window);
   }
+}
+
+function coverageIn(plan: PlannedCandles, { from, gaps }: TradeHistory): Coverage {
+  const shown = from === null ? null : Math.max(from, shownFrom(plan) ?? from);
+  return coverageOf(plan.window, shown, gaps);
 }
 
 function* stepsOf({ window, labels: { timeframe }, isRebuild }: PlannedCandles): Generator<CandleWindow> {

@@ -184,7 +184,7 @@ describe('recomputed candles', () => {
     const sound = await candles({ rebuild: true });
     expect([sound, listener.apart]).toEqual([await candles(), []]);
     await world.database.pool.query(
-      `update data.candles set high = 1000000 where timeframe = 60 and bucket = $1`,
+      `update data.candles set high = 1000000 where (timeframe, bucket) in ((60, $1), (86400, $1 - $1 % 86400000000))`,
       [NOON - MINUTE],
     );
     expect((await candles()).candles[1]).toMatchObject({ high: 100 });

@@ -1,0 +1,32 @@
+import type { OnFault } from '#libs/platform/process/log.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { AlarmTable } from '../../store/alarm-table.js';
+import type { CandleReader } from '../../store/candle-reader.js';
+import type { CoverageReader } from '../../store/coverage-reader.js';
+import type { MarketReader } from '../../store/market-reader.js';
+import { CandleBatch } from './candle-batch.js';
+import { CandleDesk } from './candle-desk.js';
+import { CandleRebuilds } from './candle-rebuilds.js';
+import { CandleReplies } from './candle-replies.js';
+import type { CandlesPorts } from './candles.controller.js';
+
+export interface CandleReaders {
+  readonly markets: MarketReader;
+  readonly candles: CandleReader;
+  readonly coverage: CoverageReader;
+  readonly alarms: AlarmTable;
+  readonly clock: Pick<Clock, 'epochNanos'>;
+  readonly onFault: OnFault;
+  /** A candle is stored otherwise than its trades say. */
+  readonly onApart: (detail: string) => void;
+}
+
+/** Once a process: both listeners share what is kept. */
+export function candleParts(readers: CandleReaders): CandlesPorts {
+  const desk = new CandleDesk({ ...readers, rebuilds: new CandleRebuilds(readers) });
+  return {
+    clock: readers.clock,
+    batch: new CandleBatch({ ...readers, desk }),
+    replies: new CandleReplies({ ...readers, desk }),
+  };
+}
