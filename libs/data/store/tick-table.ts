@@ -47,6 +47,8 @@ export class TickTable {
 
   /** By symbol. A label that is a provider's name is that provider's alone; others belong to no venue, and to every one. */
   async perpetuals(client: Client, provider: Provider, symbol?: string): Promise<PerpetualTick[]> {
+    // No text of the database has one.
+    if (symbol?.includes('\0') === true) return [];
     const { rows } = await client.query<PerpetualTick>(
       `select distinct on (symbol) symbol, price, content from ${this.table}
        where source in ('exchange_spot', 'oracle_stream', 'reference') and class = 'perpetual'
