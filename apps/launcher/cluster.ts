@@ -179,7 +179,7 @@ export class LaunchedCluster {
     this.children = this.makeChildren(this.file, places);
     await this.children.start();
     terminal.step(`${places.length} processes started`);
-    await allReady(this.children, places, clock, signal);
+    await allReady(this.children, places, { clock, signal, tell });
     signal.throwIfAborted();
     await this.openTrading(places, seed, secrets.service_token);
     signal.throwIfAborted();

@@ -1,4 +1,4 @@
-import { get } from 'node:http';
+import { z } from 'zod';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import { hopelessCode, internalUrl, type Children, type PlacedProcess } from './children.js';
@@ -9,29 +9,45 @@ const READY_WITHIN_NANOS = 60_000_000_000n;
 /** Endings during the start after which more attempts are not worth waiting for. */
 const MANY = 5;
 
+/** What a process says that has much to read first: that is no reason to give up. */
+const CATCHING_UP = 'catching_up';
+
+interface ReadyPorts {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Told now and then of a start that takes long. */
+  readonly tell: (line: string) => void;
+}
+
 /** Resolves when every process says that it is ready; rejects when one of them plainly never will be. */
 export async function allReady(
   children: Children,
   places: readonly PlacedProcess[],
-  clock: Clock,
-  signal: AbortSignal,
+  { clock, signal, tell }: ReadyPorts,
 ): Promise<void> {
-  const deadline = clock.monotonicNanos() + READY_WITHIN_NANOS;
+  let deadline = clock.monotonicNanos() + READY_WITHIN_NANOS;
   let missing = [...places];
   while (missing.length > 0) {
     signal.throwIfAborted();
     for (const { plan } of missing) refuseHopeless(children, plan.name);
-    if (clock.monotonicNanos() > deadline) {
-      const names = missing.map(({ plan }) => plan.name);
-      throw new StartFault(
-        `not ready after a minute: ${names.join(', ')} (log: ${children.logPath(names[0] ?? '')})`,
-      );
-    }
     const answers = await Promise.all(
-      missing.map((place) => isReady(internalUrl(place) + place.plan.kind.paths.readiness)),
+      missing.map((place) => askReadiness(internalUrl(place) + place.plan.kind.paths.readiness)),
     );
-    missing = missing.filter((_, index) => answers[index] !== true);
-    if (missing.length > 0) await pause(clock, POLL_MS);
+    const behind = missing.filter((_, index) => answers[index] === CATCHING_UP);
+    missing = missing.filter((_, index) => answers[index] !== READY);
+    if (missing.length === 0) return;
+    if (clock.monotonicNanos() > deadline) {
+      const names = (all: readonly PlacedProcess[]): string => all.map(({ plan }) => plan.name).join(', ');
+      const [first] = missing;
+      if (behind.length === 0) {
+        throw new StartFault(
+          `not ready after a minute: ${names(missing)} (log: ${children.logPath(first?.plan.name ?? '')})`,
+        );
+      }
+      tell(`${names(behind)} still reads what there was before the start`);
+      deadline += READY_WITHIN_NANOS;
+    }
+    await pause(clock, POLL_MS);
   }
 }
 
@@ -48,13 +64,16 @@ function refuseHopeless(children: Children, name: string): void {
   );
 }
 
-function isReady(url: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const request = get(url, { agent: false, timeout: ANSWER_WITHIN_MS }, (response) => {
-      response.resume();
-      resolve(response.statusCode === 200);
-    });
-    request.on('timeout', () => request.destroy());
-    request.on('error', () => resolve(false));
-  });
+const READY = 'ready';
+const health = z.object({ status: z.string() });
+
+/** What the process says; undefined where it does not answer. */
+async function askReadiness(url: string): Promise<string | undefined> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    const body = await answer.text();
+    return answer.ok ? READY : health.parse(JSON.parse(body)).status;
+  } catch {
+    return undefined;
+  }
 }

@@ -171,6 +171,22 @@ async function refuseUsed(pool: Pool): Promise<void> {
   );
 }
 
+/** By table that is partitioned by month, when a row is of. */
+const MONTHLY: ReadonlyMap<string, string> = new Map([
+  ['data.trades', 'ts'],
+  ['data.candles', 'bucket'],
+]);
+
+/** A new database has no months yet. */
+async function makeMonths(client: PoolClient, table: string, page: readonly string[]): Promise<void> {
+  const column = MONTHLY.get(table);
+  if (column === undefined) return;
+  await client.query(
+    `select data.make_months('data', array(select distinct (text_::${table}).${column} from unnest($1::text[]) as text_))`,
+    [page],
+  );
+}
+
 /** What was written under the guards of the tables is put back without them: they would count versions and balances anew. */
 async function fill(
   client: PoolClient,
@@ -186,6 +202,7 @@ async function fill(
   await client.query(`truncate ${names.join(', ')}`);
   for (const file of tables) {
     for await (const page of readRows(folder, file, PAGE)) {
+      await makeMonths(client, file.name, page);
       await client.query(
         `insert into ${file.name} overriding system value
          select (given.row_).* from (select text_::${file.name} as row_ from unnest($1::text[]) as text_ offset 0) as given`,

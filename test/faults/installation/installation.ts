@@ -211,12 +211,11 @@ export class Installation {
     this.children = new Children(settings, this.places, ({ plan }, pid) => this.note(plan.name, pid));
     await this.children.start();
     const { signal } = this.over;
-    await allReady(
-      this.children,
-      this.places,
+    await allReady(this.children, this.places, {
       clock,
-      AbortSignal.any([signal, AbortSignal.timeout(READY_WITHIN_MS)]),
-    );
+      signal: AbortSignal.any([signal, AbortSignal.timeout(READY_WITHIN_MS)]),
+      tell: () => undefined,
+    });
   }
 
   private get kafkaEnv(): Readonly<Record<string, string>> {
