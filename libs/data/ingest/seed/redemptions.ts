@@ -2,7 +2,8 @@ import type { LedgerEvent, MarketDataEvent } from '../../rules/events.js';
 import { MINUTE } from './calendar.js';
 import { digest } from './identities.js';
 import type { SeedMarket } from './market.js';
-import { eventsOfMoment, momentsOf } from './trading.js';
+import { eventsOfMoment } from './trading.js';
+import { momentsOf } from './turns.js';
 import type { Span } from './world.js';
 
 const AFTER = 30 * MINUTE;

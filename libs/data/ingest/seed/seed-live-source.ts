@@ -16,7 +16,8 @@ import { DAY, HOUR } from './calendar.js';
 import type { SeedMarket } from './market.js';
 import { onGrid, outcomePrice, priceAt } from './prices.js';
 import type { WorldKeeper } from './seed.js';
-import { eventsOfMoment, momentsOf } from './trading.js';
+import { eventsOfMoment } from './trading.js';
+import { momentOf, turnOfTrade, turnsUntil } from './turns.js';
 
 const NANOS_PER_MICRO = 1_000n;
 /** What ended longer ago is found only if it lasted for days. */
@@ -57,9 +58,10 @@ export class SeedLiveSource implements LiveSource {
     const now = this.now();
     const market = (await this.markets(now)).find(({ market_id }) => market_id === ticker);
     if (market === undefined || (cursor !== undefined && !NUMBER.test(cursor))) return undefined;
-    const before = cursor === undefined ? undefined : BigInt(cursor);
-    const trades = newestTrades(market, now, Infinity)
-      .filter(({ seq = 0n }) => before === undefined || seq < before)
+    const before = cursor === undefined ? undefined : Number(cursor);
+    const last = before === undefined ? undefined : turnOfTrade(market.pace, Math.max(0, before - 1));
+    const trades = newestTrades(market, now, limit + MOST_AT_ONCE + 1, last)
+      .filter(({ seq = 0n }) => before === undefined || Number(seq) < before)
       .sort(newestNumberFirst);
     const page = trades.slice(0, limit);
     return {
@@ -86,7 +88,9 @@ export class SeedLiveSource implements LiveSource {
   }
 }
 
-const NUMBER = /^\d{1,18}$/;
+const NUMBER = /^\d{1,9}$/;
+/** Of one turn. */
+const MOST_AT_ONCE = 4;
 
 function isNamed({ market_id, condition_id, outcomes, listing }: SeedMarket, id: string): boolean {
   return (
@@ -119,24 +123,20 @@ function isMarket(event: MarketDataEvent): event is MarketEvent {
   return event.type === 'MARKET';
 }
 
-const FIRST_LOOK_SECONDS = 3_600;
-const FURTHER = 8;
-
-/** Those that are known and not taken back; looks further back until there are enough. */
-function newestTrades(market: SeedMarket, now: number, limit: number): readonly TradeEvent[] {
-  const until = Math.floor(now / MICROS_PER_SECOND) + 1;
-  const listed = market.listing.received_at / MICROS_PER_SECOND;
-  for (let seconds = FIRST_LOOK_SECONDS; ; seconds *= FURTHER) {
-    const from = until - seconds;
-    const trades = tradesSince(market, from, until, now);
-    if (trades.length >= limit || from <= listed) return trades.sort(newestFirst).slice(0, limit);
+/** Those that are known and not taken back, of this turn and those before it. */
+function newestTrades(market: SeedMarket, now: number, limit: number, last?: number): readonly TradeEvent[] {
+  const trades: TradeEvent[] = [];
+  const newest = turnsUntil(market, now / MICROS_PER_SECOND) - 1;
+  for (let turn = Math.min(last ?? newest, newest); turn >= 0 && trades.length < limit; turn -= 1) {
+    trades.push(...tradesOfTurnAt(market, turn, now).sort(newestFirst));
   }
+  return trades;
 }
 
-function tradesSince(market: SeedMarket, from: number, until: number, now: number): TradeEvent[] {
-  const events = momentsOf(market, from, until)
-    .flatMap((moment) => eventsOfMoment(market, moment))
-    .filter(({ received_at }) => received_at <= now);
+function tradesOfTurnAt(market: SeedMarket, turn: number, now: number): TradeEvent[] {
+  const moment = momentOf(market, turn);
+  if (moment === undefined) return [];
+  const events = eventsOfMoment(market, moment).filter(({ received_at }) => received_at <= now);
   const busted = new Set(
     events.flatMap((event) => (event.type === 'TRADE_BUST' ? [event.trade_source_id] : [])),
   );

@@ -3,39 +3,10 @@ import { PROVIDER_FACTS, PROVIDERS, type Provider } from '../../rules/providers.
 import { FULL_PRICE, MILLION } from '../../rules/scales.js';
 import { MICROS_PER_SECOND } from '../../rules/times.js';
 import { digest, numberOf, uuidOf } from './identities.js';
-import type { Pace, SeedMarket } from './market.js';
+import type { SeedMarket } from './market.js';
 import { onGrid, outcomePrice, priceAt } from './prices.js';
 import { Draws, mixed } from './random.js';
-
-/** How many trades there are at once, in turn; so it is known how many there were before any of them. */
-const TURNS: Readonly<Record<Pace, readonly number[]>> = {
-  thin: [1],
-  steady: [1, 2, 1, 1],
-  busy: [1, 1, 4, 1, 2, 1],
-};
-
-/** The n-th time that a market trades, at a unix second. */
-export interface TradingMoment {
-  readonly turn: number;
-  readonly second: number;
-}
-
-/** Ascending, those with `from <= second < until`. */
-export function momentsOf({ key, phases }: SeedMarket, from: number, until: number): TradingMoment[] {
-  const moments: TradingMoment[] = [];
-  let before = 0;
-  for (const phase of phases) {
-    const last = Math.floor((Math.min(until, phase.until) - 1 - phase.from) / phase.period);
-    const first = Math.max(0, Math.floor((from - phase.from) / phase.period));
-    for (let step = first; step <= last; step += 1) {
-      const turn = before + step;
-      const second = phase.from + step * phase.period + (mixed(key, turn) % phase.period);
-      if (second >= from && second < until) moments.push({ turn, second });
-    }
-    before += (phase.until - phase.from) / phase.period;
-  }
-  return moments;
-}
+import { tradesOfTurn, type TradingMoment } from './turns.js';
 
 const WALLETS = 48;
 const LATE_BY_SECONDS = 70;
@@ -69,22 +40,12 @@ function bustOf(trade: TradeEvent): MarketDataEvent {
 /** Several at one moment are one order that meets several others, on chain in one transaction. */
 export function tradesOf(market: SeedMarket, moment: TradingMoment): TradeEvent[] {
   const { turn } = moment;
-  const { turns, index: step, before } = turnOf(market.pace, turn);
+  const { count, before } = tradesOfTurn(market.pace, turn);
   const order = orderOf(market, moment);
   const hash = digest(market.provider, market.market_id, turn);
-  return Array.from({ length: turns[step] ?? 1 }, (_none, index) =>
+  return Array.from({ length: count }, (_none, index) =>
     tradeOf(market, moment, { ...order, hash, index, number: before + index }),
   );
-}
-
-function turnOf(
-  pace: Pace,
-  turn: number,
-): { readonly turns: readonly number[]; readonly index: number; readonly before: number } {
-  const turns = TURNS[pace];
-  const index = turn % turns.length;
-  const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
-  return { turns, index, before: Math.floor(turn / turns.length) * sum(turns) + sum(turns.slice(0, index)) };
 }
 
 interface TakersOrder {
@@ -151,7 +112,8 @@ function tradeOf(market: SeedMarket, { turn, second }: TradingMoment, match: Mat
   // The second and third match of an order are equal: only their numbers keep them apart.
   const steps = side === 'buy' ? 1 + Math.min(index, 1) : -1 - Math.min(index, 1);
   const isOnChain = PROVIDER_FACTS[provider].chainId !== '';
-  const at = second * MICROS_PER_SECOND + (isOnChain ? 0 : draws.below(900) * MILLIS);
+  const millis = isOnChain ? 0 : (mixed(key, 0x70000 + turn) % 900) + index;
+  const at = second * MICROS_PER_SECOND + millis * MILLIS;
   const tx_hash = `0x${hash}`;
   const isLate = isOnChain && draws.oneIn(40);
   return {

@@ -10,7 +10,8 @@ import { labelledPairs, type LabelledPair } from './labels.js';
 import type { SeedMarket } from './market.js';
 import { redemptionsOf } from './redemptions.js';
 import { ticksBetween } from './ticks.js';
-import { DELAYS_SECONDS, eventsOfMoment, momentsOf } from './trading.js';
+import { DELAYS_SECONDS, eventsOfMoment } from './trading.js';
+import { momentsOf } from './turns.js';
 import { windowMarkets } from './windows.js';
 
 export interface WorldOptions {
