@@ -32,11 +32,11 @@ const text = (events: readonly MarketDataEvent[]): string => events.map(recorded
 describe('a world', () => {
   it('is the same for the same seed and start, and another one for others', () => {
     const span = { from: world.opens, until: START + LIVE };
-    for (const of of ['venue_b', 'venue_d', 'labels']) {
-      const told = text(eventsOf(of));
-      expect(text(worldOf('one').events(of, span)) === told).toBe(true);
-      expect(text(worldOf('two').events(of, span)) === told).toBe(false);
-      expect(text(worldOf('one', START + SECOND).events(of, span)) === told).toBe(false);
+    for (const name of ['venue_b', 'venue_d', 'labels']) {
+      const told = text(eventsOf(name));
+      expect(text(worldOf('one').events(name, span)) === told).toBe(true);
+      expect(text(worldOf('two').events(name, span)) === told).toBe(false);
+      expect(text(worldOf('one', START + SECOND).events(name, span)) === told).toBe(false);
     }
   });
 
