@@ -31,6 +31,7 @@ export class IngestLane {
   private quarantined: number;
   private head: number;
   private applied: number;
+  private reachesFrom: number | null;
   private readonly newest: AppliedProgress;
   /** By live source, up to when it has told everything. */
   private readonly asOf = new Map<string, AppliedProgress>();
@@ -48,6 +49,7 @@ export class IngestLane {
     this.quarantined = before?.quarantined ?? 0;
     this.head = before?.journalHead ?? 0;
     this.applied = before?.applied ?? 0;
+    this.reachesFrom = before?.reachesFrom ?? null;
     this.newest = new AppliedProgress(before?.newestSourceTs ?? null);
   }
 
@@ -113,7 +115,7 @@ export class IngestLane {
       ...{ journalHead: head, lagEvents: Math.max(0, head - applied), gaps: 0 },
       ...{ conflicts: this.conflicts, quarantined: this.quarantined },
       reachesListing: feeds.every(({ source }) => source !== 'practice'),
-      reachesFrom: null,
+      reachesFrom: this.reachesFrom,
     };
   }
 
@@ -204,6 +206,8 @@ export class IngestLane {
     const sequence = await this.write(source, batch);
     this.isQuarantined = false;
     if (batch.onApplied !== undefined) this.unapplied.push({ sequence, onApplied: batch.onApplied });
+    const { reachesFrom: from } = batch;
+    if (from !== undefined) this.reachesFrom = Math.min(this.reachesFrom ?? from, from);
     if (batch.asOf !== undefined) this.asOfProgress(source).add(sequence, batch.asOf);
     if (batch.isCaughtUp && !this.caughtUp.has(source)) this.caughtUp.set(source, sequence);
   }

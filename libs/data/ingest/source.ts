@@ -9,6 +9,8 @@ export interface SourceBatch {
   readonly asOf?: number;
   /** Nothing more was there when this was read. */
   readonly isCaughtUp: boolean;
+  /** From when on the source has told everything, once it has. Microseconds; 0 where it has told all that ever was. */
+  readonly reachesFrom?: number;
   /** Called once all of it is applied, or counts as applied. */
   readonly onApplied?: () => void;
 }

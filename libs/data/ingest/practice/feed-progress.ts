@@ -16,10 +16,15 @@ export class FeedProgress {
   private areTradesRead = false;
   private asOf: number | undefined;
 
+  /** These venues keep all their trades, so that a read without a cursor reaches back to each listing. */
+  private readonly reaches: Pick<SourceBatch, 'reachesFrom'>;
+
   constructor(
     private readonly clock: Clock,
     private cursor: string,
-  ) {}
+  ) {
+    this.reaches = cursor === '' ? { reachesFrom: 0 } : {};
+  }
 
   now(): number {
     return Number(this.clock.epochNanos() / NANOS_PER_MICRO);
@@ -28,7 +33,10 @@ export class FeedProgress {
   async put(events: readonly MarketDataEvent[]): Promise<void> {
     const { cursor, asOf } = this;
     const isCaughtUp = this.areTradesRead && this.hasMarkets;
-    await this.outlet.put({ events, cursor, isCaughtUp, ...(asOf === undefined ? {} : { asOf }) });
+    await this.outlet.put({
+      ...{ events, cursor, isCaughtUp, ...(isCaughtUp ? this.reaches : {}) },
+      ...(asOf === undefined ? {} : { asOf }),
+    });
   }
 
   /** All trades that the venue had at that time are given. */
