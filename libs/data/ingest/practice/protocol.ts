@@ -65,7 +65,7 @@ export interface VenueConnection {
   read(frame: string): BodyReading<readonly FrameNews[]>;
 }
 
-export interface TradeSpan {
+export interface SpanOfTrades {
   /** Microseconds, both ends included. */
   readonly from: number;
   readonly to?: number;
@@ -80,7 +80,7 @@ export interface VenueProtocol {
   readonly ping?: string;
   /** Those that ended long ago are left out at times, unless all are asked for. */
   markets(which: 'all' | 'recent', stop: AbortSignal): AsyncIterable<BodyReading<readonly SeenMarket[]>>;
-  trades(span: TradeSpan, stop: AbortSignal): AsyncIterable<BodyReading<readonly TradeEvent[]>>;
+  trades(span: SpanOfTrades, stop: AbortSignal): AsyncIterable<BodyReading<readonly TradeEvent[]>>;
   books(marketIds: readonly string[], stop: AbortSignal): Promise<BodyReading<readonly SeenBook[]>>;
   /** Undefined where the venue's socket is not open to us. */
   socketAddress(): Promise<SocketAddress | undefined>;

@@ -3,7 +3,7 @@ import { NANOS_PER_MICRO } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { TradeEvent } from '../../../rules/events.js';
 import { MICROS_PER_SECOND } from '../../../rules/times.js';
-import type { SeenBook, SeenMarket, SocketAddress, TradeSpan, VenueProtocol } from '../protocol.js';
+import type { SeenBook, SeenMarket, SocketAddress, SpanOfTrades, VenueProtocol } from '../protocol.js';
 import { isQuarantined, mapped, readBody, type BodyReading } from '../reading.js';
 import type { PublicReads } from '../public-reads.js';
 import { bookOf, ConnectionOfB } from './connection.js';
@@ -44,7 +44,7 @@ export class PublicVenueB implements VenueProtocol {
   }
 
   /** Newest first. The venue's bounds are whole seconds, so the last one is asked for whole. */
-  trades({ from, to }: TradeSpan, stop: AbortSignal): AsyncIterable<BodyReading<readonly TradeEvent[]>> {
+  trades({ from, to }: SpanOfTrades, stop: AbortSignal): AsyncIterable<BodyReading<readonly TradeEvent[]>> {
     const query = {
       min_ts: secondOf(from),
       ...(to === undefined ? {} : { max_ts: secondOf(to) }),

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { NANOS_PER_MICRO } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { TradeEvent } from '../../../rules/events.js';
-import type { SeenBook, SeenMarket, SocketAddress, TradeSpan, VenueProtocol } from '../protocol.js';
+import type { SeenBook, SeenMarket, SocketAddress, SpanOfTrades, VenueProtocol } from '../protocol.js';
 import { isQuarantined, mapped, readBody, type BodyReading } from '../reading.js';
 import type { PublicReads } from '../public-reads.js';
 import { bookOf, ConnectionOfE, tradeEvent } from './connection.js';
@@ -47,7 +47,7 @@ export class PublicVenueE implements VenueProtocol {
   }
 
   async *trades(
-    { from, to }: TradeSpan,
+    { from, to }: SpanOfTrades,
     stop: AbortSignal,
   ): AsyncGenerator<BodyReading<readonly TradeEvent[]>, void> {
     const what = 'tradesByTime';
