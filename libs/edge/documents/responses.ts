@@ -173,7 +173,7 @@ export class Responses {
     const answer = spec.answers?.[200];
     return {
       description: 'It is still what `If-None-Match` names.',
-      headers: this.headers(answer?.headers),
+      headers: this.headers({ ...this.about.manners?.headersOf(304, spec), ...answer?.headers }),
     };
   }
 }

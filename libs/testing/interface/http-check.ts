@@ -224,7 +224,8 @@ function credentialHeaders({ components }: OpenApi): ReadonlySet<string> {
 
 function parameterValue({ type }: Readonly<Record<string, unknown>>, text: string): unknown {
   if (type === 'array') return [text];
-  return type === 'integer' ? Number(text) : text;
+  if (type === 'boolean') return text === 'true';
+  return type === 'integer' || type === 'number' ? Number(text) : text;
 }
 
 function codesIn(schema: Readonly<Record<string, unknown>>): readonly string[] {

@@ -8,6 +8,8 @@ interface Known {
   readonly $ref?: string;
   readonly properties?: Schemas;
   readonly items?: JsonSchema;
+  /** Of objects whose keys are anybody's. */
+  readonly additionalProperties?: JsonSchema | boolean;
   readonly enum?: readonly unknown[];
   readonly oneOf?: readonly JsonSchema[];
 }
@@ -52,7 +54,11 @@ export class SchemaSet {
     } else if (typeof value === 'object' && value !== null) {
       for (const [name, inner] of Object.entries(value)) {
         const field = known.properties?.[name];
-        if (field === undefined) continue;
+        if (field === undefined) {
+          if (typeof known.additionalProperties === 'object')
+            this.show(known.additionalProperties, inner, at, shown);
+          continue;
+        }
         shown.add(`${at}.${name}`);
         this.show(field, inner, `${at}.${name}`, shown);
       }

@@ -55,8 +55,9 @@ const RATE = {
   'x-ratelimit-reset': optional(digits),
 };
 const FRESHNESS = { 'x-data-as-of': optional(anyText), 'x-data-stale': optional(constant('true')) };
+/** Whatever is shown of the store says how far it is applied. */
+const OF_THE_STORE = /^\/(?:markets\/(?!tick-size)|candles|trades\/(?:history|metrics)|v1\/)/;
 const OF_STATUS: Readonly<Record<number, Readonly<Record<string, Shape>>>> = {
-  200: FRESHNESS,
   401: { 'www-authenticate': constant('Bearer') },
   405: { allow: { describe: () => ({ type: 'string', pattern: '^[A-Z]+(, [A-Z]+)*$' }) } },
   429: { 'retry-after': optional(digits) },
@@ -94,7 +95,11 @@ export const DATA_MANNERS: Manners = {
       'Too many requests in line on one connection, which is closed; or the database or credentials cannot be asked.',
   },
   contentOf,
-  headersOf: (status, spec) => ({ ...(isLimited(spec) ? RATE : {}), ...OF_STATUS[status] }),
+  headersOf: (status, spec) => ({
+    ...(isLimited(spec) ? RATE : {}),
+    ...(spec !== undefined && status < 400 && OF_THE_STORE.test(spec.path) ? FRESHNESS : {}),
+    ...OF_STATUS[status],
+  }),
   securityOf({ role }) {
     if (role === ADMIN) return [{ adminSecret: [] }];
     return [KEY, { session: [] }, { cookie: [] }, { adminSecret: [] }];
@@ -102,7 +107,7 @@ export const DATA_MANNERS: Manners = {
   parametersOf: () => [],
 };
 
-const FREE = /^\/(?:health|readyz|openapi\.json|docs)$/;
+const FREE = /^\/(?:health|readyz|openapi\.json|docs|markets\/tick-size)$/;
 
 /** Calls of all other operations are counted. */
 export function isLimited(spec: EndpointSpec | undefined): boolean {
