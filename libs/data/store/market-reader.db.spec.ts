@@ -16,6 +16,11 @@ describe('markets by what they are called', () => {
         { ...marketEvent('venue_a', 'zeta'), event_id: 'e', condition_id: 'alpha', ticker: 'T' },
         { ...marketEvent('venue_a', 'alpha'), event_id: 'e', condition_id: 'both', ticker: 'zeta' },
         { ...marketEvent('venue_a', 'beta'), condition_id: 'both', outcomes: labels },
+        { ...marketEvent('venue_a', 'omega'), condition_id: 'beta-shared', outcomes: labels },
+        {
+          ...marketEvent('venue_a', 'delta'),
+          outcomes: [{ label: 'Yes', token_id: 'beta-shared' }, { label: 'No' }],
+        },
         {
           ...marketEvent('venue_a', 'gamma'),
           ...{ event_id: 'f', condition_id: 'zeta-no' },
@@ -48,6 +53,8 @@ describe('markets by what they are called', () => {
     await expect(found('alpha')).resolves.toBe('alpha');
     await expect(found('zeta-no')).resolves.toBe('gamma');
     await expect(found('zeta')).resolves.toBe('zeta');
+    await expect(found('zeta', { tickers: true })).resolves.toBe('zeta');
+    await expect(found('beta-shared')).resolves.toBe('omega');
     await expect(found('T')).resolves.toBe('gamma 1');
     await expect(found('T', { tickers: true })).resolves.toBe('gamma 1');
   });

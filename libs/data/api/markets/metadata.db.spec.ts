@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { MarketDataEvent, MarketEvent } from '#libs/data/rules/events.js';
 import { hiddenFlag } from '#libs/data/rules/flags.js';
+import type { Cancel } from '#libs/platform/time/clock.js';
 import type { Provider } from '#libs/data/rules/providers.js';
 import { isoTime } from '#libs/data/rules/times.js';
 import { answers, MISBEHAVIOURS, type VenueManner } from '#libs/testing/data/played-venue.js';
@@ -151,6 +152,25 @@ describe('GET /markets/metadata', () => {
     expect(world.venue.asked.at(-1)).toBe('/markets/blank');
   });
 
+  it('a venue that renamed its price fields: what it does not say is null and never 0, what is no price is 502', async () => {
+    const renamed = { ...LIVE, tick_size: undefined, min_price: undefined, max_price: undefined };
+    const outcomes = [{ label: 'Yes', token_id: '7', price_dollars: '0.25' }];
+    world.venue.behave(answers({ market: { ...renamed, outcomes, tick_size_dollars: '0.01' } }));
+    await expect(told('venue_c', 'x')).resolves.toMatchObject([
+      200,
+      { contract: { tick_size: null, min_price: null, max_price: null } },
+    ]);
+    const shown = await world.get('/markets/outcomes', { market_id: 'x', provider_id: 2 });
+    expect(shown.body).toMatchObject({ outcomes: [{ label: 'Yes', price: null }] });
+    for (const price of ['', 'n/a', -1, 25]) {
+      world.venue.behave(
+        answers({ market: { ...LIVE, outcomes: [{ label: 'Yes', token_id: '7', price }] } }),
+      );
+      const { status, body } = await world.get('/markets/outcomes', { market_id: 'x', provider_id: 2 });
+      expect([status, body]).toEqual([502, { detail: 'Provider error: venue_a' }]);
+    }
+  });
+
   it('goes without rules where the venue fails, hangs, does not know the market or has no address', async () => {
     for (const name of ['answers 500', 'never answers']) {
       world.venue.behave(misbehaviour(name));
@@ -278,17 +298,17 @@ describe('POST /markets/metadata/batch', () => {
   });
 
   it('reads eight live at a time', async () => {
-    let open = 0;
     let greatest = 0;
     const waiting: (() => void)[] = [];
+    let cancel: Cancel = () => undefined;
     world.venue.behave((request, response) => {
-      greatest = Math.max(greatest, (open += 1));
-      const answer = (): void => {
-        open -= 1;
-        knowsNothing(request, response);
-      };
-      waiting.push(answer);
-      if (waiting.length >= 8) for (const each of waiting.splice(0)) each();
+      waiting.push(() => knowsNothing(request, response));
+      greatest = Math.max(greatest, waiting.length);
+      // Answers once nothing more comes.
+      cancel();
+      cancel = world.clock.after(60, () => {
+        for (const answer of waiting.splice(0)) answer();
+      });
     });
     const { body } = await batch(Array.from({ length: 24 }, (_none, at) => [`t${at}`, 'venue_c'] as const));
     expect(Object.values(body as object)).toEqual(
