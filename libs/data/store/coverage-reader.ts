@@ -31,7 +31,7 @@ export interface NamedSeries {
 }
 
 /** Differs once anything has changed that candles of the window are made from, or what the id stands for. */
-export interface VersionedHistory extends TradeHistory {
+export interface VersionedHistory extends Omit<TradeHistory, 'oldest'> {
   readonly version: string;
   /** The part of it that is about the id and its market. */
   readonly named: string | null;
@@ -48,14 +48,18 @@ interface VersionedRow extends HistoryRow, NamedRow {
 const DAY = 86_400 * MICROS_PER_SECOND;
 const HOUR = 3_600 * MICROS_PER_SECOND;
 
-/** The oldest trade of each outcome is one step into the index. Between two spans of numbers is a gap. */
-export const HISTORY = `
-  select
+/** One step into the index for each outcome. */
+const OLDEST = `
     (select min(oldest.ts) from unnest($2::bigint[]) as outcome (instrument)
      cross join lateral (
        select ts from data.trades trade where trade.instrument = outcome.instrument and not is_busted
        order by ts, seq, source_id limit 1
-     ) as oldest) as oldest,
+     ) as oldest)`;
+
+/** Between two spans of numbers is a gap. */
+function historyWith(oldest: string): string {
+  return `
+  select ${oldest} as oldest,
     (select reaches_listing from data.freshness where provider = $1) as reaches_listing,
     (select reaches_from from data.freshness where provider = $1) as reaches_from,
     (select json_agg(json_build_array(least(last_ts, next_ts), greatest(last_ts, next_ts)))
@@ -63,6 +67,9 @@ export const HISTORY = `
        select last_ts, lead(first_ts) over (order by first_seq) as next_ts from data.sequences where market_no = $3
      ) as span
      where next_ts is not null and least(last_ts, next_ts) <= $5 and greatest(last_ts, next_ts) >= $4) as gaps`;
+}
+
+export const HISTORY = historyWith(OLDEST);
 
 /** Which market an id stands for, and which transaction wrote its state. */
 function namedMarket(provider: string, id: string): string {
@@ -76,11 +83,17 @@ function namedMarket(provider: string, id: string): string {
 
 export const NAMED = `select ${namedMarket('$1', '$2')}`;
 
+/** Only where neither its listing nor its source says from when a market is whole. */
+const OLDEST_IF_NEEDED = `
+    case when $9::boolean and exists (
+      select from data.freshness where provider = $1 and (reaches_listing or reaches_from is not null)
+    ) then null else ${OLDEST} end`;
+
 /**
  * Each trade that counts, or counts no longer, writes the day that it is in anew, in the transaction that writes finer candles: so which
  * transactions wrote the days of a window says whether anything in it has changed.
  */
-export const VERSIONED_HISTORY = `${HISTORY},
+export const VERSIONED_HISTORY = `${historyWith(OLDEST_IF_NEEDED)},
     (select string_agg(xmin::text, ' ' order by bucket) from data.candles
      where instrument = $6 and timeframe = 86400 and bucket >= $7 and bucket < $5) as days,
     ${namedMarket('$1', '$8')}`;
@@ -112,10 +125,19 @@ export class CoverageReader {
     const { rows } = await this.pool.query<VersionedRow>({
       name: 'data-versioned-history',
       text: VERSIONED_HISTORY,
-      values: [...valuesOf(market, window), instrument, floorTo(window.start, DAY), contract_id],
+      values: [
+        ...valuesOf(market, window),
+        ...[
+          instrument,
+          floorTo(window.start, DAY),
+          contract_id,
+          market.state.details.listed_at !== undefined,
+        ],
+      ],
     });
     const { days = null, named = null } = rows[0] ?? {};
-    return { ...this.historyOf(market, rows[0], now), named, version: JSON.stringify([named, days]) };
+    const { from, gaps } = this.historyOf(market, rows[0], now);
+    return { from, gaps, named, version: JSON.stringify([named, days]) };
   }
 
   /** Null for what is not the id of any market. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { dataMigrations } from '../migrations/list.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { JOINED_BARS, JOINED_COMPARED, STORED_BARS, STORED_COMPARED, TRADED_BARS } from './candle-reader.js';
-import { HISTORY } from './coverage-reader.js';
+import { HISTORY, NAMED, VERSIONED_HISTORY } from './coverage-reader.js';
 import { OLDEST_TRADE, TRADE_PAGE } from './trade-reader.js';
 
 jest.setTimeout(120_000);
@@ -36,6 +36,14 @@ beforeAll(async () => {
   await pool.query(
     `insert into data.sequences select 1000000000 + n, m * 10, m * 10 + 5, ${START} + m * ${DAY}, ${START} + m * ${DAY} + 5
      from generate_series(1, 1000) n, generate_series(1, 10) m`,
+  );
+  await pool.query(
+    `insert into data.markets (market_no, provider, market_id, status, state)
+     select 1000000000 + n, 0, 'm' || n, 'active', '{}' from generate_series(1, 1000) n`,
+  );
+  await pool.query(
+    `insert into data.market_ids select 0, kind || n, kind, 1000000000 + n
+     from generate_series(1, 1000) n, unnest(array['market', 'condition', 'token']) kind`,
   );
   await pool.query('analyze');
 });
@@ -80,6 +88,11 @@ const READS = {
   'bars of trades beside joined ones': [JOINED_COMPARED, [ONE, ...WINDOW, 60, 300_000_000, 'true']],
   'a page of trades': [TRADE_PAGE, [`{${ONE},${ONE + 1}}`, ...WINDOW, WINDOW[1], 0, '', 101]],
   'the oldest trade': [OLDEST_TRADE, [`{${ONE},${ONE + 1}}`]],
+  'whether anything has changed': [
+    VERSIONED_HISTORY,
+    [0, `{${ONE},${ONE + 1}}`, 1_000_000_001, ...WINDOW, ONE, WINDOW[0], 'market1', 'false'],
+  ],
+  'what an id stands for': [NAMED, [0, 'market1']],
   'how much there is of a history': [HISTORY, [0, `{${ONE},${ONE + 1}}`, 1_000_000_001, ...WINDOW]],
 } as const;
 

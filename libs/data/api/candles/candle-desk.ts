@@ -64,7 +64,7 @@ export class CandleDesk {
   }
 }
 
-function coverageIn(plan: PlannedCandles, { from, gaps }: TradeHistory): Coverage {
+function coverageIn(plan: PlannedCandles, { from, gaps }: Omit<TradeHistory, 'oldest'>): Coverage {
   const shown = from === null ? null : Math.max(from, shownFrom(plan) ?? from);
   return coverageOf(plan.window, shown, gaps);
 }
