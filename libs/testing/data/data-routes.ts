@@ -17,12 +17,13 @@ export interface ReadReply {
 /** Some routes as the service has them, and callers of whom nothing has to be proven. */
 export interface DataRoutes {
   readonly faults: readonly unknown[];
+  readonly url: string;
   get(path: string, caller?: CallerKind): Promise<ReadReply>;
   send(method: string, path: string, body?: unknown, caller?: CallerKind): Promise<ReadReply>;
   close(): Promise<void>;
 }
 
-const CALLER = 'x-test-caller';
+export const CALLER = 'x-test-caller';
 const SCOPES = ['trade:read', 'position:read'];
 
 export async function openDataRoutes(controllers: readonly object[]): Promise<DataRoutes> {
@@ -59,6 +60,7 @@ export async function openDataRoutes(controllers: readonly object[]): Promise<Da
   };
   return {
     faults,
+    url: `http://127.0.0.1:${String(port)}`,
     get: (path, caller) => send('GET', path, undefined, caller),
     send,
     close: () => listener.close(),

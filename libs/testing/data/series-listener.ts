@@ -11,7 +11,7 @@ import { MarketReader } from '#libs/data/store/market-reader.js';
 import { TradeReader } from '#libs/data/store/trade-reader.js';
 import { VolumeReader } from '#libs/data/store/volume-reader.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-import { type DataRoutes, openDataRoutes, type ReadReply } from './data-routes.js';
+import { CALLER, type DataRoutes, openDataRoutes, type ReadReply } from './data-routes.js';
 
 export interface SeriesOptions {
   readonly retentionDays?: number;
@@ -48,6 +48,15 @@ export class SeriesListener {
       new TradesController({ desk, clock, access, cursors: new SealedCursors('of this test') }),
     ]);
     return new SeriesListener(routes, faults, apart);
+  }
+
+  get url(): string {
+    return this.routes.url;
+  }
+
+  /** Of the caller who may everything. */
+  get headers(): Readonly<Record<string, string>> {
+    return { [CALLER]: 'admin' };
   }
 
   async close(): Promise<void> {
