@@ -54,6 +54,7 @@ async function measured({
   quick,
   runs,
   seconds,
+  trades,
   profiles,
 }: BenchCall): Promise<{ row: Row; outcome: RowOutcome }[]> {
   const ground = new Ground(profiles);
@@ -67,6 +68,7 @@ async function measured({
         runs,
         quick,
         seconds,
+        trades,
         say: (line) => {
           mention(`bench: ${row.name}: ${line}`);
         },

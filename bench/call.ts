@@ -10,6 +10,7 @@ export interface BenchCall {
   readonly strict: boolean;
   readonly runs: number;
   readonly seconds: number;
+  readonly trades: number;
   readonly folder: string;
   /** Where every process leaves its profile. */
   readonly profiles: string | undefined;
@@ -18,6 +19,7 @@ export interface BenchCall {
 const RUNS = 5;
 const SECONDS = 3;
 const QUICK_SECONDS = 0.3;
+const TRADES = 3_000_000;
 const FOLDER = '.data/bench';
 
 export function usageOf(rows: readonly Row[]): string {
@@ -25,15 +27,17 @@ export function usageOf(rows: readonly Row[]): string {
   return `Usage: npm run bench -- [--only row,row] [--json] [--quick] [--strict] [--runs n] [--save folder]
        npm run -s bench -- row ... --json
        npm run bench -- orders [--only row,row]
+       npm run bench -- data [--trades 30000000]
 
 ${rows.map(({ name, title }) => `  ${name.padEnd(width)}  ${title}`).join('\n')}
 
-  --only     some of the rows, or of those that are named: orders stands for all rows of order execution
+  --only     some of the rows, or of those that are named: orders and data stand for all rows of a service
   --json     one JSON document on standard output instead of the table
   --quick    a moment of each, to see that it works: its figures mean nothing
   --strict   exit with 1 when a minimum is missed; without it that is told, and is no failure: machines differ
   --runs n   runs for each figure, of which the median counts (default ${RUNS})
   --seconds  how long a run lasts (default ${SECONDS})
+  --trades n rows of the larger table of data-trades (default ${TRADES})
   --save     where the JSON is kept (default ${FOLDER})
   --profile  empty folder for a processor profile of every process; says who had which share, and slows them down`;
 }
@@ -51,10 +55,11 @@ export function callOf(
   const quick = values.quick === true;
   const runs = numberOf('--runs', values.runs, quick ? 1 : RUNS);
   const seconds = numberOf('--seconds', values.seconds, quick ? QUICK_SECONDS : SECONDS);
+  const trades = numberOf('--trades', values.trades, TRADES);
   const { json = false, strict = false, save: folder = FOLDER, profile: profiles } = values;
   if (quick && strict)
     throw new UsageFault('the figures of --quick mean nothing, so --strict has nothing to judge');
-  return { rows, json, quick, strict, runs, seconds, folder, profiles };
+  return { rows, json, quick, strict, runs, seconds, trades, folder, profiles };
 }
 
 function numberOf(name: string, text: string | undefined, usual: number): number {
@@ -85,6 +90,7 @@ function parsed(args: readonly string[]) {
         strict: { type: 'boolean' },
         runs: { type: 'string' },
         seconds: { type: 'string' },
+        trades: { type: 'string' },
         save: { type: 'string' },
         profile: { type: 'string' },
         help: { type: 'boolean', short: 'h' },

@@ -5,6 +5,8 @@ export interface Settings {
   readonly runs: number;
   /** How long one run lasts. */
   readonly seconds: number;
+  /** Rows of the larger of two tables of trades. */
+  readonly trades: number;
   /** Only to see that everything works: figures mean nothing. */
   readonly quick: boolean;
   readonly say: (line: string) => void;

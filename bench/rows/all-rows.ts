@@ -2,7 +2,10 @@ import type { Row } from '../row.js';
 import { cancelAll } from './cancel-all.js';
 import { cellRecovery } from './cell-recovery.js';
 import { completed } from './completed.js';
+import { dataCandles } from './data-candles.js';
 import { dataIngest } from './data-ingest.js';
+import { dataRebuild } from './data-rebuild.js';
+import { dataTrades } from './data-trades.js';
 import { fanOut } from './fan-out.js';
 import { get } from './get.js';
 import { http } from './http.js';
@@ -38,7 +41,7 @@ const ORDER_ROWS: readonly Row[] = [
 ];
 
 /** `data` stands for all of them. */
-const DATA_ROWS: readonly Row[] = [dataIngest];
+const DATA_ROWS: readonly Row[] = [dataIngest, dataRebuild, dataCandles, dataTrades];
 
 /** Names that stand for several rows. */
 export const ROW_GROUPS: ReadonlyMap<string, readonly Row[]> = new Map([
