@@ -19,6 +19,9 @@ const SETTINGS = {
 /** A user has five orders a second as in life: specs that want more wait for their turn. */
 const TRADING_SETTINGS = { SERVICES: 'execution', PRACTICE_STILL: '1', LIMITS_FACTOR: '50' };
 
+/** Specs write the files that it reads, in `recorded` of its folder. */
+const DATA_SETTINGS = { SERVICES: 'data', DATA_SOURCES: 'seed,recorded', LIMITS_FACTOR: '50' };
+
 /** Names this run of jest; workers inherit it. */
 export const TEST_RUN_VARIABLE = 'SOTTO_TEST_RUN';
 
@@ -36,6 +39,11 @@ export function sharedCluster(): Promise<RunningCluster> {
 /** The same for specs about orders. */
 export function sharedTradingCluster(): Promise<RunningCluster> {
   return shared('trading', TRADING_SETTINGS);
+}
+
+/** The same for specs about market data. */
+export function sharedDataCluster(): Promise<RunningCluster> {
+  return shared('data', DATA_SETTINGS);
 }
 
 async function shared(name: string, env: Readonly<Record<string, string>>): Promise<RunningCluster> {
