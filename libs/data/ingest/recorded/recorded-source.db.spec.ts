@@ -195,3 +195,22 @@ it('an operator has files read again: what a table has lost comes back, and noth
   });
   expect(await trades()).toEqual(['0 x', '0 y']);
 });
+
+it('two processes at once take the journals from each other; every event counts once, and whoever is left has all of them', async () => {
+  const lines = Array.from({ length: 200 }, (_, nth) => trade('venue_a', `t${nth}`, nth));
+  await writeFile(file('a.ndjson'), text(market('venue_a'), ...lines.slice(0, 100)));
+  await start();
+  await start();
+  await eventually(async () => expect(await trades()).toHaveLength(100));
+  await appendFile(file('a.ndjson'), text(...lines.slice(50)));
+  await eventually(() =>
+    expect(world.faults).toContainEqual(expect.stringMatching(/venue_a: journal.*JournalFenced/)),
+  );
+  await stops.shift()?.();
+  await applied('a.ndjson', { lines: 251, appliedLines: 251 });
+  expect(await trades()).toHaveLength(200);
+  const { rows } = await world.database.pool.query(
+    `select count(*) from journal.records where payload like '%"TRADE"%'`,
+  );
+  expect(rows).toEqual([{ count: 200 }]);
+});
