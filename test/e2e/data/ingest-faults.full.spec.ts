@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
+import { runTool } from '#libs/testing/cluster/tool-run.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { marketLine, RecordedFloor, tradeLine } from './recorded-floor.js';
 
@@ -152,6 +153,29 @@ it('a provider is paused while files grow: it lags, others do not, and afterward
   expect(await floor.provider('venue_c')).toMatchObject({ state: 'paused' });
   await tell('resume');
   await expectEachOnce('paused.ndjson', 'paused', recording);
+});
+
+it('the tables are rebuilt while files grow and readers read: nobody sees less than before, and every event counts once', async () => {
+  const [file, market] = ['rebuilt.ndjson', 'rebuilt'];
+  const recording = new Recording(file, market);
+  await recording.grows(300);
+  let seen = 0;
+  const looks: number[] = [];
+  const look = setInterval(() => {
+    void floor.volume('venue_e', market).then((volume) => {
+      looks.push(volume - seen);
+      seen = Math.max(seen, volume);
+    });
+  }, 250);
+  const { code, output } = await runTool('apps/cli/main.js data', ['rebuild'], { DATA_DIR: cluster.dataDir });
+  clearInterval(look);
+  expect([code, JSON.parse(output.trim().split('\n').at(-1) ?? '')]).toEqual([
+    0,
+    { rebuilt: true, events: expect.any(Number) },
+  ]);
+  expect(looks.length).toBeGreaterThan(1);
+  expect(looks.filter((grown) => grown < 0)).toEqual([]);
+  await expectEachOnce(file, market, recording);
 });
 
 it('a file that begins anew is read anew, and what it had told before stays', async () => {
