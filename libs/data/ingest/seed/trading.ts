@@ -103,6 +103,7 @@ interface Match extends TakersOrder {
 }
 
 const MILLIS = 1_000;
+const NUMBERED: readonly Provider[] = ['venue_b', 'venue_d'];
 
 function tradeOf(market: SeedMarket, { turn, second }: TradingMoment, match: Match): TradeEvent {
   const { provider, market_id, key } = market;
@@ -115,13 +116,15 @@ function tradeOf(market: SeedMarket, { turn, second }: TradingMoment, match: Mat
   const millis = isOnChain ? 0 : (mixed(key, 0x70000 + turn) % 900) + index;
   const at = second * MICROS_PER_SECOND + millis * MILLIS;
   const tx_hash = `0x${hash}`;
-  const isLate = isOnChain && draws.oneIn(40);
+  const isNumbered = NUMBERED.includes(provider);
+  // Where trades are numbered a late one would look like a gap.
+  const isLate = isOnChain && !isNumbered && draws.oneIn(40);
   return {
     ...{ type: 'TRADE', provider, market_id, outcome_index: outcome },
     source_id: tradeIdOf(provider, hash, index),
     ...{ source_ts: at, received_at: isLate ? at + LATE_BY_SECONDS * MICROS_PER_SECOND : at, side },
     ...{ price: onGrid(middle + steps * market.tick, market.tick), size },
-    ...(provider === 'venue_b' || provider === 'venue_d' ? { seq: BigInt(number + 1) } : {}),
+    ...(isNumbered ? { seq: BigInt(number + 1) } : {}),
     ...(PROVIDER_FACTS[provider].showsWallets
       ? { taker: match.taker, maker: walletOf(provider, WALLETS + draws.below(WALLETS)), tx_hash }
       : {}),
