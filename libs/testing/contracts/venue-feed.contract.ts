@@ -25,8 +25,8 @@ export interface VenueFeedSubject {
   renamed(body: string): string;
   /** As when the old names went on and said 0. */
   zeroed(body: string): string;
-  /** Of a frame that tells a trade or a change of a book. */
-  isNews(frame: string): boolean;
+  /** Of a frame that tells a trade, or a change of a book. */
+  isNews(frame: string, of?: 'trades' | 'books'): boolean;
   isTrades(path: string): boolean;
   close(): Promise<void>;
 }
@@ -229,16 +229,18 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
 
     it('does not go back with a venue that shows what it showed before', async () => {
       await socketOpen();
-      let first: string | undefined;
+      const shown: string[] = [];
       let later = 0;
       const again = (body: string, path: string): string => {
         if (!subject.isTrades(path)) return body;
+        const [first] = shown;
         if (first !== undefined && first !== body) later += 1;
-        first ??= body;
-        return first;
+        shown.push(body);
+        return first ?? body;
       };
       const known = followed.trades.length;
       subject.proxy.meddle({ body: again, frame: (frame) => (subject.isNews(frame) ? [] : [frame]) });
+      await eventually(() => expect(shown.length).toBeGreaterThan(0));
       await subject.trade(market, 8);
       await eventually(() => expect(later).toBeGreaterThan(1));
       expect(followed.trades.length).toBeGreaterThanOrEqual(known);
@@ -246,18 +248,34 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       await expectAll();
     });
 
-    it('notices a socket that is open, answers pings and says nothing (py-clob-client 292, nautilus 4298)', async () => {
+    it.each(['trades', 'books'] as const)(
+      'notices a socket that is open, answers pings and says nothing of %s (py-clob-client 292, nautilus 4298)',
+      async (what) => {
+        await socketOpen();
+        const { opened } = subject.proxy;
+        subject.proxy.meddle({ frame: (frame) => (subject.isNews(frame, what) ? [] : [frame]) });
+        await subject.trade(market, 9);
+        await expectAll();
+        if (what === 'books') {
+          await subject.bid(market, '0.30');
+          await expectBook(300_000, true);
+        }
+        await eventually(() => expect(subject.proxy.opened).toBeGreaterThan(opened));
+        subject.proxy.meddle({});
+        await subject.trade(market, 10);
+        await expectAll();
+      },
+    );
+
+    it('knows a market soon after it is made, and hears of it by the socket', async () => {
       await socketOpen();
-      const { opened } = subject.proxy;
-      subject.proxy.meddle({ frame: (frame) => (subject.isNews(frame) ? [] : [frame]) });
-      await subject.trade(market, 9);
-      await expectAll();
-      await subject.bid(market, '0.30');
-      await expectBook(300_000, true);
-      await eventually(() => expect(subject.proxy.opened).toBeGreaterThan(opened));
-      subject.proxy.meddle({});
-      await subject.trade(market, 10);
-      await expectAll();
+      const made = await subject.market();
+      await subject.trade(made, 2);
+      await eventually(
+        () => expect(followed.ofMarket(made).map(({ type }) => type)).toContain('MARKET'),
+        1_500,
+      );
+      await eventually(() => expect(followed.book(made)).toBeDefined());
     });
 
     it('loses nothing between two connections', async () => {

@@ -63,7 +63,9 @@ export async function subjectOfB(): Promise<VenueFeedSubject> {
         /"yes_price_dollars":"[\d.]+","no_price_dollars":"[\d.]+"/g,
         '"yes_price_dollars":"0.0000","no_price_dollars":"1.0000"',
       ),
-    isNews: (frame) => /"type":"(trade|orderbook_delta)"/.test(frame),
+    isNews: (frame, of) =>
+      (of !== 'books' && frame.includes('"type":"trade"')) ||
+      (of !== 'trades' && frame.includes('"type":"orderbook_delta"')),
     isTrades: (path) => path.includes('/markets/trades'),
     close: async () => {
       await proxy.close();
@@ -113,7 +115,9 @@ export async function subjectOfE(): Promise<VenueFeedSubject> {
     secrets: () => secrets,
     renamed: (body) => body.replaceAll('"px"', '"price"'),
     zeroed: (body) => body.replaceAll(/"px":"[\d.]+"/g, '"px":"0.0"'),
-    isNews: (frame) => /"channel":"(trades|l2Book)"/.test(frame),
+    isNews: (frame, of) =>
+      (of !== 'books' && frame.includes('"channel":"trades"')) ||
+      (of !== 'trades' && frame.includes('"channel":"l2Book"')),
     isTrades: (path) => path.includes('tradesByTime'),
     close: async () => {
       await proxy.close();

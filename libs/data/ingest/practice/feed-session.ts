@@ -35,7 +35,8 @@ export class FeedSession {
       isSocketOpen: (): boolean => this.connection !== undefined,
       onSilence: (): void => this.socket.restart(),
     };
-    this.trades = new TradeFollower({ ...common, ...live }, cursor);
+    const onTrades = (ids: Iterable<string>): void => this.markets.expect(ids);
+    this.trades = new TradeFollower({ ...common, ...live, onTrades }, cursor);
     this.books = new BookFollower({ ...common, ...live });
     this.markets = new MarketFollower({
       ...common,

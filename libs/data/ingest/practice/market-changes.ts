@@ -18,6 +18,10 @@ export class MarketChanges {
 
   constructor(private readonly provider: Provider) {}
 
+  knows(marketId: string): boolean {
+    return this.known.has(marketId);
+  }
+
   eventsOf(market: SeenMarket, now: number): readonly ListingEvent[] {
     const { terms, status, resolution, changed_at: at = now } = market;
     const { market_id } = terms;

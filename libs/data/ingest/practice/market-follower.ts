@@ -33,6 +33,11 @@ export class MarketFollower {
     this.bell.ring();
   }
 
+  /** A market that is not known is looked for at once. */
+  expect(marketIds: Iterable<string>): void {
+    for (const id of marketIds) if (!this.changes.knows(id)) this.bell.ring();
+  }
+
   async run(stop: AbortSignal): Promise<void> {
     const isOver = (): boolean => stop.aborted;
     while (!isOver()) {

@@ -14,6 +14,8 @@ export interface TradeFollowerPorts {
   readonly isSocketOpen: () => boolean;
   /** The venue shows trades that its open socket has not told. */
   readonly onSilence: () => void;
+  /** Of which markets trades are told. */
+  readonly onTrades: (marketIds: Iterable<string>) => void;
 }
 
 /** Beside a socket that rings, and without one. */
@@ -61,7 +63,9 @@ export class TradeFollower {
       this.bell.ring();
       return;
     }
-    if (this.isNew(trade)) await this.ports.progress.put([trade]);
+    if (!this.isNew(trade)) return;
+    await this.ports.progress.put([trade]);
+    this.ports.onTrades([trade.market_id]);
   }
 
   async run(stop: AbortSignal): Promise<void> {
@@ -80,7 +84,7 @@ export class TradeFollower {
 
   /** False where a page was bad. Of such a page nothing is given, and what comes after it is read another time. */
   private async poll(began: number, wasRung: boolean, stop: AbortSignal): Promise<boolean> {
-    const { progress, protocol } = this.ports;
+    const { progress, protocol, onTrades } = this.ports;
     let newest = this.safe;
     for await (const page of protocol.trades({ from: this.start() }, stop)) {
       const trades = this.believed(page);
@@ -92,6 +96,7 @@ export class TradeFollower {
       if (fresh.length > 0) {
         if (!wasRung && this.polls > 0) this.owedSince ??= began;
         await progress.put(fresh);
+        onTrades(new Set(fresh.map(({ market_id }) => market_id)));
       }
       for (const { source_ts } of trades.value) newest = Math.max(newest ?? 0, source_ts);
     }

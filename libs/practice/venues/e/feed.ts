@@ -1,11 +1,15 @@
 import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
+import type { MarketStatus } from '../../matching/exchange.js';
 import type { VenueEvent } from '../../venue/terms.js';
 import type { PracticeVenuePort } from '../../venue/venue-reads.js';
-import { bookOf, coinOfSide, sideOfCoin } from './markets.js';
+import { bookOf, coinOfSide, outcomeRecord, sideOfCoin } from './markets.js';
 import { tradeRecord } from './records.js';
 
-const SUBSCRIPTION = z.object({ type: z.enum(['l2Book', 'trades']), coin: z.string().max(80) });
+const SUBSCRIPTION = z.discriminatedUnion('type', [
+  z.object({ type: z.enum(['l2Book', 'trades']), coin: z.string().max(80) }),
+  z.object({ type: z.literal('outcomeMetaUpdates') }),
+]);
 const MESSAGE = z.discriminatedUnion('method', [
   z.object({ method: z.literal('ping') }),
   z.object({ method: z.enum(['subscribe', 'unsubscribe']), subscription: SUBSCRIPTION }),
@@ -17,11 +21,14 @@ type Subscription = z.infer<typeof SUBSCRIPTION>;
 /** Books and trades of one socket. The venue tells nobody of their own orders here. */
 export class EFeed {
   private readonly subscriptions = new Map<string, Subscription>();
+  /** An outcome is created once, though its market may open again. */
+  private readonly listed = new Set<string>();
 
   constructor(
     private readonly socket: WebSocket,
     private readonly venue: PracticeVenuePort,
   ) {
+    for (const { terms } of venue.reads.markets()) this.listed.add(terms.market_id);
     const leave = venue.follow((event) => {
       this.tell(event);
     });
@@ -42,7 +49,7 @@ export class EFeed {
       return;
     }
     const { method, subscription } = message;
-    const key = `${subscription.type}/${subscription.coin}`;
+    const key = keyOf(subscription);
     if (method === 'unsubscribe') this.subscriptions.delete(key);
     else if (this.subscriptions.size >= MOST_SUBSCRIPTIONS) {
       this.send('error', 'Too many subscriptions');
@@ -54,15 +61,26 @@ export class EFeed {
 
   private tell(event: VenueEvent): void {
     if (event.what === 'book') {
-      for (const { type, coin } of this.subscriptions.values()) {
-        if (type === 'l2Book' && sideOfCoin(coin)?.market_id === event.market_id) this.sendBook(coin);
+      for (const wanted of this.subscriptions.values()) {
+        if (wanted.type === 'l2Book' && sideOfCoin(wanted.coin)?.market_id === event.market_id)
+          this.sendBook(wanted.coin);
       }
     } else if (event.what === 'trade') {
       const { market_id, taker_outcome: outcome } = event.trade;
       if (this.subscriptions.has(`trades/${coinOfSide({ market_id, outcome })}`)) {
         this.send('trades', [tradeRecord(event.trade)]);
       }
-    }
+    } else if (event.what === 'market') this.tellMarket(event.market_id, event.status);
+  }
+
+  private tellMarket(id: string, status: MarketStatus): void {
+    const isCreated = !this.listed.has(id);
+    this.listed.add(id);
+    const market = this.venue.reads.market(id);
+    if (market === undefined || !this.subscriptions.has('outcomeMetaUpdates')) return;
+    if (isCreated) this.send('outcomeMetaUpdates', { updates: [{ outcomeCreated: outcomeRecord(market) }] });
+    else if (status === 'resolved')
+      this.send('outcomeMetaUpdates', { updates: [{ outcomeSettled: { outcome: Number(id) } }] });
   }
 
   private sendBook(coin: string): void {
@@ -73,6 +91,10 @@ export class EFeed {
   private send(channel: string, data: unknown): void {
     this.socket.send(JSON.stringify({ channel, data }));
   }
+}
+
+function keyOf(subscription: Subscription): string {
+  return 'coin' in subscription ? `${subscription.type}/${subscription.coin}` : subscription.type;
 }
 
 function textOf(data: RawData): string {

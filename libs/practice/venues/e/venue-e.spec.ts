@@ -5,7 +5,7 @@ import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SymbolConverter } from '@nktkas/hyperliquid/utils';
-import { ExchangeClient, HttpTransport } from '@nktkas/hyperliquid';
+import { ExchangeClient, HttpTransport, SubscriptionClient, WebSocketTransport } from '@nktkas/hyperliquid';
 import { WebSocket } from 'ws';
 import { eventually } from '#libs/testing/eventually.js';
 import { openPracticeE, type EClient, type PracticeE } from '#libs/testing/practice-e.js';
@@ -288,6 +288,20 @@ describe('market data', () => {
       await venue.info.settledOutcome({ outcome }),
     );
     expect(await asked('settledOutcomesByTime', { endTime: time - 60_000 })).toEqual([]);
+  });
+
+  it('tells the published client that outcomes are made and settle', async () => {
+    const transport = new WebSocketTransport({ url: `${venue.url.replace('http', 'ws')}/ws` });
+    const updates: unknown[] = [];
+    await new SubscriptionClient({ transport }).outcomeMetaUpdates((event) => updates.push(...event.updates));
+    const outcome = await venue.market();
+    for (const status of ['halted', 'open'])
+      await venue.call('POST', `/markets/venue_e/${outcome}/status`, { status });
+    await venue.call('POST', `/markets/venue_e/${outcome}/resolve`, { payouts: ['1', '0'] });
+    await eventually(() =>
+      expect(updates).toMatchObject([{ outcomeCreated: { outcome } }, { outcomeSettled: { outcome } }]),
+    );
+    transport.close();
   });
 
   it('comes by the socket', async () => {

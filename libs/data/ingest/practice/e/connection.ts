@@ -17,7 +17,10 @@ export class ConnectionOfE implements VenueConnection {
   /** Trades before books: these are read where there is no room for them. */
   follow(marketIds: readonly string[]): readonly string[] {
     const coins = marketIds.flatMap((id) => SIDES.map((side) => tokenOf(id, side)));
-    const wanted = (['trades', 'l2Book'] as const).flatMap((type) => coins.map((coin) => ({ type, coin })));
+    const wanted: object[] = (['trades', 'l2Book'] as const).flatMap((type) =>
+      coins.map((coin) => ({ type, coin })),
+    );
+    if (this.subscriptions === 0) wanted.unshift({ type: 'outcomeMetaUpdates' });
     const some = wanted.slice(0, Math.max(0, MOST_SUBSCRIPTIONS - this.subscriptions));
     this.subscriptions += some.length;
     return some.map((subscription) => JSON.stringify({ method: 'subscribe', subscription }));
@@ -38,6 +41,8 @@ export class ConnectionOfE implements VenueConnection {
         const now = this.now();
         return frame.data.map((trade) => ({ what: 'trade', trade: tradeEvent(trade, now) }));
       }
+      case 'outcomeMetaUpdates':
+        return [{ what: 'market' }];
       case 'l2Book':
         return [{ what: 'book', book: bookOf(frame.data) }];
     }

@@ -124,6 +124,10 @@ describe('documented frames of venue e', () => {
       { channel: 'l2Book', data: { coin: '#90', time: 5, levels: [[{ px: '0.3', sz: '1', n: 1 }], []] } },
       [{ what: 'book', book: { at: 5_000, outcome_index: 0, bids: [{ price: 300_000 }], asks: [] } }],
     ],
+    [
+      { channel: 'outcomeMetaUpdates', data: { updates: [{ outcomeSettled: { outcome: 9 } }] } },
+      [{ what: 'market' }],
+    ],
     [{ channel: 'pong' }, []],
     [{ channel: 'subscriptionResponse', data: {} }, []],
     [
@@ -147,5 +151,6 @@ describe('documented frames of venue e', () => {
     const asked = new ConnectionOfE(() => 7).follow(ids);
     expect(asked).toHaveLength(900);
     expect(asked.filter((text) => text.includes('"trades"'))).toHaveLength(800);
+    expect(asked[0]).toContain('outcomeMetaUpdates');
   });
 });

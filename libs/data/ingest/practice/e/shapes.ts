@@ -45,5 +45,6 @@ export const frameShape = z.discriminatedUnion('channel', [
   z.object({ channel: z.literal('error'), data: z.string() }),
   z.object({ channel: z.literal('trades'), data: tradeList }),
   z.object({ channel: z.literal('l2Book'), data: bookShape }),
+  z.object({ channel: z.literal('outcomeMetaUpdates'), data: z.object({ updates: z.array(z.unknown()) }) }),
 ]);
 export type FrameOfE = z.infer<typeof frameShape>;
