@@ -66,15 +66,6 @@ export function bodyList<T>(
   };
 }
 
-/** Anything; the handler reads it by itself. Numbers are tokens, as `plainJson` undoes. */
-export const anyJson: Decoder<unknown> = { decode: (value) => value, describe: () => ({}) };
-
-/** A body of which the handler reads every field itself. */
-export const openRecord: Decoder<JsonRecord> = {
-  decode: (value) => (isRecord(value) ? value : MISMATCH),
-  describe: () => ({ type: 'object' }),
-};
-
 /** The provider of this name in a body. Throws 400 for another; to be called once everything has been read. */
 export function providerNamed(raw: string, { among = 'registered' }: ProviderRules = {}): Provider {
   const provider = providerOf(raw);

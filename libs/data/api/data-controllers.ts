@@ -27,7 +27,7 @@ import type { DataSettings } from './data-settings.js';
 import { companionDocument, dataDocument } from './documents/data-document.js';
 import { DataDocumentsController } from './documents/documents.controller.js';
 import { KnownFlags } from './flags/known-flags.js';
-import { PlatformAccess } from './flags/platform-access.js';
+import { KeyAccess } from './flags/key-access.js';
 import { DataHealthController } from './health.controller.js';
 import { MarketsController } from './markets/markets.controller.js';
 import { ProvidersController } from './providers/providers.controller.js';
@@ -63,7 +63,7 @@ export function dataControllers(parts: DataParts): DataControllers {
   const readers = readersOf(pool, settings);
   const { markets, snapshots } = readers;
   const flags = new KnownFlags(new FlagTable(pool), clock);
-  const access = new PlatformAccess(flags);
+  const access = new KeyAccess(flags);
   const candles = candleParts({ ...candleReaders(parts), ...readers, clock, onFault });
   const health = new DataHealthController(parts.readiness);
   const live = { live: parts.upstreams, companionUrl: parts.companionUrl };

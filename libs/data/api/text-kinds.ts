@@ -21,7 +21,6 @@ export interface TextKind<T> {
 }
 
 const INTEGER = /^-?[0-9]+$/;
-const NUMBER = /^-?[0-9]+(?:\.[0-9]+)?$/;
 const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
 const LONGEST_ID = 128;
 const LONGEST_NAME = 64;
@@ -68,18 +67,6 @@ export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Tex
       return wrong === undefined ? { value } : { problem: wrong };
     },
     describe: () => ({ type: 'integer', minimum: min, maximum: max }),
-  };
-}
-
-export function number(min: number, max: number): TextKind<number> {
-  return {
-    read(given) {
-      if (!NUMBER.test(given)) return problem('float_parsing', 'It must be a number');
-      const value = Number(given) + 0;
-      const wrong = rangeProblem(value, min, max);
-      return wrong === undefined ? { value } : { problem: wrong };
-    },
-    describe: () => ({ type: 'number', minimum: min, maximum: max }),
   };
 }
 

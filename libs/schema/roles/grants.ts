@@ -1,9 +1,7 @@
 import { databaseRoles, PROCESSES } from '#libs/platform/processes/catalogue.js';
 
 /** The processes that have a database role of their own. Migrations, rebuilds and moves of journals are done by who owns the tables. */
-export const DATABASE_ROLES = [
-  ...new Set([...databaseRoles(PROCESSES), 'operations'] as const),
-];
+export const DATABASE_ROLES = [...new Set([...databaseRoles(PROCESSES), 'operations'] as const)];
 
 export type DatabaseRole = (typeof DATABASE_ROLES)[number];
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { MarketEvent } from '../../rules/events.js';
 import { listedMarket, marketAfter, type FoldedMarket } from '../../rules/markets.js';
-import type { LiveMarket } from '../upstream/answers.js';
+import type { AnsweredMarket } from '../upstream/answers.js';
 import { batchPrice } from './batch-price.js';
 import { activeRow, asRecorded, detailsRow } from './market-facts.js';
 import { indexedMetadata, liveMetadata, saysNothing } from './metadata-rows.js';
@@ -193,7 +193,7 @@ describe('metadata', () => {
   });
 });
 
-const live: LiveMarket = {
+const live: AnsweredMarket = {
   ...{
     id: 'lm',
     title: 'Live?',

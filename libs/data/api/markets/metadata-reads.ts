@@ -1,6 +1,6 @@
 import type { FoldedMarket } from '../../rules/markets.js';
 import type { Provider } from '../../rules/providers.js';
-import type { LiveMarket } from '../upstream/answers.js';
+import type { AnsweredMarket } from '../upstream/answers.js';
 import type { Upstream, UpstreamFault } from '../upstream/upstream.js';
 import { indexedMetadata, liveMetadata, liveRules, saysNothing, type MetadataRow } from './metadata-rows.js';
 
@@ -40,7 +40,7 @@ export async function readLive(
   provider: Provider,
   live: LiveMarkets,
 ): Promise<
-  { readonly ok: true; readonly value: LiveMarket } | { readonly ok: false; readonly fault: UpstreamFault }
+  { readonly ok: true; readonly value: AnsweredMarket } | { readonly ok: false; readonly fault: UpstreamFault }
 > {
   const upstream = live.of(provider);
   return upstream === undefined ? { ok: false, fault: 'not-found' } : upstream.market(id);

@@ -1,7 +1,7 @@
 import type { JsonMembers } from '../../rules/events.js';
 import { isOpen, type FoldedMarket } from '../../rules/markets.js';
 import type { Provider } from '../../rules/providers.js';
-import type { LiveMarket } from '../upstream/answers.js';
+import type { AnsweredMarket } from '../upstream/answers.js';
 import { contractsOrNull, timeOrNull, unitOrNull } from './market-facts.js';
 
 export interface ResolutionRules {
@@ -62,7 +62,7 @@ export function indexedMetadata(ticker: string, state: FoldedMarket): MetadataRo
 }
 
 /** What the venue does not say when it is asked stays null, its event too. */
-export function liveMetadata(ticker: string, provider: Provider, live: LiveMarket): MetadataRow {
+export function liveMetadata(ticker: string, provider: Provider, live: AnsweredMarket): MetadataRow {
   return {
     ...{ ticker, provider, name: live.title, description: live.description },
     resolution_rules: liveRules(live),
@@ -81,7 +81,7 @@ export function liveMetadata(ticker: string, provider: Provider, live: LiveMarke
   };
 }
 
-export function liveRules(live: LiveMarket): ResolutionRules {
+export function liveRules(live: AnsweredMarket): ResolutionRules {
   return { primary: live.rules_primary, secondary: live.rules_secondary, source: live.rules_source };
 }
 

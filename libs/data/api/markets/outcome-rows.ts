@@ -2,7 +2,7 @@ import { statusOf } from '../../rules/markets.js';
 import { dollars, unit } from '../../rules/scales.js';
 import type { FoundMarket } from '../../store/market-reader.js';
 import type { OutcomeNow } from '../../store/price-reader.js';
-import type { LiveMarket } from '../upstream/answers.js';
+import type { AnsweredMarket } from '../upstream/answers.js';
 import { timeOrNull, unitOrNull } from './market-facts.js';
 
 export interface OutcomeRow {
@@ -41,7 +41,7 @@ export function outcomeRows({ state }: FoundMarket, { now, volumes }: OutcomeFig
   });
 }
 
-export function liveOutcomeRows(asked: string, live: LiveMarket): OutcomeRow[] {
+export function liveOutcomeRows(asked: string, live: AnsweredMarket): OutcomeRow[] {
   return live.outcomes.map(({ label, token_id, price }, index) => ({
     ...{ market_id: live.id ?? asked, condition_id: null, label, outcome_index: index, token_id },
     ...{ price: unitOrNull(price), volume_24h: null, liquidity: null, status: null },

@@ -6,7 +6,7 @@ import { activeFlag, isSetTo, type FlagSettings } from '../../rules/flags.js';
 import { configOf, type ProviderConfig } from '../../rules/provider-config.js';
 import { providerOf, REGISTERED, type Provider } from '../../rules/providers.js';
 import type { KnownFlags } from '../flags/known-flags.js';
-import type { PlatformAccess } from '../flags/platform-access.js';
+import type { KeyAccess } from '../flags/key-access.js';
 import { refuse } from '../refusals.js';
 import { dataReply } from '../replies.js';
 import {
@@ -20,7 +20,7 @@ const CACHE = 'public, max-age=60';
 
 export interface ProvidersPorts {
   readonly flags: KnownFlags;
-  readonly access: PlatformAccess;
+  readonly access: KeyAccess;
 }
 
 /** Who sends market data, and what may be done there. */

@@ -3,7 +3,7 @@ import { openDataRoutes, type DataRoutes } from '#libs/testing/data/data-routes.
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { accessFlag, activeFlag, type FlagName, type FlagSetting } from '../../rules/flags.js';
 import { KnownFlags } from '../flags/known-flags.js';
-import { PlatformAccess } from '../flags/platform-access.js';
+import { KeyAccess } from '../flags/key-access.js';
 import { ProvidersController } from './providers.controller.js';
 
 const clock = new MovableClock();
@@ -15,7 +15,7 @@ beforeAll(async () => {
   const all = (): Promise<typeof settings> =>
     isAway ? Promise.reject(new Error('away')) : Promise.resolve(new Map(settings));
   const flags = new KnownFlags({ all }, clock);
-  routes = await openDataRoutes([new ProvidersController({ flags, access: new PlatformAccess(flags) })]);
+  routes = await openDataRoutes([new ProvidersController({ flags, access: new KeyAccess(flags) })]);
 });
 beforeEach(() => {
   settings.clear();

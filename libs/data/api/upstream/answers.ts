@@ -3,7 +3,7 @@ import { microsOfTime, MICROS_PER_SECOND } from '../../rules/times.js';
 import type { CountedTrade } from '../../rules/trades.js';
 
 /** What a venue says of a market when it is asked. What is missing is null. */
-export interface LiveMarket {
+export interface AnsweredMarket {
   readonly id: string | null;
   readonly title: string | null;
   readonly description: string | null;
@@ -23,12 +23,12 @@ export interface LiveMarket {
   readonly banner: string | null;
   readonly url: string | null;
   readonly active: boolean | null;
-  readonly outcomes: readonly LiveOutcome[];
+  readonly outcomes: readonly AnsweredOutcome[];
   readonly event_id: string | null;
   readonly event_name: string | null;
 }
 
-export interface LiveOutcome {
+export interface AnsweredOutcome {
   readonly label: string | null;
   readonly token_id: string | null;
   readonly price: number | null;
@@ -54,7 +54,7 @@ class Unreadable extends Error {
 type Members = Readonly<Record<string, unknown>>;
 
 /** Undefined for a body that cannot be read. */
-export function readMarket(body: string): LiveMarket | undefined {
+export function readMarket(body: string): AnsweredMarket | undefined {
   return reading(body, (answer) => marketOf(membersOf(membersOf(answer).market)));
 }
 
@@ -81,7 +81,7 @@ function reading<T>(body: string, read: (answer: unknown) => T): T | undefined {
   }
 }
 
-function marketOf(market: Members): LiveMarket {
+function marketOf(market: Members): AnsweredMarket {
   return {
     ...{
       id: textOrNull(market.id),
@@ -104,7 +104,7 @@ function marketOf(market: Members): LiveMarket {
   };
 }
 
-function outcomeOf(given: unknown): LiveOutcome {
+function outcomeOf(given: unknown): AnsweredOutcome {
   const { label, token_id, price } = membersOf(given);
   return { label: textOrNull(label), token_id: textOrNull(token_id), price: orNull(price, priceOf) };
 }

@@ -4,7 +4,7 @@ import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import type { Clock } from '#libs/platform/time/clock.js';
 
 /** Undefined where nothing came that could be read: no connection, no answer in time, half an answer, one that is too long. */
-export type HttpAnswer = { readonly status: number; readonly body: string } | undefined;
+export type VenueAnswer = { readonly status: number; readonly body: string } | undefined;
 
 const MOST_BYTES = 8 * 1024 * 1024;
 const MOST_SOCKETS = 32;
@@ -12,7 +12,7 @@ const MOST_SOCKETS = 32;
 const MOST_ASKED = 256;
 
 /** Live reads of one venue. Redirects are not followed, and nothing is asked twice but over a connection that had gone. */
-export class VenueHttp {
+export class VenueReads {
   private readonly isTls: boolean;
   private readonly agent: Agent | TlsAgent;
   private readonly base: string;
@@ -30,7 +30,7 @@ export class VenueHttp {
   }
 
   /** `path` goes out as it is, behind that of the address. */
-  async get(path: string): Promise<HttpAnswer> {
+  async get(path: string): Promise<VenueAnswer> {
     if (this.asked >= MOST_ASKED) return undefined;
     this.asked += 1;
     try {
@@ -44,11 +44,11 @@ export class VenueHttp {
     this.agent.destroy();
   }
 
-  private exchange(path: string): Promise<HttpAnswer> {
+  private exchange(path: string): Promise<VenueAnswer> {
     return new Promise((resolve) => {
       let request: ClientRequest | undefined;
       let isSettled = false;
-      const end = (answer: HttpAnswer): void => {
+      const end = (answer: VenueAnswer): void => {
         if (isSettled) return;
         isSettled = true;
         cancel();
@@ -89,7 +89,7 @@ export class VenueHttp {
   }
 }
 
-function readAnswer(response: IncomingMessage, end: (answer: HttpAnswer) => void): void {
+function readAnswer(response: IncomingMessage, end: (answer: VenueAnswer) => void): void {
   const parts: Buffer[] = [];
   let bytes = 0;
   response.on('data', (part: Buffer) => {

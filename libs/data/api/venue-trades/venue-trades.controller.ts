@@ -3,13 +3,13 @@ import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
 import { dataCallerOf } from '../callers.js';
-import type { PlatformAccess } from '../flags/platform-access.js';
+import type { KeyAccess } from '../flags/key-access.js';
 import { dataReply } from '../replies.js';
 import { tradesOfVenueA, tradesOfVenueB } from './venue-trades-endpoints.js';
 import type { VenueTrades } from './venue-trades.js';
 
 export interface ShownTradesPorts {
-  readonly access: PlatformAccess;
+  readonly access: KeyAccess;
   readonly trades: VenueTrades;
 }
 

@@ -18,7 +18,7 @@ import { accessFlag } from '../../rules/flags.js';
 import { FlagTable } from '../../store/flag-table.js';
 import { MarketReader } from '../../store/market-reader.js';
 import { KnownFlags } from '../flags/known-flags.js';
-import { PlatformAccess } from '../flags/platform-access.js';
+import { KeyAccess } from '../flags/key-access.js';
 import { Upstreams } from '../upstream/upstream.js';
 import { VenueTradesController } from './venue-trades.controller.js';
 import { VenueTrades } from './venue-trades.js';
@@ -43,7 +43,7 @@ beforeAll(async () => {
   upstreams = new Upstreams({ venue_a: venue.url, venue_b: venue.url }, 300, clock);
   flags = new KnownFlags(new FlagTable(world.database.pool), clock);
   const trades = new VenueTrades({ upstreams, markets: new MarketReader(world.database.pool), clock });
-  routes = await openDataRoutes([new VenueTradesController({ access: new PlatformAccess(flags), trades })]);
+  routes = await openDataRoutes([new VenueTradesController({ access: new KeyAccess(flags), trades })]);
 });
 beforeEach(() => {
   venue.asked.length = 0;

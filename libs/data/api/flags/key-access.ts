@@ -7,7 +7,7 @@ import type { KnownFlags } from './known-flags.js';
 const UNVERIFIABLE = 'Unable to verify platform API access';
 
 /** Whether keys may read what a provider's users do; sessions and operators always may. What cannot be verified is not allowed. */
-export class PlatformAccess {
+export class KeyAccess {
   constructor(private readonly flags: Pick<KnownFlags, 'verified'>) {}
 
   async check(caller: Pick<DataCaller, 'kind'> | undefined, provider: Provider): Promise<void> {
