@@ -1,7 +1,9 @@
+import { createServer, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_SECRET, type RequestHeaders } from '#libs/testing/data/data-callers.js';
 import { DataWorld, type WorldReply } from '#libs/testing/data/data-world.js';
+import { listen } from '#libs/platform/internal-server/internal-server.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { marketEvent } from '#libs/testing/data/streams.js';
 
@@ -246,5 +248,26 @@ describe('readiness', () => {
     expect(told(await other.ask('/readyz'))).toBe('503 {"status":"draining"}');
     expect(told(await other.ask('/health'))).toBe('200 {"status":"ok"}');
     await other.stop();
+  });
+});
+
+describe('a process that stops', () => {
+  it('finishes the replies in flight and takes nothing new', async () => {
+    const asked: ServerResponse[] = [];
+    const venue = createServer((_request, response) => asked.push(response));
+    await listen(venue, 0, '127.0.0.1');
+    const address = venue.address();
+    if (address === null || typeof address === 'string') throw new Error('not listening');
+    const upstreamUrls = { venue_a: `http://127.0.0.1:${address.port}` };
+    const other = await world.replica({ upstreamUrls, upstreamTimeoutMillis: 5_000 });
+    const reply = other.ask('/markets/metadata?provider=venue_a&ticker=elsewhere', { headers });
+    await eventually(() => expect(asked).toHaveLength(1));
+    const stopped = other.stop();
+    await eventually(async () => expect(await other.ask('/health').catch(() => 'refused')).toBe('refused'));
+    asked[0]?.writeHead(404).end();
+    expect(told(await reply)).toBe('404 {"detail":"Market metadata not found: elsewhere"}');
+    expect((await reply).headers.connection).toBe('close');
+    await stopped;
+    venue.close();
   });
 });

@@ -89,8 +89,9 @@ export class DataWorld {
   }
 
   /** A second world of listeners over the same database: another replica. */
-  async replica(): Promise<DataWorld> {
-    const world = new DataWorld(this.ingest, this.callers, this.options);
+  async replica(changed: DataWorldOptions['settings'] = {}): Promise<DataWorld> {
+    const settings = { ...this.options.settings, ...changed };
+    const world = new DataWorld(this.ingest, this.callers, { ...this.options, settings });
     await world.listen();
     return world;
   }
