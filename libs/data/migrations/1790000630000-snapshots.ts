@@ -2,6 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const NAME_BYTES = 8_192;
 const BODY_BYTES = 4_194_304;
+/** Of a row that the newest snapshot has: there is one at most for each market. */
+const STILL_THERE = '9007199254740991';
 const NUMBER = (column: string): string =>
   `constraint ${column}_can_be_read check (${column} between -9007199254740991 and 9007199254740991)`;
 
@@ -21,12 +23,13 @@ const SNAPSHOTS = `
     provider smallint not null,
     market_id text collate "C" not null constraint market_id_has_room check (octet_length(market_id) <= ${NAME_BYTES}),
     from_snapshot bigint not null ${NUMBER('from_snapshot')},
-    to_snapshot bigint not null default 9007199254740991 ${NUMBER('to_snapshot')},
+    to_snapshot bigint not null default ${STILL_THERE} ${NUMBER('to_snapshot')},
     market_no bigint not null ${NUMBER('market_no')},
     state jsonb not null constraint state_has_room check (octet_length(state::text) <= ${BODY_BYTES}),
     primary key (provider, market_id, from_snapshot)
   );
-  create index on data.snapshot_markets (provider, to_snapshot, market_id);
+  create unique index on data.snapshot_markets (provider, market_id) where to_snapshot = ${STILL_THERE};
+  create index on data.snapshot_markets (provider, to_snapshot) where to_snapshot < ${STILL_THERE};
 `;
 
 export class Snapshots1790000630000 implements MigrationInterface {

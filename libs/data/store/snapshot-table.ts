@@ -9,7 +9,10 @@ export const SNAPSHOT_LASTS = 600_000_000;
 const KEPT = SNAPSHOT_LASTS + 60_000_000;
 const STILL_THERE = '9007199254740991';
 
-/** What is in the newest snapshot already stays as it is; only what came, went or changed is written. */
+/**
+ * What is in the newest snapshot already stays as it is; only what came, went or changed is written. Rows end before others begin, since
+ * a market has one row without an end at most.
+ */
 const RENEW = `
   with made as (
     insert into data.snapshots (provider, made_at) values ($1, $2) returning snapshot_no
@@ -27,9 +30,11 @@ const RENEW = `
   ended as (
     update data.snapshot_markets ending set to_snapshot = made.snapshot_no from changed, made
     where ending.provider = $1 and ending.market_id = changed.market_id and ending.to_snapshot = ${STILL_THERE} and changed.was_there
+    returning ending.market_id
   )
   insert into data.snapshot_markets (provider, market_id, from_snapshot, market_no, state)
-  select $1, market_id, made.snapshot_no, market_no, state from changed, made where market_no is not null`;
+  select $1, market_id, made.snapshot_no, market_no, state from changed, made
+  where market_no is not null and (select count(*) from ended) >= 0`;
 
 /** Snapshots of the open markets. */
 export class SnapshotTable {
@@ -44,7 +49,7 @@ export class SnapshotTable {
     ]);
     await client.query(
       `delete from data.snapshot_markets where provider = $1
-         and to_snapshot <= (select min(snapshot_no) from data.snapshots where provider = $1)`,
+         and to_snapshot < ${STILL_THERE} and to_snapshot <= (select min(snapshot_no) from data.snapshots where provider = $1)`,
       [shard],
     );
   }

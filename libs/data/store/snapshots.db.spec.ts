@@ -3,7 +3,7 @@ import { withTransaction } from '#libs/platform/database/postgres.js';
 import { Snapshots } from '#libs/data/ingest/snapshots.js';
 import type { MarketDataEvent } from '#libs/data/rules/events.js';
 import { clock, IngestWorld, takeAll, applied } from '#libs/testing/data/ingest-world.js';
-import { marketEvent, START } from '#libs/testing/data/streams.js';
+import { marketEvent, randomOf, START } from '#libs/testing/data/streams.js';
 import type { ShardIngest } from '../ingest/shard-ingest.js';
 import { PauseTable } from './pause-table.js';
 import {
@@ -139,5 +139,46 @@ describe('snapshots of open markets', () => {
     expect(made.map(({ provider }) => provider)).toEqual([0, 1, 3, 4, 5]);
     expect(faults).toEqual([]);
     await snapshots.stop();
+  });
+
+  it('shows what was there when it was made, whatever happens and whenever its pages are read', async () => {
+    const random = randomOf(7);
+    const names = new Map(['a', 'b', 'c', 'd', 'e'].map((id) => [id, `Will ${id}?`]));
+    const closed = new Set<string>();
+    const taken: { readonly first: SnapshotPage; readonly all: string[] }[] = [];
+    for (let round = 1; round <= 18; round += 1) {
+      const events: MarketDataEvent[] = [];
+      for (let change = 0; change < random(4); change += 1) {
+        const id = 'abcdefghij'.charAt(random(10));
+        const at = round * 10 + change;
+        if (random(2) === 0 || !names.has(id)) {
+          names.set(id, `${id} of ${at}`);
+          events.push({ ...marketEvent('venue_a', id, START + at), name: `${id} of ${at}` });
+        } else if (closed.delete(id)) events.push(statusOf(id, 'active', at));
+        else {
+          closed.add(id);
+          events.push(statusOf(id, 'closed', at));
+        }
+      }
+      await then(...events);
+      await renew(MINUTE + round * 30_000_000);
+      const all = [...names].flatMap(([id, name]) => (closed.has(id) ? [] : [`${id}:${name}`])).sort();
+      taken.push({ first: await page(undefined, MINUTE + round * 30_000_000, 1 + random(3)), all });
+    }
+    for (const { first, all } of taken) {
+      const shown = first.markets.map(({ state }) => `${state.market_id}:${state.details.name}`);
+      const rest = first.next === undefined ? [] : await walked(first.next, MINUTE + 18 * 30_000_000);
+      expect([...shown, ...rest]).toEqual(all);
+    }
+  });
+
+  it('has a market once, though two make snapshots at the same time', async () => {
+    await Promise.all([renew(MINUTE), renew(MINUTE), renew(MINUTE)]);
+    await then({ ...marketEvent('venue_a', 'c', START + 9), name: 'renamed' });
+    await Promise.all([renew(2 * MINUTE), renew(2 * MINUTE), renew(2 * MINUTE)]);
+    await expect(walked(undefined, 2 * MINUTE)).resolves.toEqual([
+      ...[...named('a', 'b'), 'c:renamed', ...named('d', 'e')],
+    ]);
+    await expect(rows()).resolves.toBe(6);
   });
 });
