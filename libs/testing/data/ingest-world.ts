@@ -27,7 +27,8 @@ export class IngestWorld {
 
   /** `others`: what else is to be in the database. */
   static async make(others: readonly MigrationClass[] = []): Promise<IngestWorld> {
-    return new IngestWorld(await createTestDatabase([...others, ...journalMigrations, ...dataMigrations]));
+    const migrations = new Set([...others, ...journalMigrations, ...dataMigrations]);
+    return new IngestWorld(await createTestDatabase([...migrations]));
   }
 
   async end(): Promise<void> {
