@@ -134,6 +134,16 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       await eventually(() => expect(followed.book(market)?.bids).toEqual([]));
     });
 
+    it('settled early, a market keeps the end that was planned (forecastbench 280)', async () => {
+      await subject.resolve(market, ['1', '0']);
+      const { changed_at = 0, terms } = subject.open.venue.reads.market(market) ?? {};
+      await eventually(() => {
+        const newest = followed.ofMarket(market).findLast(({ type }) => type === 'MARKET');
+        expect(newest).toMatchObject({ settlement_ts: changed_at * 1_000 });
+        expect(newest).toMatchObject({ expires_at: (terms?.closes_at ?? 0) * 1_000 });
+      });
+    });
+
     it('lets nothing in that the venue does not publish: no order, no client order id, no account', async () => {
       await subject.bid(market, '0.10');
       await expectBook(100_000, true);

@@ -21,6 +21,7 @@ const CHECK_MILLIS = 1_000;
 const MICROS = 1_000;
 /** A book that nothing was heard of for so long is read, which is its heartbeat too. Readers call it stale after ten seconds. */
 const UNHEARD_MICROS = 3_000 * MICROS;
+const UNHEARD_EMPTY_MICROS = 7_000 * MICROS;
 const UNHEARD_ALONE_MICROS = 500 * MICROS;
 const CROSSED_MICROS = 1_000 * MICROS;
 /** Of one round. */
@@ -76,11 +77,14 @@ export class BookFollower {
   async check(stop: AbortSignal): Promise<void> {
     const { clock, progress, isSocketOpen, protocol } = this.ports;
     while (!stop.aborted) {
-      const since = progress.now() - (isSocketOpen() ? UNHEARD_MICROS : UNHEARD_ALONE_MICROS);
+      const now = progress.now();
+      const [quiet, empty] = isSocketOpen()
+        ? [UNHEARD_MICROS, UNHEARD_EMPTY_MICROS]
+        : [UNHEARD_ALONE_MICROS, UNHEARD_ALONE_MICROS];
       const due = [
         ...new Set([
-          ...this.mirror.crossed(progress.now() - CROSSED_MICROS),
-          ...this.mirror.unheard(this.open, since),
+          ...this.mirror.crossed(now - CROSSED_MICROS),
+          ...this.mirror.unheard(this.open, now - quiet, now - empty),
         ]),
       ];
       for (let read = 0; read < MOST_READS && due.length > 0; read += 1) {

@@ -69,6 +69,18 @@ describe('the mirror of a book', () => {
     expect(mirror.takeChanged(3)).toMatchObject([{ snapshot: true, bids: [level(300_000, 1n)] }]);
   });
 
+  it('asks less often for what is empty', () => {
+    const mirror = new BookMirror('venue_b');
+    const asks = [level(500_000, 1n)];
+    mirror.replace({ ...NAME, bids: [], asks: [] }, 5);
+    mirror.replace({ ...NAME, market_id: 'n', bids: [], asks: [] }, 5);
+    mirror.replace({ market_id: 'n', outcome_index: 1, bids: [], asks }, 5);
+    const followed = new Set(['m', 'n', 'new']);
+    expect(mirror.unheard(followed, 5, 4)).toEqual(['new', 'n']);
+    expect(mirror.unheard(followed, 5, 5)).toEqual(['new', 'm', 'n']);
+    expect(mirror.unheard(new Set(['n']), 4, 4)).toEqual([]);
+  });
+
   it('does not go back to what is older', () => {
     const mirror = new BookMirror('venue_e');
     mirror.replace({ ...NAME, at: 5, bids: [level(400_000, 5n)], asks: [] }, 6);

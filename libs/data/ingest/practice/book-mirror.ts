@@ -63,18 +63,23 @@ export class BookMirror {
     return events;
   }
 
-  /** Of markets that are still followed, those that nothing was heard of since then; the longest first. */
-  unheard(marketIds: ReadonlySet<string>, since: number): string[] {
+  /**
+   * Of markets that are still followed, those that nothing was heard of since then, or since the other time where all of their books
+   * are empty; the longest first.
+   */
+  unheard(marketIds: ReadonlySet<string>, since: number, sinceEmpty = since): string[] {
     const oldest = new Map<string, number>();
     for (const id of marketIds) oldest.set(id, 0);
-    for (const { name, seenAt, isBroken } of this.books.values()) {
+    const full = new Set<string>();
+    for (const { name, seenAt, isBroken, bids, asks } of this.books.values()) {
       const known = oldest.get(name.market_id);
       if (known === undefined) continue;
+      if (bids.size + asks.size > 0) full.add(name.market_id);
       const at = isBroken ? 0 : seenAt;
       oldest.set(name.market_id, known === 0 ? at : Math.min(known, at));
     }
     return [...oldest]
-      .filter(([, at]) => at <= since)
+      .filter(([id, at]) => at <= (full.has(id) ? since : sinceEmpty))
       .sort(([, left], [, right]) => left - right)
       .map(([id]) => id);
   }

@@ -36,8 +36,11 @@ export function seenMarket(outcome: OutcomeOfE): SeenMarket {
 }
 
 export function settledMarket({ spec, settleFraction: first }: SettledOfE): SeenMarket {
+  const seen = seenMarket(spec);
+  const { terms, changed_at: settlement_ts } = seen;
   return {
-    ...seenMarket(spec),
+    ...seen,
+    ...(settlement_ts === undefined ? {} : { terms: { ...terms, settlement_ts } }),
     resolution: { status: 'settled', payouts: [first, FULL_PRICE - first] },
   };
 }
