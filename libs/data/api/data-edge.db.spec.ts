@@ -54,6 +54,18 @@ describe('the order of checks', () => {
       '403 {"detail":"Invite required"}',
     ],
     [
+      'a key without the scope',
+      '/trades/history?provider=x&limit=x',
+      () => ({ headers: bare }),
+      '403 {"detail":"Missing required scope: trade:read"}',
+    ],
+    [
+      'a key of another address without the scope',
+      '/trades/history',
+      () => ({ headers: listed }),
+      '403 {"detail":"IP address not allowed"}',
+    ],
+    [
       'a body that cannot be read',
       '/markets/details',
       () => ({ method: 'POST', headers: session, body: '[' }),

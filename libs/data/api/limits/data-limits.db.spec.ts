@@ -70,12 +70,14 @@ describe('a limit', () => {
     );
     expect(shown((await post(session, '[')).headers)).toEqual(['4', '3', undefined]);
     expect(shown((await post(session, '{"markets":[]}')).headers)).toEqual(['4', '2', undefined]);
+    const fourth = await post(session, '[');
+    expect([fourth.status, ...shown(fourth.headers)]).toEqual([422, '4', '1', undefined]);
     const own = await callers.key([], { user });
-    expect(shown((await post(own, '{"markets":[{"market_id":"x","provider_id":2}]}')).headers)).toEqual([
-      '4',
-      '1',
-      undefined,
-    ]);
+    const last = await post(own, '{"markets":[{"market_id":"x","provider_id":2}]}');
+    expect([last.status, ...shown(last.headers)]).toEqual([200, '4', '0', undefined]);
+    // Over the limit nothing is read.
+    expect((await post(own, '[')).status).toBe(429);
+    expect((await post({}, '[')).status).toBe(401);
   });
 
   it('holds over all replicas within a second', async () => {
