@@ -61,12 +61,14 @@ describe('a limit', () => {
       await post({}, '{}'),
       await post(wrongTriple(), '{}'),
       await post(key, '{}'),
+      await post(await callers.session(await callers.user({ isInvited: false })), '{}'),
+      await world.ask('/trades/history', { headers: await callers.key([], { user }) }),
       await post(session, Buffer.alloc(1_048_577)),
       await world.ask('/markets/details', { method: 'PUT', headers: session }),
       await world.ask('/markets/details/x', { method: 'POST', headers: session }),
     ];
     expect(unseen.map(({ status, headers }) => [status, ...shown(headers)])).toEqual(
-      [401, 401, 403, 413, 405, 404].map((status) => [status, undefined, undefined, undefined]),
+      [401, 401, 403, 403, 403, 413, 405, 404].map((status) => [status, undefined, undefined, undefined]),
     );
     expect(shown((await post(session, '[')).headers)).toEqual(['4', '3', undefined]);
     expect(shown((await post(session, '{"markets":[]}')).headers)).toEqual(['4', '2', undefined]);
