@@ -12,7 +12,7 @@ import { isProxy } from './client-address.js';
 import type { UpstreamUrls } from './upstream/upstream.js';
 import { limitChangesIn, type LimitChanges } from './limits/limit-rules.js';
 
-const SHORTEST_SECRET = 32;
+const SHORTEST_SECRET = 16;
 const LONGEST_RETENTION = 36_500;
 /** Can only be shortened. */
 const OLDEST_SNAPSHOT = 120;
