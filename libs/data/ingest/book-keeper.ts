@@ -20,6 +20,8 @@ export class BookKeeper {
   private flushing: Promise<void> = Promise.resolve();
   private isPaused = false;
   private isFlushing = false;
+  private takes = 0;
+  private storedTakes = 0;
 
   constructor(
     private readonly provider: Provider,
@@ -33,9 +35,14 @@ export class BookKeeper {
     if (!isPaused) this.flushSoon();
   }
 
-  /** Whether all that was taken outlives this process. */
-  get isStored(): boolean {
-    return this.changed.size === 0 && !this.isFlushing;
+  /** How often books were taken until now. */
+  get taken(): number {
+    return this.takes;
+  }
+
+  /** So many of them outlive this process, however fast others come. */
+  get stored(): number {
+    return this.storedTakes;
   }
 
   async take(events: readonly BookEvent[]): Promise<void> {
@@ -51,6 +58,8 @@ export class BookKeeper {
       if (this.changed.size === 0) this.flushSoon();
       this.changed.add(name);
     }
+    this.takes += 1;
+    if (this.changed.size === 0 && !this.isFlushing) this.storedTakes = this.takes;
   }
 
   /** Stores now what has changed. */
@@ -69,7 +78,7 @@ export class BookKeeper {
 
   private async flushNow(): Promise<void> {
     if (this.isPaused || this.changed.size === 0) return;
-    const changed = this.changed;
+    const { changed, takes } = this;
     this.changed = new Set();
     this.isFlushing = true;
     try {
@@ -80,6 +89,7 @@ export class BookKeeper {
           return key === undefined || book === undefined ? [] : [{ ...key, book }];
         }),
       );
+      this.storedTakes = takes;
     } catch (error) {
       for (const name of changed) this.changed.add(name);
       this.flushSoon();

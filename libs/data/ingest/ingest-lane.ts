@@ -19,6 +19,14 @@ export interface IngestLanePorts extends Omit<ShardIngestPorts, 'onRefused'> {
 
 const AGAIN_MILLIS = 1_000;
 
+/** A batch whose source wants to be told. */
+interface Unapplied {
+  readonly sequence: number;
+  /** So many times books had been taken. */
+  readonly books: number;
+  readonly onApplied: () => void;
+}
+
 /** All sources of one provider, into its journal and its tables. What fails here stops no other provider. */
 export class IngestLane {
   private readonly stopping = new AbortController();
@@ -38,7 +46,7 @@ export class IngestLane {
   /** By source, behind which record it had nothing more. */
   private readonly caughtUp = new Map<string, number>();
   /** In the order of their records. */
-  private readonly unapplied: { readonly sequence: number; readonly onApplied: () => void }[] = [];
+  private readonly unapplied: Unapplied[] = [];
   private running: Promise<void> = Promise.resolve();
 
   constructor(private readonly ports: IngestLanePorts) {
@@ -121,9 +129,10 @@ export class IngestLane {
 
   /** Books count as applied once they are stored. */
   private tellApplied(applied: number): void {
-    if (this.isPaused || this.ports.books?.isStored === false) return;
+    if (this.isPaused) return;
+    const stored = this.ports.books?.stored ?? 0;
     let next = this.unapplied[0];
-    while (next !== undefined && next.sequence <= applied) {
+    while (next !== undefined && next.sequence <= applied && next.books <= stored) {
       this.unapplied.shift();
       next.onApplied();
       next = this.unapplied[0];
@@ -205,7 +214,9 @@ export class IngestLane {
   private async take({ source }: SourceFeed, batch: SourceBatch): Promise<void> {
     const sequence = await this.write(source, batch);
     this.isQuarantined = false;
-    if (batch.onApplied !== undefined) this.unapplied.push({ sequence, onApplied: batch.onApplied });
+    const { onApplied } = batch;
+    const books = this.ports.books?.taken ?? 0;
+    if (onApplied !== undefined) this.unapplied.push({ sequence, books, onApplied });
     const { reachesFrom: from } = batch;
     if (from !== undefined) this.reachesFrom = Math.min(this.reachesFrom ?? from, from);
     if (batch.asOf !== undefined) this.asOfProgress(source).add(sequence, batch.asOf);
