@@ -3,7 +3,7 @@ import type { MarketDataEvent, MarketEvent } from '#libs/data/rules/events.js';
 import { activeFlag } from '#libs/data/rules/flags.js';
 import type { Provider } from '#libs/data/rules/providers.js';
 import { marketEvent, tradeEvent } from '#libs/testing/data/streams.js';
-import { MarketsWorld } from './markets.fixture.js';
+import { MarketsWorld } from '#libs/testing/data/markets-world.js';
 import type { RequestHeaders } from '#libs/testing/data/data-callers.js';
 import { eventually } from '#libs/testing/eventually.js';
 import type { WorldReply } from '#libs/testing/data/data-world.js';

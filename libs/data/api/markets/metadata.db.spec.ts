@@ -6,7 +6,7 @@ import type { Provider } from '#libs/data/rules/providers.js';
 import { isoTime } from '#libs/data/rules/times.js';
 import { answers, MISBEHAVIOURS, type VenueManner } from '#libs/testing/data/played-venue.js';
 import { marketEvent, tradeEvent } from '#libs/testing/data/streams.js';
-import { MarketsWorld } from './markets.fixture.js';
+import { MarketsWorld } from '#libs/testing/data/markets-world.js';
 import type { WorldReply } from '#libs/testing/data/data-world.js';
 
 const HOUR = 3_600_000_000;

@@ -1,16 +1,16 @@
 import { withTransaction } from '#libs/platform/database/postgres.js';
-import { ADMIN_SECRET } from '#libs/testing/data/data-callers.js';
-import { DataWorld, type WorldReply } from '#libs/testing/data/data-world.js';
-import { applied, takeAll } from '#libs/testing/data/ingest-world.js';
-import { openPlayedVenue, type PlayedVenue } from '#libs/testing/data/played-venue.js';
+import { ADMIN_SECRET } from './data-callers.js';
+import { DataWorld, type WorldReply } from './data-world.js';
+import { applied, takeAll } from './ingest-world.js';
+import { openPlayedVenue, type PlayedVenue } from './played-venue.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
-import type { MarketDataEvent } from '../../rules/events.js';
-import { REGISTERED, type Provider } from '../../rules/providers.js';
-import { isoTime } from '../../rules/times.js';
-import { BookTable } from '../../store/book-table.js';
-import { FlagTable } from '../../store/flag-table.js';
-import { SnapshotTable } from '../../store/snapshot-table.js';
-import { microsNow } from '../moments.js';
+import type { MarketDataEvent } from '#libs/data/rules/events.js';
+import { REGISTERED, type Provider } from '#libs/data/rules/providers.js';
+import { isoTime } from '#libs/data/rules/times.js';
+import { BookTable } from '#libs/data/store/book-table.js';
+import { FlagTable } from '#libs/data/store/flag-table.js';
+import { SnapshotTable } from '#libs/data/store/snapshot-table.js';
+import { microsNow } from '#libs/data/api/moments.js';
 
 type Lane = Awaited<ReturnType<DataWorld['ingest']['open']>>;
 
