@@ -4,6 +4,7 @@ import { PROVIDERS, type Provider } from '../rules/providers.js';
 import { ceilTo, floorTo, MICROS_PER_SECOND } from '../rules/times.js';
 import type { TradeGap } from '../rules/trades.js';
 import { instrumentOf } from './instruments.js';
+import { isStorable } from './market-reader.js';
 import type { StoredMarket } from './market-table.js';
 
 /** What is known of a market's trades, and what is missing between them. */
@@ -142,6 +143,7 @@ export class CoverageReader {
 
   /** Null for what is not the id of any market. */
   async named(provider: Provider, contractId: string): Promise<string | null> {
+    if (!isStorable(contractId)) return null;
     const { rows } = await this.pool.query<NamedRow>({
       name: 'data-named-market',
       text: NAMED,

@@ -69,6 +69,6 @@ function foundOf({ kind, outcome_index, market_no, state }: FoundRow): FoundMark
 }
 
 /** What no text of the database can be is no id of any market. */
-function isStorable(id: string): boolean {
+export function isStorable(id: string): boolean {
   return id.isWellFormed() && !id.includes('\0');
 }

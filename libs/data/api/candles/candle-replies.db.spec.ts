@@ -116,6 +116,7 @@ describe('a reply with candles', () => {
       candles: [],
       history_from: null,
     });
+    expect(await candles({ contract_id: 'm\0' })).toEqual({ candles: [], history_from: null });
     expect(await refused({ outcome: 2 })).toEqual([400, { detail: 'Unknown outcome: 2' }]);
   });
 

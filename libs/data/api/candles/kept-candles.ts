@@ -10,9 +10,9 @@ export interface KeptText {
 
 /** As long as callers may keep a reply, in microseconds. */
 const LIFE = 60 * MICROS_PER_SECOND;
-const MOST_CHARS = 67_108_864;
+const MOST_CHARS = 33_554_432;
 /** No one reply is all that is kept. */
-const LARGEST = MOST_CHARS / 16;
+const LARGEST = MOST_CHARS / 8;
 
 /** Texts of closed buckets, the newest as far as there is room. Whether one still holds, its reader has to ask. */
 export class KeptCandles {

@@ -55,13 +55,19 @@ export class TradeDesk {
 
   async page(asked: AskedTrades, { limit, place }: AskedPage, now: number): Promise<TradePageRead> {
     const market = await this.find(asked);
-    const read = await this.metricsOf(market, asked, now);
-    const instruments = shownOf(market, asked);
-    const rows =
-      instruments.length === 0
-        ? []
-        : await this.ports.trades.page(instruments, windowOf(asked, now), limit + 1, place);
+    const [read, rows] = await Promise.all([
+      this.metricsOf(market, asked, now),
+      this.rows(shownOf(market, asked), windowOf(asked, now), { limit: limit + 1, place }),
+    ]);
     return { ...read, market, trades: rows.slice(0, limit), hasMore: rows.length > limit };
+  }
+
+  private async rows(
+    instruments: readonly number[],
+    window: WindowPart,
+    { limit, place }: AskedPage,
+  ): Promise<readonly StoredTrade[]> {
+    return instruments.length === 0 ? [] : this.ports.trades.page(instruments, window, limit, place);
   }
 
   private async find({ provider, contract_id }: AskedTrades): Promise<FoundMarket | undefined> {
