@@ -172,6 +172,27 @@ describe('the history of trades', () => {
     expect(idsOf(await history({ ...ofM, token_id: 'nothing' }))).toEqual([]);
   });
 
+  it('is of the window after its start up to now, and before what it is cut at', async () => {
+    const at = (source_id: string, source_ts: number): TradeEvent =>
+      tradeEvent('venue_a', 'm', { source_id, source_ts });
+    const start = NOON - 60_000_000;
+    await world.ingestAll('venue_a', [
+      [
+        ...[marketEvent('venue_a', 'm'), at('at the start', start), at('after it', start + 1)],
+        ...[at('now', NOON), at('later', NOON + 1)],
+      ],
+    ]);
+    const asked = { ...ofM, window_seconds: 60 };
+    expect(idsOf(await history(asked))).toEqual(['now', 'after it']);
+    expect(idsOf(await history({ ...asked, before: NOON / 1_000_000 }))).toEqual(['after it']);
+    expect(idsOf(await history({ ...asked, before: `${NOON / 1_000_000}.0000001` }))).toEqual([
+      'now',
+      'after it',
+    ]);
+    expect(await history({ ...asked, before: 0 })).toMatchObject({ trades: [], metrics: { trade_count: 0 } });
+    expect((await history(asked)).metrics).toMatchObject({ trade_count: 2, volume_usd: 1 });
+  });
+
   it('shows a trade of the other outcome of a single-book market as it came', async () => {
     await with4('venue_b');
     const { trades } = await history({ ...ofM, provider: 'VENUE_B ' });
