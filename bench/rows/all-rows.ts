@@ -3,7 +3,9 @@ import { cancelAll } from './cancel-all.js';
 import { cellRecovery } from './cell-recovery.js';
 import { completed } from './completed.js';
 import { dataCandles } from './data-candles.js';
+import { dataGet } from './data-get.js';
 import { dataIngest } from './data-ingest.js';
+import { dataLag } from './data-lag.js';
 import { dataRebuild } from './data-rebuild.js';
 import { dataTrades } from './data-trades.js';
 import { fanOut } from './fan-out.js';
@@ -41,7 +43,7 @@ const ORDER_ROWS: readonly Row[] = [
 ];
 
 /** `data` stands for all of them. */
-const DATA_ROWS: readonly Row[] = [dataIngest, dataRebuild, dataCandles, dataTrades];
+const DATA_ROWS: readonly Row[] = [dataIngest, dataRebuild, dataCandles, dataTrades, dataGet, dataLag];
 
 /** Names that stand for several rows. */
 export const ROW_GROUPS: ReadonlyMap<string, readonly Row[]> = new Map([
