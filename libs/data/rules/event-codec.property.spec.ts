@@ -8,7 +8,13 @@ import {
   writeRecord,
   type JournalRecord,
 } from './event-codec.js';
-import { LEDGER_KINDS, MARKET_STATUSES, type JsonMembers, type MarketEvent } from './events.js';
+import {
+  LEDGER_KINDS,
+  MARKET_STATUSES,
+  type JsonMembers,
+  type MarketEvent,
+  type TradeEvent,
+} from './events.js';
 import { listedMarket, marketAfter } from './markets.js';
 import { PROVIDERS } from './providers.js';
 
@@ -164,4 +170,15 @@ describe('the state of a market', () => {
   it.each([null, 1, {}, { details: {} }, { details: null }])('that nothing wrote is refused: %j', (row) => {
     expect(() => readMarket(row)).toThrow('nothing here wrote');
   });
+});
+
+it('a trade whose source gives no time is the same whenever it is received, and has the time of its receipt', () => {
+  const at = (received_at: number): TradeEvent => ({
+    ...{ type: 'TRADE', provider: 'venue_f', source_id: 't', source_ts: received_at, received_at },
+    ...{ market_id: 'm', outcome_index: 0, price: 500_000, size: 1_000_000n },
+  });
+  expect(contentOf(at(7))).toBe(contentOf(at(8)));
+  expect(contentOf({ ...at(7), source_ts: 6 })).not.toBe(contentOf(at(7)));
+  const record = `{"received_at":7,${contentOf(at(7)).slice(1)}`;
+  expect(readRecord(record)).toEqual(at(7));
 });

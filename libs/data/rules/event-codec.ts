@@ -50,14 +50,19 @@ export function readRecord(text: string): JournalRecord {
   const value: unknown = JSON.parse(text);
   const type = isObject(value) && typeof value.type === 'string' ? value.type : '';
   if (!isObject(value) || !isKnown(type)) throw new MalformedRecord(type === '' ? 'without a type' : type);
-  const record = type === 'MARKET' ? withLotSize(value) : withBigints(value);
+  const record = type === 'MARKET' ? withLotSize(value) : withTime(withBigints(value));
   if (!isWhole(record, SHAPES[type])) throw new MalformedRecord(type);
   return record;
 }
 
-/** The content by which two events of one identity are compared: receipt, and the order of members, do not matter. */
+/**
+ * The content by which two events of one identity are compared: receipt, and the order of members, do not matter. Nor does the time of a
+ * trade whose source gives none, which is that of receipt.
+ */
 export function contentOf(event: JournaledMarketData): string {
-  return JSON.stringify(sorted(written({ ...event, received_at: undefined })));
+  const isTimeless = event.type === 'TRADE' && event.source_ts === event.received_at;
+  const told = isTimeless ? { ...event, source_ts: undefined } : event;
+  return JSON.stringify(sorted(written({ ...told, received_at: undefined })));
 }
 
 /** As a row of JSON; its details are an event. */
@@ -90,6 +95,11 @@ function written(record: object): object {
     copy.contract = { ...contract, lot_size: contract.lot_size.toString() };
   }
   return copy;
+}
+
+function withTime(value: JsonMembers): JsonMembers {
+  if (value.type !== 'TRADE' || value.source_ts !== undefined) return value;
+  return { ...value, source_ts: value.received_at };
 }
 
 function withBigints(value: JsonMembers): JsonMembers {

@@ -131,6 +131,28 @@ it('reads on where it was after a restart, and a file that became shorter from i
   expect(rows).toEqual([{ conflicts: 0 }]);
 });
 
+it('a trade without a time has that of its first receipt, and is no conflict when it comes again', async () => {
+  await writeFile(
+    file('a.ndjson'),
+    text(market('venue_a'), { ...trade('venue_a', 'x'), source_ts: undefined }),
+  );
+  const before = Date.now() * 1_000;
+  await start();
+  await applied('a.ndjson', { appliedLines: 2 });
+  const stored = await world.storedTrades();
+  const [, , time] = stored[0]!.split(' ');
+  expect(Number(time)).toBeGreaterThan(before - 1_000);
+  await appendFile(file('a.ndjson'), text({ ...trade('venue_a', 'x'), source_ts: undefined }));
+  await applied('a.ndjson', { appliedLines: 3 });
+  expect(await world.storedTrades()).toEqual(stored);
+  await eventually(async () => {
+    const { rows } = await world.database.pool.query(
+      'select conflicts, lag_events from data.freshness where provider = 0',
+    );
+    expect(rows).toEqual([{ conflicts: 0, lag_events: 0 }]);
+  });
+});
+
 it('refused lines stop nothing; they are counted, and the last twenty are kept with their reasons', async () => {
   const long = `{"type":"MARKET","name":"${'x'.repeat(1_100_000)}"}`;
   const reasons = [
