@@ -32,8 +32,7 @@ export const ingestConfig = defineConfig({
   },
   DATA_SEED: {
     schema: nonEmpty(),
-    describe:
-      'From which the source `seed` makes all that it tells; with another one it tells something else',
+    describe: 'From which the source `seed` makes its world; it counts at the first start alone',
     default: 'sotto',
   },
   RECORDED_DIR: {

@@ -8,7 +8,7 @@ import {
 } from '#libs/data/ingest/practice/practice-feeds.js';
 import { RecordedSource } from '#libs/data/ingest/recorded/recorded-source.js';
 import { storedSeedCursor } from '#libs/data/ingest/seed/seed-cursor.js';
-import { openSeed, type Seed } from '#libs/data/ingest/seed/seed.js';
+import { openSeed, type OpenedSeed } from '#libs/data/ingest/seed/seed.js';
 import type { SourceFeed } from '#libs/data/ingest/source.js';
 import type { Provider } from '#libs/data/rules/providers.js';
 import { RecordedTable } from '#libs/data/store/recorded-table.js';
@@ -51,7 +51,7 @@ export async function openSources(config: IngestConfig, ports: SourcePorts): Pro
 }
 
 /** Once practice venues are followed, the seed ends at the first start. */
-function seedOf(config: IngestConfig, { pool, clock }: SourcePorts): Seed | undefined {
+function seedOf(config: IngestConfig, { pool, clock }: SourcePorts): OpenedSeed | undefined {
   if (!config.DATA_SOURCES.includes('seed')) return undefined;
   return openSeed({
     ...{ seed: config.DATA_SEED, clock, stored: () => storedSeedCursor(pool) },

@@ -1,7 +1,7 @@
 import type { MarketEvent } from '../../rules/events.js';
 import { contracts, unit } from '../../rules/scales.js';
 import { isoTime } from '../../rules/times.js';
-import type { LiveMarket } from './port.js';
+import type { ShownMarket } from './port.js';
 
 export interface LiveMarketNow {
   readonly isActive: boolean;
@@ -12,7 +12,7 @@ export interface LiveMarketNow {
 type SaidOfMarket = Omit<MarketEvent, 'type' | 'provider' | 'source_id' | 'source_ts' | 'received_at'>;
 
 /** A market as live reads give it, by what its venue says of it. */
-export function liveMarketOf(market: SaidOfMarket, { isActive, prices }: LiveMarketNow): LiveMarket {
+export function liveMarketOf(market: SaidOfMarket, { isActive, prices }: LiveMarketNow): ShownMarket {
   const { market_id: id, name: title, contract, resolution_rules: rules, expires_at } = market;
   return {
     ...{ id, title, description: market.description ?? null },

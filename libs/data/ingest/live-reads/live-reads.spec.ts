@@ -5,7 +5,7 @@ import type { Provider } from '../../rules/providers.js';
 import { openSeed } from '../seed/seed.js';
 import { SeedWorld } from '../seed/world.js';
 import { type LiveReads, openLiveReads } from './live-reads.js';
-import type { LiveMarket, LivePageOfB, LiveSource, LiveTradeOfA } from './port.js';
+import type { ShownMarket, LivePageOfB, LiveSource, LiveTradeOfA } from './port.js';
 
 const SECOND = 1_000_000;
 const clock = new MovableClock();
@@ -128,7 +128,7 @@ describe('live reads', () => {
     for (const id of [listing.market_id, listing.condition_id ?? '', token_id]) {
       const { status, body } = await get(`/a/markets/${id}`);
       expect(status).toBe(200);
-      const { market } = body as { market: LiveMarket };
+      const { market } = body as { market: ShownMarket };
       expect(Object.keys(market).sort()).toEqual([
         ...[
           'active',
@@ -159,7 +159,7 @@ describe('live reads', () => {
     const payouts = settled?.type === 'RESOLUTION' ? settled.payouts : [];
     const { status, body } = await get(`/b/markets/${id}`);
     expect(status).toBe(200);
-    const { market } = body as { market: LiveMarket };
+    const { market } = body as { market: ShownMarket };
     expect(market.active).toBe(false);
     expect(market.outcomes.map(({ price }) => (price ?? 0) * 1e6)).toEqual(payouts);
   });

@@ -4,7 +4,7 @@ export class LiveReadFailed extends Error {
 }
 
 /** One market as live reads give it: prices 0 to 1, sizes in contracts, times ISO 8601; null where the venue says nothing. */
-export interface LiveMarket {
+export interface ShownMarket {
   readonly id: string;
   readonly title: string | null;
   readonly description: string | null;
@@ -21,12 +21,12 @@ export interface LiveMarket {
   readonly banner: string | null;
   readonly url: string | null;
   readonly active: boolean | null;
-  readonly outcomes: readonly LiveOutcome[];
+  readonly outcomes: readonly ShownOutcome[];
   readonly event_id: string | null;
   readonly event_name: string | null;
 }
 
-export interface LiveOutcome {
+export interface ShownOutcome {
   readonly label: string;
   readonly token_id: string | null;
   readonly price: number | null;
@@ -73,7 +73,7 @@ export interface LivePageOfBRequest {
 /** What one venue answers while a caller waits. Nothing of it enters the journal. Rejects where the venue cannot be read. */
 export interface LiveSource {
   /** By market id, condition id, token id or ticker; undefined where the venue has no such market. */
-  market(id: string): Promise<LiveMarket | undefined>;
+  market(id: string): Promise<ShownMarket | undefined>;
   /** Newest first, of all these markets together; unknown ones have none. */
   tradesOfA?(conditionIds: readonly string[], limit: number): Promise<readonly LiveTradeOfA[]>;
   /** Newest first. Undefined for an unknown ticker, and for a cursor that this venue did not give. */

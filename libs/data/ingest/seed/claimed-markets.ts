@@ -96,7 +96,7 @@ function settledAs(terms: ClaimTerms, place: number, draws: Draws): ClaimTerms {
   if (place === 0 || !draws.oneIn(4)) return terms;
   return draws.oneIn(2)
     ? { ...terms, source: `${terms.source ?? 'public reports'}, second reading` }
-    : { ...terms, void: 'half each' };
+    : { ...terms, void: 'not known within a week' };
 }
 
 interface Said {
@@ -110,11 +110,11 @@ function wordsOf(claim: Claim, { isOpposite, place, terms, saysTerms }: Said): M
   const [title] = claim.titles;
   const { event, series, category, subcategory, tags, ticker } = claim;
   const source = terms.source === undefined ? '' : ` Source: ${terms.source}.`;
-  const isVoid = terms.void === undefined ? '' : ` If void (${terms.void}), half is paid.`;
+  const isVoid = terms.void === undefined ? '' : ` Void is half for each side: ${terms.void}.`;
   return {
     ...{ event, series, category, subcategory, tags, ticker },
     title: isOpposite ? (claim.opposite ?? title) : (claim.titles[place % claim.titles.length] ?? title),
-    rules: `${isOpposite ? 'Pays whenever this does not: ' : ''}${claim.rules}${source}${isVoid}`,
+    rules: `${isOpposite ? claim.rules.replace('Pays if', 'Pays unless') : claim.rules}${source}${isVoid}`,
     rulesSource: terms.source ?? null,
     ...(saysTerms ? { terms: { ...terms } } : {}),
     isExclusive: claim.kin.startsWith('election') || claim.kin.startsWith('title'),

@@ -4,17 +4,17 @@ import { digest } from './identities.js';
 import type { SeedMarket } from './market.js';
 import { eventsOfMoment } from './trading.js';
 import { momentsOf } from './turns.js';
-import type { Span } from './world.js';
+import { isWithin, type WorldSpan } from './spans.js';
 
 const AFTER = 30 * MINUTE;
 const ON_CHAIN = ['venue_a', 'venue_c', 'venue_d'];
 
 /** Where a venue does not pay out by itself, wallets fetch what they hold of what pays, half an hour after the settlement. */
-export function redemptionsOf(market: SeedMarket, span: Span): LedgerEvent[] {
+export function redemptionsOf(market: SeedMarket, span: WorldSpan): LedgerEvent[] {
   const settled = market.life.find(isSettlement);
   if (settled === undefined || !ON_CHAIN.includes(market.provider)) return [];
   const at = settled.received_at + AFTER;
-  if (at < span.from || at >= span.until) return [];
+  if (!isWithin(at, span)) return [];
   return [...holdingsOf(market)].flatMap(([name, size], index) => {
     const [wallet = '', outcome = ''] = name.split(' ');
     const outcome_index = Number(outcome);

@@ -3,7 +3,7 @@ import { MovableClock } from '#libs/testing/movable-clock.js';
 import type { MarketDataEvent } from '../../rules/events.js';
 import type { Provider } from '../../rules/providers.js';
 import type { SourceBatch } from '../source.js';
-import { openSeed, type Seed } from './seed.js';
+import { openSeed, type OpenedSeed } from './seed.js';
 import { readSeedCursor } from './seed-cursor.js';
 import { SeedWorld } from './world.js';
 
@@ -15,7 +15,7 @@ afterEach(() => {
   clock.forgetTimers();
 });
 
-function seedOf(stored?: string, endAtStart: readonly Provider[] = [], seed = 'one'): Seed {
+function seedOf(stored?: string, endAtStart: readonly Provider[] = [], seed = 'one'): OpenedSeed {
   return openSeed({
     ...{ seed, clock, scale: 0.2, endAtStart: new Set(endAtStart) },
     stored: () => Promise.resolve(stored),
@@ -24,7 +24,7 @@ function seedOf(stored?: string, endAtStart: readonly Provider[] = [], seed = 'o
 
 /** Follows one feed until the test has what it wants. */
 async function followed(
-  { feeds }: Seed,
+  { feeds }: OpenedSeed,
   of: string,
   from: string | undefined,
   isEnough: (batches: readonly SourceBatch[]) => boolean,

@@ -4,9 +4,10 @@ import { PROVIDERS } from '../../rules/providers.js';
 import { floorTo, MICROS_PER_SECOND } from '../../rules/times.js';
 import type { SourceBatch, SourceFeed } from '../source.js';
 import { DAY, HOUR, MINUTE } from './calendar.js';
-import type { WorldKeeper } from './seed.js';
 import { type SeedCursor, writeSeedCursor } from './seed-cursor.js';
-import type { SeedWorld, Span } from './world.js';
+import type { WorldSpan } from './spans.js';
+import type { SeedWorld } from './world.js';
+import type { WorldKeeper } from './world-keeper.js';
 
 /** Of history in one batch, and of what happened while nothing here ran. */
 const HISTORY_SPAN = 5 * DAY;
@@ -64,7 +65,12 @@ export class SeedFeed implements SourceFeed {
     yield { events: world.events(this.of, span), cursor: told(position, world.start), isCaughtUp: false };
   }
 
-  private *inSpans(world: SeedWorld, position: SeedCursor, span: Span, most: number): Iterable<SourceBatch> {
+  private *inSpans(
+    world: SeedWorld,
+    position: SeedCursor,
+    span: WorldSpan,
+    most: number,
+  ): Iterable<SourceBatch> {
     for (let from = span.from; from < span.until;) {
       const until = Math.min(from + most, span.until);
       yield {
@@ -98,7 +104,7 @@ export class SeedFeed implements SourceFeed {
     }
   }
 
-  private booksOf(world: SeedWorld, span: Span, isFirst: boolean): BookEvent[] {
+  private booksOf(world: SeedWorld, span: WorldSpan, isFirst: boolean): BookEvent[] {
     if (isFirst || span.until - span.from > MINUTE) {
       return this.booksAt(world, span.until - MICROS_PER_SECOND);
     }

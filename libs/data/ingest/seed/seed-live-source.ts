@@ -5,7 +5,7 @@ import { contracts, FULL_PRICE, unit } from '../../rules/scales.js';
 import { floorTo, isoTime, MICROS_PER_SECOND } from '../../rules/times.js';
 import { liveMarketOf } from '../live-reads/live-market.js';
 import type {
-  LiveMarket,
+  ShownMarket,
   LivePageOfB,
   LivePageOfBRequest,
   LiveSource,
@@ -15,7 +15,7 @@ import type {
 import { DAY, HOUR } from './calendar.js';
 import type { SeedMarket } from './market.js';
 import { onGrid, outcomePrice, priceAt } from './prices.js';
-import type { WorldKeeper } from './seed.js';
+import type { WorldKeeper } from './world-keeper.js';
 import { eventsOfMoment } from './trading.js';
 import { momentOf, turnOfTrade, turnsUntil } from './turns.js';
 
@@ -36,7 +36,7 @@ export class SeedLiveSource implements LiveSource {
     if (provider === 'venue_b') this.tradesOfB = (page) => this.pageOfB(page);
   }
 
-  async market(id: string): Promise<LiveMarket | undefined> {
+  async market(id: string): Promise<ShownMarket | undefined> {
     const now = this.now();
     const market = (await this.markets(now)).find((each) => isNamed(each, id));
     return market === undefined ? undefined : shownAt(market, now);
@@ -98,7 +98,7 @@ function isNamed({ market_id, condition_id, outcomes, listing }: SeedMarket, id:
   );
 }
 
-function shownAt(market: SeedMarket, now: number): LiveMarket {
+function shownAt(market: SeedMarket, now: number): ShownMarket {
   const { listing, life, outcomes, path, tick, provider } = market;
   const told = life.filter(({ received_at }) => received_at <= now);
   const details = told.findLast(isMarket) ?? listing;

@@ -1,33 +1,18 @@
-import type { Clock } from '#libs/platform/time/clock.js';
 import { type Provider, REGISTERED } from '../../rules/providers.js';
-import { floorTo, MICROS_PER_SECOND } from '../../rules/times.js';
 import type { LiveSource } from '../live-reads/port.js';
 import type { SourceFeed } from '../source.js';
-import { readSeedCursor, type SeedCursor } from './seed-cursor.js';
 import { SeedFeed } from './seed-feed.js';
 import { SeedLiveSource } from './seed-live-source.js';
-import { SeedWorld } from './world.js';
+import { type SeedOptions, WorldKeeper } from './world-keeper.js';
 
-export interface SeedOptions {
-  /** It counts at the first start alone: afterwards the world that has begun goes on. */
-  readonly seed: string;
-  readonly clock: Clock;
-  /** What any feed of the seed has stored, of whatever provider; undefined at the first start. */
-  readonly stored: () => Promise<string | undefined>;
-  /** Venues that another source feeds from the first start on: theirs ends there. */
-  readonly endAtStart: ReadonlySet<Provider>;
-  /** How dense the history is; 1 unless given. */
-  readonly scale?: number;
-}
-
-export interface Seed {
+export interface OpenedSeed {
   readonly feeds: readonly SourceFeed[];
   /** Of the venues that it goes on to feed. */
   readonly liveSources: ReadonlyMap<Provider, LiveSource>;
 }
 
 /** Markets of all venues that have one world in common. */
-export function openSeed(options: SeedOptions): Seed {
+export function openSeed(options: SeedOptions): OpenedSeed {
   const { clock, endAtStart } = options;
   const worlds = new WorldKeeper(options);
   const feeds = [...REGISTERED, 'labels' as const].map(
@@ -38,45 +23,4 @@ export function openSeed(options: SeedOptions): Seed {
     feeds,
     liveSources: new Map(live.map((provider) => [provider, new SeedLiveSource(provider, { clock, worlds })])),
   };
-}
-
-export interface WorldAt {
-  readonly world: SeedWorld;
-  readonly position: SeedCursor;
-}
-
-const NANOS_PER_MICRO = 1_000n;
-
-/** The one world, which begins when it is first asked for. */
-export class WorldKeeper {
-  private begun: Promise<WorldAt> | undefined;
-
-  constructor(private readonly options: SeedOptions) {}
-
-  /** The position is that of the cursor, else the beginning of history. */
-  async at(cursor: string | undefined): Promise<WorldAt> {
-    this.begun ??= this.begin().catch((error: unknown) => {
-      this.begun = undefined;
-      throw error;
-    });
-    const { world, position } = await this.begun;
-    if (cursor === undefined) return { world, position };
-    const own = readSeedCursor(cursor);
-    const isSame = own.start === position.start && own.seed === position.seed && own.scale === position.scale;
-    return { position: own, world: isSame ? world : this.worldOf(own) };
-  }
-
-  private async begin(): Promise<WorldAt> {
-    const { seed, clock, stored, scale = 1 } = this.options;
-    const cursor = await stored();
-    const now = Number(clock.epochNanos() / NANOS_PER_MICRO);
-    const options =
-      cursor === undefined ? { seed, start: floorTo(now, MICROS_PER_SECOND), scale } : readSeedCursor(cursor);
-    const world = this.worldOf(options);
-    return { world, position: { ...options, told: world.opens } };
-  }
-
-  private worldOf({ seed, start, scale }: Omit<SeedCursor, 'told'>): SeedWorld {
-    return new SeedWorld({ seed, start, scale, endAtStart: this.options.endAtStart });
-  }
 }

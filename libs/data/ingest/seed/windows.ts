@@ -159,9 +159,16 @@ function termsOf({ name, begins }: CoinWindow, isDown: boolean, ends: number): C
   };
 }
 
-function titleOf({ provider, name, symbol, begins }: CoinWindow, isDown: boolean, ends: number): string {
+function titleOf(
+  { provider, interval, name, symbol, begins }: CoinWindow,
+  isDown: boolean,
+  ends: number,
+): string {
   const [from, to] = [begins * MICROS_PER_SECOND, ends * MICROS_PER_SECOND];
   const span = `${timeOfDay(from)} to ${timeOfDay(to)} UTC`;
+  if (provider === 'venue_b' && interval.name === '1d') {
+    return `Will ${symbol} end ${longDate(from)} (UTC) higher than it began?`;
+  }
   if (provider === 'venue_b') {
     return `Will ${symbol} be higher at ${timeOfDay(to)} than at ${timeOfDay(from)} UTC on ${longDate(from)}?`;
   }

@@ -9,6 +9,7 @@ import { gamesBetween, scoresBetween } from './games.js';
 import { labelledPairs, type LabelledPair } from './labels.js';
 import type { SeedMarket } from './market.js';
 import { redemptionsOf } from './redemptions.js';
+import { isWithin, secondsOf, type WorldSpan } from './spans.js';
 import { ticksBetween } from './ticks.js';
 import { DELAYS_SECONDS, eventsOfMoment } from './trading.js';
 import { momentsOf } from './turns.js';
@@ -24,12 +25,6 @@ export interface WorldOptions {
 interface WorldParts extends WorldOptions {
   /** Nothing is told of these after the first start. */
   readonly endAtStart: ReadonlySet<Provider>;
-}
-
-/** Microseconds, `from <= received_at < until`. */
-export interface Span {
-  readonly from: number;
-  readonly until: number;
 }
 
 const HISTORY = 30 * DAY;
@@ -50,7 +45,7 @@ export class SeedWorld {
     Provider,
     { readonly begins: number; readonly markets: readonly ClaimedMarket[] }
   >();
-  private readonly ever = new Map<Provider, Span & { readonly markets: readonly SeedMarket[] }>();
+  private readonly ever = new Map<Provider, WorldSpan & { readonly markets: readonly SeedMarket[] }>();
   private readonly lasting = new Map<Provider, ClaimedMarket[]>();
 
   constructor(private readonly options: WorldParts) {
@@ -69,7 +64,7 @@ export class SeedWorld {
   }
 
   /** All but books: ascending by `received_at`, then as they depend on each other. */
-  events(of: string, span: Span): MarketDataEvent[] {
+  events(of: string, span: WorldSpan): MarketDataEvent[] {
     const provider = PROVIDERS.find((each) => each === of);
     const events = provider === undefined ? this.labelEvents(span) : this.providerEvents(provider, span);
     return events.filter((event) => isWithin(event.received_at, span)).sort(inOrder);
@@ -83,18 +78,18 @@ export class SeedWorld {
       .flatMap((market) => bookSnapshots(market, second));
   }
 
-  bookChanges(provider: Provider, span: Span): BookEvent[] {
+  bookChanges(provider: Provider, span: WorldSpan): BookEvent[] {
     const [from, until] = secondsOf(span);
     return this.marketsDuring(provider, span).flatMap((market) => bookChanges(market, from, until));
   }
 
   /** Those that live at any moment of the span. */
-  marketsDuring(provider: Provider, span: Span): SeedMarket[] {
+  marketsDuring(provider: Provider, span: WorldSpan): SeedMarket[] {
     return this.claimedDuring(provider, span).map(({ market }) => market);
   }
 
   /** These, and all that last for days, whenever they do. */
-  marketsEver(provider: Provider, span: Span): readonly SeedMarket[] {
+  marketsEver(provider: Provider, span: WorldSpan): readonly SeedMarket[] {
     const known = this.ever.get(provider);
     if (known?.from === span.from && known.until === span.until) return known.markets;
     const lasting = this.lasting.get(provider) ?? [];
@@ -109,7 +104,7 @@ export class SeedWorld {
     return labelledPairs(PROVIDERS.flatMap((provider) => this.claimedDuring(provider, span)));
   }
 
-  private claimedDuring(provider: Provider, span: Span): ClaimedMarket[] {
+  private claimedDuring(provider: Provider, span: WorldSpan): ClaimedMarket[] {
     return [...(this.lasting.get(provider) ?? []), ...this.passing(provider, span)].filter(
       ({ market: { life } }) =>
         (life[0]?.received_at ?? Infinity) < span.until &&
@@ -118,7 +113,7 @@ export class SeedWorld {
   }
 
   /** Windows and games. Those of a short span are made once for many. */
-  private passing(provider: Provider, { from, until }: Span): readonly ClaimedMarket[] {
+  private passing(provider: Provider, { from, until }: WorldSpan): readonly ClaimedMarket[] {
     const begins = floorTo(from, BLOCK);
     if (until > begins + BLOCK) return this.passingAnew(provider, { from, until });
     const known = this.blocks.get(provider);
@@ -128,7 +123,7 @@ export class SeedWorld {
     return markets;
   }
 
-  private passingAnew(provider: Provider, span: Span): ClaimedMarket[] {
+  private passingAnew(provider: Provider, span: WorldSpan): ClaimedMarket[] {
     const { seed } = this.options;
     const [from, until] = secondsOf(span);
     const start = this.start / MICROS_PER_SECOND;
@@ -144,7 +139,7 @@ export class SeedWorld {
       : markets;
   }
 
-  private providerEvents(provider: Provider, span: Span): MarketDataEvent[] {
+  private providerEvents(provider: Provider, span: WorldSpan): MarketDataEvent[] {
     const [from, until] = secondsOf(span);
     return this.marketsDuring(provider, span).flatMap((market) => [
       ...market.life,
@@ -153,7 +148,7 @@ export class SeedWorld {
     ]);
   }
 
-  private labelEvents(span: Span): MarketDataEvent[] {
+  private labelEvents(span: WorldSpan): MarketDataEvent[] {
     const { seed } = this.options;
     const [from, until] = secondsOf(span);
     const times = { start: this.start / MICROS_PER_SECOND, from, until };
@@ -172,15 +167,6 @@ function traded(market: SeedMarket, from: number, until: number): MarketDataEven
     ...late.flatMap((delay) => momentsOf(market, from - delay - 1, until - delay)),
     ...momentsOf(market, first, until),
   ].flatMap((moment) => eventsOfMoment(market, moment));
-}
-
-/** Both outwards to whole seconds. */
-function secondsOf({ from, until }: Span): readonly [from: number, until: number] {
-  return [Math.floor(from / MICROS_PER_SECOND), Math.ceil(until / MICROS_PER_SECOND)];
-}
-
-function isWithin(at: number, { from, until }: Span): boolean {
-  return from <= at && at < until;
 }
 
 const TURN = ['MARKET', 'STATUS', 'TRADE', 'TRADE_BUST', 'LEDGER', 'RESOLUTION'];

@@ -4,7 +4,7 @@ import { isoTime } from '../../../rules/times.js';
 import { liveMarketOf } from '../../live-reads/live-market.js';
 import {
   LiveReadFailed,
-  type LiveMarket,
+  type ShownMarket,
   type LivePageOfB,
   type LivePageOfBRequest,
   type LiveSource,
@@ -25,7 +25,7 @@ const BAD_REQUEST = 400;
 export class LiveB implements LiveSource {
   constructor(private readonly ports: { readonly reads: PublicReads; readonly url: string }) {}
 
-  async market(id: string): Promise<LiveMarket | undefined> {
+  async market(id: string): Promise<ShownMarket | undefined> {
     if (!TICKER.test(id)) return undefined;
     const read = await this.read(`markets/${id}`, {}, [NOT_FOUND]);
     if (read === undefined) return undefined;

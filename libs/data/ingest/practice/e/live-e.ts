@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FULL_PRICE } from '../../../rules/scales.js';
 import { liveMarketOf } from '../../live-reads/live-market.js';
-import { LiveReadFailed, type LiveMarket, type LiveSource } from '../../live-reads/port.js';
+import { LiveReadFailed, type ShownMarket, type LiveSource } from '../../live-reads/port.js';
 import { priceText } from '../decimals.js';
 import { isQuarantined, readBody } from '../reading.js';
 import type { PublicReads } from '../public-reads.js';
@@ -15,7 +15,7 @@ const allMids = z.record(z.string(), priceText);
 export class LiveE implements LiveSource {
   constructor(private readonly ports: { readonly reads: PublicReads; readonly url: string }) {}
 
-  async market(id: string): Promise<LiveMarket | undefined> {
+  async market(id: string): Promise<ShownMarket | undefined> {
     const outcome = outcomeIn(id);
     if (outcome === undefined) return undefined;
     const { outcomes } = await this.ask({ type: 'outcomeMeta' }, outcomeMeta);
