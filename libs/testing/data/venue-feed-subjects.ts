@@ -67,6 +67,7 @@ export async function subjectOfB(): Promise<VenueFeedSubject> {
       (of !== 'books' && frame.includes('"type":"trade"')) ||
       (of !== 'trades' && frame.includes('"type":"orderbook_delta"')),
     isTrades: (path) => path.includes('/markets/trades'),
+    isMarkets: (path) => path.includes('/markets?'),
     close: async () => {
       await proxy.close();
       await practice.close();
@@ -119,6 +120,7 @@ export async function subjectOfE(): Promise<VenueFeedSubject> {
       (of !== 'books' && frame.includes('"channel":"trades"')) ||
       (of !== 'trades' && frame.includes('"channel":"l2Book"')),
     isTrades: (path) => path.includes('tradesByTime'),
+    isMarkets: (path) => path.includes('outcomeMeta'),
     close: async () => {
       await proxy.close();
       await practice.close();
