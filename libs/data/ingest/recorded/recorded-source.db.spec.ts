@@ -184,7 +184,7 @@ it('what an operator has paused is read and not applied, until it goes on', asyn
   );
   await start();
   await applied('a.ndjson', { appliedLines: 0, lines: 0 });
-  expect(await trades()).toEqual(['2 x']);
+  await eventually(async () => expect(await trades()).toEqual(['2 x']));
   await pauses.resume('venue_a');
   await applied('a.ndjson', { appliedLines: 4, lines: 4 });
   const { rows } = await world.database.pool.query('select sequence from data.books');
