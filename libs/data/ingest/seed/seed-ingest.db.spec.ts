@@ -88,7 +88,7 @@ it('all of it becomes the rows that it says, in a start, live and after a restar
   await again.stop();
   running = undefined;
   // On a busy machine a lane may wait too long for a connection; it is then followed again.
-  expect(world.faults.filter((fault) => !fault.includes('when trying to connect'))).toEqual([]);
+  expect(world.faults.filter((fault) => !String(fault).includes('when trying to connect'))).toEqual([]);
   expect(world.refused).toEqual([]);
   await expectRows(scale);
 });
