@@ -3,6 +3,7 @@ import type { Answered } from '#libs/edge/dispatcher.js';
 import { endpointsOf } from '#libs/edge/endpoint-decorator.js';
 import { EdgeListener } from '#libs/edge/server/edge-listener.js';
 import { SERVER_LIMITS, type ServerLimits } from '#libs/edge/server/server-limits.js';
+import { ConfigFault } from '#libs/platform/process/start-fault.js';
 import { quietly } from '#libs/platform/process/log.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';
@@ -109,5 +110,6 @@ export function openDataApi(ports: DataApiPorts): DataApi {
 /** A limit of nothing is a slip of the pen, and would be found when it is needed. */
 function refuseUnknownLimits(rules: LimitRules, controllers: readonly object[]): void {
   const unknown = rules.unknownNames(endpointsOf(controllers).map(({ spec }) => spec));
-  if (unknown.length > 0) throw new Error(`DATA_LIMITS names no group and no path: ${unknown.join(', ')}`);
+  const [fault] = unknown.map((name) => `DATA_LIMITS names ${name}, which is no group and no path`);
+  if (fault !== undefined) throw new ConfigFault([fault]);
 }

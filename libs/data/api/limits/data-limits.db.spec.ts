@@ -105,6 +105,16 @@ describe('a limit', () => {
     expect(shown((await ask({ 'x-admin-secret': ADMIN_SECRET })).headers).slice(0, 1)).toEqual(['600']);
   });
 
+  it('of nothing keeps the service from starting', async () => {
+    const limitChanges = new Map([
+      ['heavy', 5],
+      ['/nothing', 5],
+    ]);
+    await expect(world.replica({ limitChanges })).rejects.toThrow(
+      'DATA_LIMITS names /nothing, which is no group and no path',
+    );
+  });
+
   it('is not there for health, readiness and operators', async () => {
     const admin = { 'x-admin-secret': ADMIN_SECRET };
     for (const path of ['/health', '/readyz', '/admin/ingest', '/markets/tick-size']) {

@@ -17,6 +17,12 @@ const KNOWN_CALLER = 10;
 const GROUPS: readonly { readonly name: string; readonly calls: number; readonly paths: RegExp }[] = [
   { name: 'candles', calls: 200, paths: /^\/candles(?:\/batch)?$/ },
   { name: 'v1', calls: 60, paths: /^\/v1\// },
+  { name: 'search', calls: 60, paths: /^\/search\// },
+  {
+    name: 'heavy',
+    calls: 10,
+    paths: /^\/(?:trader-stats\/|search-traders$|top-holders$|sports\/tournament-bracket$)/,
+  },
 ];
 
 const ROUTES: Readonly<Record<string, number>> = { '/markets/active': 200, '/markets/batch-prices': 200 };

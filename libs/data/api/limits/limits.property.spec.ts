@@ -96,6 +96,8 @@ describe('a limit', () => {
     ['POST', '/candles/batch', 200, 200],
     ['GET', '/v1/candles', 60, 600],
     ['GET', '/markets/active', 200, 200],
+    ['GET', '/search/simple', 60, 60],
+    ['GET', '/top-holders', 10, 10],
     ['POST', '/markets/batch-prices', 200, 200],
     ['POST', '/markets/details', 100, 100],
     ['GET', '/providers/configs/:provider_id', 100, 100],
