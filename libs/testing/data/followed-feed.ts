@@ -13,6 +13,8 @@ export class FollowedFeed {
   /** Times that a book was not known any more. */
   dropped = 0;
   conflicts = 0;
+  /** Trades that came again. */
+  repeats = 0;
   batches = 0;
   cursor: string | undefined;
   asOf = 0;
@@ -74,6 +76,7 @@ export class FollowedFeed {
   private takeEvent(event: Exclude<MarketDataEvent, BookEvent>): void {
     const name = `${event.type} ${event.source_id}`;
     const known = this.events.get(name);
+    if (known !== undefined && event.type === 'TRADE') this.repeats += 1;
     if (known === undefined) this.events.set(name, event);
     else if (known.type === 'BOOK' || contentOf(known) !== contentOf(event)) this.conflicts += 1;
   }

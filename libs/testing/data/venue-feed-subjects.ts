@@ -32,7 +32,7 @@ export async function subjectOfB(): Promise<VenueFeedSubject> {
     ...{ open: practice.open, proxy },
     feed: () => {
       const [feed] = practiceFeeds({
-        ...{ clock, venueBUrl: `${proxy.url}/trade-api/v2`, timeoutMillis: 500 },
+        ...{ clock, venueBUrl: `${proxy.url}/trade-api/v2`, timeoutMillis: 1_500 },
         venueBAccountsUrl: `http://127.0.0.1:${practice.admin.port}`,
       });
       if (feed === undefined) throw new Error('there is no feed');
@@ -92,7 +92,7 @@ export async function subjectOfE(): Promise<VenueFeedSubject> {
   return {
     ...{ open: practice.open, proxy },
     feed: () => {
-      const [feed] = practiceFeeds({ clock, venueEUrl: proxy.url, timeoutMillis: 500 });
+      const [feed] = practiceFeeds({ clock, venueEUrl: proxy.url, timeoutMillis: 1_500 });
       if (feed === undefined) throw new Error('there is no feed');
       return feed;
     },

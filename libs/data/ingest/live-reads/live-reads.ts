@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInternalServer, listen } from '#libs/platform/internal-server/internal-server.js';
 import { PROVIDERS, type Provider } from '../../rules/providers.js';
-import type { LiveSource } from './port.js';
+import { LiveReadFailed, type LiveSource } from './port.js';
 
 export interface LiveReadsPorts {
   /** Venues that something here feeds. */
@@ -69,7 +69,8 @@ async function answer(request: IncomingMessage, { sources, onFault }: LiveReadsP
     return await read(source, path.join('/'), path, searchParams);
   } catch (error) {
     onFault(error);
-    return refused(502, 'the venue cannot be read');
+    const status = error instanceof LiveReadFailed ? error.status : 502;
+    return refused(status, 'the venue cannot be read');
   }
 }
 

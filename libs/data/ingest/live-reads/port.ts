@@ -1,6 +1,14 @@
 /** A venue that holds too little to answer: it cannot be reached, or its body cannot be read. The caller gets no guess. */
 export class LiveReadFailed extends Error {
   override readonly name = 'LiveReadFailed';
+
+  constructor(
+    reason: string,
+    /** 429 where the venue bids to ask less often. */
+    readonly status: 429 | 502 = 502,
+  ) {
+    super(reason);
+  }
 }
 
 /** One market as live reads give it: prices 0 to 1, sizes in contracts, times ISO 8601; null where the venue says nothing. */

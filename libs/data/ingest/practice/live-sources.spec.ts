@@ -88,6 +88,13 @@ describe('live reads of practice venue b', () => {
     });
   });
 
+  it('asked too often it says so', async () => {
+    const ticker = await practice.market();
+    practice.open.faults.arm({ fault: 'rate_limit', calls: ['read'] });
+    await expect(source.market(ticker)).rejects.toMatchObject({ status: 429 });
+    expect(await source.market(ticker)).toBeDefined();
+  });
+
   it.each([
     ['hangs', { answers: 'hang' }],
     ['is refused', { answers: { status: 500, body: '' } }],
@@ -95,7 +102,7 @@ describe('live reads of practice venue b', () => {
   ] as const)('a body that %s is no answer', async (_, how) => {
     const ticker = await traded(['0.4000']);
     proxy.meddle(how);
-    await expect(source.market(ticker)).rejects.toThrow();
+    await expect(source.market(ticker)).rejects.toMatchObject({ name: 'LiveReadFailed', status: 502 });
     await expect(source.tradesOfB?.({ ticker, limit: 1 })).rejects.toThrow();
     proxy.meddle({});
   });

@@ -8,6 +8,7 @@ export class VenueUnreachable extends Error {
     reason: string,
     /** As the venue wishes, where it says so. */
     readonly retryAfterMillis?: number,
+    readonly status?: number,
   ) {
     super(reason);
   }
@@ -53,7 +54,7 @@ export class PublicReads {
       const body = await textOf(response);
       const { status } = response;
       if (status === 429 || status === 503) {
-        throw new VenueUnreachable(`${pathOf(read)}: status ${String(status)}`, waitOf(response));
+        throw new VenueUnreachable(`${pathOf(read)}: status ${String(status)}`, waitOf(response), status);
       }
       return { status, body };
     } catch (error) {

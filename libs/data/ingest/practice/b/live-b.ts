@@ -2,20 +2,13 @@ import { midPrice } from '../../../rules/books.js';
 import { FULL_PRICE, contracts, unit } from '../../../rules/scales.js';
 import { isoTime } from '../../../rules/times.js';
 import { liveMarketOf } from '../../live-reads/live-market.js';
-import {
-  LiveReadFailed,
-  type ShownMarket,
-  type LivePageOfB,
-  type LivePageOfBRequest,
-  type LiveSource,
-} from '../../live-reads/port.js';
-import { isQuarantined, readBody } from '../reading.js';
-import type { PublicReads } from '../public-reads.js';
+import type { ShownMarket, LivePageOfB, LivePageOfBRequest, LiveSource } from '../../live-reads/port.js';
+import { liveReply, liveValue } from '../live-reads-of-venues.js';
+import type { PublicReads, PublicReply } from '../public-reads.js';
 import { seenMarket } from './markets.js';
 import { oneMarket, tradePage, type MarketOfB } from './shapes.js';
 import { takerOf } from './trades.js';
 
-const NEVER = new AbortController().signal;
 /** Other words are paths of their own there. */
 const TICKER = /^[A-Z0-9][A-Z0-9._-]*$/;
 const NOT_FOUND = 404;
@@ -27,9 +20,9 @@ export class LiveB implements LiveSource {
 
   async market(id: string): Promise<ShownMarket | undefined> {
     if (!TICKER.test(id)) return undefined;
-    const read = await this.read(`markets/${id}`, {}, [NOT_FOUND]);
-    if (read === undefined) return undefined;
-    const { market } = valueOf(readBody('market', read, oneMarket));
+    const reply = await this.read(`markets/${id}`, {});
+    if (reply.status === NOT_FOUND) return undefined;
+    const { market } = liveValue('market', reply, oneMarket);
     return liveMarketOf(seenMarket(market).terms, {
       isActive: market.status === 'active',
       prices: pricesOf(market),
@@ -38,9 +31,9 @@ export class LiveB implements LiveSource {
 
   async tradesOfB({ ticker, limit, cursor }: LivePageOfBRequest): Promise<LivePageOfB | undefined> {
     const query = { ticker, limit: String(limit), ...(cursor === undefined ? {} : { cursor }) };
-    const read = await this.read('markets/trades', query, [BAD_REQUEST, NOT_FOUND]);
-    if (read === undefined) return undefined;
-    const page = valueOf(readBody('trades', read, tradePage));
+    const reply = await this.read('markets/trades', query);
+    if (reply.status === NOT_FOUND || reply.status === BAD_REQUEST) return undefined;
+    const page = liveValue('trades', reply, tradePage);
     if (page.trades.length === 0 && (await this.market(ticker)) === undefined) return undefined;
     const trades = page.trades.map((trade) => ({
       ...{ trade_id: trade.trade_id, ticker: trade.ticker, price: unit(trade.yes_price_dollars) },
@@ -50,18 +43,10 @@ export class LiveB implements LiveSource {
     return { trades, cursor: page.cursor };
   }
 
-  /** Undefined for a status that says that there is no such thing. */
-  private async read(
-    path: string,
-    query: Readonly<Record<string, string>>,
-    absent: readonly number[],
-  ): Promise<string | undefined> {
+  private read(path: string, query: Readonly<Record<string, string>>): Promise<PublicReply> {
     const url = new URL(`${this.ports.url.replace(/\/+$/, '')}/${path}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-    const { status, body } = await this.ports.reads.reply({ url }, NEVER);
-    if (absent.includes(status)) return undefined;
-    if (status < 200 || status > 299) throw new LiveReadFailed(`venue b: status ${String(status)}`);
-    return body;
+    return liveReply(this.ports.reads, { url });
   }
 }
 
@@ -77,9 +62,4 @@ function pricesOf(market: MarketOfB): readonly (number | null)[] {
 
 function levelOf(price: number, none: number): { price: number; size: bigint }[] {
   return price === none ? [] : [{ price, size: 1n }];
-}
-
-function valueOf<T>(reading: ReturnType<typeof readBody<T>>): T {
-  if (isQuarantined(reading)) throw new LiveReadFailed(reading.quarantined);
-  return reading.value;
 }

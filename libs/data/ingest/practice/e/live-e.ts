@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { FULL_PRICE } from '../../../rules/scales.js';
 import { liveMarketOf } from '../../live-reads/live-market.js';
-import { LiveReadFailed, type ShownMarket, type LiveSource } from '../../live-reads/port.js';
+import type { ShownMarket, LiveSource } from '../../live-reads/port.js';
 import { priceText } from '../decimals.js';
-import { isQuarantined, readBody } from '../reading.js';
+import { liveReply, liveValue } from '../live-reads-of-venues.js';
 import type { PublicReads } from '../public-reads.js';
 import { seenMarket, sideOfToken, tokenOf } from './markets.js';
 import { oneSettled, outcomeMeta } from './shapes.js';
 
-const NEVER = new AbortController().signal;
 const allMids = z.record(z.string(), priceText);
 
 /** What venue e answers while a caller waits. */
@@ -37,9 +36,7 @@ export class LiveE implements LiveSource {
     shape: z.ZodType<T>,
   ): Promise<T> {
     const asked = { url: new URL('/info', this.ports.url), body: JSON.stringify(question) };
-    const read = readBody(question.type, await this.ports.reads.good(asked, NEVER), shape);
-    if (isQuarantined(read)) throw new LiveReadFailed(read.quarantined);
-    return read.value;
+    return liveValue(question.type, await liveReply(this.ports.reads, asked), shape);
   }
 }
 
