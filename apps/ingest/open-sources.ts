@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Pool } from 'pg';
 import { openLiveReads } from '#libs/data/ingest/live-reads/live-reads.js';
+import { successor } from '#libs/data/ingest/live-reads/successor.js';
 import {
   type PracticeFeedOptions,
   practiceFeeds,
@@ -31,7 +32,10 @@ export interface OpenSources {
 export async function openSources(config: IngestConfig, ports: SourcePorts): Promise<OpenSources> {
   const practice = practiceOptions(config, ports);
   const seed = seedOf(config, ports);
-  const liveSources = new Map([...(seed?.liveSources ?? []), ...practiceLiveSources(practice)]);
+  const followed = [...practiceLiveSources(practice)].map(
+    ([provider, today]) => [provider, successor(today, seed?.endedSources.get(provider))] as const,
+  );
+  const liveSources = new Map([...(seed?.liveSources ?? []), ...followed]);
   const liveReads =
     liveSources.size === 0
       ? undefined

@@ -94,6 +94,7 @@ it('what happened while it was away is told in spans, and is caught up only then
 it('a venue that another source feeds has a history until the first start, and waits', async () => {
   const seed = seedOf(undefined, ['venue_b']);
   expect([...seed.liveSources.keys()].sort()).toEqual(['venue_a', 'venue_c', 'venue_d', 'venue_e']);
+  expect([...seed.endedSources.keys()]).toEqual(['venue_b']);
   const stop = new AbortController();
   const feed = seed.feeds.find(({ of }) => of === 'venue_b');
   const batches: SourceBatch[] = [];

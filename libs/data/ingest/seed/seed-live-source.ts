@@ -30,20 +30,25 @@ export class SeedLiveSource implements LiveSource {
 
   constructor(
     private readonly provider: Provider,
-    private readonly ports: { readonly clock: Clock; readonly worlds: WorldKeeper },
+    private readonly ports: {
+      readonly clock: Clock;
+      readonly worlds: WorldKeeper;
+      /** Nothing of it is told that its feed never told. */
+      readonly endsAtStart?: boolean;
+    },
   ) {
     if (provider === 'venue_a') this.tradesOfA = (ids, limit) => this.pageOfA(ids, limit);
     if (provider === 'venue_b') this.tradesOfB = (page) => this.pageOfB(page);
   }
 
   async market(id: string): Promise<ShownMarket | undefined> {
-    const now = this.now();
+    const now = await this.moment();
     const market = (await this.markets(now)).find((each) => isNamed(each, id));
     return market === undefined ? undefined : shownAt(market, now);
   }
 
   private async pageOfA(conditionIds: readonly string[], limit: number): Promise<readonly LiveTradeOfA[]> {
-    const now = this.now();
+    const now = await this.moment();
     const wanted = new Set(conditionIds);
     const markets = await this.markets(now);
     return markets
@@ -55,7 +60,7 @@ export class SeedLiveSource implements LiveSource {
   }
 
   private async pageOfB({ ticker, limit, cursor }: LivePageOfBRequest): Promise<LivePageOfB | undefined> {
-    const now = this.now();
+    const now = await this.moment();
     const market = (await this.markets(now)).find(({ market_id }) => market_id === ticker);
     if (market === undefined || (cursor !== undefined && !NUMBER.test(cursor))) return undefined;
     const before = cursor === undefined ? undefined : Number(cursor);
@@ -83,8 +88,13 @@ export class SeedLiveSource implements LiveSource {
     );
   }
 
-  private now(): number {
-    return Number(this.ports.clock.epochNanos() / NANOS_PER_MICRO);
+  /** Up to when it is told. */
+  private async moment(): Promise<number> {
+    const { clock, worlds, endsAtStart } = this.ports;
+    const now = Number(clock.epochNanos() / NANOS_PER_MICRO);
+    if (endsAtStart !== true) return now;
+    const { position } = await worlds.at(undefined);
+    return Math.min(now, position.start - 1);
   }
 }
 

@@ -9,6 +9,8 @@ export interface OpenedSeed {
   readonly feeds: readonly SourceFeed[];
   /** Of the venues that it goes on to feed. */
   readonly liveSources: ReadonlyMap<Provider, LiveSource>;
+  /** Of those that another source feeds from the first start on, as they stood then. */
+  readonly endedSources: ReadonlyMap<Provider, LiveSource>;
 }
 
 /** Markets of all venues that have one world in common. */
@@ -18,9 +20,17 @@ export function openSeed(options: SeedOptions): OpenedSeed {
   const feeds = [...REGISTERED, 'labels' as const].map(
     (of) => new SeedFeed(of, { clock, worlds, endsAtStart: of !== 'labels' && endAtStart.has(of) }),
   );
-  const live = REGISTERED.filter((provider) => !endAtStart.has(provider));
+  const sourcesOf = (providers: readonly Provider[], endsAtStart: boolean): Map<Provider, LiveSource> =>
+    new Map(providers.map((of) => [of, new SeedLiveSource(of, { clock, worlds, endsAtStart })]));
   return {
     feeds,
-    liveSources: new Map(live.map((provider) => [provider, new SeedLiveSource(provider, { clock, worlds })])),
+    liveSources: sourcesOf(
+      REGISTERED.filter((provider) => !endAtStart.has(provider)),
+      false,
+    ),
+    endedSources: sourcesOf(
+      REGISTERED.filter((provider) => endAtStart.has(provider)),
+      true,
+    ),
   };
 }
