@@ -12,7 +12,7 @@ const USUAL = /^(process|nodejs)_/;
 let floor: TradingFloor;
 
 beforeAll(async () => {
-  floor = await plainFloor({ SERVICES: 'auction,execution' });
+  floor = await plainFloor({ SERVICES: 'auction,execution,data' });
 }, 90_000);
 
 afterAll(() => floor.end());
