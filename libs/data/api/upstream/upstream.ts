@@ -1,7 +1,7 @@
 import type { Clock } from '#libs/platform/time/clock.js';
 import { REGISTERED, type Provider } from '../../rules/providers.js';
 import { readMarket, readTradesOfA, readTradesOfB, type AnsweredMarket, type LiveTrades } from './answers.js';
-import { VenueReads } from './venue-http.js';
+import { UpstreamHttp } from './upstream-http.js';
 
 /** `failed` is whatever is neither an answer that can be read nor one of the other two. */
 export type UpstreamFault = 'not-found' | 'rate-limited' | 'failed';
@@ -21,7 +21,7 @@ export interface TradesOfB {
 
 /** What is asked of one venue while a caller waits. Nothing of it is kept. */
 export class Upstream {
-  constructor(private readonly http: VenueReads) {}
+  constructor(private readonly http: UpstreamHttp) {}
 
   async market(id: string): Promise<UpstreamRead<AnsweredMarket>> {
     // Servers would take these for other paths, and half a character has no bytes.
@@ -56,13 +56,13 @@ export class Upstream {
 export type UpstreamUrls = Readonly<Partial<Record<Provider, string>>>;
 
 export class Upstreams {
-  private readonly clients = new Map<Provider, VenueReads>();
+  private readonly clients = new Map<Provider, UpstreamHttp>();
   private readonly upstreams: ReadonlyMap<Provider, Upstream>;
 
   constructor(urls: UpstreamUrls, timeoutMillis: number, clock: Clock) {
     for (const provider of REGISTERED) {
       const url = urls[provider];
-      if (url !== undefined) this.clients.set(provider, new VenueReads(new URL(url), timeoutMillis, clock));
+      if (url !== undefined) this.clients.set(provider, new UpstreamHttp(new URL(url), timeoutMillis, clock));
     }
     this.upstreams = new Map([...this.clients].map(([provider, http]) => [provider, new Upstream(http)]));
   }

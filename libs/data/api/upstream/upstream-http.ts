@@ -4,7 +4,7 @@ import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import type { Clock } from '#libs/platform/time/clock.js';
 
 /** Undefined where nothing came that could be read: no connection, no answer in time, half an answer, one that is too long. */
-export type VenueAnswer = { readonly status: number; readonly body: string } | undefined;
+export type UpstreamAnswer = { readonly status: number; readonly body: string } | undefined;
 
 const MOST_BYTES = 8 * 1024 * 1024;
 const MOST_SOCKETS = 32;
@@ -12,7 +12,7 @@ const MOST_SOCKETS = 32;
 const MOST_ASKED = 256;
 
 /** Live reads of one venue. Redirects are not followed, and nothing is asked twice but over a connection that had gone. */
-export class VenueReads {
+export class UpstreamHttp {
   private readonly isTls: boolean;
   private readonly agent: Agent | TlsAgent;
   private readonly base: string;
@@ -30,7 +30,7 @@ export class VenueReads {
   }
 
   /** `path` goes out as it is, behind that of the address. */
-  async get(path: string): Promise<VenueAnswer> {
+  async get(path: string): Promise<UpstreamAnswer> {
     if (this.asked >= MOST_ASKED) return undefined;
     this.asked += 1;
     try {
@@ -44,11 +44,11 @@ export class VenueReads {
     this.agent.destroy();
   }
 
-  private exchange(path: string): Promise<VenueAnswer> {
+  private exchange(path: string): Promise<UpstreamAnswer> {
     return new Promise((resolve) => {
       let request: ClientRequest | undefined;
       let isSettled = false;
-      const end = (answer: VenueAnswer): void => {
+      const end = (answer: UpstreamAnswer): void => {
         if (isSettled) return;
         isSettled = true;
         cancel();
@@ -89,7 +89,7 @@ export class VenueReads {
   }
 }
 
-function readAnswer(response: IncomingMessage, end: (answer: VenueAnswer) => void): void {
+function readAnswer(response: IncomingMessage, end: (answer: UpstreamAnswer) => void): void {
   const parts: Buffer[] = [];
   let bytes = 0;
   response.on('data', (part: Buffer) => {
