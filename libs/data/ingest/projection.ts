@@ -13,7 +13,7 @@ import { readRecord } from '../rules/event-codec.js';
 import { MarketTable, type StoredMarket } from '../store/market-table.js';
 import { SequenceTable } from '../store/sequence-table.js';
 import { TickTable } from '../store/tick-table.js';
-import { TradeTable } from '../store/trade-table.js';
+import { type CandlesMade, TradeTable } from '../store/trade-table.js';
 import { WaitingTable } from '../store/waiting-table.js';
 import { type DataRecord, EventBatch, marketIdOf } from './event-batch.js';
 
@@ -31,14 +31,17 @@ export interface RefusedEvent {
 export type OnRefused = (refused: RefusedEvent) => void;
 
 /** Tables of market data that are made from its journals alone. */
-export function dataProjection(onRefused: OnRefused): Projection<StoredMarket> {
+export function dataProjection(
+  onRefused: OnRefused,
+  candles: CandlesMade = 'at once',
+): Projection<StoredMarket> {
   return {
     name: 'market data',
     family: 'data',
     offsets: { schema: SCHEMA, name: 'offsets' },
     tables: PROJECTED.map(([name, key]) => ({ schema: SCHEMA, name, key: key.split(' '), shard: '0' })),
     capacity: CAPACITY,
-    writer: (schemaOf) => new DataWriter(schemaOf, onRefused),
+    writer: (schemaOf) => new DataWriter(schemaOf, onRefused, candles),
   };
 }
 
@@ -66,9 +69,10 @@ class DataWriter implements ProjectionWriter<StoredMarket> {
   constructor(
     schemaOf: SchemaOf,
     private readonly onRefused: OnRefused,
+    candles: CandlesMade,
   ) {
     this.markets = new MarketTable(schemaOf);
-    this.trades = new TradeTable(schemaOf);
+    this.trades = new TradeTable(schemaOf, candles);
     this.sequences = new SequenceTable(schemaOf);
     this.waiting = new WaitingTable(schemaOf);
     this.ticks = new TickTable(schemaOf);

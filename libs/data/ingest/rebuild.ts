@@ -9,6 +9,7 @@ import { copyRightsOnTable } from '#libs/projecting/rebuild/copies.js';
 import { mayExchange } from '#libs/projecting/rebuild/exchange.js';
 import { readRecord } from '../rules/event-codec.js';
 import type { StoredMarket } from '../store/market-table.js';
+import { TradeTable } from '../store/trade-table.js';
 import { dataProjection } from './projection.js';
 
 export interface DataRebuildPorts {
@@ -33,7 +34,9 @@ const BUSY = new Set(['55P03', '40P01']);
  * that no journal can give again, as books and identities, stay as they are. Done by who owns the tables.
  */
 export class DataRebuild {
-  private readonly projection: Projection<StoredMarket> = dataProjection(() => undefined);
+  private readonly projection = dataProjection(() => undefined);
+  /** For most of the journals. */
+  private readonly withoutCandles = dataProjection(() => undefined, 'later');
 
   constructor(private readonly ports: DataRebuildPorts) {}
 
@@ -52,14 +55,15 @@ export class DataRebuild {
   }
 
   private async runAlone(): Promise<number> {
-    const { pool, reader, say } = this.ports;
+    const { pool, say } = this.ports;
     await withTransaction(pool, 'read committed', (client) => this.makeShadows(client));
-    const heads = [...(await reader.heads())].sort(([one], [other]) => one - other);
-    let events = 0;
-    for (const [shard, head] of heads) {
+    let events = await this.catchUpAll(this.withoutCandles, (shard, head) => {
       say(`journal ${String(shard)}: ${String(head)} records`);
-      events += await this.catchUp(transactionsOf(pool), shard, head);
-    }
+    });
+    say('candles');
+    await withTransaction(pool, 'read committed', (client) => new TradeTable(shadowOf).makeCandles(client));
+    // What has come meanwhile, so that little is left while everything waits.
+    events += await this.catchUpAll(this.projection);
     for (const { name } of tablesOf(this.projection)) await pool.query(`analyze ${SHADOW}.${name}`);
     events += await this.exchange();
     await pool.query(`drop schema ${SHADOW} cascade`);
@@ -77,17 +81,32 @@ export class DataRebuild {
     }
   }
 
-  private async catchUp(inTransaction: InTransaction, shard: number, to: number): Promise<number> {
-    const projector = new Projector(this.projection, { inTransaction, clock: this.ports.clock }, shadowOf);
+  private async catchUpAll(
+    projection: Projection<StoredMarket>,
+    onJournal: (shard: number, head: number) => void = () => undefined,
+  ): Promise<number> {
+    const { pool, reader } = this.ports;
+    let events = 0;
+    for (const [shard, head] of [...(await reader.heads())].sort(([one], [other]) => one - other)) {
+      onJournal(shard, head);
+      events += await this.catchUp(projection, transactionsOf(pool), { shard, to: head });
+    }
+    return events;
+  }
+
+  private async catchUp(
+    projection: Projection<StoredMarket>,
+    inTransaction: InTransaction,
+    { shard, to }: { readonly shard: number; readonly to: number },
+  ): Promise<number> {
+    const projector = new Projector(projection, { inTransaction, clock: this.ports.clock }, shadowOf);
     let events = 0;
     let position = await inTransaction((client) => projector.offsets.position(client, shard));
     while (position < to) {
       const entries = await this.ports.reader.read(shard, position + 1, Math.min(BATCH, to - position));
       if (entries.length === 0) throw new StartFault(`journal ${String(shard)} ends at ${String(position)}`);
       position = await projector.take(shard, entries);
-      events += entries.filter(
-        ({ kind, payload }) => kind === 'event' && readRecord(payload).type !== 'CURSOR',
-      ).length;
+      events += entries.filter(({ kind, payload }) => kind === 'event' && !isCursor(payload)).length;
     }
     return events;
   }
@@ -118,7 +137,7 @@ export class DataRebuild {
     );
     let events = 0;
     for (const { shard, sequence } of rows)
-      events += await this.catchUp((work) => work(client), shard, sequence);
+      events += await this.catchUp(this.projection, (work) => work(client), { shard, to: sequence });
     const names = tablesOf(this.projection).map(({ name }) => name);
     await client.query(
       `lock table ${names.map((name) => `data.${name}`).join(', ')} in access exclusive mode`,
@@ -129,6 +148,11 @@ export class DataRebuild {
     }
     return events;
   }
+}
+
+/** Most records do not even have the word, and need not be read for that. */
+function isCursor(payload: string): boolean {
+  return payload.includes('"CURSOR"') && readRecord(payload).type === 'CURSOR';
 }
 
 /** By name, on which column their months are. */

@@ -23,11 +23,17 @@ interface TouchedBucket {
   readonly ts: number;
 }
 
+/** `later`: they are made once all trades are there, which costs a fraction. */
+export type CandlesMade = 'at once' | 'later';
+
 /** Trades and the candles that are kept of them. */
 export class TradeTable {
   private readonly schema: string;
 
-  constructor(schemaOf: SchemaOf = LIVE) {
+  constructor(
+    schemaOf: SchemaOf = LIVE,
+    private readonly candles: CandlesMade = 'at once',
+  ) {
     this.schema = schemaOf('data');
   }
 
@@ -37,8 +43,8 @@ export class TradeTable {
     const events = trades.map(({ event }) => event);
     await client.query('select data.make_months($1, $2)', [this.schema, momentsOf(events)]);
     await client.query({
-      name: `${this.schema}-trades`,
-      text: insertStatement(this.schema),
+      name: `${this.schema}-trades, candles ${this.candles}`,
+      text: insertStatement(this.schema, this.candles),
       values: [
         ...[PROVIDERS.indexOf(provider), PROVIDER_FACTS[provider].isSingleBook],
         ...[trades.map(({ instrument }) => instrument), events.map(({ source_ts }) => source_ts)],
@@ -68,12 +74,29 @@ export class TradeTable {
     await this.recompute(client, provider, rows);
   }
 
+  /** Of all trades that are there, where there are no candles yet. Days lie within months, so each month is by itself. */
+  async makeCandles(client: Client): Promise<void> {
+    const { rows } = await client.query<{ month: string }>(
+      `select inhrelid::regclass::text as month from pg_inherits where inhparent = '${this.schema}.trades'::regclass order by 1`,
+    );
+    for (const { month } of rows) {
+      for (const provider of PROVIDERS) {
+        const [after, before] = numbersOf(provider);
+        const of = `${month} where not is_busted and instrument >= ${instrumentOf(after, 0)} and instrument < ${instrumentOf(before, 0)}`;
+        const { isSingleBook } = PROVIDER_FACTS[provider];
+        await client.query(
+          `with ${allCandlesOf(of, String(isSingleBook))} ${candleUpsert(this.schema, 'candle')}`,
+        );
+      }
+    }
+  }
+
   private async recompute(
     client: Client,
     provider: Provider,
     touched: readonly TouchedBucket[],
   ): Promise<void> {
-    if (touched.length === 0) return;
+    if (touched.length === 0 || this.candles === 'later') return;
     const { isSingleBook } = PROVIDER_FACTS[provider];
     for (const statement of recomputeStatements(this.schema)) {
       await client.query(statement, [
@@ -91,8 +114,8 @@ function momentsOf(events: readonly TradeEvent[]): number[] {
   return [...new Set(events.map(({ source_ts }) => Math.floor(source_ts / day) * day))];
 }
 
-function insertStatement(schema: string): string {
-  return `
+function insertStatement(schema: string, candles: CandlesMade): string {
+  const inserted = `
   with given as (
     select * from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::integer[], $8::bigint[], $9::text[],
         $10::text[], $11::text[], $12::text[], $13::boolean[])
@@ -105,14 +128,20 @@ function insertStatement(schema: string): string {
     order by instrument, ts
     on conflict do nothing
     returning instrument, ts, seq, source_id, price, size, is_busted
-  ),
-  minutes as (${minutesOf('fresh where not is_busted', '$2')}),
+  )`;
+  if (candles === 'later') return `${inserted} select $2::boolean from fresh limit 0`;
+  return `${inserted}, ${allCandlesOf('fresh where not is_busted', '$2')} ${candleUpsert(schema, 'candle')}`;
+}
+
+/** Candles of all stored timeframes, as `candle`. */
+function allCandlesOf(trades: string, isSingleBook: string): string {
+  return `
+  minutes as (${minutesOf(trades, isSingleBook)}),
   hours as (${rolledUp('minutes', 3_600)}),
   days as (${rolledUp('hours', 86_400)}),
   candle as (
     select 60 as timeframe, * from minutes union all select 3600, * from hours union all select 86400, * from days
-  )
-  ${candleUpsert(schema, 'candle')}`;
+  )`;
 }
 
 /** Each timeframe goes and comes again from the one below, so that no statement sees what another of its kind has left. */
