@@ -24,6 +24,8 @@ export interface ClaimedMarket {
 }
 
 const CENT = 10_000;
+const UNTIL_RESOLVED = 2 * HOUR;
+const UNTIL_SETTLED = 8 * HOUR;
 const SHORTEST_LIFE = 2 * DAY;
 
 /** Those that have a claim which other venues may list as well, and last for days. */
@@ -70,7 +72,10 @@ function claimedMarket(seed: string, { claim, provider, place }: Offer, times: W
   const ids = idsOf(provider, { seed, key: claim.key, ticker: claim.ticker }, ['Yes', 'No']);
   const tick = draws.oneIn(4) ? CENT / 10 : CENT;
   const listedAt = listedBetween(times.opens, Math.min(times.start, claim.ends), draws);
-  const listing = listingOf(words, { provider, ids, listedAt, expiresAt: claim.ends, tick });
+  const listing = listingOf(words, {
+    ...{ provider, ids, listedAt, tick },
+    ...{ expiresAt: claim.ends, settlesAt: claim.ends + UNTIL_RESOLVED + UNTIL_SETTLED },
+  });
   const claimKey = keyOf(`${seed} ${claim.key}`);
   const plan = planOf(claim, { claimKey, listedAt, isOpposite, isRevised: draws.oneIn(9) });
   const pace = paceOf(draws);
@@ -116,6 +121,7 @@ function wordsOf(claim: Claim, { isOpposite, place, terms, saysTerms }: Said): M
     title: isOpposite ? (claim.opposite ?? title) : (claim.titles[place % claim.titles.length] ?? title),
     rules: `${isOpposite ? claim.rules.replace('Pays if', 'Pays unless') : claim.rules}${source}${isVoid}`,
     rulesSource: terms.source ?? null,
+    ...(claim.sports === undefined ? {} : { sports: claim.sports }),
     ...(saysTerms ? { terms: { ...terms } } : {}),
     isExclusive: claim.kin.startsWith('election') || claim.kin.startsWith('title'),
   };
@@ -144,10 +150,10 @@ function planOf(claim: Claim, { claimKey, listedAt, isOpposite, isRevised }: Cir
   const closes = kind === 'early' ? wholeSecond(claim.ends - 0.3 * life) : claim.ends;
   const yes = comesTrue !== isOpposite ? FULL_PRICE : 0;
   const payouts = kind === 'void' ? [FULL_PRICE / 2, FULL_PRICE / 2] : [yes, FULL_PRICE - yes];
-  const resolves = closes + 2 * HOUR;
+  const resolves = closes + UNTIL_RESOLVED;
   const haltedFrom = wholeSecond(listedAt + life / 2);
   return {
-    ...{ closes, resolves, settles: resolves + 8 * HOUR, payouts, isEarly: kind === 'early' },
+    ...{ closes, resolves, settles: resolves + UNTIL_SETTLED, payouts, isEarly: kind === 'early' },
     ...(kind === 'disputed'
       ? { disputed: { payouts: [FULL_PRICE - yes, yes], corrects: resolves + 3 * HOUR } }
       : {}),

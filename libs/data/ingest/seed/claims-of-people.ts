@@ -111,6 +111,7 @@ export function titleClaims(start: number): Claim[] {
         event: { key: event, name: `${year} ${final} champion` },
         series: { key: league.toUpperCase(), title: `${final} champions` },
         ...{ category: 'sports', subcategory: league, tags: ['Sports', league.toUpperCase()] },
+        sports: { game_id: event, league, outcome_key: code, future: true },
         terms: {
           subjects: [{ name: team.toLowerCase(), role: 'team' }],
           ...{

@@ -1,3 +1,5 @@
+import type { JsonMembers } from '../../rules/events.js';
+
 /** A side of what a market pays for, in the slots by which payouts are compared; undefined where nothing is said of it. */
 export interface ClaimTerms {
   readonly subjects: readonly { readonly name: string; readonly role?: string }[];
@@ -26,6 +28,7 @@ export interface Claim {
   readonly category: string;
   readonly subcategory: string;
   readonly tags: readonly string[];
+  readonly sports?: JsonMembers;
   readonly terms: ClaimTerms;
   /** Ways to say it. */
   readonly titles: readonly [string, ...string[]];

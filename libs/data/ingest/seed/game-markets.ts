@@ -86,6 +86,7 @@ function gameMarket(seed: string, game: Game, offer: GameOffer, start: number): 
     {
       ...{ provider, ids, listedAt: listedAt * MICROS_PER_SECOND, tick: 10_000 },
       expiresAt: (ends + 3_600) * MICROS_PER_SECOND,
+      settlesAt: (ends + SETTLES) * MICROS_PER_SECOND,
     },
   );
   const payouts = payoutsOf(game, offer, labels.length);

@@ -1,7 +1,7 @@
 import type { ContractTerms, GridBand, JsonMembers, MarketEvent } from '../../rules/events.js';
 import type { Provider } from '../../rules/providers.js';
 import { FULL_PRICE, MILLION } from '../../rules/scales.js';
-import type { VenueIds } from './identities.js';
+import { digest, type VenueIds } from './identities.js';
 
 /** What a venue says of a market, but for its ids. */
 export interface MarketWords {
@@ -26,6 +26,8 @@ interface Listed {
   readonly ids: VenueIds;
   readonly listedAt: number;
   readonly expiresAt: number;
+  /** As planned. */
+  readonly settlesAt: number;
   readonly tick: number;
 }
 
@@ -33,7 +35,7 @@ const CENT = 10_000;
 const TENTH = FULL_PRICE / 10;
 
 export function listingOf(words: MarketWords, listed: Listed): MarketEvent {
-  const { provider, ids, listedAt, expiresAt } = listed;
+  const { provider, ids, listedAt, expiresAt, settlesAt } = listed;
   const { ticker, category, subcategory, tags, event, series } = words;
   const slug = slugOf(words.title);
   const site = `https://${provider.replace('_', '-')}.example`;
@@ -48,7 +50,8 @@ export function listingOf(words: MarketWords, listed: Listed): MarketEvent {
     ...(isB ? { ticker } : {}),
     ...(provider === 'venue_e' ? {} : { description: `${words.title} ${words.rules}` }),
     ...{ category, subcategory, tags: tags.map((name) => ({ id: slugOf(name), name })) },
-    ...{ listed_at: listedAt, expires_at: expiresAt, icon: `${site}/icons/${series.key.toLowerCase()}.png` },
+    ...{ listed_at: listedAt, expires_at: expiresAt, settlement_ts: settlesAt },
+    ...{ icon: `${site}/icons/${series.key.toLowerCase()}.png` },
     ...(isB ? {} : { image: `${site}/images/${slug}.png`, banner: `${site}/banners/${event_id}.png` }),
     external_url: `${site}/markets/${slug}`,
     ...(provider === 'venue_a'
@@ -58,6 +61,7 @@ export function listingOf(words: MarketWords, listed: Listed): MarketEvent {
     contract: contractOf(listed),
     ...(words.crypto === undefined ? {} : { crypto: words.crypto }),
     ...(words.sports === undefined ? {} : { sports: words.sports }),
+    ...(words.sports === undefined || provider !== 'venue_a' ? {} : { combo: comboOf(ids) }),
     ...(words.terms === undefined ? {} : { terms: words.terms }),
   };
 }
@@ -83,6 +87,12 @@ function bandsOf(fine: number): readonly GridBand[] {
     { start: TENTH, end: FULL_PRICE - TENTH, step: CENT },
     { start: FULL_PRICE - TENTH, end: FULL_PRICE, step: fine },
   ];
+}
+
+/** Under which positions of several games at once name this one. */
+function comboOf({ market_id }: VenueIds): JsonMembers {
+  const position = (side: string): string => BigInt(`0x${digest('position', market_id, side)}`).toString();
+  return { yes_position_id: position('yes'), no_position_id: position('no') };
 }
 
 /** A part of the venue's own body, as it came. */

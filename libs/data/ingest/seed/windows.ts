@@ -117,7 +117,11 @@ function windowMarket(seed: string, window: CoinWindow): ClaimedMarket {
     },
     {
       ...{ provider, ids, listedAt: listedAt * MICROS_PER_SECOND },
-      ...{ expiresAt: ends * MICROS_PER_SECOND, tick: 10_000 },
+      ...{
+        expiresAt: ends * MICROS_PER_SECOND,
+        settlesAt: (ends + SETTLES) * MICROS_PER_SECOND,
+        tick: 10_000,
+      },
     },
   );
   const isUp = spotAt(seed, symbol, ends) >= spotAt(seed, symbol, begins);
