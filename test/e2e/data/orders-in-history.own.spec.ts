@@ -66,5 +66,13 @@ describe.each(['venue_b', 'venue_e'] as const)('orders that trade at %s', (excha
     const { text } = await history(exchange_id, record.market_id);
     for (const { order_id } of orders) expect(text).not.toContain(order_id);
     for (const { userId } of [maker, taker]) expect(text).not.toContain(userId);
+    if (exchange_id === 'venue_b') expect(await shownNow(record.market_id)).toHaveLength(TRADES);
   }, 120_000);
 });
+
+/** As the venue itself shows them while the caller waits. */
+async function shownNow(ticker: string): Promise<unknown> {
+  const url = `${cluster.file.data_url ?? ''}/trades/venue_b?ticker=${ticker}`;
+  const response = await fetch(url, { headers: taker.headers });
+  return ((await response.json()) as { readonly trades: unknown }).trades;
+}
