@@ -234,6 +234,41 @@ describe('freshness', () => {
   });
 });
 
+describe('a failure on our side', () => {
+  const without = async (table: string, work: () => Promise<void>): Promise<void> => {
+    const { pool } = world.ingest.database;
+    await pool.query(`alter table data.${table} rename to away`);
+    try {
+      await work();
+    } finally {
+      await pool.query(`alter table data.away rename to ${table}`);
+      world.faults.length = 0;
+    }
+  };
+
+  it('says nothing of itself, may not be kept, and was counted', async () => {
+    await without('market_ids', async () => {
+      const reply = await world.ask(METADATA, { headers });
+      expect(told(reply)).toBe('500 {"detail":"An internal error occurred. Please try again later."}');
+      expect(reply.headers).toMatchObject({ 'cache-control': 'no-store', 'x-data-version': '1' });
+      expect(reply.headers).toHaveProperty('x-ratelimit-remaining');
+      expect(world.faults).toHaveLength(1);
+    });
+    expect((await world.ask(METADATA, { headers })).status).toBe(200);
+  });
+
+  it('to know how fresh data are makes them stale, and no more', async () => {
+    await without('freshness', () =>
+      eventually(async () => {
+        const reply = await world.ask(METADATA, { headers });
+        expect([reply.status, reply.headers['x-data-stale'], reply.headers['x-data-as-of']]).toEqual([
+          ...[200, 'true', undefined],
+        ]);
+      }),
+    );
+  });
+});
+
 describe('readiness', () => {
   it('begins once all is applied, and ends when the service drains', async () => {
     const ready = async (): Promise<string[]> =>
