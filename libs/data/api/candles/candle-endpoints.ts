@@ -10,6 +10,7 @@ import {
 import { named } from '#libs/edge/documents/components.js';
 import { endpoint } from '#libs/edge/endpoint.js';
 import { dataQuery, required, withDefault } from '../params.js';
+import { orNull, timeShape } from '../reply-shapes.js';
 import { boolean, id, integer, providerName, time } from '../text-kinds.js';
 import { batchBody } from './asked-items.js';
 import { timeframeText, TIMEFRAMES } from './timeframes.js';
@@ -27,16 +28,12 @@ const candleQuery = dataQuery({
 });
 
 const cents: Shape = { describe: () => ({ type: 'number', minimum: 0, maximum: 100 }) };
-const moment: Shape = { describe: () => ({ type: 'string', format: 'date-time' }) };
-const orNull = (shape: Shape): Shape => ({
-  describe: () => ({ anyOf: [shape.describe(), { type: 'null' }] }),
-});
 
 const candle = named(
   'Candle',
   record({
     contract_id: described(anyText, 'As it was asked for.'),
-    bucket_start: moment,
+    bucket_start: timeShape,
     timeframe_seconds: { describe: () => ({ type: 'integer', enum: TIMEFRAMES }) },
     ...{ open: cents, high: cents, low: cents, close: cents },
     volume: described(integerFrom(0), 'Whole contracts.'),
@@ -44,7 +41,10 @@ const candle = named(
   }),
 );
 
-const candles = named('Candles', record({ candles: listOf(candle), history_from: optional(orNull(moment)) }));
+const candles = named(
+  'Candles',
+  record({ candles: listOf(candle), history_from: optional(orNull(timeShape)) }),
+);
 
 const coverage = { 'x-data-coverage': anyText };
 
@@ -102,7 +102,7 @@ export const getCandleBatch = endpoint({
               candles: listOf(candle),
               error: optional(anyText),
               coverage: optional(anyText),
-              history_from: optional(orNull(moment)),
+              history_from: optional(orNull(timeShape)),
             }),
           ),
         }),

@@ -10,6 +10,7 @@ import {
   type Shape,
 } from '#libs/edge/documents/shapes.js';
 import { PROVIDERS } from '../../rules/providers.js';
+import { numberShape as number, orNull, timeShape as time, unitPrice as unit } from '../reply-shapes.js';
 import type {
   ListedMarketRow,
   PerpetualRow,
@@ -19,13 +20,6 @@ import type {
 } from './contract-rows.js';
 import type { BookRow, InstrumentFields, MarkRow } from './instrument-rows.js';
 
-function orNull(shape: Shape): Shape {
-  return { describe: () => ({ anyOf: [shape.describe(), { type: 'null' }] }) };
-}
-
-const number: Shape = { describe: () => ({ type: 'number' }) };
-const unit: Shape = { describe: () => ({ type: 'number', minimum: 0, maximum: 1 }) };
-const time: Shape = { describe: () => ({ type: 'string', format: 'date-time' }) };
 const provider: Shape = { describe: () => ({ type: 'string', enum: PROVIDERS }) };
 /** `[price, size]` */
 const level: Shape = {

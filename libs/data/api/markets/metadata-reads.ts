@@ -40,7 +40,8 @@ export async function readLive(
   provider: Provider,
   live: LiveMarkets,
 ): Promise<
-  { readonly ok: true; readonly value: AnsweredMarket } | { readonly ok: false; readonly fault: UpstreamFault }
+  | { readonly ok: true; readonly value: AnsweredMarket }
+  | { readonly ok: false; readonly fault: UpstreamFault }
 > {
   const upstream = live.of(provider);
   return upstream === undefined ? { ok: false, fault: 'not-found' } : upstream.market(id);

@@ -1,16 +1,9 @@
-import {
-  anyText,
-  constant,
-  flag,
-  integerFrom,
-  listOf,
-  record,
-  type Shape,
-} from '#libs/edge/documents/shapes.js';
+import { anyText, constant, flag, integerFrom, listOf, record } from '#libs/edge/documents/shapes.js';
 import { named } from '#libs/edge/documents/components.js';
 import { endpoint } from '#libs/edge/endpoint.js';
 import { ACCESS_STATUSES } from '../flags/access-statuses.js';
 import { cursorParam, dataQuery, optional, required, withDefault } from '../params.js';
+import { numberShape, orNull, timeShape } from '../reply-shapes.js';
 import { boolean, id, integer, providerName, unixTime } from '../text-kinds.js';
 
 const DAY = 86_400;
@@ -19,21 +12,22 @@ const LONGEST_WINDOW = 30 * DAY;
 const contract = { provider: required(providerName()), contract_id: required(id) };
 const window_seconds = withDefault(integer(60, LONGEST_WINDOW), DAY);
 
-const number: Shape = { describe: () => ({ type: 'number' }) };
-const orNull = (shape: Shape): Shape => ({
-  describe: () => ({ anyOf: [shape.describe(), { type: 'null' }] }),
-});
-const moment: Shape = { describe: () => ({ type: 'string', format: 'date-time' }) };
 const coverage = { 'x-data-coverage': anyText };
 
 const metricFields = {
-  ...{ volume_usd: number, outcome_0_volume_usd: number, outcome_1_volume_usd: number },
-  ...{ outcome_0_pressure_pct: number, trade_count: integerFrom(0), window_seconds: integerFrom(60) },
-  ...{ coverage_pct: number, source: constant('store'), indexing: constant(false) },
+  ...{ volume_usd: numberShape, outcome_0_volume_usd: numberShape, outcome_1_volume_usd: numberShape },
+  ...{ outcome_0_pressure_pct: numberShape, trade_count: integerFrom(0), window_seconds: integerFrom(60) },
+  ...{ coverage_pct: numberShape, source: constant('store'), indexing: constant(false) },
 };
 
 const storedTrade = record({
-  ...{ trade_id: anyText, timestamp: number, price: number, size: number, notional_usd: number },
+  ...{
+    trade_id: anyText,
+    timestamp: numberShape,
+    price: numberShape,
+    size: numberShape,
+    notional_usd: numberShape,
+  },
   ...{ outcome_index: integerFrom(0), outcome: orNull(anyText), side: orNull(anyText) },
   ...{ maker: orNull(anyText), taker: orNull(anyText), tx_hash: orNull(anyText), source: constant('store') },
 });
@@ -64,8 +58,8 @@ export const getTradeHistory = endpoint({
           ...{ trades: listOf(named('StoredTrade', storedTrade)), count: integerFrom(0), has_more: flag },
           ...{
             next_cursor: orNull(anyText),
-            oldest_available_ts: orNull(number),
-            history_from: orNull(moment),
+            oldest_available_ts: orNull(numberShape),
+            history_from: orNull(timeShape),
           },
           metrics: named('StoredTradeMetrics', record(metricFields)),
         }),
@@ -87,7 +81,7 @@ export const getTradeMetrics = endpoint({
   answers: {
     200: {
       description: 'Sums of the window.',
-      body: named('TradeWindowMetrics', record({ ...metricFields, history_from: orNull(moment) })),
+      body: named('TradeWindowMetrics', record({ ...metricFields, history_from: orNull(timeShape) })),
       headers: coverage,
     },
   },

@@ -159,6 +159,12 @@ it.each([
   expect(await upstream('venue_a').tradesOfA(['0x1'], 1)).toEqual(FAILED);
 });
 
+it('a venue renamed its price fields, and bots saw markets at nothing (kalshi-ai-trading-bot issue 41): its body has failed', async () => {
+  const { price, ...renamed } = TRADE_OF_B;
+  venue.behave(answers({ trades: [{ ...renamed, yes_price_dollars: price }], cursor: '' }));
+  expect(await upstream('venue_b').tradesOfB({ ticker: 'RAIN', limit: 1 })).toEqual(FAILED);
+});
+
 it.each([
   { taker_side: 'YES' },
   { taker_side: undefined },
