@@ -19,9 +19,8 @@ export class BookKeeper {
   private changed = new Set<string>();
   private flushing: Promise<void> = Promise.resolve();
   private isPaused = false;
-  private isFlushing = false;
-  private takes = 0;
-  private storedTakes = 0;
+  private taken = 0;
+  private stored = 0;
 
   constructor(
     private readonly provider: Provider,
@@ -35,18 +34,19 @@ export class BookKeeper {
     if (!isPaused) this.flushSoon();
   }
 
-  /** How often books were taken until now. */
-  get taken(): number {
-    return this.takes;
+  /** How many batches of events were taken. */
+  get batches(): number {
+    return this.taken;
   }
 
-  /** So many of them outlive this process, however fast others come. */
-  get stored(): number {
-    return this.storedTakes;
+  /** How many of them outlive this process, the first ones. */
+  get storedBatches(): number {
+    return this.stored;
   }
 
   async take(events: readonly BookEvent[]): Promise<void> {
     await this.load(events);
+    this.taken += 1;
     for (const event of events) {
       const name = nameOf(event);
       const { book } = this.books.get(name) ?? {};
@@ -58,8 +58,6 @@ export class BookKeeper {
       if (this.changed.size === 0) this.flushSoon();
       this.changed.add(name);
     }
-    this.takes += 1;
-    if (this.changed.size === 0 && !this.isFlushing) this.storedTakes = this.takes;
   }
 
   /** Stores now what has changed. */
@@ -77,10 +75,9 @@ export class BookKeeper {
   }
 
   private async flushNow(): Promise<void> {
-    if (this.isPaused || this.changed.size === 0) return;
-    const { changed, takes } = this;
+    if (this.isPaused) return;
+    const { changed, taken } = this;
     this.changed = new Set();
-    this.isFlushing = true;
     try {
       await this.table.write(
         this.provider,
@@ -89,13 +86,11 @@ export class BookKeeper {
           return key === undefined || book === undefined ? [] : [{ ...key, book }];
         }),
       );
-      this.storedTakes = takes;
+      this.stored = taken;
     } catch (error) {
       for (const name of changed) this.changed.add(name);
       this.flushSoon();
       throw error;
-    } finally {
-      this.isFlushing = false;
     }
   }
 

@@ -19,10 +19,9 @@ export interface IngestLanePorts extends Omit<ShardIngestPorts, 'onRefused'> {
 
 const AGAIN_MILLIS = 1_000;
 
-/** A batch whose source wants to be told. */
-interface Unapplied {
+interface UnappliedBatch {
+  /** The last record that belongs to it. */
   readonly sequence: number;
-  /** So many times books had been taken. */
   readonly books: number;
   readonly onApplied: () => void;
 }
@@ -46,7 +45,7 @@ export class IngestLane {
   /** By source, behind which record it had nothing more. */
   private readonly caughtUp = new Map<string, number>();
   /** In the order of their records. */
-  private readonly unapplied: Unapplied[] = [];
+  private readonly unapplied: UnappliedBatch[] = [];
   private running: Promise<void> = Promise.resolve();
 
   constructor(private readonly ports: IngestLanePorts) {
@@ -129,8 +128,7 @@ export class IngestLane {
 
   /** Books count as applied once they are stored. */
   private tellApplied(applied: number): void {
-    if (this.isPaused) return;
-    const stored = this.ports.books?.stored ?? 0;
+    const stored = this.ports.books?.storedBatches ?? 0;
     let next = this.unapplied[0];
     while (next !== undefined && next.sequence <= applied && next.books <= stored) {
       this.unapplied.shift();
@@ -215,12 +213,16 @@ export class IngestLane {
     const sequence = await this.write(source, batch);
     this.isQuarantined = false;
     const { onApplied } = batch;
-    const books = this.ports.books?.taken ?? 0;
-    if (onApplied !== undefined) this.unapplied.push({ sequence, books, onApplied });
+    if (onApplied !== undefined) this.unapplied.push({ sequence, books: this.booksOf(batch), onApplied });
     const { reachesFrom: from } = batch;
     if (from !== undefined) this.reachesFrom = Math.min(this.reachesFrom ?? from, from);
     if (batch.asOf !== undefined) this.asOfProgress(source).add(sequence, batch.asOf);
     if (batch.isCaughtUp && !this.caughtUp.has(source)) this.caughtUp.set(source, sequence);
+  }
+
+  /** How many batches of books have to be stored before this one is applied. */
+  private booksOf({ events }: SourceBatch): number {
+    return events.some(({ type }) => type === 'BOOK') ? (this.ports.books?.batches ?? 0) : 0;
   }
 
   /** Resolves with the last record that belongs to the batch. */

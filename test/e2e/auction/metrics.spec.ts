@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { sharedTradingCluster } from '#libs/testing/cluster/shared-cluster.js';
+import { sharedDataCluster, sharedTradingCluster } from '#libs/testing/cluster/shared-cluster.js';
 import { EXPRESSIONS, groupedBy, selectorsIn } from '../../deploy/monitoring.js';
 import { auctionBody, sharedFloor, type TradingFloor } from '../trading-floor.js';
 
@@ -31,8 +31,8 @@ beforeAll(async () => {
   const [originator, maker] = await floor.newTraders('originator', 'maker');
   const { auction_id: id } = await originator.opens(auctionBody(floor.contract('venue_a', 0), [maker], {}));
   const texts: string[] = [];
-  const { file: trading } = await sharedTradingCluster();
-  const all = [...floor.cluster.file.processes, ...trading.processes];
+  const others = [(await sharedTradingCluster()).file, (await sharedDataCluster()).file];
+  const all = [floor.cluster.file, ...others].flatMap(({ processes }) => processes);
   const scrapes = all.map(async ({ name: process, metrics_url: url }) => {
     const text = await (await fetch(url)).text();
     texts.push(text);
