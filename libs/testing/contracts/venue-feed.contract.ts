@@ -300,6 +300,25 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       },
     );
 
+    it('a change of a book that is lost on the way makes no wrong book', async () => {
+      await socketOpen();
+      let lost = 0;
+      subject.proxy.meddle({
+        frame: (frame) => {
+          const isLost = lost === 0 && subject.isNews(frame, 'books');
+          lost += isLost ? 1 : 0;
+          return isLost ? [] : [frame];
+        },
+      });
+      await subject.bid(market, '0.20');
+      await subject.bid(market, '0.21');
+      await eventually(() => {
+        expect(lost).toBe(1);
+        expect(followed.book(market)?.bids.map(({ price }) => price)).toEqual([210_000, 200_000]);
+      });
+      expect(followed.dropped).toBe(0);
+    });
+
     it('knows a market soon after it is made, and hears of it by the socket', async () => {
       await socketOpen();
       const made = await subject.market();
