@@ -78,20 +78,20 @@ it('while paused nothing is stored, and the newest state is afterwards', async (
 
 it('says how much of what was taken is stored, however fast other books change', async () => {
   const books = keeper();
-  expect([books.taken, books.stored]).toEqual([0, 0]);
+  expect([books.batches, books.storedBatches]).toEqual([0, 0]);
   await books.take([change(1n, 5n, { snapshot: true })]);
-  const { taken } = books;
-  expect([taken, books.stored]).toEqual([1, 0]);
+  const taken = books.batches;
+  expect([taken, books.storedBatches]).toEqual([1, 0]);
   let sequence = 1n;
   await eventually(async () => {
     // There is always a change that is not stored yet.
     sequence += 1n;
     await books.take([change(sequence, sequence)]);
-    expect(books.stored).toBeGreaterThanOrEqual(taken);
+    expect(books.storedBatches).toBeGreaterThanOrEqual(taken);
   });
-  expect(books.stored).toBeLessThan(books.taken);
+  expect(books.storedBatches).toBeLessThan(books.batches);
   await books.flush();
-  expect(books.stored).toBe(books.taken);
+  expect(books.storedBatches).toBe(books.batches);
   await books.take([change(1n, 5n)]);
-  expect(books.stored).toBe(books.taken);
+  expect(books.storedBatches).toBe(books.batches);
 });
