@@ -19,6 +19,7 @@ export class BookKeeper {
   private changed = new Set<string>();
   private flushing: Promise<void> = Promise.resolve();
   private isPaused = false;
+  private isWriting = false;
   private taken = 0;
   private stored = 0;
 
@@ -58,6 +59,12 @@ export class BookKeeper {
       if (this.changed.size === 0) this.flushSoon();
       this.changed.add(name);
     }
+    if (!this.isWriting) this.noteStored();
+  }
+
+  /** What has changed nothing needs no storing. */
+  private noteStored(): void {
+    if (this.changed.size === 0) this.stored = this.taken;
   }
 
   /** Stores now what has changed. */
@@ -78,6 +85,7 @@ export class BookKeeper {
     if (this.isPaused) return;
     const { changed, taken } = this;
     this.changed = new Set();
+    this.isWriting = true;
     try {
       await this.table.write(
         this.provider,
@@ -87,10 +95,13 @@ export class BookKeeper {
         }),
       );
       this.stored = taken;
+      this.noteStored();
     } catch (error) {
       for (const name of changed) this.changed.add(name);
       this.flushSoon();
       throw error;
+    } finally {
+      this.isWriting = false;
     }
   }
 
