@@ -12,6 +12,7 @@ import { gapsOfProvider } from '../store/sequence-table.js';
 import { BookKeeper } from './book-keeper.js';
 import { IngestLane } from './ingest-lane.js';
 import type { SourceFeed } from './source.js';
+import { StaleBooks } from './stale-books.js';
 
 export interface DataIngestPorts {
   readonly pool: Pool;
@@ -25,8 +26,8 @@ export interface DataIngestPorts {
 
 /** How often progress is stored, and what operators want is taken up. */
 const EVERY_MILLIS = 1_000;
-/** Missing numbers are counted once in so many of these. */
-const GAPS_EVERY = 10;
+/** Missing numbers and books that have stopped are looked for once in so many of these. */
+const LOOK_EVERY = 10;
 const MICROS_PER_NANOS = 1_000n;
 const LABELS = 'labels';
 
@@ -36,6 +37,8 @@ interface Lane {
   readonly provider: Provider | undefined;
   readonly alarms: Map<AlarmKind, { count: number; detail: string }>;
   gaps: number;
+  /** Undefined where nothing live feeds it. */
+  readonly staleBooks: StaleBooks | undefined;
 }
 
 /** From all feeds to all tables, a lane for each provider and one for labels. */
@@ -116,7 +119,9 @@ export class DataIngest {
         this.alarms.quarantine(shard, { at: this.now(), reason, body }),
     });
     const gaps = provider === undefined ? 0 : (before.get(provider)?.gaps ?? 0);
-    return { lane, shard, provider, alarms, gaps };
+    const isLive = this.feeds.some((feed) => feed.of === provider && feed.source !== 'recorded');
+    const staleBooks = provider !== undefined && isLive ? new StaleBooks(pool, provider) : undefined;
+    return { lane, shard, provider, alarms, gaps, staleBooks };
   }
 
   private async runRound(): Promise<void> {
@@ -129,7 +134,10 @@ export class DataIngest {
       } else {
         if (paused.has(provider)) await lane.pause();
         else await lane.resume();
-        if (this.rounds % GAPS_EVERY === 0) await this.countGaps(each, provider);
+        if (this.rounds % LOOK_EVERY === 0) {
+          await this.countGaps(each, provider);
+          await this.findStaleBooks(each, paused.has(provider));
+        }
         await this.freshness.write(provider, { ...lane.progress(), gaps: each.gaps });
       }
       await this.sound(each);
@@ -141,6 +149,16 @@ export class DataIngest {
     const gaps = await gapsOfProvider(this.ports.pool, provider);
     if (gaps > each.gaps) each.alarms.set('gap', { count: gaps - each.gaps, detail: 'trades are missing' });
     each.gaps = gaps;
+  }
+
+  private async findStaleBooks({ alarms, staleBooks }: Lane, isPaused: boolean): Promise<void> {
+    if (isPaused) {
+      staleBooks?.forget();
+      return;
+    }
+    const [first, ...others] = (await staleBooks?.look(this.now())) ?? [];
+    if (first === undefined) return;
+    alarms.set('stale_book', { count: 1 + others.length, detail: `the book of ${first} no longer changes` });
   }
 
   /** One row for all alarms of a kind since the last round. */

@@ -63,7 +63,7 @@ function withLevels(
   return [...sizes].map(([price, size]) => ({ price, size })).sort(bestFirst);
 }
 
-const STALE_AFTER = 10 * MICROS_PER_SECOND;
+export const STALE_AFTER = 10 * MICROS_PER_SECOND;
 
 /** A stale book is shown as it stood, but makes no price and no liquidity. */
 export function isFresh(book: BookState, now: number): boolean {
