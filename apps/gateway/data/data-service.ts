@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { Counter } from 'prom-client';
 import { dataSettingsOf } from '#libs/data/api/data-settings.js';
 import { DATA_CATALOGUE } from '#libs/data/api/enrolment.js';
 import { openDataApi } from '#libs/data/api/open-data-api.js';
+import { PROVIDERS, type Provider } from '#libs/data/rules/providers.js';
 import { isUnanswered, openPool } from '#libs/platform/database/postgres.js';
 import { DATABASE_ANSWER_MS } from '../database-answer.js';
 import type { OpenService, ServiceDefinition, ServiceParts } from '../service.js';
@@ -34,7 +36,7 @@ async function open(given: ServiceParts): Promise<OpenService> {
     companionUrl: () => urlOf(config.LISTEN_HOST, settings.ports.companion),
     stopping: scope.stopping,
     isOutage: isUnanswered,
-    onAlarm: (detail) => log.warn({ alarm: detail }, 'alarm of market data'),
+    onAlarm: alarmsOf(given),
     onFault: (error, requestId, operationId) => {
       log.error({ err: error, request_id: requestId, operation: operationId }, 'a request failed');
     },
@@ -49,6 +51,22 @@ async function open(given: ServiceParts): Promise<OpenService> {
     ],
     mount: () => Promise.resolve(),
     readiness: () => api.readiness.check(),
+  };
+}
+
+/** Under the name that ingest uses, so that one rule watches both. */
+function alarmsOf({ registry, log }: ServiceParts): (provider: Provider, detail: string) => void {
+  const alarms = new Counter({
+    name: 'sotto_ingest_alarms_total',
+    help: 'Alarms of market data, by kind',
+    labelNames: ['provider', 'kind'],
+    registers: [registry],
+  });
+  const kind = 'candle_apart';
+  for (const provider of PROVIDERS) alarms.inc({ provider, kind }, 0);
+  return (provider, detail) => {
+    alarms.inc({ provider, kind });
+    log.warn({ alarm: detail }, 'alarm of market data');
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Provider } from '../rules/providers.js';
 import type { Pool } from 'pg';
 import type { OnFault } from '#libs/platform/process/log.js';
 import type { Clock } from '#libs/platform/time/clock.js';
@@ -48,7 +49,7 @@ export interface DataParts {
   readonly companionUrl: () => string;
   readonly onFault: OnFault;
   /** What operators should see at once. */
-  readonly onAlarm: (detail: string) => void;
+  readonly onAlarm: (provider: Provider, detail: string) => void;
 }
 
 export interface DataControllers {

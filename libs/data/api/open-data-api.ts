@@ -1,3 +1,4 @@
+import type { Provider } from '../rules/providers.js';
 import type { Pool } from 'pg';
 import type { Answered } from '#libs/edge/dispatcher.js';
 import { endpointsOf } from '#libs/edge/endpoint-decorator.js';
@@ -35,7 +36,7 @@ export interface DataApiPorts {
   readonly stopping: AbortSignal;
   readonly isOutage: (error: unknown) => boolean;
   readonly onFault: (error: unknown, requestId: string, operationId: string | undefined) => void;
-  readonly onAlarm: (detail: string) => void;
+  readonly onAlarm: (provider: Provider, detail: string) => void;
   readonly onAnswer?: (answered: Answered) => void;
   readonly tracing?: Tracing;
 }

@@ -83,7 +83,7 @@ export class DataWorld {
       stopping: this.stopping.signal,
       isOutage: isUnanswered,
       onFault: (error) => this.faults.push(error),
-      onAlarm: (detail) => this.alarms.push(detail),
+      onAlarm: (_provider, detail) => this.alarms.push(detail),
     }));
     for (const listener of [data, companion, stream]) await listener.listen(0, LOOPBACK);
   }

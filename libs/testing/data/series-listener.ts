@@ -39,7 +39,7 @@ export class SeriesListener {
     const of = { markets: new MarketReader(pool), coverage: new CoverageReader(pool, retentionDays) };
     const candles = candleParts({
       ...{ ...of, candles: new CandleReader(pool), alarms: new AlarmTable(pool), clock, onFault },
-      onApart: (detail) => apart.push(detail),
+      onApart: (_provider, detail) => apart.push(detail),
     });
     const desk = new TradeDesk({ ...of, trades: new TradeReader(pool), volumes: new VolumeReader(pool) });
     const access = { check: () => Promise.resolve() };

@@ -1,3 +1,4 @@
+import type { Provider } from '../../rules/providers.js';
 import type { OnFault } from '#libs/platform/process/log.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { AlarmTable } from '../../store/alarm-table.js';
@@ -18,7 +19,7 @@ export interface CandleReaders {
   readonly clock: Pick<Clock, 'epochNanos'>;
   readonly onFault: OnFault;
   /** A candle is stored otherwise than its trades say. */
-  readonly onApart: (detail: string) => void;
+  readonly onApart: (provider: Provider, detail: string) => void;
 }
 
 /** Once a process: both listeners share what is kept. */

@@ -1,5 +1,5 @@
 import type { Bar, CandleWindow } from '../../rules/candles.js';
-import { PROVIDERS } from '../../rules/providers.js';
+import { PROVIDERS, type Provider } from '../../rules/providers.js';
 import { isoTime } from '../../rules/times.js';
 import type { AlarmTable } from '../../store/alarm-table.js';
 import type { CandleReader, CandleSeries } from '../../store/candle-reader.js';
@@ -11,7 +11,7 @@ export interface CandleRebuildPorts {
   readonly alarms: Pick<AlarmTable, 'add'>;
   /** An alarm could not be written; the reply is right nevertheless. */
   readonly onFault: (what: string, error: unknown) => void;
-  readonly onApart: (detail: string) => void;
+  readonly onApart: (provider: Provider, detail: string) => void;
 }
 
 const AT_ONCE = 4;
@@ -44,7 +44,7 @@ export class CandleRebuilds {
     if (this.told.size >= MOST_TOLD) this.told.clear();
     this.told.set(name, now);
     const detail = `rebuilt candle apart: ${provider}, ${name}: ${String(buckets)} buckets differ from ${isoTime(first)} on`;
-    this.ports.onApart(detail);
+    this.ports.onApart(provider, detail);
     try {
       await this.ports.alarms.add(PROVIDERS.indexOf(provider), { kind: 'candle_apart', at: now, detail });
     } catch (error) {
