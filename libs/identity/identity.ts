@@ -34,6 +34,8 @@ export interface IdentitySettings {
   /** The cost of the stored hashes; the production cost by default. */
   readonly passwordCost?: PasswordCost;
   readonly watch?: WatchSettings;
+  /** Makes, rotates and removes nothing: its login may only read. Sessions begin elsewhere. */
+  readonly verifiesOnly?: boolean;
 }
 
 export interface Identity {
@@ -44,7 +46,7 @@ export interface Identity {
   readonly keys: SigningKeys;
   readonly watch: IdentityWatch;
   readonly feed: IdentityFeed;
-  /** Creates the first signing key if there is none, reads the revocations, and follows them from then on. */
+  /** Creates the first signing key if there is none and it may, reads the revocations, and follows them from then on. */
   start(): Promise<void>;
   stop(): void;
   /** Runs every minute after start(): removes expired data, and rotates keys in time. */
@@ -84,8 +86,9 @@ export function openIdentity(
     feed,
     tidy,
     async start() {
-      await keys.ensure();
+      if (settings.verifiesOnly !== true) await keys.ensure();
       await watch.start();
+      if (settings.verifiesOnly === true) return;
       // Failed work is repeated next time.
       cancel = repeat(clock, TIDY_MS, () => tidy().catch(() => undefined));
     },

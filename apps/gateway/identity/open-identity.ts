@@ -22,6 +22,8 @@ import type { gatewayConfig } from '../config.js';
 
 /** Whether a token or a key is still good is not asked after anything else. */
 const WATCH_SESSIONS = 3;
+/** A process of this service alone has a login that may only read. */
+const READS_ALONE = 'data';
 
 export interface IdentityParts {
   readonly config: Config<typeof gatewayConfig>;
@@ -80,6 +82,7 @@ export async function openGatewayIdentity({
       catalogues,
       keyEncryptionKeys: config.SESSION_KEK,
       lifetimes: lifetimesOf(config),
+      verifiesOnly: config.SERVES.every((service) => service === READS_ALONE),
     },
   );
   await identity.start();

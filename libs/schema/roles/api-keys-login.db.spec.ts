@@ -92,3 +92,18 @@ describe('with the login of gateways', () => {
     expect(await logins.attempt('operations', count)).toBe(DENIED);
   });
 });
+
+describe('with the login of data', () => {
+  it.each([
+    `insert into identity.sessions (sid, account_id, created_at, max_until) values (gen_random_uuid(), gen_random_uuid(), now(), now())`,
+    `delete from identity.sessions`,
+    `delete from identity.revocations`,
+    `insert into identity.signing_keys (kid, sealed_private_key, created_at, active_from) values ('k', '', now(), now())`,
+    `delete from identity.signing_keys`,
+    `update identity.api_keys set revoked_at = null`,
+    `update identity.api_access set enabled = true`,
+    `select * from identity.login_failures`,
+  ])('callers are recognised, and none is made or changed: %s', async (statement) => {
+    expect(await logins.attempt('data', statement)).toBe(DENIED);
+  });
+});

@@ -36,30 +36,23 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'identity.account_changes': { gateway: READ, data: READ },
   'identity.sessions': {
     gateway: ['select', 'insert', 'delete'],
-    data: ['select', 'insert', 'delete'],
+    data: READ,
     operations: READ,
   },
   'identity.revocations': {
     gateway: ['select', 'insert', 'delete'],
-    data: ['select', 'insert', 'delete'],
+    data: READ,
     operations: ['select', 'insert'],
   },
-  'identity.signing_keys': { gateway: ['select', 'insert', 'delete'], data: ['select', 'insert', 'delete'] },
-  'identity.login_failures': {
-    gateway: ['select', 'insert', 'delete'],
-    data: ['select', 'insert', 'delete'],
-  },
+  'identity.signing_keys': { gateway: ['select', 'insert', 'delete'], data: READ },
+  'identity.login_failures': { gateway: ['select', 'insert', 'delete'] },
   'identity.api_keys': {
     gateway: [
       'select',
       'insert (client_id, account_id, name, preset, scopes, ip_allow_list, orders_per_minute, expires_at, digest)',
       'update (name, ip_allow_list, orders_per_minute, expires_at, digest, previous_digest, previous_valid_until, revoked_at)',
     ],
-    data: [
-      'select',
-      'insert (client_id, account_id, name, preset, scopes, ip_allow_list, orders_per_minute, expires_at, digest)',
-      'update (name, ip_allow_list, orders_per_minute, expires_at, digest, previous_digest, previous_valid_until, revoked_at)',
-    ],
+    data: READ,
     operations: READ,
   },
   'identity.api_key_uses': { gateway: KEEP, data: KEEP, operations: READ },
@@ -69,11 +62,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
       'insert (provider, enabled, set_by, reason)',
       'update (enabled, set_by, reason, set_at)',
     ],
-    data: [
-      'select',
-      'insert (provider, enabled, set_by, reason)',
-      'update (enabled, set_by, reason, set_at)',
-    ],
+    data: READ,
     operations: READ,
   },
   'identity.auth_failures': { gateway: ['select', 'delete'], data: ['select', 'delete'] },
