@@ -90,7 +90,7 @@ export const batchBody: Decoder<{ readonly items: readonly unknown[] }> = {
 
 function membersOf(value: unknown): { readonly requests?: unknown; readonly items?: unknown } {
   if (typeof value !== 'object' || value === null) return {};
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
+  return Object.fromEntries(Object.entries(value));
 }
 
 function problemOf(given: unknown): { readonly type: string; readonly message: string } | undefined {

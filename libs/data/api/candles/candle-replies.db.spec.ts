@@ -266,6 +266,7 @@ describe('a batch', () => {
     ['{}', ['body', 'requests']],
     ['{"requests": []}', ['body', 'requests']],
     ['{"requests": {}}', ['body', 'requests']],
+    ['{"requests": null, "items": [{}]}', ['body', 'requests']],
     [JSON.stringify({ requests: Array.from({ length: 201 }, () => item()) }), ['body', 'requests']],
     ['[]', ['body']],
     ['{"requests": [], "requests": []}', ['body', 'requests']],
