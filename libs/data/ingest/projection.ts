@@ -56,6 +56,7 @@ const PROJECTED = [
   ['busts', 'provider trade_source_id'],
   ['sequences', 'market_no first_seq'],
   ['ticks', 'source class symbol'],
+  ['dropped', 'only_row'],
   ['waiting', 'shard sequence'],
 ] as const;
 

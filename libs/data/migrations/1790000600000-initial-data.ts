@@ -5,6 +5,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * - `markets.state` is what all events of a market come to; the columns beside it are for finding it. `resolutions` say what counts of its payouts.
  * - An instrument is 64 times the number of its market, plus the index of its outcome.
  * - `sequences` are spans of consecutive trade numbers of venues that give them: between two spans of a market is a gap.
+ * - `dropped` says before which moment months of trades and candles have been taken away; a rebuild brings them back.
  * - `waiting` are events whose market no MARKET event has named yet.
  */
 const PROJECTED = `
@@ -118,6 +119,11 @@ const PROJECTED = `
     price text not null,
     content jsonb not null,
     primary key (source, class, symbol)
+  );
+
+  create table data.dropped (
+    only_row boolean primary key default true check (only_row),
+    before_ts bigint not null
   );
 
   create table data.waiting (
@@ -312,6 +318,11 @@ const MONTHS = `
       execute format('drop table %s', part);
       dropped := dropped + 1;
     end loop;
+    if dropped > 0 then
+      insert into data.dropped as known (before_ts)
+      select (extract(epoch from begun) * 1000000)::bigint from data.months_of(array[before]) as begun
+      on conflict (only_row) do update set before_ts = greatest(known.before_ts, excluded.before_ts);
+    end if;
     return dropped;
   end
   $$;

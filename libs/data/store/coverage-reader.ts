@@ -21,6 +21,7 @@ interface HistoryRow {
   readonly oldest: number | null;
   readonly reaches_listing: boolean | null;
   readonly reaches_from: number | null;
+  readonly dropped_before: number | null;
   readonly gaps: readonly (readonly [from: number, to: number])[] | null;
 }
 
@@ -63,6 +64,7 @@ function historyWith(oldest: string): string {
   select ${oldest} as oldest,
     (select reaches_listing from data.freshness where provider = $1) as reaches_listing,
     (select reaches_from from data.freshness where provider = $1) as reaches_from,
+    (select before_ts from data.dropped) as dropped_before,
     (select json_agg(json_build_array(least(last_ts, next_ts), greatest(last_ts, next_ts)))
      from (
        select last_ts, lead(first_ts) over (order by first_seq) as next_ts from data.sequences where market_no = $3
@@ -158,15 +160,16 @@ export class CoverageReader {
       listed_at: state.details.listed_at,
       reaches: row?.reaches_listing === true ? 'listing' : (row?.reaches_from ?? undefined),
       oldest,
-      retained_from: this.retainedFrom(now),
+      retained_from: this.retainedFrom(now, row?.dropped_before ?? undefined),
     });
     return { from, oldest, gaps: (row?.gaps ?? []).map(([start, to]) => ({ from: start, to })) };
   }
 
-  /** On a whole hour, so that replies are the same for a while. */
-  private retainedFrom(now: number): number | undefined {
+  /** What the setting keeps, on a whole hour, so that replies are the same for a while; never what has been dropped under another one. */
+  private retainedFrom(now: number, droppedBefore: number | undefined): number | undefined {
     const { retentionDays } = this;
-    return retentionDays === undefined ? undefined : ceilTo(now - retentionDays * DAY, HOUR);
+    if (retentionDays === undefined) return droppedBefore;
+    return Math.max(ceilTo(now - retentionDays * DAY, HOUR), droppedBefore ?? 0);
   }
 }
 

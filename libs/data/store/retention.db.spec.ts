@@ -1,6 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { applied, IngestWorld, takeAll } from '#libs/testing/data/ingest-world.js';
 import { marketEvent, tradeEvent } from '#libs/testing/data/streams.js';
+import { CoverageReader } from './coverage-reader.js';
+import { FreshnessTable } from './freshness-table.js';
+import { MarketReader } from './market-reader.js';
 import { dropOldMonths } from './retention.js';
 
 jest.setTimeout(60_000);
@@ -61,4 +64,22 @@ it('waits only briefly for who reads, and drops nothing then', async () => {
     reader.release();
   }
   expect(await dropOldMonths(pool, 30, at('2026-07-30'))).toBeGreaterThan(0);
+});
+
+it('what was dropped is not called complete once more is to be kept', async () => {
+  const { pool } = world.database;
+  const market = { ...marketEvent('venue_a', 'm'), listed_at: at('2026-05-01') };
+  await world.ingestAll('venue_a', [[market, trade('2026-05-31'), trade('2026-06-30')]]);
+  await new FreshnessTable(pool).write('venue_a', {
+    ...{ source: 'recorded', state: 'running', isRecorded: true, isQuarantined: false, asOf: null },
+    ...{ newestSourceTs: null, journalHead: 0, applied: 0, lagEvents: 0, gaps: 0, conflicts: 0 },
+    ...{ quarantined: 0, reachesListing: true, reachesFrom: null },
+  });
+  const found = (await new MarketReader(pool).find('venue_a', ['m'])).get('m')!;
+  const window = { start: at('2026-05-01'), end: at('2026-07-30') };
+  const whole = async (): Promise<number | null> =>
+    (await new CoverageReader(pool).of(found, window, at('2026-07-30'))).from;
+  expect(await whole()).toBe(market.listed_at);
+  await dropOldMonths(pool, 30, at('2026-07-30'));
+  expect(await whole()).toBe(Date.parse('2026-06-01T00:00:00Z') * 1_000);
 });

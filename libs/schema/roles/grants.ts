@@ -218,6 +218,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'data.busts': OF_INGEST,
   'data.sequences': OF_INGEST,
   'data.ticks': OF_INGEST,
+  'data.dropped': { ingest: READ, data: READ, operations: READ },
   'data.waiting': OF_INGEST,
   'data.identity_offsets': OF_INGEST,
   'data.identities': OF_INGEST,
