@@ -114,6 +114,7 @@ function momentsOf(events: readonly TradeEvent[]): number[] {
   return [...new Set(events.map(({ source_ts }) => Math.floor(source_ts / day) * day))];
 }
 
+/** What is told late of a month that has been dropped stays in the journal alone. */
 function insertStatement(schema: string, candles: CandlesMade): string {
   const inserted = `
   with given as (
@@ -125,6 +126,7 @@ function insertStatement(schema: string, candles: CandlesMade): string {
     insert into ${schema}.trades (instrument, ts, seq, source_id, price, size, side, maker, taker, tx_hash, has_seq, is_busted)
     select given.*, bust.provider is not null
     from given left join ${schema}.busts bust on bust.provider = $1 and bust.trade_source_id = given.source_id
+    where given.ts >= coalesce((select before_ts from ${schema}.dropped), given.ts)
     order by instrument, ts
     on conflict do nothing
     returning instrument, ts, seq, source_id, price, size, is_busted
