@@ -1,5 +1,5 @@
 /**
- * The graph of docs/architecture.md as rules. Arrows point down: each lib names here all it may import, and whatever
+ * The graph of docs/understand/architecture.md as rules. Arrows point down: each lib names here all it may import, and whatever
  * is not named is forbidden. `test/house/fixtures` breaks every rule once, and a test sees each of them reported.
  */
 const MAY_IMPORT = {

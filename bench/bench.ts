@@ -14,7 +14,7 @@ const EXIT_USAGE = 64;
 const EXIT_MISSED = 1;
 const A_WHILE_MS = 1_000;
 
-/** Measures the product beside what it could be at best: see docs/performance.md. Resolves with the exit code. */
+/** Measures the product beside what it could be at best: see docs/understand/performance.md. Resolves with the exit code. */
 async function main(args: readonly string[]): Promise<number> {
   let call: BenchCall | undefined;
   try {

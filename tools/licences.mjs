@@ -1,11 +1,11 @@
 /**
- * Writes docs/licences.md: every package that the product runs on, with the licence under which it came. Out of the lock file, and
+ * Writes docs/reference/licences.md: every package that the product runs on, with the licence under which it came. Out of the lock file, and
  * of the packages themselves where that does not say. `--check` only compares.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { ROOT } from './build/tree.mjs';
 
-const DOCUMENT = `${ROOT}docs/licences.md`;
+const DOCUMENT = `${ROOT}docs/reference/licences.md`;
 const HEAD = `# Licences
 
 Every package that the product runs on. What it is only built and tested with is not among them. Made by \`npm run docs:licences\` from package-lock.json; do not edit.

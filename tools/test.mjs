@@ -1,5 +1,5 @@
 /**
- * `npm test`: what every change has to pass. `npm run test:full`: everything, or the parts that are named (docs/testing.md).
+ * `npm test`: what every change has to pass. `npm run test:full`: everything, or the parts that are named (docs/understand/testing.md).
  * Files that failed run once more, alone, since real processes on a busy machine are sometimes late; what fails again has failed, and
  * what passes then is named as unsteady (docs/decisions/0072). Other arguments make it one plain run of jest: `npm test -- libs/auction`.
  */
@@ -62,7 +62,7 @@ async function inTwoLooks(folder, args, env) {
   return { first, result: judged(first, second) };
 }
 
-/** What docs/testing.md is made from. A run of parts brings the times of its suites up to date, and leaves those of others. */
+/** What docs/understand/testing.md is made from. A run of parts brings the times of its suites up to date, and leaves those of others. */
 function keepTimes(tier, files, isWhole) {
   const kept = join(TIMES, `${tier}.json`);
   const ran = new Set(files.map(({ path }) => path));

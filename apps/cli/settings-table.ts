@@ -5,7 +5,7 @@ import { type ConfigDefinition, renderSettingsTable } from '#libs/platform/setti
 import { toolSettings } from './tool-settings.js';
 
 const CONFIG = /^config\.(js|ts)$/;
-const DOCUMENT = 'docs/settings.md';
+const DOCUMENT = 'docs/reference/settings.md';
 const CLI = 'cli';
 
 function isDefinition(value: unknown): value is ConfigDefinition {
@@ -20,7 +20,7 @@ function isDefinition(value: unknown): value is ConfigDefinition {
   );
 }
 
-/** What docs/settings.md has to hold: the definition that every app exports from its config.ts, and of each program of the command line its own. */
+/** What docs/reference/settings.md has to hold: the definition that every app exports from its config.ts, and of each program of the command line its own. */
 export async function settingsTable(appsFolder: string): Promise<string> {
   const found: [string, ConfigDefinition][] = [];
   const apps = (await readdir(appsFolder, { withFileTypes: true })).filter((entry) => entry.isDirectory());

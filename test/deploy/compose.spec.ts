@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { kindNamed, PROCESSES, processNames, type ProcessKind } from '#libs/platform/processes/catalogue.js';
+import { textsUnder } from '../docs/markdown.js';
 import { SCRAPES } from './monitoring.js';
 import { faultsOf, kindOf, ROOT, runs, SCHEMAS, unknownSettings } from './processes.js';
 
@@ -40,7 +41,7 @@ const PODS: Readonly<Record<string, string | undefined>> = Object.fromEntries(
 const SIGNER_SOCKET = 'signer-socket:/run/signer';
 const NOT_OURS = new Set(['postgres', 'kafka', 'prometheus', 'grafana']);
 
-const OPERATIONS = readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8');
+const OPERATIONS = textsUnder('docs/operate');
 const file = readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8');
 const { services, networks, secrets, volumes } = parse(file, { merge: true, maxAliasCount: 1_000 }) as {
   readonly services: Readonly<Record<string, Service>>;
@@ -304,22 +305,19 @@ describe('docker-compose.yml', () => {
     expect(OPERATIONS).toContain('docker compose run --rm ops shards --url http://gateway-1:8080');
   });
 
-  it.each(TOOLS)(
-    'has %s for operators, who call it as docs/operations.md says, and needs no schema',
-    (name) => {
-      const { profiles, restart, depends_on: needs, networks: joined } = services[name] ?? {};
-      expect({ profiles, restart, joined }).toEqual({
-        profiles: ['operator'],
-        restart: 'no',
-        joined: ['inside'],
-      });
-      expect(needs).toEqual({
-        postgres: { condition: 'service_healthy' },
-        kafka: { condition: 'service_healthy' },
-      });
-      expect(OPERATIONS).toContain(`docker compose run --rm ${name}`);
-    },
-  );
+  it.each(TOOLS)('has %s for operators, who call it as docs/operate says, and needs no schema', (name) => {
+    const { profiles, restart, depends_on: needs, networks: joined } = services[name] ?? {};
+    expect({ profiles, restart, joined }).toEqual({
+      profiles: ['operator'],
+      restart: 'no',
+      joined: ['inside'],
+    });
+    expect(needs).toEqual({
+      postgres: { condition: 'service_healthy' },
+      kafka: { condition: 'service_healthy' },
+    });
+    expect(OPERATIONS).toContain(`docker compose run --rm ${name}`);
+  });
 
   it('lets the tools that read journals find the brokers and the keys of seals', () => {
     const owner = services['owner-0']?.environment;
@@ -342,7 +340,7 @@ describe('docker-compose.yml', () => {
     expect(OPERATIONS).toContain('docker compose run --rm backup create --folder /backups/');
   });
 
-  it('names every secret that has to be set in docs/operations.md', () => {
+  it('names every secret that has to be set in docs/operate', () => {
     const wanted = [...file.matchAll(/\$\{([A-Z_]+):[?-]/g)].map(([, name]) => name ?? '');
     expect(wanted.filter((name) => !OPERATIONS.includes(`\`${name}\``))).toEqual([]);
     expect(OPERATIONS).toContain('.secrets/service-tokens');

@@ -117,7 +117,7 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
     expect([code, output]).toEqual([0, expect.stringContaining('have their rights')]);
   });
 
-  it('enter accounts and open the books as docs/operations.md says', async () => {
+  it('enter accounts and open the books as docs/operate says', async () => {
     const [head = '', ...person] = 'add ops@house.example --name Operations --role OPERATOR'.split(' ');
     const added = await container('accounts').run([head, ...person], `${OPERATOR.OPS_PASSWORD}\n`);
     expect([added.code, added.output]).toEqual([0, added.output]);
@@ -167,7 +167,7 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
     }
   });
 
-  it('have tools beside them, which operators call as docs/operations.md says', async () => {
+  it('have tools beside them, which operators call as docs/operate says', async () => {
     const sound = await container('journal').run();
     expect([sound.code, sound.output]).toEqual([0, expect.stringContaining('SOUND')]);
     const lag = await container('projection').run();

@@ -62,7 +62,7 @@ describe('the Kubernetes manifests', () => {
     expect(Object.keys(settings).filter((name) => !known.has(name))).toEqual([]);
   });
 
-  it('keep no secret, and name each one that they need in docs/operations.md', () => {
+  it('keep no secret, and name each one that they need in docs/operate', () => {
     expect(ofKind('Secret')).toEqual([]);
     const secrets = Object.values(SCHEMAS).flatMap((schema) =>
       Object.entries(schema).flatMap(([name, { secret }]) => (secret === true ? [name] : [])),

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { PROCESSES, type ProcessKind } from '#libs/platform/processes/catalogue.js';
+import { textsUnder } from '../docs/markdown.js';
 import { ROOT } from './processes.js';
 
 interface Variable {
@@ -91,7 +92,7 @@ interface Manifest {
 }
 
 export const FOLDER = path.join(ROOT, 'deploy/kubernetes');
-export const OPERATIONS = readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8');
+export const OPERATIONS = textsUnder('docs/operate');
 
 export const files = readdirSync(FOLDER).filter((file) => file.endsWith('.yaml'));
 export const manifests = files.flatMap((file) => {

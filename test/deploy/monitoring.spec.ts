@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
@@ -17,9 +17,11 @@ import {
   storiesOf,
 } from './monitoring.js';
 import { PROCESSES, type ProcessKind } from '#libs/platform/processes/catalogue.js';
+import { textOf, textsUnder } from '../docs/markdown.js';
 import { kindOf, ROOT } from './processes.js';
 
-const OPERATIONS = readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8');
+const ALERT_PAGES = 'docs/operate/alerts';
+const OPERATIONS = textsUnder('docs/operate');
 const compose = parse(readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8'), {
   merge: true,
   maxAliasCount: 1_000,
@@ -76,13 +78,15 @@ describe('deploy/prometheus', () => {
     }
   });
 
-  it('has a runbook in docs/operations.md for every alert, and none for what is none', () => {
-    const section = OPERATIONS.split(/^## Alerts$/m)[1]?.split(/^## /m)[0] ?? '';
-    const runbooks = [...section.matchAll(/^\| `(\w+)` +\|([^|]+)\|([^|]+)\|/gm)];
-    expect(runbooks.map(([, name]) => name).sort()).toEqual(
-      [...ALERTS, ...JOB_ALERTS].map(({ alert }) => alert).sort(),
-    );
-    for (const [, , means = '', todo = ''] of runbooks) {
+  it('has a page in docs/operate/alerts for every alert, and no others', () => {
+    const pages = readdirSync(path.join(ROOT, ALERT_PAGES)).filter((name) => name !== 'README.md');
+    const alerts = [...ALERTS, ...JOB_ALERTS].map(({ alert }) => alert);
+    expect(pages.sort()).toEqual(alerts.map((alert) => `${alert}.md`).sort());
+    for (const alert of alerts) {
+      const page = textOf(`${ALERT_PAGES}/${alert}.md`);
+      const form = /^# (\w+)\n\n## What it means\n([^]+)\n## What to do\n([^]+)$/;
+      const [, title, means = '', todo = ''] = form.exec(page) ?? [];
+      expect(title).toBe(alert);
       expect(means.trim().length).toBeGreaterThan(20);
       expect(todo.trim().length).toBeGreaterThan(40);
     }

@@ -11,7 +11,7 @@ interface LibRule {
 
 type Imports = Readonly<Record<string, readonly string[]>>;
 
-const DOCUMENT = 'docs/architecture.md';
+const DOCUMENT = 'docs/understand/architecture.md';
 /** Every lib may import these, so the drawing leaves them out. */
 const BELOW_ALL = ['base', 'platform'];
 const LIB_RULE = /^(.*)-imports-only-what-it-may$/;

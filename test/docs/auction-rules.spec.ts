@@ -12,7 +12,7 @@ import { given } from '#libs/testing/auctions/given.js';
 import { makerNamed, ORIGINATOR } from '#libs/testing/auctions/story.js';
 import { codeIn, rowsWith, type TableRow, textOf } from './markdown.js';
 
-const DOCUMENT = 'docs/auction-rules.md';
+const DOCUMENT = 'docs/understand/auction-rules.md';
 const CENT = 10_000;
 const CONTRACT = 1_000_000;
 

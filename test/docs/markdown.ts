@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -6,6 +6,15 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export function textOf(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** All pages of a folder, one after another. */
+export function textsUnder(folder: string): string {
+  const names = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+  return names
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => textOf(join(folder, name)))
+    .join('\n');
 }
 
 export type TableRow = Readonly<Record<string, string>>;

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => database.drop());
 
-const catalogue = tablesOf(textOf('docs/schema.md'));
+const catalogue = tablesOf(textOf('docs/reference/schema.md'));
 
 it('catalogues every table of the database, and no other', async () => {
   const { rows } = await database.pool.query<{ name: string }>(TABLES);

@@ -5,13 +5,13 @@ import { format, resolveConfig } from 'prettier';
 import { settingsTable } from '#apps/cli/settings-table.js';
 import { ROOT, tablesOf, textOf } from './markdown.js';
 
-const DOCUMENT = join(ROOT, 'docs/settings.md');
+const DOCUMENT = join(ROOT, 'docs/reference/settings.md');
 
-describe('docs/settings.md', () => {
+describe('docs/reference/settings.md', () => {
   it('says what the schemas say; else run `npm run docs:settings`', async () => {
     const made = await settingsTable(join(ROOT, 'apps'));
     const options = await resolveConfig(DOCUMENT);
-    expect(textOf('docs/settings.md')).toBe(await format(made, { ...options, filepath: DOCUMENT }));
+    expect(textOf('docs/reference/settings.md')).toBe(await format(made, { ...options, filepath: DOCUMENT }));
   });
 
   it('has a table for every app that has settings', () => {
@@ -19,7 +19,7 @@ describe('docs/settings.md', () => {
       .filter((path) => /^[^/]+\/config\.ts$/.test(path))
       .map((path) => path.replace('/config.ts', ''))
       .filter((app) => app !== 'cli');
-    const tables = tablesOf(textOf('docs/settings.md')).map(({ heading }) => heading);
+    const tables = tablesOf(textOf('docs/reference/settings.md')).map(({ heading }) => heading);
     const ofApps = tables.filter((heading) => !heading.startsWith('cli: '));
     expect(ofApps).toEqual(apps.sort());
     expect(tables).toEqual(expect.arrayContaining(['settler', 'gateway', 'launcher', 'owner', 'projector']));
@@ -34,7 +34,7 @@ describe('docs/settings.md', () => {
       .map((file) => file.replace('.ts', ''))
       // It reads no settings.
       .filter((program) => program !== 'kafka');
-    const tables = tablesOf(textOf('docs/settings.md')).map(({ heading }) => heading);
+    const tables = tablesOf(textOf('docs/reference/settings.md')).map(({ heading }) => heading);
     expect(programs.length).toBeGreaterThan(6);
     expect(programs.filter((program) => !tables.includes(`cli: ${program}`))).toEqual([]);
   });
@@ -47,7 +47,7 @@ describe('docs/settings.md', () => {
       .filter((text) => text.includes('defineConfig({'))
       .flatMap((text) => [...text.matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map(([, name = '']) => name));
     expect(defined.length).toBeGreaterThan(10);
-    const told = tablesOf(textOf('docs/settings.md'))
+    const told = tablesOf(textOf('docs/reference/settings.md'))
       .filter(({ heading }) => heading.startsWith('cli: '))
       .flatMap(({ rows }) => rows.map(({ Variable = '' }) => Variable.replaceAll('`', '')));
     expect(defined.filter((name) => !told.includes(name))).toEqual([]);

@@ -66,7 +66,7 @@ describe('the OpenAPI document', () => {
 
 describe('the codes', () => {
   it('have one meaning each, and those of the catalogue of errors', () => {
-    const catalogue = rowsWith('docs/errors.md', 'Status', 'Code').flatMap(({ Code: cell = '' }) =>
+    const catalogue = rowsWith('docs/reference/errors.md', 'Status', 'Code').flatMap(({ Code: cell = '' }) =>
       codeIn(cell),
     );
     expect(Object.keys(CODE_MEANINGS).sort()).toEqual([...new Set(catalogue)].sort());

@@ -39,7 +39,7 @@ describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
   it('are whole, though its database has seen more in one, goes on as the runbook says', async () => {
     const database = new pg.Client({ connectionString: cluster.file.database_url });
     await database.connect();
-    const runbook = readFileSync('docs/operations.md', 'utf8');
+    const runbook = readFileSync('docs/operate/kafka.md', 'utf8');
     const [, question = '', remedy = ''] =
       /A witness in front of its topic\.\*\*[^]*?```sql\n([^]*?)```[^]*?```sql\n([^]*?)```/.exec(runbook) ??
       [];

@@ -85,7 +85,7 @@ async function run(call: SimulateCall): Promise<number> {
   const { searched, failures, steps, simulatedMillis } = findings;
   const missed = showCoverage(findings);
   if (missed.length > 0) print(`\nnot reached: ${missed.join(', ')}`);
-  print(`\nout of reach (docs/simulator.md): ${OUT_OF_REACH.join(', ')}`);
+  print(`\nout of reach (docs/understand/simulator.md): ${OUT_OF_REACH.join(', ')}`);
   for (const failure of failures) await explain(failure, call);
   print(
     `\n${searched} seeds from ${call.seed}: ${failures.length} failed; ${steps} steps, ` +

@@ -1,11 +1,11 @@
-/** `npm run docs:tests`: writes the tables of docs/testing.md from the latest whole run of each tier. */
+/** `npm run docs:tests`: writes the tables of docs/understand/testing.md from the latest whole run of each tier. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../build/tree.mjs';
 import { PARTS } from './tiers.mjs';
 import { byProject, slowest, TIMES } from './times.mjs';
 
-const PAGE = join(ROOT, 'docs/testing.md');
+const PAGE = join(ROOT, 'docs/understand/testing.md');
 const TIERS = { change: '`npm test`', full: '`npm run test:full`' };
 const SLOWEST = 20;
 
@@ -53,7 +53,7 @@ function replaced(page, mark, text) {
   const [begin, end] = [`<!-- ${mark} -->`, `<!-- end of ${mark} -->`];
   const [before, rest] = page.split(begin);
   const after = rest?.split(end)[1];
-  if (after === undefined) throw new Error(`docs/testing.md has no part "${mark}"`);
+  if (after === undefined) throw new Error(`docs/understand/testing.md has no part "${mark}"`);
   return `${before}${begin}\n\n${text}\n\n${end}${after}`;
 }
 

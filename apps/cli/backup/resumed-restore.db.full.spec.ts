@@ -140,9 +140,9 @@ describe('a restore of what a later migration does not take', () => {
 
 /** As who owns the tables calls it. */
 async function toldByRunbook(): Promise<string[]> {
-  const runbook = readFileSync('docs/operations.md', 'utf8');
+  const runbook = readFileSync('docs/operate/database.md', 'utf8');
   const [, query = ''] =
-    /### Values that cannot be read[^]*?```sql\n[^]*?```[^]*?```sql\n([^]*?)```/.exec(runbook) ?? [];
+    /#+ Values that cannot be read[^]*?```sql\n[^]*?```[^]*?```sql\n([^]*?)```/.exec(runbook) ?? [];
   const client = await database.pool.connect();
   const told: string[] = [];
   client.on('notice', ({ message = '' }) => told.push(message));

@@ -77,6 +77,6 @@ function lost(shard: number, what: string): JournalLost {
 
 export function unknownTopic(shard: number, topic: string): JournalLost {
   return new JournalLost(
-    `shard ${shard}: topic ${topic} holds a journal of which this database has never seen a record: bring back the database that belongs to it, or set another KAFKA_TOPIC_PREFIX; where journal.witness has lost a row, docs/operations.md says what to do (A witness in front of its topic)`,
+    `shard ${shard}: topic ${topic} holds a journal of which this database has never seen a record: bring back the database that belongs to it, or set another KAFKA_TOPIC_PREFIX; where journal.witness has lost a row, docs/operate/kafka.md says what to do (A witness in front of its topic)`,
   );
 }

@@ -89,7 +89,7 @@ export class CheckpointedWriter implements JournalWriter {
     const known = await this.ports.checkpoints.located(this.shard);
     if (known?.epoch !== epoch || known.sequence <= sequence) return;
     throw new Error(
-      `shard ${this.shard}: the database has seen record ${known.sequence} of epoch ${epoch}, and its owner has come to ${sequence}: somebody else has written that; docs/operations.md says what to do (A witness in front of its topic)`,
+      `shard ${this.shard}: the database has seen record ${known.sequence} of epoch ${epoch}, and its owner has come to ${sequence}: somebody else has written that; docs/operate/kafka.md says what to do (A witness in front of its topic)`,
     );
   }
 

@@ -8,7 +8,7 @@ import type { Pool, PoolClient } from 'pg';
 export class OtherDatabase extends StartFault {
   constructor(shard: number, what: string) {
     super(
-      `shard ${shard}: ${what}. Two databases must not take turns at one journal: nothing is written. docs/operations.md says what to do (A journal of another database)`,
+      `shard ${shard}: ${what}. Two databases must not take turns at one journal: nothing is written. docs/operate/journals.md says what to do (A journal of another database)`,
       EXIT.damaged,
     );
   }

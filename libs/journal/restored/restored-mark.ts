@@ -32,7 +32,7 @@ const IN_KAFKA = 'select family from journal.home';
 export class RestoredDatabase extends StartFault {
   constructor(what: string) {
     super(
-      `this database was restored from a backup, and its journals in Kafka were not: ${what}. Stop everything; npm run journal -- accept-restored says what it lacks, and docs/operations.md how to go on`,
+      `this database was restored from a backup, and its journals in Kafka were not: ${what}. Stop everything; npm run journal -- accept-restored says what it lacks, and docs/operate/backup.md how to go on`,
       EXIT.config,
     );
   }

@@ -12,7 +12,7 @@ export class JournalUnsealed extends StartFault {
     readonly what: string,
   ) {
     super(
-      `shard ${shard}: its journal ends with ${what}. Nothing is written behind it; docs/operations.md says what to do (Seals)`,
+      `shard ${shard}: its journal ends with ${what}. Nothing is written behind it; docs/operate/journals.md says what to do (Seals)`,
       EXIT.damaged,
     );
   }

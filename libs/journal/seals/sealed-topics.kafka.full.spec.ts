@@ -58,7 +58,7 @@ describeWithKafka('a topic with MACs', { anyBrokers: true }, (kafka) => {
     expect(await found()).toHaveLength(4);
   });
 
-  it('continues once it is recreated without the forged end, as operations.md says', async () => {
+  it('continues once it is recreated without the forged end, as docs/operate/journals.md says', async () => {
     const writer = await owner(OLD);
     await writer.append(['"a"', '"b"']);
     await writer.append(['"c"']);

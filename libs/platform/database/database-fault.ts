@@ -27,7 +27,7 @@ export function asDatabaseFault(
   if (isOutOfResources(error)) return new StartFault(`the database cannot work: ${reasonOf(error)}`);
   if (isUnreadable(error)) {
     return new StartFault(
-      `the database holds a value that cannot be read: ${reasonOf(error)}; docs/operations.md says how to find it (Values that cannot be read)`,
+      `the database holds a value that cannot be read: ${reasonOf(error)}; docs/operate/database.md says how to find it (Values that cannot be read)`,
       EXIT.damaged,
     );
   }

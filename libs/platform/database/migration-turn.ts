@@ -67,7 +67,7 @@ function isInterference(error: unknown): error is Error {
 
 function inTheWay(what: string): StartFault {
   return new StartFault(
-    `the schema cannot be brought up to date, ${what}: docs/operations.md says how to see which session it is (Who holds a lock)`,
+    `the schema cannot be brought up to date, ${what}: docs/operate/database.md says how to see which session it is (Who holds a lock)`,
     EXIT.unavailable,
   );
 }

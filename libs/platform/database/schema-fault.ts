@@ -35,5 +35,5 @@ function placeOf(error: object): string {
   const { schema, table, constraint }: ConstraintOrigin = error;
   if (schema === undefined || table === undefined) return '';
   const named = constraint === undefined ? '' : `, constraint ${constraint}`;
-  return ` (table ${schema}.${table}${named}); docs/operations.md says how the rows are found (Values that cannot be read)`;
+  return ` (table ${schema}.${table}${named}); docs/operate/database.md says how the rows are found (Values that cannot be read)`;
 }

@@ -71,7 +71,7 @@ function faultLine(name: string, setting: Setting, given: string | undefined, er
 
 const HEADER = '| Variable | What it is | Default |\n| - | - | - |';
 
-/** Markdown for docs/settings.md: one table an app, in the order of the schemas. */
+/** Markdown for docs/reference/settings.md: one table an app, in the order of the schemas. */
 export function renderSettingsTable(definitions: Readonly<Record<string, ConfigDefinition>>): string {
   const sections = Object.entries(definitions).map(([app, definition]) => {
     const rows = Object.entries(definition).map(([name, setting]) => row(name, setting));

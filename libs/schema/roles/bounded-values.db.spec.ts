@@ -175,8 +175,8 @@ describe('what has no room with who reads it', () => {
 });
 
 it('what was written before there were bounds is found as the runbook says', async () => {
-  const runbook = readFileSync('docs/operations.md', 'utf8');
-  const [, query = ''] = /### Values that cannot be read[^]*?```sql\n([^]*?)```/.exec(runbook) ?? [];
+  const runbook = readFileSync('docs/operate/database.md', 'utf8');
+  const [, query = ''] = /#+ Values that cannot be read[^]*?```sql\n([^]*?)```/.exec(runbook) ?? [];
   const client = await logins.database.pool.connect();
   const told: string[] = [];
   client.on('notice', ({ message = '' }) => told.push(message));

@@ -15,7 +15,7 @@ afterAll(() => {
 
 describe('the guide for originators and makers', () => {
   it('works word for word and prints what it says', async () => {
-    const steps = stepsOf(textOf('docs/auctions.md'));
+    const steps = stepsOf(textOf('docs/use/auctions.md'));
     expect(steps.filter(({ prints }) => prints !== undefined).length).toBeGreaterThan(4);
     const outputs = await paste(steps, { SOTTO: floor.cluster.gatewayUrl });
     expect(outputs).toHaveLength(steps.length);

@@ -5,7 +5,7 @@ import { sharedDataCluster, sharedTradingCluster } from '#libs/testing/cluster/s
 import { EXPRESSIONS, groupedBy, selectorsIn } from '../../deploy/monitoring.js';
 import { auctionBody, sharedFloor, type TradingFloor } from '../trading-floor.js';
 
-const OPERATIONS = readFileSync(path.resolve('docs/operations.md'), 'utf8');
+const OPERATIONS = readFileSync(path.resolve('docs/operate/metrics.md'), 'utf8');
 
 interface Metric {
   readonly process: string;
@@ -64,7 +64,7 @@ it('counters and only they are called totals, and time is in seconds', () => {
   expect(wrong).toEqual([]);
 });
 
-it('docs/operations.md explains every one of them', () => {
+it('docs/operate/metrics.md explains every one of them', () => {
   const names = new Set(metrics.map(({ name }) => name));
   expect([...names].filter((name) => !OPERATIONS.includes(`\`${name}\``))).toEqual([]);
 });
@@ -97,7 +97,7 @@ it.each(EXPRESSIONS)('%s asks for metrics that there are', (_what, expr) => {
   expect(asked.length + (expr.includes('up{') ? 1 : 0)).toBeGreaterThan(0);
   expect(asked.filter(({ metric }) => !families.has(metric))).toEqual([]);
   const labels = new Set(asked.flatMap(({ metric }) => families.get(metric)?.labels ?? []));
-  // A counter has no labels before it has counted; docs/operations.md then says which it will have.
+  // A counter has no labels before it has counted; docs/operate/metrics.md then says which it will have.
   const documented = (label: string): boolean =>
     asked.some(({ metric }) => {
       const row = OPERATIONS.split('\n').find((line) =>

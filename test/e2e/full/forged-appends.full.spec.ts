@@ -62,7 +62,7 @@ it('a quote that its maker never sent, appended with an owner’s login, decides
   );
   expect(told.output).not.toContain('NOT BY THE RULES');
 
-  // What operations.md says: whoever owns the tables takes the record away, and what was made of it is made anew.
+  // What docs/operate/journals.md says: whoever owns the tables takes the record away, and what was made of it is made anew.
   await database.query('delete from journal.records where shard = $1 and sequence >= $2', [shard, forged]);
   await isReadyAgain(owner);
   expect(await forgers.tool('projection', 'rebuild')).toMatchObject({ code: 0 });

@@ -34,11 +34,11 @@ describe('the quick start of the README', () => {
   }, 40_000);
 });
 
-describe('the metrics in docs/operations.md', () => {
+describe('the metrics in docs/operate/metrics.md', () => {
   it('are those that the processes of a cluster show', async () => {
     const shown = await scrape(floor.cluster);
     // Those of traces are looked at where there are some: traces.spec.
-    const rows = rowsWith('docs/operations.md', 'Metric', 'Of').filter(
+    const rows = rowsWith('docs/operate/metrics.md', 'Metric', 'Of').filter(
       (row) => row.Of?.includes('with traces') !== true,
     );
     const documented = rows.flatMap((row) =>

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { GOALS, missedGoals, OUT_OF_REACH } from './coverage-goals.js';
 
-const DOCUMENT = path.resolve(import.meta.dirname, '../../../docs/simulator.md');
+const DOCUMENT = path.resolve(import.meta.dirname, '../../../docs/understand/simulator.md');
 
 describe('what a run of the simulator reaches', () => {
   it('is named once each', () => {

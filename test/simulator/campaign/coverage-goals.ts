@@ -129,7 +129,7 @@ export function missedGoals(coverage: ReadonlyMap<string, number>, seeds: number
   return [...never, ...seldom];
 }
 
-/** What no seed can reach, as docs/simulator.md says and why: whoever reads that everything was reached is to know of what. */
+/** What no seed can reach, as docs/understand/simulator.md says and why: whoever reads that everything was reached is to know of what. */
 export const OUT_OF_REACH: readonly string[] = [
   'more than 256 commands in one batch',
   'a batch of 2,000 records or 2,000,000 characters',

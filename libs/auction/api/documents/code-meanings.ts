@@ -1,4 +1,4 @@
-/** What each error code says, in a line. `docs/errors.md` says when and what to do; a test holds the two lists together. */
+/** What each error code says, in a line. `docs/reference/errors.md` says when and what to do; a test holds the two lists together. */
 export const CODE_MEANINGS: Readonly<Record<string, string>> = {
   malformed_request: 'not proper HTTP, or no `Host`',
   unsupported_transfer_coding: 'a transfer coding other than `chunked`',

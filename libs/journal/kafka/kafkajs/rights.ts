@@ -18,7 +18,7 @@ export function namingRight(right: Right, topic: string, error: unknown): unknow
   return isNotAllowed(error) ? new Error(missing(right, topic), { cause: error }) : error;
 }
 
-const SEE = '(see the rights of each process in docs/operations.md)';
+const SEE = '(see the rights of each process in docs/operate/kafka.md)';
 
 /** For a failure because of a missing right, which it names. */
 export function rightMissing(named: string): StartFault {
