@@ -68,11 +68,22 @@ class ScriptedFeed implements SourceFeed {
   }
 }
 
+/** Its venue counts one contract more whenever it is asked, and never says what was traded. */
+class CountingFeed extends ScriptedFeed {
+  private counted = 0n;
+
+  volumes(): Promise<ReadonlyMap<string, bigint>> {
+    this.counted += 1_000_000n;
+    return Promise.resolve(new Map([['m', this.counted]]));
+  }
+}
+
 async function start(...feeds: SourceFeed[]): Promise<DataIngest> {
   const { pool } = world.database;
   const ingest = new DataIngest(feeds, {
     ...{ pool, clock, journal: world.journal, reader: world.reader },
     onFault: (what, error) => world.faults.push(`${what}: ${String(error)}`),
+    volumesEvery: 1,
   });
   await ingest.start();
   running.push(ingest);
@@ -196,5 +207,16 @@ it('a recorded provider is as new as its newest event', async () => {
       asOf: START + 77,
       reachesListing: true,
     }),
+  );
+});
+
+it('an alarm says that a venue counts trades that never came', async () => {
+  const feed = new CountingFeed('venue_b');
+  feed.give([marketEvent('venue_b', 'm'), trade('a', 'venue_b')], START + 50);
+  await start(feed);
+  await eventually(async () =>
+    expect((await new AlarmTable(world.database.pool).of('venue_b')).map(({ kind }) => kind)).toContain(
+      'volume_apart',
+    ),
   );
 });

@@ -13,6 +13,7 @@ import { BookKeeper } from './book-keeper.js';
 import { IngestLane } from './ingest-lane.js';
 import type { SourceFeed } from './source.js';
 import { StaleBooks } from './stale-books.js';
+import { VolumesApart } from './volumes-apart.js';
 
 export interface DataIngestPorts {
   readonly pool: Pool;
@@ -22,12 +23,16 @@ export interface DataIngestPorts {
   readonly onFault: OnFault;
   /** Every alarm that is kept, with how often it has been raised since the last round. */
   readonly onAlarm?: (of: string, alarm: Alarm, count: number) => void;
+  /** In rounds of a second. */
+  readonly volumesEvery?: number;
 }
 
 /** How often progress is stored, and what operators want is taken up. */
 const EVERY_MILLIS = 1_000;
 /** Missing numbers and books that have stopped are looked for once in so many of these. */
 const LOOK_EVERY = 10;
+/** Venues are asked for their volumes once in so many: each answer is the whole list of markets. */
+const VOLUMES_EVERY = 300;
 const MICROS_PER_NANOS = 1_000n;
 const LABELS = 'labels';
 
@@ -39,6 +44,7 @@ interface Lane {
   gaps: number;
   /** Undefined where nothing live feeds it. */
   readonly staleBooks: StaleBooks | undefined;
+  readonly volumesApart: VolumesApart | undefined;
 }
 
 /** From all feeds to all tables, a lane for each provider and one for labels. */
@@ -121,7 +127,9 @@ export class DataIngest {
     const gaps = provider === undefined ? 0 : (before.get(provider)?.gaps ?? 0);
     const isLive = this.feeds.some((feed) => feed.of === provider && feed.source !== 'recorded');
     const staleBooks = provider !== undefined && isLive ? new StaleBooks(pool, provider) : undefined;
-    return { lane, shard, provider, alarms, gaps, staleBooks };
+    const volumesApart =
+      staleBooks === undefined || provider === undefined ? undefined : new VolumesApart(pool, provider);
+    return { lane, shard, provider, alarms, gaps, staleBooks, volumesApart };
   }
 
   private async runRound(): Promise<void> {
@@ -138,6 +146,7 @@ export class DataIngest {
           await this.countGaps(each, provider);
           await this.findStaleBooks(each, paused.has(provider));
         }
+        if (this.rounds % (this.ports.volumesEvery ?? VOLUMES_EVERY) === 0) await this.compareVolumes(each);
         await this.freshness.write(provider, { ...lane.progress(), gaps: each.gaps });
       }
       await this.sound(each);
@@ -159,6 +168,21 @@ export class DataIngest {
     const [first, ...others] = (await staleBooks?.look(this.now())) ?? [];
     if (first === undefined) return;
     alarms.set('stale_book', { count: 1 + others.length, detail: `the book of ${first} no longer changes` });
+  }
+
+  /** Nothing is compared while events wait: what is not applied is not missing. */
+  private async compareVolumes({ lane, alarms, volumesApart }: Lane): Promise<void> {
+    const { state, lagEvents } = lane.progress();
+    if (volumesApart === undefined || state !== 'running' || lagEvents > 0) return;
+    const [first, ...others] = await volumesApart.find(() =>
+      lane.volumes().catch((error: unknown) => {
+        this.onFault('volumes', error);
+        return undefined;
+      }),
+    );
+    if (first === undefined) return;
+    const detail = `${first} traded another volume at its venue than in our trades`;
+    alarms.set('volume_apart', { count: 1 + others.length, detail });
   }
 
   /** One row for all alarms of a kind since the last round. */

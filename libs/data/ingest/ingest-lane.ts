@@ -107,6 +107,15 @@ export class IngestLane {
     }
   }
 
+  /** What the venue says was traded; undefined where no source counts. */
+  async volumes(): Promise<ReadonlyMap<string, bigint> | undefined> {
+    for (const feed of this.ports.feeds) {
+      const volumes = await feed.volumes?.(this.stopping.signal);
+      if (volumes !== undefined) return volumes;
+    }
+    return undefined;
+  }
+
   progress(): IngestProgress {
     const { feeds } = this.ports;
     const applied = this.position();

@@ -31,6 +31,8 @@ export interface SourceFeed {
    * the last stored cursor.
    */
   follow(cursor: string | undefined, stop: AbortSignal): AsyncIterable<SourceBatch | Quarantined>;
+  /** What the venue says was traded since listing, in millionths of a contract by market. Undefined where it does not say. */
+  volumes?(stop: AbortSignal): Promise<ReadonlyMap<string, bigint> | undefined>;
   /** Reads a span of time again. What is known already changes nothing. */
   backfill(from: number, to: number, stop: AbortSignal): AsyncIterable<SourceBatch | Quarantined>;
 }

@@ -13,6 +13,8 @@ export interface VenueFeedSubject {
   /** Another one each time; an answer has a second and a half. */
   feed(): SourceFeed;
   market(): Promise<string>;
+  /** Whether its list of markets says what was traded in each. */
+  readonly countsVolumes: boolean;
   /** So many contracts of the first outcome for 0.40 each; who buys it takes. */
   trade(marketId: string, contracts: number): Promise<void>;
   /** Rests until it is taken back, and the undoing of that. */
@@ -111,6 +113,11 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       for (const event of followed.trades) next.take({ events: [event], cursor: '', isCaughtUp: true });
       await expectAll(next);
       await next.stop();
+    });
+
+    it('says what was traded in each market since listing, where its venue does', async () => {
+      const volumes = await subject.feed().volumes?.(new AbortController().signal);
+      expect(volumes?.get(market)).toBe(subject.countsVolumes ? 3_000_000n : undefined);
     });
 
     it('reads a span again', async () => {

@@ -38,6 +38,7 @@ export async function subjectOfB(): Promise<VenueFeedSubject> {
       if (feed === undefined) throw new Error('there is no feed');
       return feed;
     },
+    countsVolumes: true,
     market: () => practice.market(),
     trade: async (ticker, contracts) => {
       const count = `${contracts}.00`;
@@ -96,6 +97,7 @@ export async function subjectOfE(): Promise<VenueFeedSubject> {
       if (feed === undefined) throw new Error('there is no feed');
       return feed;
     },
+    countsVolumes: false,
     market: async () => String(await practice.market()),
     trade: async (marketId, contracts) => {
       await place(maker, asset(marketId, 1), '0.6', String(contracts));

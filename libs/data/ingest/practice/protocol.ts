@@ -22,6 +22,8 @@ export interface SeenMarket {
   readonly resolved_at?: number;
   /** Of the first outcome; zero where it never traded. */
   readonly last_price?: number;
+  /** Millionths of a contract since listing. */
+  readonly volume?: bigint;
 }
 
 export interface BookName {

@@ -43,6 +43,16 @@ export class VenueFeed implements SourceFeed {
     }
   }
 
+  async volumes(stop: AbortSignal): Promise<ReadonlyMap<string, bigint> | undefined> {
+    const volumes = new Map<string, bigint>();
+    for await (const page of this.protocol.markets('all', stop)) {
+      if (isQuarantined(page)) return undefined;
+      for (const { terms, volume } of page.value)
+        if (volume !== undefined) volumes.set(terms.market_id, volume);
+    }
+    return volumes.size === 0 || stop.aborted ? undefined : volumes;
+  }
+
   async *backfill(
     from: number,
     to: number,

@@ -28,6 +28,7 @@ export function seenMarket(market: MarketOfB): SeenMarket {
     changed_at: market.updated_time,
     ...(settled === undefined || settled === null ? {} : { resolved_at: settled }),
     last_price: market.last_price_dollars,
+    ...(market.volume_fp === undefined ? {} : { volume: market.volume_fp }),
   };
 }
 

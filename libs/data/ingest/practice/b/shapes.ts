@@ -31,6 +31,7 @@ export const marketShape = z.object({
   close_time: timeText,
   latest_expiration_time: timeText,
   last_price_dollars: priceText,
+  volume_fp: sizeText.optional(),
   yes_bid_dollars: priceText,
   yes_ask_dollars: priceText,
   result: z.enum(['yes', 'no', 'scalar', '']),
