@@ -35,7 +35,7 @@ else it('keeps what this release writes', () => keepRelease(making), 120_000);
 
 function opened(): void {
   it('there is something of every release to hold this one against', () => {
-    const released = readFileSync('CHANGELOG.md', 'utf8').matchAll(/^## (\d+\.\d+\.\d+) \(\d/gm);
+    const released = readFileSync('CHANGELOG.md', 'utf8').matchAll(/^## (\d+\.\d+\.\d+) - \d/gm);
     const names = releases().map(({ name }) => name);
     expect(names.length).toBeGreaterThan(0);
     const since = [...released]

@@ -17,9 +17,9 @@ beforeAll(async () => {
 
 afterAll(() => floor.end());
 
-describe('the quick start of the README', () => {
-  it('works word for word and prints what it says', async () => {
-    const steps = stepsOf(textOf('README.md'));
+describe('the quick start of the README, and the first hour after it', () => {
+  it('work word for word and print what they say', async () => {
+    const steps = ['README.md', 'docs/start/README.md'].flatMap((page) => stepsOf(textOf(page)));
     expect(steps.filter(({ prints }) => prints !== undefined).length).toBeGreaterThan(2);
     const outputs = await paste(steps, {
       SOTTO: floor.cluster.gatewayUrl,
