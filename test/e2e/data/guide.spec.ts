@@ -4,7 +4,12 @@ import { sharedDataCluster } from '#libs/testing/cluster/shared-cluster.js';
 import { textOf } from '../../docs/markdown.js';
 import { paste, stepsOf } from '../../docs/pasting.js';
 
-const PAGES = ['README', 'markets', 'candles', 'trades', 'companion', 'recorded', 'operators'];
+const PAGES = [
+  ...['README', 'markets', 'candles', 'trades', 'companion', 'recorded'].map(
+    (page) => `docs/use/market-data/${page}.md`,
+  ),
+  'docs/operate/market-data.md',
+];
 
 let dataDir: string;
 
@@ -13,9 +18,9 @@ beforeAll(async () => {
 }, 120_000);
 
 it.each(PAGES)(
-  'the page %s of the guide to market data works word for word and prints what it says',
+  'the page %s works word for word and prints what it says',
   async (page) => {
-    const steps = stepsOf(textOf(`docs/use/market-data/${page}.md`));
+    const steps = stepsOf(textOf(page));
     expect(steps.filter(({ prints }) => prints !== undefined).length).toBeGreaterThan(1);
     const outputs = await paste(steps, { CLUSTER: path.join(dataDir, 'cluster.json') });
     expect(outputs).toHaveLength(steps.length);
