@@ -80,10 +80,11 @@ describe('deploy/prometheus', () => {
 
   it('has a page in docs/operate/alerts for every alert, and no others', () => {
     const pages = readdirSync(path.join(ROOT, ALERT_PAGES)).filter((name) => name !== 'README.md');
-    const alerts = [...ALERTS, ...JOB_ALERTS].map(({ alert }) => alert);
-    expect(pages.sort()).toEqual(alerts.map((alert) => `${alert}.md`).sort());
-    for (const alert of alerts) {
-      const page = textOf(`${ALERT_PAGES}/${alert}.md`);
+    const alerts = [...ALERTS, ...JOB_ALERTS];
+    expect(pages.sort()).toEqual(alerts.map(({ alert }) => `${alert}.md`).sort());
+    for (const { alert, annotations } of alerts) {
+      expect(annotations.runbook).toBe(`${ALERT_PAGES}/${alert}.md`);
+      const page = textOf(annotations.runbook);
       const form = /^# (\w+)\n\n## What it means\n([^]+)\n## What to do\n([^]+)$/;
       const [, title, means = '', todo = ''] = form.exec(page) ?? [];
       expect(title).toBe(alert);

@@ -8,7 +8,7 @@ export interface Alert {
   readonly expr: string;
   readonly for?: string;
   readonly labels: { readonly severity: string };
-  readonly annotations: { readonly summary: string };
+  readonly annotations: { readonly summary: string; readonly runbook: string };
 }
 
 interface Panel {
