@@ -12,31 +12,31 @@ export const cellConfig = defineConfig({
   ...serviceTokenSettings,
   ...tracingSettings,
   ...kafkaSettings,
-  CELL: { schema: integer(0, 15), describe: 'Which cell of order execution this process is' },
+  CELL: { schema: integer(0, 15), describe: 'Number of this cell, from 0' },
   CELLS: {
     schema: integer(1, 16),
-    describe: 'How many cells there are; fixed by the first start on a database',
+    describe: 'Number of cells; fixed by the first start on a database',
     default: '2',
   },
   ID_KEY: {
     schema: hexKeys(),
-    describe: 'Keys behind seals, separated by commas: the first makes new ones, all know their own',
+    describe: 'Keys of journal seals, separated by commas: the first makes new ones, all are accepted',
     secret: true,
   },
   LIMITS_FACTOR: {
     schema: integer(1, 1_000_000),
-    describe: 'Multiplies every limit of callers; for measuring on loopback only',
+    describe: 'Multiplies every limit of callers; only for measuring on loopback',
     default: '1',
   },
   STALLED_AFTER_MS: {
     schema: integer(1_000, 3_600_000),
     describe:
-      'How long an order waits for its venue, in spite of fresh questions, before it counts as stalled',
+      'Milliseconds that an order waits for its venue, despite new queries, before it counts as stalled',
     default: '60000',
   },
   SNAPSHOT_EVERY_EVENTS: {
     schema: integer(100, 100_000_000),
-    describe: 'Events between two snapshots of the cell, which shorten its recovery',
+    describe: 'Events between two snapshots of the cell; snapshots shorten recovery',
     default: '50000',
   },
 });

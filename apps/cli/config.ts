@@ -19,10 +19,10 @@ export function passwordSetting(role: string): string {
 /** One for each role that processes and tools log in with. */
 export function passwordSettings(roles: readonly string[]): Record<string, PasswordSetting> {
   const settings = roles.map((role) => {
-    const users = role === 'operations' ? 'npm run accounts, journal and projection' : `${role}s`;
+    const users = role === 'operations' ? ' (npm run accounts, journal and projection)' : '';
     const setting = {
       schema: rolePassword().optional(),
-      describe: `Password of the database role of ${users}; without it that role may not log in`,
+      describe: `Password of the database role ${role}${users}; without it the role cannot log in`,
       secret: true,
     };
     return [passwordSetting(role), setting] as const;
@@ -33,7 +33,7 @@ export function passwordSettings(roles: readonly string[]): Record<string, Passw
 const database = {
   DATABASE_URL: {
     schema: postgresUrl(),
-    describe: 'The PostgreSQL database of the cluster, as the role that owns it and may make others',
+    describe: 'The PostgreSQL database of the cluster, as the role that owns it and may create roles',
     secret: true,
   },
 };

@@ -13,7 +13,7 @@ export const idKeySettings = defineConfig({
   ID_KEY: {
     schema: hexKeys().optional(),
     describe:
-      'Keys behind seals, instead of those in the data folder: copy seals with the first, verify knows all',
+      'Keys of journal seals, instead of those in the data folder: copy seals with the first, verify accepts all',
     secret: true,
   },
 });

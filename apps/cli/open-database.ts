@@ -14,7 +14,7 @@ import { markerOf } from '#libs/platform/supervision/marker.js';
 export const databasePlaceSettings = defineConfig({
   DATABASE_URL: {
     schema: postgresUrl().optional(),
-    describe: 'Database to work on, instead of that of the running cluster',
+    describe: 'Database to work on, instead of the one of the running cluster',
     secret: true,
   },
   DATA_DIR: { schema: nonEmpty(), describe: 'Data folder of the running cluster', default: '.data' },

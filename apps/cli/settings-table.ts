@@ -7,6 +7,8 @@ import { toolSettings } from './tool-settings.js';
 const CONFIG = /^config\.(js|ts)$/;
 const DOCUMENT = 'docs/reference/settings.md';
 const CLI = 'cli';
+const SHARED_BY_PROCESSES = 'Shared by processes';
+const SHARED_BY_TOOLS = 'Shared by command line tools';
 
 function isDefinition(value: unknown): value is ConfigDefinition {
   if (typeof value !== 'object' || value === null) return false;
@@ -20,16 +22,15 @@ function isDefinition(value: unknown): value is ConfigDefinition {
   );
 }
 
-/** What docs/reference/settings.md has to hold: the definition that every app exports from its config.ts, and of each program of the command line its own. */
+/** The content of docs/reference/settings.md: the settings of every app's config.ts and of each command line program. */
 export async function settingsTable(appsFolder: string): Promise<string> {
   const found: [string, ConfigDefinition][] = [];
+  const tools = Object.entries(toolSettings).map(
+    ([tool, definition]) => [`${CLI}: ${tool}`, definition] as const,
+  );
   const apps = (await readdir(appsFolder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
   for (const app of apps.map(({ name }) => name).sort()) {
-    if (app === CLI) {
-      for (const [tool, definition] of Object.entries(toolSettings))
-        found.push([`${app}: ${tool}`, definition]);
-      continue;
-    }
+    if (app === CLI) continue;
     const file = (await readdir(path.join(appsFolder, app))).find((name) => CONFIG.test(name));
     if (file === undefined) continue;
     const url = pathToFileURL(path.join(appsFolder, app, file));
@@ -38,7 +39,10 @@ export async function settingsTable(appsFolder: string): Promise<string> {
     if (definition === undefined) throw new Error(`apps/${app}/config.ts exports no definition`);
     found.push([app, definition]);
   }
-  return renderSettingsTable(Object.fromEntries(found));
+  return renderSettingsTable({
+    [SHARED_BY_PROCESSES]: Object.fromEntries(found),
+    [SHARED_BY_TOOLS]: Object.fromEntries(tools),
+  });
 }
 
 const [, script, target = DOCUMENT] = process.argv;

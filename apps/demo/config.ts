@@ -4,16 +4,16 @@ import { httpUrl, nonEmpty } from '#libs/platform/settings/setting-types.js';
 export const demoConfig = defineConfig({
   DATA_DIR: {
     schema: nonEmpty(),
-    describe: 'Folder of the running cluster, whose cluster.json tells where it is',
+    describe: 'Data folder of the running cluster; its cluster.json has the addresses',
     default: '.data',
   },
   SOTTO_URL: {
     schema: httpUrl().optional(),
-    describe: 'A gateway to play against instead; it must know the demo accounts',
+    describe: 'A gateway to use instead; it must have the demo accounts',
   },
   SOTTO_PASSWORD: {
     schema: nonEmpty(),
-    describe: 'Password of the demo accounts behind SOTTO_URL',
+    describe: 'Password of the demo accounts at SOTTO_URL',
     default: 'sotto-demo',
     secret: true,
   },

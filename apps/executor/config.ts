@@ -13,24 +13,24 @@ export const executorConfig = defineConfig({
   ...venueSettings,
   CELLS: {
     schema: integer(1, 16),
-    describe: 'How many cells there are; fixed for the life of a database',
+    describe: 'Number of cells; fixed by the first start on a database',
     default: '2',
   },
   CELL_URLS: {
     schema: listOf(httpUrl()),
-    describe: 'Internal addresses of the cells in their order, separated by commas',
+    describe: 'Internal addresses of the cells, in order, separated by commas',
   },
   SIGNER_SOCKET: {
     schema: nonEmpty(),
-    describe: 'Path of the Unix socket at which the signer answers',
+    describe: 'Path of the Unix socket of the signer',
   },
   PRACTICE_CREDIT: {
     schema: nonEmpty().optional(),
-    describe: 'Dollars with which accounts at practice venues begin; none unless it is set',
+    describe: 'Initial dollars of accounts at practice venues; without it none',
   },
   EXECUTOR_CONCURRENCY: {
     schema: integer(1, 1_024),
-    describe: 'Orders of each cell that are at a venue at the same time',
+    describe: 'Orders of each cell that may be at a venue at the same time',
     default: '64',
   },
 });

@@ -23,13 +23,13 @@ export const gatewayConfig = defineConfig({
   ...sessionSettings,
   SERVES: {
     schema: servedServices,
-    describe: `Services that this process carries, comma separated; this release has ${SERVICE_NAMES.join(', ')}`,
+    describe: `Services that this process carries, separated by commas: ${SERVICE_NAMES.join(', ')}`,
     default: 'auction',
   },
   LISTEN_HOST: { schema: nonEmpty(), describe: 'Address of the public listener', default: '127.0.0.1' },
   LIMITS_FACTOR: {
     schema: integer(1, 1_000_000),
-    describe: 'Multiplies the token buckets that callers are shown; for measuring on loopback only',
+    describe: 'Multiplies the token buckets that callers see; only for measuring on loopback',
     default: '1',
   },
   ...streamSettings,

@@ -10,7 +10,7 @@ const CONNECTIONS = '16';
 const feedUrl = (venue: string) =>
   ({
     schema: httpUrl().optional(),
-    describe: `Base address of the public interface of venue ${venue} that the source \`practice\` follows; unset, it does not`,
+    describe: `Base URL of the public interface of venue ${venue} for the source \`practice\`; without it the venue is not followed`,
   }) as const;
 
 export const ingestConfig = defineConfig({
@@ -19,7 +19,7 @@ export const ingestConfig = defineConfig({
   DATABASE_POOL: { ...databaseSettings.DATABASE_POOL, default: CONNECTIONS },
   ID_KEY: {
     schema: hexKeys(),
-    describe: 'Keys behind seals, separated by commas: the first makes new ones, all know their own',
+    describe: 'Keys of journal seals, separated by commas: the first makes new ones, all are accepted',
     secret: true,
   },
   DATA_SOURCES: {
@@ -27,17 +27,17 @@ export const ingestConfig = defineConfig({
       (named) => new Set(named).size === named.length,
       'it must name each source once',
     ),
-    describe: `What market data comes from, comma separated: ${SOURCES.join(', ')}`,
+    describe: `Sources of market data, separated by commas: ${SOURCES.join(', ')}`,
     default: 'seed,practice',
   },
   DATA_SEED: {
     schema: nonEmpty(),
-    describe: 'From which the source `seed` makes its world; it counts at the first start alone',
+    describe: 'Seed of the world that the source `seed` makes; only the first start uses it',
     default: 'sotto',
   },
   RECORDED_DIR: {
     schema: nonEmpty().optional(),
-    describe: 'Folder of the source `recorded`; under `npm start` `recorded` in DATA_DIR unless it is set',
+    describe: 'Folder of the source `recorded`; with `npm start` the default is `recorded` in DATA_DIR',
   },
   VENUE_A_FEED_URL: feedUrl('a'),
   VENUE_B_FEED_URL: feedUrl('b'),
@@ -47,17 +47,17 @@ export const ingestConfig = defineConfig({
   VENUE_B_ACCOUNTS_URL: {
     schema: httpUrl().optional(),
     describe:
-      'Where a practice venue b opens accounts; unset, its socket stays closed and its lists are read more often',
+      'Where a practice venue b opens accounts; without it the socket stays closed and lists are read more often',
   },
   LIVE_READS_PORT: {
     schema: integer(0, 65_535),
-    describe: 'Port on loopback of the live reads of what is fed here; 0 takes any free one',
+    describe: 'Loopback port for live reads of the data fed here; 0 takes any free port',
     default: '0',
   },
   RETENTION_DAYS: {
     schema: integer(1, 36_500).optional(),
     describe:
-      'Days of trades, candles and ledger that are kept, rounded up to whole months; all unless it is set',
+      'Days of trades, candles and ledger to keep, rounded up to whole months; without it all are kept',
   },
 });
 

@@ -72,33 +72,33 @@ function serviceList(): FromText<readonly ServiceName[]> {
 export const settings = defineConfig({
   PORT: {
     schema: port(),
-    describe: 'Port of the first gateway; further ones take the ports above it',
+    describe: 'Port of the first gateway; further gateways take the ports above it',
     default: String(FIRST_PORT),
   },
   EXECUTION_PORT: {
     schema: port().optional(),
-    describe: 'Port of order execution; ten above PORT unless it is set',
+    describe: 'Port of order execution; by default PORT + 10',
   },
   DATA_PORT: {
     schema: port().optional(),
-    describe: 'Port of market data; the first free one from twenty above PORT on unless it is set',
+    describe: 'Port of market data; by default the first free port from PORT + 20 on',
   },
   MD_PORT: {
     schema: port().optional(),
-    describe: 'Port of the companion of market data; the next free one unless it is set',
+    describe: 'Port of the companion of market data; by default the next free port',
   },
   STREAM_PORT: {
     schema: port().optional(),
-    describe: 'Port of the stream of market data; the next free one unless it is set',
+    describe: 'Port of the stream of market data; by default the next free port',
   },
   SERVICES: {
     schema: serviceList(),
-    describe: 'Which services are started, comma separated; logins and the vault come with each of them',
+    describe: 'Services to start, separated by commas; logins and the vault come with each of them',
     default: SERVICE_NAMES.join(','),
   },
   CELLS: {
     schema: integer(1, 16),
-    describe: 'Number of cells that carry the orders of users; fixed for the life of a database',
+    describe: 'Number of cells; fixed by the first start on a database',
     default: String(DEFAULT_CELLS),
   },
   LISTEN_HOST: { schema: nonEmpty(), describe: 'Address on which the gateways listen', default: '127.0.0.1' },
@@ -111,16 +111,16 @@ export const settings = defineConfig({
   DATABASE_URL: {
     schema: postgresUrl().optional(),
     describe:
-      'PostgreSQL 15 or newer to use instead of the embedded one; its role must be allowed to create databases',
+      'PostgreSQL 15 or newer, instead of the embedded one; its role must be allowed to create databases',
     secret: true,
   },
   LOAD_ACCOUNTS: {
     schema: loadAccounts().optional(),
-    describe: 'For measuring: further demo accounts, such as makers:512,originators:64',
+    describe: 'For measuring: more demo accounts, such as makers:512,originators:64',
   },
   LIMITS_FACTOR: {
     schema: integer(1, 1_000_000),
-    describe: 'For measuring, on loopback only: multiplies every rate limit and ACTIVE_AUCTION_LIMIT',
+    describe: 'Multiplies every rate limit and ACTIVE_AUCTION_LIMIT; only for measuring on loopback',
     default: '1',
   },
 });

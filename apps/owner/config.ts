@@ -14,7 +14,7 @@ export const ownerConfig = defineConfig({
   ...serviceTokenSettings,
   ...tracingSettings,
   ...kafkaSettings,
-  SHARD: { schema: integer(0, 2), describe: 'Which shard this process owns' },
+  SHARD: { schema: integer(0, 2), describe: 'Number of the shard that this process owns' },
   OWNER_URLS: {
     schema: listOf(httpUrl()),
     describe: 'Internal addresses of the three owners by shard, separated by commas',
@@ -22,32 +22,32 @@ export const ownerConfig = defineConfig({
   ID_KEY: {
     schema: hexKeys(),
     describe:
-      'Keys behind ids, aliases and seals, separated by commas: the first makes new ones, all know their own',
+      'Keys of ids, aliases and journal seals, separated by commas: the first makes new ones, all are accepted',
     secret: true,
   },
   ACTIVE_AUCTION_LIMIT: {
     schema: integer(1, 10_000_000),
-    describe: 'Auctions that one shard carries at a time',
+    describe: 'Most live auctions of one shard',
     default: '20000',
   },
   COMMANDS_PER_MAKER_LIMIT: {
     schema: integer(1, 10_000_000),
-    describe: 'Quote commands that one auction records of one maker',
+    describe: 'Most quote commands of one maker that one auction records',
     default: '10000',
   },
   LIMITS_FACTOR: {
     schema: integer(1, 1_000_000),
-    describe: 'Multiplies every token bucket and ACTIVE_AUCTION_LIMIT; for measuring on loopback only',
+    describe: 'Multiplies every token bucket and ACTIVE_AUCTION_LIMIT; only for measuring on loopback',
     default: '1',
   },
   SNAPSHOT_EVERY_EVENTS: {
     schema: integer(100, 100_000_000),
-    describe: 'Events between two snapshots of the shard, which shorten its recovery',
+    describe: 'Events between two snapshots of the shard; snapshots shorten recovery',
     default: '50000',
   },
   CLOCK_MAX_OFFSET_MS: {
     schema: integer(1, 60_000),
-    describe: "How far this machine's clock may be from the database's",
+    describe: "Milliseconds by which this machine's clock may differ from the database's",
     default: '1000',
   },
   PROJECTION_MAX_LAG_EVENTS: {
@@ -57,21 +57,21 @@ export const ownerConfig = defineConfig({
   },
   PROJECTION_MAX_LAG_MS: {
     schema: integer(100, 3_600_000),
-    describe: 'Creates pause when the projections are this long behind',
+    describe: 'Creates pause when the projections are this many milliseconds behind',
     default: '10000',
   },
   JOURNAL_MIN_FREE_MB: {
     schema: integer(0, 1_000_000_000),
-    describe: 'Creates pause when the disk of JOURNAL_PATH has less room than this',
+    describe: 'Creates pause when the disk of JOURNAL_PATH has fewer free megabytes than this',
     default: '256',
   },
   JOURNAL_PATH: {
     schema: nonEmpty().optional(),
-    describe: 'Where the journal lies, if it lies on a disk of this machine',
+    describe: 'Path of the journal, if it is on a disk of this machine',
   },
   JOURNAL_MAX_MB: {
     schema: integer(1, 1_000_000_000),
-    describe: 'Creates pause when the journal table is larger than this',
+    describe: 'Creates pause when the journal table has more megabytes than this',
     default: '1000000',
   },
 });

@@ -10,8 +10,7 @@ const settings = {
   ...kafkaSettings,
   CELLS: {
     schema: integer(0, 16),
-    describe:
-      'Cells of the order execution service, whose journals are projected too; 0 without that service',
+    describe: 'Number of cells whose journals are projected too; 0 without order execution',
     default: '0',
   },
 };

@@ -19,7 +19,7 @@ export const settlerConfig = defineConfig({
   RISK_EVIDENCE_TTL_MS: {
     schema: integer(1_000, 86_400_000),
     describe:
-      'How long risk evidence may be relied on after this process has vouched for it; it does so three times as often',
+      'Milliseconds for which risk evidence is valid after this process confirms it; confirmed three times as often',
     default: String(EVIDENCE_FEED_DEFAULTS.ttlMillis),
   },
   SETTLEMENT_CONCURRENCY: {

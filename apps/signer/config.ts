@@ -12,16 +12,17 @@ export const signerConfig = defineConfig({
   ...tracingSettings,
   SIGNER_SOCKET: {
     schema: nonEmpty(),
-    describe: 'Path of the Unix socket at which the signer answers; only its own user may open it',
+    describe: 'Path of the Unix socket of the signer; only its own user may open it',
   },
   SIGNER_KEY: {
     schema: hexKey(),
-    describe: 'Seals the keys of users in the database, 64 hexadecimal digits; without it they are lost',
+    describe:
+      'Encrypts the keys of users in the database, 64 hexadecimal digits; if it is lost, they are lost',
     secret: true,
   },
   VENUE_E_NETWORK: {
     schema: oneOf('main', 'test'),
-    describe: 'Which network of venue e signatures are good for',
+    describe: 'Network of venue e for which signatures are valid',
     default: 'main',
   },
 });

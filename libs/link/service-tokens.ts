@@ -14,13 +14,13 @@ export const SHORTEST_TOKEN = 32;
 export const serviceTokenSettings = defineConfig({
   SERVICE_TOKEN: {
     schema: secret(SHORTEST_TOKEN).optional(),
-    describe: 'What gateways, owners and settlers show each other; SERVICE_TOKEN_FILE goes before it',
+    describe: 'Token that the processes of a cluster show each other; SERVICE_TOKEN_FILE takes precedence',
     secret: true,
   },
   SERVICE_TOKEN_FILE: {
     schema: nonEmpty().optional(),
     describe:
-      'File with the service tokens, one a line: the first is shown, all are accepted; read again when it changes',
+      'File of service tokens, one per line: the first is shown, all are accepted; read again when it changes',
   },
 });
 

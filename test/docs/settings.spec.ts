@@ -7,6 +7,10 @@ import { ROOT, tablesOf, textOf } from './markdown.js';
 
 const DOCUMENT = join(ROOT, 'docs/reference/settings.md');
 
+const sections = [...textOf('docs/reference/settings.md').matchAll(/^## (.*)$/gm)].map(
+  ([, heading = '']) => heading,
+);
+
 describe('docs/reference/settings.md', () => {
   it('says what the schemas say; else run `npm run docs:settings`', async () => {
     const made = await settingsTable(join(ROOT, 'apps'));
@@ -14,18 +18,24 @@ describe('docs/reference/settings.md', () => {
     expect(textOf('docs/reference/settings.md')).toBe(await format(made, { ...options, filepath: DOCUMENT }));
   });
 
-  it('has a table for every app that has settings', () => {
+  it('has no line over 200 characters', () => {
+    const lines = textOf('docs/reference/settings.md').split('\n');
+    expect(lines.filter(({ length }) => length > 200)).toEqual([]);
+  });
+
+  it('has a section for every app that has settings', () => {
     const apps = readdirSync(join(ROOT, 'apps'), { recursive: true, encoding: 'utf8' })
       .filter((path) => /^[^/]+\/config\.ts$/.test(path))
       .map((path) => path.replace('/config.ts', ''))
       .filter((app) => app !== 'cli');
-    const tables = tablesOf(textOf('docs/reference/settings.md')).map(({ heading }) => heading);
-    const ofApps = tables.filter((heading) => !heading.startsWith('cli: '));
+    const ofApps = sections.filter((heading) => !/^(cli: |Shared by )/.test(heading));
     expect(ofApps).toEqual(apps.sort());
-    expect(tables).toEqual(expect.arrayContaining(['settler', 'gateway', 'launcher', 'owner', 'projector']));
+    expect(sections).toEqual(
+      expect.arrayContaining(['settler', 'gateway', 'launcher', 'owner', 'projector']),
+    );
   });
 
-  it('has a table for every area of the command line that reads settings', () => {
+  it('has a section for every area of the command line that reads settings', () => {
     const folder = join(ROOT, 'apps/cli');
     const programs = readdirSync(folder)
       .filter(
@@ -34,9 +44,8 @@ describe('docs/reference/settings.md', () => {
       .map((file) => file.replace('.ts', ''))
       // It reads no settings.
       .filter((program) => program !== 'kafka');
-    const tables = tablesOf(textOf('docs/reference/settings.md')).map(({ heading }) => heading);
     expect(programs.length).toBeGreaterThan(6);
-    expect(programs.filter((program) => !tables.includes(`cli: ${program}`))).toEqual([]);
+    expect(programs.filter((program) => !sections.includes(`cli: ${program}`))).toEqual([]);
   });
 
   it('knows every setting that is defined anywhere in the command line', () => {
@@ -47,9 +56,9 @@ describe('docs/reference/settings.md', () => {
       .filter((text) => text.includes('defineConfig({'))
       .flatMap((text) => [...text.matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map(([, name = '']) => name));
     expect(defined.length).toBeGreaterThan(10);
-    const told = tablesOf(textOf('docs/reference/settings.md'))
-      .filter(({ heading }) => heading.startsWith('cli: '))
+    const listed = tablesOf(textOf('docs/reference/settings.md'))
+      .filter(({ heading }) => heading.startsWith('cli: ') || heading === 'Shared by command line tools')
       .flatMap(({ rows }) => rows.map(({ Variable = '' }) => Variable.replaceAll('`', '')));
-    expect(defined.filter((name) => !told.includes(name))).toEqual([]);
+    expect(defined.filter((name) => !listed.includes(name))).toEqual([]);
   });
 });

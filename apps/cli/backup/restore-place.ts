@@ -16,12 +16,12 @@ import {
 export const restoreSettings = defineConfig({
   DATABASE_URL: {
     schema: postgresUrl().optional(),
-    describe: 'The empty database that is to be filled',
+    describe: 'The empty database to restore into',
     secret: true,
   },
   DATA_DIR: {
     schema: nonEmpty(),
-    describe: 'Folder in which an embedded database is made',
+    describe: 'Folder in which to make an embedded database',
     default: '.data',
   },
 });

@@ -11,16 +11,16 @@ import { UsageFault } from '#libs/platform/terminal/commands.js';
 const oneWord = z.string().regex(/^[!-~]+$/, 'it must be one word of visible ASCII characters');
 
 export const opsSettings = defineConfig({
-  OPS_URL: { schema: nonEmpty().optional(), describe: 'The gateway' },
+  OPS_URL: { schema: nonEmpty().optional(), describe: 'URL of the gateway' },
   OPS_TOKEN: { schema: oneWord.optional(), describe: 'Session token of an operator', secret: true },
   OPS_EMAIL: { schema: nonEmpty().optional(), describe: 'E-mail of an operator' },
-  OPS_PASSWORD: { schema: nonEmpty().optional(), describe: "The operator's password", secret: true },
+  OPS_PASSWORD: { schema: nonEmpty().optional(), describe: 'Password of OPS_EMAIL', secret: true },
   DATA_DIR: { schema: nonEmpty(), describe: 'Data folder of a local cluster', default: '.data' },
 });
 
 export const executionSettings = defineConfig({
   ...opsSettings,
-  EXECUTION_URL: { schema: nonEmpty().optional(), describe: 'Where order execution is' },
+  EXECUTION_URL: { schema: nonEmpty().optional(), describe: 'URL of order execution' },
 });
 
 export type OpsSettings = Config<typeof opsSettings>;

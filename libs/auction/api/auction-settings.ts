@@ -11,18 +11,18 @@ export const auctionSettings = defineConfig({
   },
   OWNER_TIMEOUT_MS: {
     schema: integer(100, 60_000),
-    describe: 'How long a gateway waits for an owner before it answers 503',
+    describe: 'Milliseconds that a gateway waits for an owner before it answers 503',
     default: '10000',
   },
   AUDIT_KEY: {
     schema: hexKey().optional(),
-    describe: 'Key from which auditors get pseudonyms for accounts; the same at all gateways, for good',
+    describe: 'Key of the pseudonyms that auditors see; the same at all gateways, and never changed',
     secret: true,
   },
   AUDIT_SIGNING_KEY: {
     schema: hexKeys().optional(),
     describe:
-      'Private Ed25519 keys (their 32-byte seeds) of replay bundles: the first signs, all are published',
+      'Private Ed25519 keys (32-byte seeds) of replay bundles: the first signs, all public keys are published',
     secret: true,
   },
 });

@@ -20,7 +20,7 @@ const OLDEST_SNAPSHOT = 120;
 const liveReads = (venue: string) =>
   ({
     schema: httpUrl().optional(),
-    describe: `Address of venue ${venue} for what callers wait for; where orders are executed, that of its own interface`,
+    describe: `Base URL of venue ${venue} for live reads; where orders are executed, that of its own interface`,
   }) as const;
 
 const venueAddresses = defineConfig({
@@ -41,13 +41,13 @@ export const dataSettings = defineConfig({
   },
   STREAM_PORT: {
     schema: port(),
-    describe: 'Port of the public listener of the stream of market data, which does not serve anything yet',
+    describe: 'Port of the public listener of the market data stream, which serves nothing yet',
     default: '8102',
   },
   ADMIN_SECRETS: {
     schema: listOf(secret(SHORTEST_SECRET)).optional(),
     describe:
-      'What operators of market data show as X-Admin-Secret, separated by commas; without it nobody is one',
+      'Values of X-Admin-Secret for operators of market data, separated by commas; without it there are none',
     secret: true,
   },
   TRUSTED_PROXIES: {
@@ -55,7 +55,7 @@ export const dataSettings = defineConfig({
       nonEmpty().refine(isProxy, 'it must be an address, or a network such as 10.0.0.0/8'),
     ).optional(),
     describe:
-      'Peers whose X-Forwarded-For says who calls market data, separated by commas: addresses and networks',
+      'Proxies whose X-Forwarded-For names the caller of market data: addresses and networks, separated by commas',
   },
   DATA_LIMITS: {
     schema: nonEmpty()
@@ -65,27 +65,26 @@ export const dataSettings = defineConfig({
       )
       .optional(),
     describe:
-      'Other limits of market data, as <group or path>=<calls a minute>, separated by commas; v1 is that of anonymous callers, others have ten times as many',
+      'Changed limits, as <group or path>=<calls a minute>, separated by commas; v1 is for anonymous callers, others get ten times that',
   },
   SNAPSHOT_MAX_AGE_S: {
     schema: integer(1, OLDEST_SNAPSHOT),
-    describe: 'Seconds after which pages of open markets are refused rather than served from an old snapshot',
+    describe: 'Seconds after which a snapshot of open markets is too old to be served',
     default: String(OLDEST_SNAPSHOT),
   },
   UPSTREAM_TIMEOUT_MS: {
     schema: integer(1, 60_000),
-    describe: 'Milliseconds that a venue has for a question that a caller waits for',
+    describe: 'Milliseconds that a venue has to answer while a caller waits',
     default: '5000',
   },
   ...venueAddresses,
   RETENTION_DAYS: {
     schema: integer(1, LONGEST_RETENTION).optional(),
-    describe: 'Days of trades and candles that ingest keeps; the same as there',
+    describe: 'Days of trades and candles that ingest keeps; the same value as at ingest',
   },
   API_KEY_SECRET: {
     schema: hexKey().optional(),
-    describe:
-      'Key under which API keys are recognised; with another one, those that were issued before are good no more',
+    describe: 'Key that verifies API keys; with another key, API keys issued before are no longer valid',
     secret: true,
   },
 });

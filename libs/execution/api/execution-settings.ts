@@ -16,23 +16,22 @@ export const executionSettings = defineConfig({
   },
   CELLS: {
     schema: integer(1, 16),
-    describe: 'How many cells there are; fixed for the life of a database',
+    describe: 'Number of cells; fixed by the first start on a database',
     default: '2',
   },
   CELL_URLS: {
     schema: listOf(httpUrl()).optional(),
-    describe: 'Internal addresses of the cells in their order, separated by commas',
+    describe: 'Internal addresses of the cells, in order, separated by commas',
   },
   EXECUTOR_URL: { schema: httpUrl().optional(), describe: 'Internal address of the executor' },
   MIN_ORDER_QUANTITY: {
     schema: nonEmpty().refine((text) => minimumOf(text) !== undefined, 'it must be a decimal number'),
-    describe: 'The least that may be bought, in shares',
+    describe: 'Smallest quantity that may be bought, in shares',
     default: '1.0',
   },
   API_KEY_SECRET: {
     schema: hexKey().optional(),
-    describe:
-      'Key under which API keys are recognised; with another one, those that were issued before are good no more',
+    describe: 'Key that verifies API keys; with another key, API keys issued before are no longer valid',
     secret: true,
   },
 });

@@ -5,24 +5,24 @@ import { httpUrl, listOf, nonEmpty, oneOf } from '#libs/platform/settings/settin
 export const venueSettings = defineConfig({
   VENUES: {
     schema: listOf(oneOf('b', 'e')),
-    describe: 'Venues that orders go to, separated by commas',
+    describe: 'Venues to which orders go, separated by commas',
     default: 'b,e',
   },
   VENUE_B_URL: {
     schema: httpUrl().optional(),
-    describe: 'Address of venue b with /trade-api/v2',
+    describe: 'Base URL of venue b, with /trade-api/v2',
   },
   VENUE_B_WS_URL: {
     schema: nonEmpty().optional(),
-    describe: 'Address of the socket of venue b; /trade-api/ws/v2 of its address unless it is set',
+    describe: 'URL of the socket of venue b; by default /trade-api/ws/v2 at the host of VENUE_B_URL',
   },
   VENUE_B_ACCOUNTS_URL: {
     schema: httpUrl().optional(),
-    describe: 'Where accounts of venue b are opened: the admin surface of a practice venue',
+    describe: 'Where accounts of venue b are opened: the admin interface of a practice venue',
   },
   VENUE_E_URL: {
     schema: httpUrl().optional(),
-    describe: 'Address of venue e',
+    describe: 'Base URL of venue e',
   },
 });
 

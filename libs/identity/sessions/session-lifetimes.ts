@@ -19,23 +19,23 @@ export interface SessionLifetimes {
 export const sessionSettings = defineConfig({
   SESSION_TTL_S: {
     schema: integer(1, MAX_TOKEN_S),
-    describe: 'How long a session token is good for, in seconds',
+    describe: 'Seconds for which a session token is valid',
     default: String(MAX_TOKEN_S),
   },
   SESSION_REFRESH_S: {
     schema: integer(0, MAX_REFRESH_S),
-    describe: 'How long after its end a session token can be refreshed, in seconds',
+    describe: 'Seconds after its end in which a session token can be refreshed',
     default: String(MAX_REFRESH_S),
   },
   SESSION_MAX_S: {
     schema: integer(1, MAX_SESSION_S),
-    describe: 'How long a login lasts, however often its token is refreshed, in seconds',
+    describe: 'Seconds that a login lasts, however often its token is refreshed',
     default: String(MAX_SESSION_S),
   },
   SESSION_KEK: {
     schema: hexKeys(),
     describe:
-      'Keys under which the private signing keys of session tokens are kept in the database: the first seals, all open',
+      'Keys that encrypt the signing keys of session tokens in the database: the first encrypts, all decrypt',
     secret: true,
   },
 });

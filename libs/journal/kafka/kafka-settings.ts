@@ -65,32 +65,33 @@ export const kafkaSettings = defineConfig({
   KAFKA_BROKERS: {
     schema: brokerList().optional(),
     describe:
-      'Some brokers of the Kafka that keeps the journals, as host:port separated by commas; without them PostgreSQL does',
+      'Some Kafka brokers for the journals, as host:port separated by commas; without it PostgreSQL keeps them',
     neverEmpty: true,
   },
   KAFKA_TOPIC_PREFIX: {
     schema: topicPrefix(),
-    describe: "What stands before the family and the shard's number in the names of the journals' topics",
+    describe: 'Start of the names of journal topics; family and shard number follow',
     default: 'sotto.journal.',
   },
   KAFKA_SSL: {
     schema: flag(),
-    describe: 'Whether the brokers are spoken to over TLS',
+    describe: 'Whether to use TLS to the brokers',
     default: 'false',
     neverEmpty: true,
   },
   KAFKA_SSL_CA: {
     schema: nonEmpty().optional(),
-    describe: "PEM file with the authorities of the brokers' certificates, where the system's do not do",
+    describe:
+      "PEM file of the authorities of the brokers' certificates, if those of the system do not suffice",
   },
   KAFKA_SSL_CERT: {
     schema: nonEmpty().optional(),
-    describe: 'PEM file with the certificate that is shown to the brokers, if they want one',
+    describe: 'PEM file of the client certificate, if the brokers require one',
   },
-  KAFKA_SSL_KEY: { schema: nonEmpty().optional(), describe: 'PEM file with the key of KAFKA_SSL_CERT' },
+  KAFKA_SSL_KEY: { schema: nonEmpty().optional(), describe: 'PEM file of the key of KAFKA_SSL_CERT' },
   KAFKA_SASL_MECHANISM: {
     schema: oneOf(...MECHANISMS).optional(),
-    describe: 'How one logs in to the brokers; without it one does not',
+    describe: 'SASL mechanism to log in to the brokers; without it there is no login',
   },
   KAFKA_SASL_USERNAME: { schema: nonEmpty().optional(), describe: 'User of KAFKA_SASL_MECHANISM' },
   KAFKA_SASL_PASSWORD: {

@@ -6,7 +6,7 @@ export const databaseSettings = defineConfig({
   DATABASE_URL: { schema: postgresUrl(), describe: 'The PostgreSQL database of the cluster', secret: true },
   DATABASE_POOL: {
     schema: integer(1, 200),
-    describe: 'Database connections that this process keeps at most, besides dedicated ones',
+    describe: 'Most database connections in the pool of this process; dedicated connections are extra',
     default: '8',
   },
 });

@@ -90,20 +90,43 @@ describe('setting types', () => {
 });
 
 it('the settings table shows defaults, what is required, and no secrets', () => {
-  expect(renderSettingsTable({ gateway: definition })).toBe(
+  const text = renderSettingsTable({ Shared: { gateway: definition } });
+  expect(text).toMatch(
+    /^# Settings\n\nMade by `npm run docs:settings` from the schemas of the apps; do not edit.\n/,
+  );
+  expect(text.slice(text.indexOf('## '))).toBe(
     [
-      '# Settings',
-      '',
-      'Made by `npm run docs:settings` from the schemas of the apps; do not edit.',
-      '',
       '## gateway',
       '',
-      '| Variable | What it is | Default |',
+      '| Variable | Default | Meaning |',
       '| - | - | - |',
-      '| `PORT` | Where to listen | `8080` |',
-      '| `OWNER_URLS` | Base URLs of the owners | required |',
-      '| `SERVICE_TOKEN` | What owners and gateways know of each other (secret) | required |',
-      '| `MODE` | a \\| b | none |',
+      '| `PORT` | `8080` | Where to listen |',
+      '| `OWNER_URLS` | required | Base URLs of the owners |',
+      '| `SERVICE_TOKEN` | required | What owners and gateways know of each other (secret) |',
+      '| `MODE` | none | a \\| b |',
+      '',
+    ].join('\n'),
+  );
+});
+
+it('the settings table has once what three of a group read alike, and a reference in each of them', () => {
+  const alike = { PORT: definition.PORT };
+  const own = { MODE: definition.MODE };
+  const text = renderSettingsTable({ 'Shared here': { a: alike, b: alike, c: { ...alike, ...own } } });
+  expect(text.slice(text.indexOf('## '))).toBe(
+    [
+      '## Shared here',
+      '',
+      '| Variable | Default | Meaning |',
+      '| - | - | - |',
+      '| `PORT` | `8080` | Where to listen |',
+      '',
+      ...['## a', '', '[Shared here](#shared-here): `PORT`.', ''],
+      ...['## b', '', '[Shared here](#shared-here): `PORT`.', ''],
+      ...['## c', '', '[Shared here](#shared-here): `PORT`.', ''],
+      '| Variable | Default | Meaning |',
+      '| - | - | - |',
+      '| `MODE` | none | a \\| b |',
       '',
     ].join('\n'),
   );

@@ -69,20 +69,82 @@ function faultLine(name: string, setting: Setting, given: string | undefined, er
   return `${name}${value} is wrong: ${error.issues.map((issue) => issue.message).join('; ')}`;
 }
 
-const HEADER = '| Variable | What it is | Default |\n| - | - | - |';
+const HEADER = '| Variable | Default | Meaning |\n| - | - | - |';
+const SHARED_BY = 3;
+const LINE_WIDTH = 110;
+const INTRODUCTION = `Made by \`npm run docs:settings\` from the schemas of the apps; do not edit.
 
-/** Markdown for docs/reference/settings.md: one table an app, in the order of the schemas. */
-export function renderSettingsTable(definitions: Readonly<Record<string, ConfigDefinition>>): string {
-  const sections = Object.entries(definitions).map(([app, definition]) => {
-    const rows = Object.entries(definition).map(([name, setting]) => row(name, setting));
-    return `## ${app}\n\n${HEADER}\n${rows.join('\n')}\n`;
+Settings are environment variables. A process does not start without a setting that is "required"; "none" means optional.
+A gateway also needs some settings of each service in \`SERVES\`, and reports at its start which are missing. An empty
+variable counts as not set, but an empty \`KAFKA_BROKERS\` or \`KAFKA_SSL\` is an error. Values of secrets are never shown.
+`;
+
+/** Heading of the settings that several of them read, and their definitions. */
+export type SettingsGroups = Readonly<Record<string, Readonly<Record<string, ConfigDefinition>>>>;
+
+/** Markdown for docs/reference/settings.md: a section each. Settings that several of a group share are listed once. */
+export function renderSettingsTable(groups: SettingsGroups): string {
+  const shared = new Map<string, string>();
+  const sections = Object.entries(groups).flatMap(([heading, definitions]) => {
+    const inGroup = rowsOfSeveral(definitions).filter((line) => !shared.has(line));
+    for (const line of inGroup) shared.set(line, heading);
+    const own = Object.entries(definitions).map(([app, definition]) => section(app, definition, shared));
+    return inGroup.length === 0 ? own : [`## ${heading}\n\n${table(inGroup)}`, ...own];
   });
-  return `# Settings\n\nMade by \`npm run docs:settings\` from the schemas of the apps; do not edit.\n\n${sections.join('\n')}`;
+  return `# Settings\n\n${INTRODUCTION}\n${sections.join('\n')}`;
+}
+
+function rowsOfSeveral(definitions: Readonly<Record<string, ConfigDefinition>>): string[] {
+  const counts = new Map<string, number>();
+  for (const line of Object.values(definitions).flatMap((definition) => rowsOf(definition))) {
+    counts.set(line, (counts.get(line) ?? 0) + 1);
+  }
+  return [...counts].filter(([, count]) => count >= SHARED_BY).map(([line]) => line);
+}
+
+function section(app: string, definition: ConfigDefinition, shared: ReadonlyMap<string, string>): string {
+  const rows = rowsOf(definition);
+  const own = rows.filter((line) => !shared.has(line));
+  const references = [...new Set(shared.values())].flatMap((heading) => {
+    const names = rows.filter((line) => shared.get(line) === heading).map((line) => nameIn(line));
+    return names.length === 0 ? [] : [wrapped(`[${heading}](#${anchor(heading)}): ${names.join(', ')}.`)];
+  });
+  return [
+    `## ${app}\n`,
+    ...references.map((text) => `${text}\n`),
+    ...(own.length === 0 ? [] : [table(own)]),
+  ].join('\n');
+}
+
+function table(rows: readonly string[]): string {
+  return `${HEADER}\n${rows.join('\n')}\n`;
+}
+
+function rowsOf(definition: ConfigDefinition): string[] {
+  return Object.entries(definition).map(([name, setting]) => row(name, setting));
 }
 
 function row(name: string, setting: Setting): string {
   const secret = setting.secret === true ? ' (secret)' : '';
-  return `| \`${name}\` | ${cell(setting.describe)}${secret} | ${fallback(setting)} |`;
+  return `| \`${name}\` | ${fallback(setting)} | ${cell(setting.describe)}${secret} |`;
+}
+
+function nameIn(line: string): string {
+  return line.split(' ', 2)[1] ?? '';
+}
+
+function anchor(heading: string): string {
+  return heading.toLowerCase().replaceAll(' ', '-');
+}
+
+function wrapped(text: string): string {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > LINE_WIDTH) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines.join('\n');
 }
 
 function fallback(setting: Setting): string {

@@ -14,26 +14,25 @@ import { ConfigFault } from '../process/start-fault.js';
 /** The settings of every process of a cluster; apps spread them into their own definition. */
 export const processSettings = defineConfig({
   INSTANCE: { schema: nonEmpty(), describe: 'Name of this process in logs and metrics', default: 'sotto' },
-  LOG_LEVEL: { schema: oneOf(...LOG_LEVELS), describe: 'Least severity that is logged', default: 'info' },
+  LOG_LEVEL: { schema: oneOf(...LOG_LEVELS), describe: 'Lowest severity that is logged', default: 'info' },
   INTERNAL_HOST: {
     schema: internalHost(),
-    describe: 'Address, or name of the interface, of the internal listener (health, metrics, owner link)',
+    describe: 'Address or network interface of the internal listener (health, metrics, owner link)',
     default: '127.0.0.1',
   },
   INTERNAL_PORT: {
     schema: integer(0, 65_535),
-    describe: 'Port of the internal listener; 0 takes any free one',
+    describe: 'Port of the internal listener; 0 takes any free port',
     default: '0',
   },
   METRICS_TOKENS: {
     schema: listOf(secret(32)).optional(),
-    describe:
-      'What is shown as bearer to read /metrics from another machine, separated by commas; without it none can',
+    describe: 'Bearer tokens that let other machines read /metrics, separated by commas; without it none can',
     secret: true,
   },
   SOTTO_SUPERVISED: {
     schema: flag(),
-    describe: 'Standard input is a pipe from the launcher, and its end means to stop',
+    describe: 'Standard input is a pipe from the launcher; the process stops when it ends',
     default: 'false',
   },
 });

@@ -87,16 +87,16 @@ export const noTracing: Tracing = {
 export const tracingSettings = defineConfig({
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     schema: httpUrl().optional(),
-    describe: 'Where traces go: base URL of a collector that takes OTLP over HTTP; without it there are none',
+    describe: 'Base URL of the collector of traces (OTLP over HTTP); without it there are no traces',
   },
   OTEL_EXPORTER_OTLP_HEADERS: {
     schema: headerList().optional(),
-    describe: 'What is shown to the collector, like `authorization=Bearer%20abc,x-tenant=a`',
+    describe: 'Headers for the collector, such as `authorization=Bearer%20abc,x-tenant=a`',
     secret: true,
   },
   OTEL_TRACES_SAMPLER_ARG: {
     schema: share(),
-    describe: 'The share of requests that are traced, from 0 to 1; decided where a request comes in',
+    describe: 'Share of requests that are traced, from 0 to 1; decided where a request enters',
     default: '1',
   },
 });

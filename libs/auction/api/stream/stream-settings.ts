@@ -5,18 +5,18 @@ import { hexKey, integer, listOf } from '#libs/platform/settings/setting-types.j
 export const streamSettings = defineConfig({
   STREAM_KEYS: {
     schema: listOf(hexKey()),
-    describe: 'Keys of resume tokens, separated by commas: the first one seals, all of them open',
+    describe: 'Keys of resume tokens, separated by commas: the first makes new tokens, all are accepted',
     secret: true,
   },
   STREAM_HEARTBEAT_MS: {
     schema: integer(100, 60_000),
-    describe: 'Time between two heartbeats of a stream; a client that is silent for three of them is closed',
+    describe: 'Milliseconds between heartbeats of a stream; a client silent for three of them is closed',
     default: '10000',
   },
   STREAM_HISTORY_EVENTS: {
     schema: integer(100, 10_000_000),
     describe:
-      'Events of each shard that a gateway remembers for streams that are resumed; older ones are read',
+      'Events of each shard in memory for streams that resume; older events are read from the database',
     default: '20000',
   },
   STREAM_CONNECTIONS_PER_ACCOUNT: {
