@@ -17,8 +17,9 @@ Made by \`npm run docs:licences\` from package-lock.json; do not edit.
 const BESIDE = `
 ## Installed but not used
 
-Drivers of other databases. \`typeorm\` has them as optional peers, and test tools bring them in. Nothing loads them. The
-image does not have them: it is built with \`--omit=dev --omit=optional\`. \`npm ci --omit=dev\` alone installs them.
+Drivers of a database that the product does not use. \`typeorm\` has them as optional peers, and test tools bring them
+in. Nothing loads them. The image does not have them: it is built with \`--omit=dev --omit=optional\`. With
+\`--omit=dev\` alone, \`npm ci\` installs them.
 
 `;
 
