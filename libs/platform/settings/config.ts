@@ -106,14 +106,30 @@ function section(app: string, definition: ConfigDefinition, shared: ReadonlyMap<
   const rows = rowsOf(definition);
   const own = rows.filter((line) => !shared.has(line));
   const references = [...new Set(shared.values())].flatMap((heading) => {
-    const names = rows.filter((line) => shared.get(line) === heading).map((line) => nameIn(line));
-    return names.length === 0 ? [] : [wrapped(`[${heading}](#${anchor(heading)}): ${names.join(', ')}.`)];
+    const all = [...shared.keys()].filter((line) => shared.get(line) === heading);
+    const names = all.filter((line) => rows.includes(line)).map((line) => nameIn(line));
+    const listed = shortened(
+      names,
+      all.map((line) => nameIn(line)),
+    );
+    return names.length === 0 ? [] : [wrapped(`[${heading}](#${anchor(heading)}): ${listed.join(', ')}.`)];
   });
-  return [
+  const parts = [
     `## ${app}\n`,
     ...references.map((text) => `${text}\n`),
     ...(own.length === 0 ? [] : [table(own)]),
-  ].join('\n');
+  ];
+  return parts.join('\n');
+}
+
+/** `KAFKA_*` in place of all shared names that begin so, if there are three or more of them. */
+function shortened(names: readonly string[], all: readonly string[]): string[] {
+  const short = names.map((name) => {
+    const start = name.slice(0, name.indexOf('_') + 1);
+    const alike = all.filter((other) => start !== '' && other.startsWith(start));
+    return alike.length >= SHARED_BY && alike.every((other) => names.includes(other)) ? `${start}*\`` : name;
+  });
+  return [...new Set(short)];
 }
 
 function table(rows: readonly string[]): string {
