@@ -1,7 +1,7 @@
 /**
  * `npm test`: what every change has to pass. `npm run test:full`: everything, or the parts that are named (docs/understand/testing.md).
  * Files that failed run once more, alone, since real processes on a busy machine are sometimes late; what fails again has failed, and
- * what passes then is named as unsteady (docs/decisions/0072). Other arguments make it one plain run of jest: `npm test -- libs/auction`.
+ * what passes then is named as unsteady (docs/decisions/02). Other arguments make it one plain run of jest: `npm test -- libs/auction`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -51,12 +51,14 @@ describe.each(documents)('%s', (path) => {
 
 describe('the decisions', () => {
   it('are numbered without a gap', () => {
-    expect(decisions.map((name) => Number(name.slice(0, 4)))).toEqual(decisions.map((_, index) => index + 1));
+    expect(decisions.map((name) => Number.parseInt(name, 10))).toEqual(
+      decisions.map((_, index) => index + 1),
+    );
   });
 
   it.each(decisions)('%s has number, context, decision and consequences', (name) => {
     const text = textOf(`${DECISIONS}/${name}`);
-    expect(text).toMatch(new RegExp(`^# ${Number(name.slice(0, 4))}\\. .+\n`));
+    expect(text).toMatch(new RegExp(`^# ${Number.parseInt(name, 10)}\\. .+\n`));
     const headings = [...text.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
     expect(headings).toEqual(['Context', 'Decision', 'Consequences']);
   });

@@ -44,7 +44,7 @@ function endsAt(end: number): string {
 /**
  * Writes one shard's records into its topic. With one send in flight the writer knows the next offset. A later offset means that
  * others have written: unless no reader counts that, the shard is theirs and this writer dies. After a lost reply the topic is
- * read; a missing batch is sent again, because only the first copy counts. See docs/decisions/0045.
+ * read; a missing batch is sent again, because only the first copy counts. See docs/decisions/08.
  */
 export class KafkaSink implements BatchSink {
   private lost: JournalFailure | undefined;

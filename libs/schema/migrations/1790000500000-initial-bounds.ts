@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * The oldest generation of releases that may work on this database, and the release whose migration said so. Only migrations raise it, as
- * decision 96 allows; every process asks for it when it starts.
+ * decision 27 allows; every process asks for it when it starts.
  */
 const GENERATION = `
   create table meta.generation (

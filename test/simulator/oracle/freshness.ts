@@ -6,7 +6,7 @@ export interface Freshness {
   floor(shard: number, askedAt: number): number;
 }
 
-/** For so long may the former owner of a shard go on answering from its memory, and a little more for the answer's way (decision 58). */
+/** For so long may the former owner of a shard go on answering from its memory, and a little more for the answer's way (decision 6). */
 export const LAST_PROOF_MILLIS = 5_500;
 
 /**

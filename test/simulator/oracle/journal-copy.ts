@@ -7,7 +7,7 @@ const NONE = createHash('sha256').update('sotto journal auction').digest('hex');
 const CHECK = 'one journal';
 
 /**
- * One shard's journal as it follows from the messages in its topic, read by the letter of docs/decisions/0045 and nothing of the
+ * One shard's journal as it follows from the messages in its topic, read by the letter of docs/decisions/08 and nothing of the
  * code that reads it in production.
  */
 export class JournalCopy {

@@ -48,7 +48,7 @@ class NotKept extends Error {
 
 /**
  * Brings the ledger of a restored database up to its journals, or says what that would come to: it is done in either case, and taken back
- * unless it is `confirmed` and nothing speaks against it. Undefined where the database is not marked as restored. See docs/decisions/0079.
+ * unless it is `confirmed` and nothing speaks against it. Undefined where the database is not marked as restored. See docs/decisions/11.
  */
 export async function acceptRestored(
   ports: AcceptPorts,

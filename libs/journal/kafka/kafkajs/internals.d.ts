@@ -1,6 +1,6 @@
 /**
  * The parts of kafkajs below its producer and consumer: one connection and its requests. The version is pinned and the package
- * finished, so these files do not change: see docs/decisions/0046.
+ * finished, so these files do not change: see docs/decisions/08.
  */
 declare module 'kafkajs/src/network/connection.js' {
   import type { ISocketFactory, SASLOptions } from 'kafkajs';

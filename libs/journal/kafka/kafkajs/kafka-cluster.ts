@@ -24,7 +24,7 @@ export interface ClusterPorts {
 
 /**
  * The one Kafka that a process uses, by the id in every reply about its brokers. Names do not prove that: a configured broker may
- * belong to another Kafka, or its address may have changed hands. See docs/decisions/0061.
+ * belong to another Kafka, or its address may have changed hands. See docs/decisions/07.
  */
 export class KafkaCluster {
   private known: string | undefined;

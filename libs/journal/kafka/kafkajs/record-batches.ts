@@ -28,7 +28,7 @@ export interface Batches {
 /**
  * The messages of whole record batches, from an offset on; leaves out a last batch that is cut off. The claims of a batch are
  * checked, so that a flipped bit yields neither millions of messages nor one at a false offset. A batch that no journal's writer
- * can have written, a compressed one included, yields one empty message, which is no record. See docs/decisions/0090.
+ * can have written, a compressed one included, yields one empty message, which is no record. See docs/decisions/08.
  */
 export function readBatches(bytes: Buffer, from: number): Batches {
   const messages: LogMessage[] = [];

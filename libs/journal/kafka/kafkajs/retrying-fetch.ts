@@ -10,7 +10,7 @@ const LOOK_AGAIN_MILLIS = 400;
 
 /**
  * Tells damage from a broker in trouble. A reply is suspect if it claims messages and returns none, because a leader returns a whole
- * batch, however large. A leader that is away, slow or late fails or names an earlier end. See docs/decisions/0083.
+ * batch, however large. A leader that is away, slow or late fails or names an earlier end. See docs/decisions/08.
  */
 export class RetryingFetch {
   /** Once damage was found, one suspect reply is enough. */
