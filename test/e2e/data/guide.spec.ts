@@ -6,9 +6,9 @@ import { paste, stepsOf } from '../../docs/pasting.js';
 
 const PAGES = [
   ...['README', 'markets', 'candles', 'trades', 'companion', 'recorded'].map(
-    (page) => `docs/use/market-data/${page}.md`,
+    (page) => `use/market-data/${page}`,
   ),
-  'docs/operate/market-data.md',
+  'operate/market-data',
 ];
 
 let dataDir: string;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 it.each(PAGES)(
   'the page %s works word for word and prints what it says',
   async (page) => {
-    const steps = stepsOf(textOf(page));
+    const steps = stepsOf(textOf(`docs/${page}.md`));
     expect(steps.filter(({ prints }) => prints !== undefined).length).toBeGreaterThan(1);
     const outputs = await paste(steps, { CLUSTER: path.join(dataDir, 'cluster.json') });
     expect(outputs).toHaveLength(steps.length);
