@@ -80,7 +80,7 @@ variable counts as not set, but an empty \`KAFKA_BROKERS\` or \`KAFKA_SSL\` is a
 `;
 
 /** Heading of the settings that several of them read, and their definitions. */
-export type SettingsGroups = Readonly<Record<string, Readonly<Record<string, ConfigDefinition>>>>;
+type SettingsGroups = Readonly<Record<string, Readonly<Record<string, ConfigDefinition>>>>;
 
 /** Markdown for docs/reference/settings.md: a section each. Settings that several of a group share are listed once. */
 export function renderSettingsTable(groups: SettingsGroups): string {
