@@ -4,6 +4,7 @@ import { print } from '#libs/platform/terminal/standard-output.js';
 import { codeOf } from '#libs/platform/terminal/tool-faults.js';
 import { PLANTED_BUGS } from './bugs.js';
 import { hunt } from './hunt.js';
+import { KnownNames } from './known-names.js';
 import { FINDERS, type PlantedBug } from './planted-bug.js';
 import { spoilt } from './planting.js';
 import { sourcesIn, SpoiltTree } from './spoilt-tree.js';
@@ -42,12 +43,13 @@ function readCall(args: readonly string[]): Call | undefined {
 
 /** Every bug has to fit the code as it is: one that does not would look for nothing any more. */
 function check({ bugs }: Call): number {
+  const names = new KnownNames(ROOT);
   const faults = bugs.flatMap((bug) => {
     try {
-      spoilt(bug, sourcesIn(ROOT));
+      names.mustKnow(spoilt(bug, sourcesIn(ROOT)));
       return [];
     } catch (error) {
-      return [`${bug.name} does not fit any more, make its mistake anew: ${String(error)}`];
+      return [`${bug.name} does not fit the code any more: ${String(error)}`];
     }
   });
   for (const fault of faults) mention(fault);

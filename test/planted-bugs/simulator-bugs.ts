@@ -19,7 +19,7 @@ const JOURNALS: readonly SimulatorBug[] = [
     symbol: 'KafkaSink.deliver',
     replace: [
       'if (error instanceof SendLost) lost ??= error;',
-      'if (error instanceof SendLost) return await this.placed(records, this.place.next);',
+      'if (error instanceof SendLost) return await this.placed(records, this.position.next);',
     ],
     promise: /./,
   },
@@ -109,7 +109,10 @@ const TRADE: readonly SimulatorBug[] = [
     mistake: 'A create that is refused gives back what was never set aside for it; its owner ends of it.',
     file: 'libs/auction/shard/tasks/create-task.ts',
     symbol: 'CreateTask.unused',
-    replace: ['granted?.ok === true ?', 'granted?.ok === false ?'],
+    replace: [
+      'granted?.ok === true ? [{ account: this.request.account, hold: granted.hold }]',
+      'granted?.ok === false ? [{ account: this.request.account, hold: Object(granted).hold }]',
+    ],
     promise: /^no process throws/,
   },
   {
