@@ -7,8 +7,9 @@ export interface StoredOrder {
   readonly raw: string;
 }
 
+/** Without the times of calls, which only cells need. */
 export function orderText({ raw, ...state }: OrderState): StoredOrder {
-  return { state: storedText(state), raw: JSON.stringify(raw ?? null) };
+  return { state: storedText({ ...state, recorded_calls: undefined }), raw: JSON.stringify(raw ?? null) };
 }
 
 export function readOrder({ state, raw }: StoredOrder): OrderState {

@@ -1,6 +1,13 @@
 import type { Instant } from '#libs/base/instant.js';
 import type { OrderEvent } from './events.js';
-import { isTerminal, type OrderFill, type OrderState, type OrderStatus, type OrderTerms } from './order.js';
+import {
+  isTerminal,
+  type OrderFill,
+  type OrderState,
+  type OrderStatus,
+  type OrderTerms,
+  type VenueCall,
+} from './order.js';
 import type { Micros } from './micros.js';
 
 type Change = Partial<OrderState>;
@@ -23,9 +30,17 @@ export function evolveOrder(state: OrderState | undefined, event: OrderEvent): O
     ...state,
     ...change,
     ...(event.call?.raw === undefined ? {} : { raw: event.call.raw }),
+    ...(event.call === undefined ? {} : { recorded_calls: recordedWith(state, event.call) }),
     ...(isSeen ? { version: state.version + 1, updated_at: event.at } : {}),
     seq: state.seq + 1,
   };
+}
+
+function recordedWith(
+  { recorded_calls }: OrderState,
+  { operation, sent_at }: VenueCall,
+): NonNullable<OrderState['recorded_calls']> {
+  return { ...recorded_calls, [operation]: sent_at };
 }
 
 /** What is left to trade. A venue may have filled more than was asked for; nothing is left then. */

@@ -171,6 +171,8 @@ export interface OrderState {
   readonly stalled_since?: Instant | undefined;
   readonly terminal_reason?: TerminalReason | undefined;
   readonly failure?: OrderFailure | undefined;
+  /** When the last recorded call of each operation was sent: the same report may arrive again after a restart of the cell. */
+  readonly recorded_calls?: Readonly<Partial<Record<VenueCall['operation'], Instant>>>;
   readonly raw: unknown;
 }
 
@@ -179,6 +181,10 @@ const UNPLACED: ReadonlySet<OrderStatus> = new Set(['queued', 'submitting', 'pen
 
 export function isTerminal({ status }: Pick<OrderState, 'status'>): boolean {
   return TERMINAL.has(status);
+}
+
+export function isRecorded({ recorded_calls }: OrderState, { operation, sent_at }: VenueCall): boolean {
+  return recorded_calls?.[operation] === sent_at;
 }
 
 /** Whether the venue is not known to have it yet. */

@@ -88,13 +88,8 @@ export class DataCallersWorld {
     const triple = newTriple();
     const account_id = user ?? (await this.user());
     await enterApiKeys(this.pool, new TripleSeal(KEY_SECRET), [
-      { ...triple, account_id, name: 'key', scopes },
+      { ...triple, account_id, name: 'key', scopes, ip_allow_list: addresses },
     ]);
-    if (addresses.length > 0) {
-      await this.pool.query('update identity.api_keys set ip_allow_list = $2 where client_id = $1', [
-        ...[triple.client_id, addresses],
-      ]);
-    }
     return tripleHeaders(triple);
   }
 

@@ -8,7 +8,9 @@ import {
 } from '#libs/testing/data/played-venue.js';
 import { Upstreams } from './upstream.js';
 
-const TIMEOUT_MILLIS = 200;
+const TIMEOUT_MILLIS = 5_000;
+/** Of venues that are to be late. */
+const SHORT_MILLIS = 200;
 const FAILED = { ok: false, fault: 'failed' };
 
 let venue: PlayedVenue;
@@ -16,16 +18,16 @@ let upstreams: Upstreams;
 
 beforeEach(async () => {
   venue = await openPlayedVenue();
-  upstreams = new Upstreams(
-    { venue_a: `${venue.url}/deep/`, venue_b: venue.url },
-    TIMEOUT_MILLIS,
-    new SystemClock(),
-  );
+  upstreams = patientFor(TIMEOUT_MILLIS);
 });
 afterEach(async () => {
   upstreams.close();
   await venue.close();
 });
+
+function patientFor(millis: number): Upstreams {
+  return new Upstreams({ venue_a: `${venue.url}/deep/`, venue_b: venue.url }, millis, new SystemClock());
+}
 
 function upstream(provider: 'venue_a' | 'venue_b') {
   const found = upstreams.of(provider);
@@ -56,10 +58,14 @@ it('a venue without an address cannot be asked', () => {
 });
 
 it.each(Object.entries(MISBEHAVIOURS))('a venue that %s has failed', async (_name, manner) => {
+  upstreams.close();
+  upstreams = patientFor(SHORT_MILLIS);
   venue.behave(manner);
   expect(await upstream('venue_a').tradesOfA(['0x1'], 100)).toEqual(FAILED);
   expect(await upstream('venue_b').tradesOfB({ ticker: 'RAIN', limit: 100 })).toEqual(FAILED);
   expect(await upstream('venue_a').market('RAIN')).toEqual(FAILED);
+  upstreams.close();
+  upstreams = patientFor(TIMEOUT_MILLIS);
   venue.behave(answers([]));
   expect(await upstream('venue_a').tradesOfA(['0x1'], 100)).toEqual({
     ok: true,

@@ -1,7 +1,7 @@
 import type { Instant } from '#libs/base/instant.js';
 import type { OrderEvent } from '../events.js';
 import { classificationOf } from '../failures.js';
-import { isTerminal, type OrderFailure, type OrderState, type VenueCall } from '../order.js';
+import { isRecorded, isTerminal, type OrderFailure, type OrderState, type VenueCall } from '../order.js';
 import { OrderDraft } from './order-draft.js';
 import type { SeenFill, TaskKind, TaskOutcome } from './seen.js';
 import { bookFills, endUnplaced, isUnplacedYet, settleSeen } from './settle.js';
@@ -23,7 +23,12 @@ interface Report {
 
 /** What follows from what came of a task. Fills are those of this order. */
 export function decideReport(order: OrderState, report: Report): Reported {
-  const draft = new OrderDraft(order, report.at, report.call);
+  const { call } = report;
+  const draft = new OrderDraft(
+    order,
+    report.at,
+    call !== undefined && isRecorded(order, call) ? undefined : call,
+  );
   const isOpenQuestion = !answered(draft, report);
   if (isWorthKeeping(order, report)) draft.recordCall();
   return { events: draft.events, isOpenQuestion };
