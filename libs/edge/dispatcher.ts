@@ -164,7 +164,8 @@ export class Dispatcher {
     const endpoint = inspection.found;
     const call = callOf(exchange, inspection);
     if (endpoint.spec.method !== 'GET' || call.principal === undefined) return endpoint.handle(call);
-    const weight = endpoint.spec.query === undefined ? 1 : PAGE_WEIGHT;
+    const { query, readWeight } = endpoint.spec;
+    const weight = readWeight ?? (query === undefined ? 1 : PAGE_WEIGHT);
     return this.reads.take(call.principal.account_id, weight, () =>
       exchange.response.destroyed ? undefined : endpoint.handle(call),
     );

@@ -36,6 +36,8 @@ export interface EndpointSpec {
   readonly ids?: Readonly<Record<string, IdKind>>;
   /** Without a query no parameters may be given, except to public reads, which ignore them. */
   readonly query?: Query<unknown>;
+  /** The part of its account's share that a read uses. By default 4 with a query, which reads a page, and 1 without. */
+  readonly readWeight?: number;
   readonly body?: Decoder<object>;
   /** The name of this body in the interface documents, if several endpoints share it. */
   readonly bodyName?: string;

@@ -11,6 +11,7 @@ import { MarketReader } from '#libs/data/store/market-reader.js';
 import { TradeReader } from '#libs/data/store/trade-reader.js';
 import { VolumeReader } from '#libs/data/store/volume-reader.js';
 import type { Clock } from '#libs/platform/time/clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { CALLER, type DataRoutes, openDataRoutes, type ReadReply } from './data-routes.js';
 
 export interface SeriesOptions {
@@ -37,8 +38,15 @@ export class SeriesListener {
     const apart: string[] = [];
     const onFault = (_what: string, error: unknown): unknown => faults.push(error);
     const of = { markets: new MarketReader(pool), coverage: new CoverageReader(pool, retentionDays) };
+    const system = new SystemClock();
+    const ofReaders: Clock = {
+      epochNanos: () => clock.epochNanos(),
+      monotonicNanos: () => system.monotonicNanos(),
+      after: (millis, action) => system.after(millis, action),
+    };
     const candles = candleParts({
-      ...{ ...of, candles: new CandleReader(pool), alarms: new AlarmTable(pool), clock, onFault },
+      ...{ ...of, candles: new CandleReader(pool), alarms: new AlarmTable(pool), onFault },
+      clock: ofReaders,
       onApart: (_provider, detail) => apart.push(detail),
     });
     const desk = new TradeDesk({ ...of, trades: new TradeReader(pool), volumes: new VolumeReader(pool) });

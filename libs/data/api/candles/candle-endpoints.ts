@@ -51,6 +51,8 @@ const coverage = { 'x-data-coverage': anyText };
 const read = {
   method: 'GET',
   query: candleQuery,
+  // Most replies are kept; the others wait for their account's share where they are read.
+  readWeight: 1,
   summary: 'Candles of one outcome',
   statuses: {
     400: ['Unknown provider: <name>', 'end must be after start', 'Unknown outcome: <n>'],

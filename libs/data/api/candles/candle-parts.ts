@@ -16,7 +16,7 @@ export interface CandleReaders {
   readonly candles: CandleReader;
   readonly coverage: CoverageReader;
   readonly alarms: AlarmTable;
-  readonly clock: Pick<Clock, 'epochNanos'>;
+  readonly clock: Clock;
   readonly onFault: OnFault;
   /** A candle is stored otherwise than its trades say. */
   readonly onApart: (provider: Provider, detail: string) => void;

@@ -1,3 +1,6 @@
+import { FairQueue } from '#libs/edge/fair-queue.js';
+import { SERVER_LIMITS } from '#libs/edge/server/server-limits.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { entityTag, type Reply } from '#libs/edge/reply/reply.js';
 import { clampedWindow, isEmptyWindow } from '../../rules/candles.js';
 import { type Coverage, coverageText } from '../../rules/coverage.js';
@@ -15,6 +18,7 @@ export interface CandleReplyPorts {
   readonly markets: Pick<MarketReader, 'find'>;
   readonly desk: CandleDesk;
   readonly coverage: Pick<CoverageReader, 'named'>;
+  readonly clock: Clock;
 }
 
 interface ReadCandles {
@@ -29,6 +33,8 @@ interface ShownBody {
   readonly etag: string;
 }
 
+/** That are not kept, at once. */
+const READS_OF_AN_ACCOUNT = 4;
 const CLOSED = 'private, max-age=60';
 const FORMING = 'no-cache';
 
@@ -41,9 +47,14 @@ export class CandleReplies {
   private readonly turns = new NextTurn<ReadCandles>();
   private readonly bodies = new WeakMap<object, ShownBody>();
 
-  constructor(private readonly ports: CandleReplyPorts) {}
+  private readonly reads: FairQueue;
 
-  async of(asked: AskedCandles, now: number): Promise<Reply> {
+  constructor(private readonly ports: CandleReplyPorts) {
+    this.reads = new FairQueue({ ...SERVER_LIMITS, readsPerAccount: READS_OF_AN_ACCOUNT }, ports.clock);
+  }
+
+  /** `account`: whose share a reply takes that is not kept; undefined where callers are not known. */
+  async of(asked: AskedCandles, now: number, account?: string): Promise<Reply> {
     const { timeframe_seconds: timeframe, provider, rebuild } = asked;
     const window = clampedWindow(asked, timeframe, now);
     if (window === undefined) throw refuse(400, BACKWARDS);
@@ -51,8 +62,8 @@ export class CandleReplies {
     if (rebuild) this.kept.drop(key);
     const isKept = !rebuild && window.end <= now && !isEmptyWindow(window, timeframe, now);
     const read = isKept
-      ? await this.turns.ask(key, () => this.current(key, asked, now))
-      : await this.read(await this.planned(asked, now));
+      ? await this.turns.ask(key, () => this.current(key, asked, now, account))
+      : await this.inTurn(account, async () => this.read(await this.planned(asked, now)));
     const { body, etag } = this.bodyOf(read);
     return dataReply(body, {
       cache: window.end > now ? FORMING : CLOSED,
@@ -72,11 +83,21 @@ export class CandleReplies {
     return made;
   }
 
-  private async current(key: string, asked: AskedCandles, now: number): Promise<ReadCandles> {
+  private async current(
+    key: string,
+    asked: AskedCandles,
+    now: number,
+    account: string | undefined,
+  ): Promise<ReadCandles> {
+    const read = (): Promise<ReadCandles> => this.inTurn(account, () => this.readToKeep(key, asked, now));
     const kept = this.kept.find(key, now);
-    if (kept?.plan.market === undefined) return this.readToKeep(key, asked, now);
+    if (kept?.plan.market === undefined) return read();
     const { coverage, version } = await this.ports.desk.versioned({ ...kept.plan, now }, kept.plan.market);
-    return version === kept.version ? { coverage, text: kept } : this.readToKeep(key, asked, now);
+    return version === kept.version ? { coverage, text: kept } : read();
+  }
+
+  private inTurn<T>(account: string | undefined, read: () => Promise<T>): Promise<T> {
+    return account === undefined ? read() : this.reads.take(account, 1, read);
   }
 
   /** What the id stands for must be the same before and after its market was read: then the market is of that version. */

@@ -22,8 +22,8 @@ export class CandlesController {
   constructor(private readonly ports: CandlesPorts) {}
 
   @Endpoint(getCandles)
-  get({ query }: CallOf<typeof getCandles>): Promise<Reply> {
-    return this.ports.replies.of(query, microsNow(this.ports.clock));
+  get({ query, principal }: CallOf<typeof getCandles>): Promise<Reply> {
+    return this.ports.replies.of(query, microsNow(this.ports.clock), principal.account_id);
   }
 
   @Endpoint(getCandleBatch)
