@@ -22,7 +22,7 @@ export interface AuctionDeadlinePorts {
   readonly submit: Submit;
 }
 
-/** Does what is due without a command from a caller: expiries, closes, execution deadlines. */
+/** Handles what is due without a command: expiries, closes, execution deadlines. */
 export class AuctionDeadlines {
   private readonly deadlines: DeadlineScheduler<string>;
 
@@ -32,7 +32,7 @@ export class AuctionDeadlines {
       now: ports.now,
       clockIsSound: ports.context.clockIsSound,
       onDue: (auctionId) => {
-        this.due(auctionId);
+        this.handleDue(auctionId);
       },
     });
   }
@@ -48,14 +48,14 @@ export class AuctionDeadlines {
     this.deadlines.stop();
   }
 
-  private due(auctionId: string): void {
+  private handleDue(auctionId: string): void {
     const entry = this.ports.book.find(auctionId);
     if (entry?.durable === undefined) return;
     entry.dueAt = undefined;
-    this.see(entry);
+    this.check(entry);
   }
 
-  private see(entry: AuctionEntry): void {
+  private check(entry: AuctionEntry): void {
     const { durable } = entry;
     const due = durable === undefined ? undefined : nextDue(durable);
     if (due === undefined || due > this.ports.now()) {
@@ -76,39 +76,39 @@ export class AuctionDeadlines {
   }
 
   private submitDue(entry: AuctionEntry): void {
-    if (!this.ports.submit(this.dueTask(entry))) this.again(entry);
+    if (!this.ports.submit(this.dueTask(entry))) this.retryLater(entry);
   }
 
-  /** Watched again in any case: if the clock is no longer trusted, the task has closed nothing. */
+  /** Schedules the auction again in any case: if the clock is no longer trusted, the task closed nothing. */
   private dueTask(entry: AuctionEntry): DueTask {
     return new DueTask(this.ports.context, entry, () => {
       this.watch(entry);
     });
   }
 
-  /** After the deadline every award that has not ended is settled or failed; the ledger knows which. */
+  /** After the execution deadline, the ledger says for each open award whether it was settled or has failed. */
   private async conclude(entry: AuctionEntry): Promise<void> {
     try {
       for (const award of entry.durable?.awards ?? []) {
         if (award.execution_status === 'CONFIRMED' || award.execution_status === 'FAILED') continue;
-        const stands = await this.ports.conclusion.abandon(award.award_id, 'EXECUTION_DEADLINE_PASSED');
-        const report = reportOf(stands, award.last_attempt);
-        if (!this.ports.submit(new ExecutionTask(this.ports.context, entry, report))) this.again(entry);
+        const result = await this.ports.conclusion.abandon(award.award_id, 'EXECUTION_DEADLINE_PASSED');
+        const report = reportOf(result, award.last_attempt);
+        if (!this.ports.submit(new ExecutionTask(this.ports.context, entry, report))) this.retryLater(entry);
       }
     } catch {
-      this.again(entry);
+      this.retryLater(entry);
     }
   }
 
-  private again(entry: AuctionEntry): void {
+  private retryLater(entry: AuctionEntry): void {
     this.deadlines.retry(() => {
-      this.see(entry);
+      this.check(entry);
     });
   }
 }
 
-function reportOf(stands: SettlementOutcome, attempt: number): ExecutionReport {
-  const { award_id } = stands;
-  if (stands.outcome === 'FAILED') return { award_id, step: 'FAILED', attempt, reason: stands.reason };
-  return { award_id, step: 'CONFIRMED', attempt, settlement: stands.settlement };
+function reportOf(result: SettlementOutcome, attempt: number): ExecutionReport {
+  const { award_id } = result;
+  if (result.outcome === 'FAILED') return { award_id, step: 'FAILED', attempt, reason: result.reason };
+  return { award_id, step: 'CONFIRMED', attempt, settlement: result.settlement };
 }

@@ -7,7 +7,7 @@ import type { ShardTypes, Task, TaskResult } from '#libs/shard/task.js';
 import { fault, type LinkReply } from '#libs/link/link-protocol.js';
 import type { AuctionEntry } from './memory/auction-book.js';
 
-/** The auctions, in the types of a shard. */
+/** The types of an auction shard. */
 export interface AuctionTypes extends ShardTypes {
   entity: AuctionEntry;
   event: DomainEvent;
@@ -25,12 +25,12 @@ export type TaskRefusal = Rejection | EvidenceInvalid;
 
 export const UNAVAILABLE = fault(503, 'auction_owner_unavailable');
 
-/** A refusal of status 422 answers every repeat. That a command came too late says nothing of the next time. */
+/** Whether a refusal also answers repeats. COMMAND_EXPIRED does not: a repeat may be in time. */
 export function isKept({ status, error }: TaskRefusal): boolean {
   return status === 422 && error !== 'COMMAND_EXPIRED';
 }
 
-/** Evidence that contradicts itself is our fault and does not concern the caller. */
+/** Contradictory evidence is an internal error, so its message is not shown to the caller. */
 export function refusalReply(refusal: TaskRefusal): LinkReply {
   return refusal.status === 500
     ? fault(500, refusal.error)

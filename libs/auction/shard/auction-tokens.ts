@@ -57,7 +57,7 @@ export class QuoteMeter {
   }
 }
 
-/** The owner of another shard, asked over the link. */
+/** Asks the owner of another shard over the link. */
 export function tokenPeer(link: Pick<OwnerLink, 'request' | 'connection'>): TokenPeer<BucketName> {
   async function ask(request: OwnerRequest, patienceMillis: number): Promise<string | undefined> {
     const { status, body } = await link.request(request, patienceMillis);

@@ -22,13 +22,13 @@ export interface AwardCountPorts {
 }
 
 /**
- * Counts awards against their makers' protection before anyone can see them: a freeze is in force on every shard by then. A
- * store that does not answer holds up an outcome for a moment only. The winners are then in doubt, and quote nothing here.
+ * Counts awards against their makers' protection before the outcome is visible, so that a freeze is in force by then. If the
+ * store does not answer, the outcome is delayed only briefly. Until the count succeeds, the winners cannot quote here.
  */
 export class AwardCount {
-  /** Outcomes that are asked for in one turn of the event loop are counted together. */
+  /** Outcomes of one turn of the event loop are counted countTogether. */
   private gathering: { readonly awards: CountedAward[]; readonly counted: Promise<void> } | undefined;
-  /** By maker, how many counts are still owed. */
+  /** Number of counts still owed, by maker. */
   private readonly doubts = new Map<string, number>();
   private stopped = false;
 
@@ -43,8 +43,8 @@ export class AwardCount {
   }
 
   /**
-   * Resolves when the outcome of this auction may be told. Its close is durable, so no other outcome can come of it, here or at a
-   * successor. Nobody can tell by the time whether there is an award.
+   * Resolves when the outcome may be decided. The close is durable, so only this outcome is possible, here or in a successor. The
+   * wait is the same with and without an award, so its length reveals nothing.
    */
   async beforeOutcome(state: AuctionState): Promise<void> {
     const { ids } = this.ports;
@@ -56,7 +56,7 @@ export class AwardCount {
     );
   }
 
-  /** A count may have been owed when the process before this one ended, and nothing tells which: all are counted again. */
+  /** The process before this one may have owed counts, and no record says which. All are counted again. */
   async recover(entries: Iterable<{ readonly head: AuctionState }>): Promise<void> {
     const awards: CountedAward[] = [];
     for (const { head } of entries) {
@@ -66,13 +66,13 @@ export class AwardCount {
   }
 
   private async countOrOwe(awards: readonly CountedAward[]): Promise<void> {
-    const counted = this.together(awards).then(() => true);
+    const counted = this.countTogether(awards).then(() => true);
     const waited = pause(this.ports.clock, PATIENCE_MILLIS);
     const inTime = await Promise.race([counted, waited]).catch(() => undefined);
     if (inTime !== true) this.owe(awards);
   }
 
-  private together(awards: readonly CountedAward[]): Promise<void> {
+  private countTogether(awards: readonly CountedAward[]): Promise<void> {
     if (this.gathering === undefined) {
       const gathered: CountedAward[] = [];
       const counted = nextTurn().then(() => {
@@ -87,23 +87,23 @@ export class AwardCount {
 
   private async count(awards: readonly CountedAward[], isRepeat = false): Promise<void> {
     const tripped = await this.ports.protection.record(awards);
-    // What this shard has decided to accept is judged by its own copy, and what stands is withdrawn when that changes. A repeat is
-    // not told what the count before it has tripped.
+    // This shard judges by its own copy of the policy, and withdraws active quotes when that changes. A repeated count does not
+    // return a limit that the first one tripped.
     if (tripped.length > 0 || isRepeat) await this.ports.policy.freshen();
   }
 
   private owe(awards: readonly CountedAward[]): void {
     for (const maker of new Set(awards.map((award) => award.maker))) {
       this.doubts.set(maker, (this.doubts.get(maker) ?? 0) + 1);
-      void this.makeUp(
+      void this.retryCount(
         maker,
         awards.filter((award) => award.maker === maker),
       );
     }
   }
 
-  /** Each maker by itself: that the count of one is held up keeps no other in doubt. */
-  private async makeUp(maker: string, awards: readonly CountedAward[]): Promise<void> {
+  /** Retries each maker separately, so that a delayed count keeps no other maker in doubt. */
+  private async retryCount(maker: string, awards: readonly CountedAward[]): Promise<void> {
     while (!this.stopped) {
       try {
         await this.count(awards, true);

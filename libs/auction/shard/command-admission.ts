@@ -25,12 +25,12 @@ interface PauseReasons {
 
 export interface AdmissionPorts {
   readonly shard: number;
-  /** Of the auctions of this account. */
+  /** Finds an auction in memory in which the account takes part. */
   readonly find: (account: string, auctionId: string) => AuctionEntry | undefined;
   readonly inFlight: InFlightCommands<LinkReply>;
   readonly stored: StoredAnswers;
   readonly completed: CompletedAuctions;
-  /** The last position of the journal. */
+  /** The last durable position of the journal. */
   readonly durableHead: () => number;
   readonly tokens: TokenExchange<BucketName>;
   readonly perAuction: QuoteMeter;
@@ -89,16 +89,16 @@ export class CommandAdmission {
     if (entry?.durable === undefined) return this.onCompleted(command);
     const { durable } = entry;
     const viewer = viewerOf(durable, command.account);
-    // The same look-up as for an id that never was, so that the time tells neither.
+    // The same look-up as for an unknown id, so that the response time does not reveal which case it is.
     if (viewer === undefined) return this.onCompleted(command);
     if (viewer.role !== roleFor(command)) return Promise.resolve(FORBIDDEN);
     if (!ownsQuote(entry, command)) return Promise.resolve(QUOTE_NOT_FOUND);
-    return this.ports.inFlight.once(nameOf(command), command.content, async () => {
-      const answered = await this.answered(entry, command);
+    return this.ports.inFlight.once(inFlightKey(command), command.content, async () => {
+      const answered = await this.replyOnAuction(entry, command);
       if (answered !== undefined) return answered;
-      // An end that is still on its way to the journal is for the loop to decide by, and to tell of when it stands.
-      if (isOverFor(durable, viewer)) return (await this.metered(command)) ?? this.over(command);
-      return (await this.metered(command)) ?? pauseOf(this.ports.conditions, command.op) ?? run(entry);
+      // Only a durable end is answered here. If an end is not durable yet, the loop decides and replies after the append.
+      if (isOverFor(durable, viewer)) return (await this.meter(command)) ?? this.overReply(command);
+      return (await this.meter(command)) ?? pauseOf(this.ports.conditions, command.op) ?? run(entry);
     });
   }
 
@@ -107,35 +107,36 @@ export class CommandAdmission {
     auctionIds: readonly string[],
     run: () => Promise<LinkReply>,
   ): Promise<LinkReply> {
-    return this.ports.inFlight.once(nameOf(command), command.content, async () => {
-      const answered = await this.onceBefore(command, auctionIds);
+    return this.ports.inFlight.once(inFlightKey(command), command.content, async () => {
+      const answered = await this.earlierReply(command, auctionIds);
       if (answered !== undefined) return answered;
       const metered =
-        command.op === 'withdraw_all' && !command.metered ? undefined : await this.metered(command);
+        command.op === 'withdraw_all' && !command.metered ? undefined : await this.meter(command);
       return metered ?? pauseOf(this.ports.conditions, command.op) ?? run();
     });
   }
 
-  /** `auctionIds` are those under which the auction of a create may be known; none where no auction comes of the command. */
-  private async onceBefore(
+  /** `auctionIds`: the ids that the auction of a create may have. Empty for a command that opens no auction. */
+  private async earlierReply(
     command: ShardCommand,
     auctionIds: readonly string[],
   ): Promise<LinkReply | undefined> {
-    if (auctionIds.length === 0) return this.kept(command, undefined);
+    if (auctionIds.length === 0) return this.replyOfShard(command, undefined);
     for (const auctionId of auctionIds) {
       const live = this.ports.find(command.account, auctionId);
-      const answered = live === undefined ? this.kept(command, auctionId) : this.answered(live, command);
+      const answered =
+        live === undefined ? this.replyOfShard(command, auctionId) : this.replyOnAuction(live, command);
       const answer = await answered;
       if (answer !== undefined) return answer;
     }
     return undefined;
   }
 
-  private async answered(
+  private async replyOnAuction(
     entry: AuctionEntry,
     command: AuctionCommand | ShardCommand,
   ): Promise<LinkReply | undefined> {
-    const name = { ...named(command), account_id: command.account };
+    const name = { ...operationAndKey(command), account_id: command.account };
     for (const position of entry.commands.find(name)) {
       const answer = await this.ports.stored.ofAuction(entry, position, name);
       if (answer !== undefined) return repeatOf(answer, command.content);
@@ -143,30 +144,33 @@ export class CommandAdmission {
     return undefined;
   }
 
-  private async kept(command: ShardCommand, auctionId: string | undefined): Promise<LinkReply | undefined> {
+  private async replyOfShard(
+    command: ShardCommand,
+    auctionId: string | undefined,
+  ): Promise<LinkReply | undefined> {
     const where = auctionId === undefined ? { shard: this.ports.shard } : { auctionId };
-    const scope = { ...named(command), account: command.account, ...where };
-    const answer = this.ports.stored.recent(scope) ?? (await this.found(scope));
+    const scope = { ...operationAndKey(command), account: command.account, ...where };
+    const answer = this.ports.stored.recent(scope) ?? (await this.olderReply(scope));
     return answer === undefined ? undefined : repeatOf(answer, command.content);
   }
 
-  /** Of an auction that has been, the owner's own word comes before that of the projections. */
-  private async found(scope: CommandScope): Promise<StoredAnswer | undefined> {
+  /** For an auction that was evicted, the owner's own history takes precedence over the projections. */
+  private async olderReply(scope: CommandScope): Promise<StoredAnswer | undefined> {
     const [forgotten, projected] = await Promise.all([
       this.ports.stored.ofForgotten(scope),
-      this.projected(scope),
+      this.projectedReply(scope),
     ]);
     return forgotten ?? projected;
   }
 
-  private async projected(scope: CommandScope): Promise<StoredAnswer | undefined> {
+  private async projectedReply(scope: CommandScope): Promise<StoredAnswer | undefined> {
     const { completed, stored, durableHead } = this.ports;
     const answer = await completed.answer(scope);
-    const isThere = answer !== undefined && answer.position > 0 && answer.position <= durableHead();
-    return isThere ? await stored.proven(answer, scope) : undefined;
+    const isInJournal = answer !== undefined && answer.position > 0 && answer.position <= durableHead();
+    return isInJournal ? await stored.proven(answer, scope) : undefined;
   }
 
-  /** The auction is not in memory: it is over, or it never was. */
+  /** The auction is not in memory: it is over, or it never existed. */
   private async onCompleted(command: AuctionCommand): Promise<LinkReply> {
     const { completed } = this.ports;
     const role = await completed.roleOn(command.auction_id, command.account);
@@ -176,17 +180,17 @@ export class CommandAdmission {
       const owned = await completed.ownsQuote(command.auction_id, command.quote_id, command.account);
       if (!owned) return QUOTE_NOT_FOUND;
     }
-    const scope = { ...named(command), account: command.account, auctionId: command.auction_id };
-    const answer = await this.projected(scope);
+    const scope = { ...operationAndKey(command), account: command.account, auctionId: command.auction_id };
+    const answer = await this.projectedReply(scope);
     if (answer !== undefined) return repeatOf(answer, command.content);
-    return (await this.metered(command)) ?? this.over(command);
+    return (await this.meter(command)) ?? this.overReply(command);
   }
 
-  private over(command: AuctionCommand): LinkReply {
+  private overReply(command: AuctionCommand): LinkReply {
     return isTooLate(command, this.ports.now()) ? EXPIRED : OVER;
   }
 
-  private async metered(command: AuctionCommand | ShardCommand): Promise<LinkReply | undefined> {
+  private async meter(command: AuctionCommand | ShardCommand): Promise<LinkReply | undefined> {
     const perAuction = command.op === 'submit' || command.op === 'revise' ? command.auction_id : undefined;
     if (perAuction !== undefined && !this.ports.perAuction.has(command.account, perAuction))
       return RATE_LIMITED;
@@ -198,11 +202,11 @@ export class CommandAdmission {
   }
 }
 
-function named(command: AuctionCommand | ShardCommand): { operation: Operation; key: string } {
+function operationAndKey(command: AuctionCommand | ShardCommand): { operation: Operation; key: string } {
   return { operation: OPERATION[command.op], key: command.key };
 }
 
-function nameOf(command: AuctionCommand | ShardCommand): string {
+function inFlightKey(command: AuctionCommand | ShardCommand): string {
   const auction = 'auction_id' in command ? command.auction_id : '';
   return `${auction}/${OPERATION[command.op]}/${command.account}/${command.key}`;
 }
@@ -220,7 +224,7 @@ function repeatOf(answer: StoredAnswer, content: string): LinkReply {
   return answer.content === content ? REPEATS.asRepeat(answer.reply) : CONFLICT;
 }
 
-/** The refusal while this owner takes no such command. Withdrawing and cancelling always work. */
+/** The refusal while this owner accepts no command of this kind. Withdrawals and cancels always work. */
 export function pauseOf(conditions: PauseReasons, op: OwnerRequest['op']): LinkReply | undefined {
   if (op === 'create') {
     const impediment = conditions.impediment();

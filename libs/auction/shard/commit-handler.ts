@@ -25,7 +25,7 @@ export interface CommitPorts {
   readonly connections: ConnectionDesk;
 }
 
-/** Tells every part of the shard what has become durable, in the journal's order. */
+/** Passes durable events to every part of the shard, in journal order. */
 export class CommitHandler {
   constructor(private readonly ports: CommitPorts) {}
 
@@ -53,11 +53,11 @@ export class CommitHandler {
     const { book, connections, keeper, progress, stored, writer } = this.ports;
     const record = writer.head;
     if (record.sequence !== head) return;
-    const beside = {
+    const otherState = {
       lastEventAt: progress.lastEventAt,
       answers: stored.recents,
       connections: connections.noted.all(),
     };
-    keeper.take(momentOf(head, book.all(), beside), record);
+    keeper.take(momentOf(head, book.all(), otherState), record);
   }
 }

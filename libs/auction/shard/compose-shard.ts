@@ -37,10 +37,10 @@ import { ShardOperations } from './shard-operations.js';
 import type { ShardPorts } from './shard-ports.js';
 import type { ShardContext } from './tasks/shard-context.js';
 
-/** How long a reply waits for its releases to be written; later ones are written in the background. */
+/** How long a reply waits until its releases are written. After that they are written in the background. */
 const RELEASE_PATIENCE_MILLIS = 250;
 
-/** Puts one auction shard together. Adapters come in through the ports; every other object is made here. */
+/** Wires one auction shard. Adapters come in through the ports; every other object is created here. */
 export function composeShard(ports: ShardPorts): Shard {
   // Memory
   const memory = composeMemory(ports);
@@ -51,15 +51,21 @@ export function composeShard(ports: ShardPorts): Shard {
   const durableHead = (): number => progress.durableHead;
   const projectedTo = (): number => conditions.projection.projectedTo;
 
-  // What tasks may look at
-  const watched = new ConnectionBook();
+  // Context of the tasks
+  const connectionBook = new ConnectionBook();
   const count = new AwardCount({ ...ports, onFault: faultsOf(ports, 'protection') });
-  const context = composeContext(ports, book, conditions, watched, count);
+  const context = composeContext(ports, book, conditions, connectionBook, count);
 
   // Timers and protection: they submit tasks of their own
   const submit: Submit = (task) => loop.submit(task);
   const deadlines = new AuctionDeadlines({ ...ports, context, count, book, now, submit });
-  const connections = new ConnectionDesk({ ...ports, context, auctions: book, connections: watched, submit });
+  const connections = new ConnectionDesk({
+    ...ports,
+    context,
+    auctions: book,
+    connections: connectionBook,
+    submit,
+  });
   const enforcer = new ProtectionEnforcer({ ...ports, context, book, submit });
 
   // Loop

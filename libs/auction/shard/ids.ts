@@ -12,18 +12,16 @@ const ALIAS_LENGTH = 8;
 const KEY_ID_DIGITS = 2;
 
 interface Key {
-  /** From the key itself, so that it needs no name, and too short to tell anything of it. */
+  /** Derived from the key, so that keys need no names. Too short to reveal anything about it. */
   readonly id: string;
-  /** As bytes it would be made anew for every id, which costs several times as much as the id. */
+  /** A raw buffer would be converted for every id, which costs several times as much as the id. */
   readonly secret: KeyObject;
 }
 
 /**
- * Ids are derived, never drawn: a repeat finds the same id even when every index is lost, and a journal replayed anywhere
- * names the same things. Without the key nobody can tell from an id who or what is behind it.
- *
- * New auctions are named by the first key. All that belongs to an auction is named by that auction's, as long as it is there, so
- * that a decision that is made again after a rotation names the same things.
+ * Ids are derived, never random: a repeat gets the same id even if every index is lost, and without the key an id reveals
+ * nothing. New auctions use the first key. Everything in an auction uses that auction's key while it is configured, so that a
+ * decision repeated after a rotation makes the same ids.
  */
 export class IdFactory {
   private readonly keys: readonly [Key, ...Key[]];
@@ -36,42 +34,42 @@ export class IdFactory {
     return auctionUnder(this.keys[0], account, idempotencyKey);
   }
 
-  /** Under which ids the auction of this call may be known: the one that it would get, and those that it got from former keys. */
+  /** All ids that the auction of this call may have: from the first key, and from each former key. */
   auctions(account: string, idempotencyKey: string): string[] {
     return this.keys.map((key) => auctionUnder(key, account, idempotencyKey));
   }
 
-  /** Whether one of the keys has named the auction of this call; ids from before they named a key differ in those digits alone. */
+  /** Whether one of the keys made this auction id. Ids from before they had key digits differ in those digits alone. */
   hasNamed(auctionId: string, account: string, idempotencyKey: string): boolean {
     const rest = auctionId.slice(1 + KEY_ID_DIGITS);
     return this.auctions(account, idempotencyKey).some((id) => id.endsWith(rest));
   }
 
   quote(auctionId: string, maker: string, idempotencyKey: string): string {
-    return uuid(this.keyBehind(auctionId), Number(auctionId[0]), 'quote', auctionId, maker, idempotencyKey);
+    return uuid(this.keyOfId(auctionId), Number(auctionId[0]), 'quote', auctionId, maker, idempotencyKey);
   }
 
   award(quoteId: string): string {
-    return uuid(this.keyBehind(quoteId), Number(quoteId[0]), 'award', quoteId);
+    return uuid(this.keyOfId(quoteId), Number(quoteId[0]), 'award', quoteId);
   }
 
-  /** The name that a party bears in one auction and nowhere else. */
+  /** A party's name in one auction. It has a different name in every other auction. */
   alias(auctionId: string, account: string, prefix: string): string {
-    const digest = digestOf(this.keyBehind(auctionId), 'alias', auctionId, account);
+    const digest = digestOf(this.keyOfId(auctionId), 'alias', auctionId, account);
     let name = '';
     for (const byte of digest.subarray(0, ALIAS_LENGTH))
       name += ALIAS_ALPHABET.charAt(byte % ALIAS_ALPHABET.length);
     return `${prefix}-${name}`;
   }
 
-  /** Ids from before they named a key are older than all keys but the last. */
-  private keyBehind(id: string): Key {
+  /** An id that names no known key was made with the oldest key. */
+  private keyOfId(id: string): Key {
     const named = id.slice(1, 1 + KEY_ID_DIGITS);
     return this.keys.find((key) => key.id === named) ?? this.keys.at(-1) ?? this.keys[0];
   }
 }
 
-/** Whether keys would be told apart by the ids that they make. */
+/** Whether the keys can be told apart by the ids that they make. */
 export function areDistinct(keys: readonly Buffer[]): boolean {
   return new Set(keys.map((key) => keyOf(key).id)).size === keys.length;
 }

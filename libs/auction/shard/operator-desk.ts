@@ -16,7 +16,7 @@ export interface OperatorDeskPorts {
   readonly completed: CompletedAuctions;
   readonly conditions: Conditions;
   readonly submit: Submit;
-  /** The shard's row. */
+  /** The shard's status, as operators see it. */
   readonly status: () => LinkReply;
 }
 
@@ -24,7 +24,7 @@ const INVALID = fault(400, 'invalid_request');
 const NOT_FOUND = fault(404, 'auction_not_found');
 const NOT_OPEN = fault(422, 'AUCTION_NOT_OPEN', 'The auction is not open.');
 
-/** What operators order. Every order that changes something is journaled with who gave it. */
+/** Handles operators' orders. Every order that changes something is journaled with its operator. */
 export class OperatorDesk {
   constructor(private readonly ports: OperatorDeskPorts) {}
 
@@ -37,13 +37,13 @@ export class OperatorDesk {
 
   async shift(order: Request<'drain' | 'resume'>): Promise<LinkReply> {
     if (!isReason(order.reason)) return INVALID;
-    // Whoever is stopping does not come back; the next process of this shard takes everything anyway.
+    // A process that is stopping cannot resume. The next process of this shard starts without the drain.
     if (this.ports.conditions.leaving) return UNAVAILABLE;
     const done = await this.run((settle) => new ShiftTask(this.ports.conditions, order, settle));
     return done.status === 200 ? this.ports.status() : done;
   }
 
-  /** The projections have it: it is over, or it never was. */
+  /** The auction is not in memory: it is over, or it never existed. */
   private async voidCompleted(auctionId: string): Promise<LinkReply> {
     const status = await this.ports.completed.statusOf(auctionId);
     if (status === undefined) return NOT_FOUND;

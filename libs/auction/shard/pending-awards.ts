@@ -5,14 +5,14 @@ import type { AuctionEntry } from './memory/auction-book.js';
 
 const MAX_PAGE = 256;
 
-/** Awards that have not ended, for those who carry them to the venues. They ask; nothing is pushed, so nothing is lost. */
+/** Awards that have not ended. Settlers poll for them; nothing is pushed, so nothing is lost. */
 export class PendingAwards {
   private readonly entries = new Map<string, AuctionEntry>();
   private readonly waiting = new Set<() => void>();
 
   constructor(private readonly clock: Clock) {}
 
-  /** Looks at an auction whose durable state has moved. */
+  /** Called when the auction's durable state has changed. */
   note(entry: AuctionEntry): void {
     const pending = entry.durable === undefined ? [] : unended(entry.durable);
     if (pending.length === 0) {
@@ -26,19 +26,19 @@ export class PendingAwards {
 
   /** Awards that are not among `known`; waits up to `waitMillis` for the first one. */
   async next(known: readonly string[], waitMillis: number): Promise<AwardToSettle[]> {
-    const inHand = new Set(known);
-    const found = this.list(inHand);
+    const knownIds = new Set(known);
+    const found = this.list(knownIds);
     if (found.length > 0 || waitMillis <= 0) return found;
     await this.arrival(waitMillis);
-    return this.list(inHand);
+    return this.list(knownIds);
   }
 
-  private list(inHand: ReadonlySet<string>): AwardToSettle[] {
+  private list(knownIds: ReadonlySet<string>): AwardToSettle[] {
     const found: AwardToSettle[] = [];
     for (const { durable } of this.entries.values()) {
       if (durable === undefined) continue;
       for (const award of unended(durable)) {
-        if (!inHand.has(award.award_id)) found.push(awardToSettle(durable, award));
+        if (!knownIds.has(award.award_id)) found.push(awardToSettle(durable, award));
         if (found.length >= MAX_PAGE) return found;
       }
     }
@@ -59,14 +59,14 @@ export class PendingAwards {
   }
 }
 
-/** Awards whose end is not told yet. */
+/** Awards that are neither confirmed nor failed. */
 export function unended(state: AuctionState): Award[] {
   return state.awards.filter(
     ({ execution_status: status }) => status === 'PENDING' || status === 'SUBMITTED',
   );
 }
 
-/** All that the ledger has to know of an award of this auction. */
+/** Everything that the ledger needs to settle an award of this auction. */
 export function awardToSettle({ terms, execution_deadline }: AuctionState, award: Award): AwardToSettle {
   if (execution_deadline === undefined)
     throw new Error(`auction ${terms.auction_id} has awards without a deadline`);

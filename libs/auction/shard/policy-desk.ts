@@ -13,9 +13,9 @@ import type { IdFactory } from './ids.js';
 
 const ORIGINATOR_ALIAS = 'ORG';
 const MAKER_ALIAS = 'MM';
-const LOOK_PATIENCE_MILLIS = 1_000;
+const REFRESH_PATIENCE_MILLIS = 1_000;
 
-/** The economic policy as the rules ask for it: facts and refusals, or a refusal where the evidence is too old to judge by. */
+/** The policy in the form that the rules need: facts and refusals. It refuses where the copy is too old to judge by. */
 export class PolicyDesk {
   constructor(
     private readonly watch: PolicyWatch,
@@ -25,27 +25,27 @@ export class PolicyDesk {
   ) {}
 
   /**
-   * Whether there is a policy to judge by. That our own copy is old, as after a standstill of this process, is nothing that a
-   * caller may be refused for durably.
+   * Whether the copy of the policy is recent enough to judge by. An old copy, such as after a standstill of this process, must
+   * never lead to a durable refusal.
    */
   get isKnown(): boolean {
     return this.watch.current().ok;
   }
 
-  /** Whether it also says of this maker if its protection keeps it away. */
+  /** Whether it is also known if this maker is frozen by its protection. */
   isKnownFor(maker: string): boolean {
     return this.isKnown && !this.count.isInDoubt(maker);
   }
 
-  /** An originator changes its groups itself, and what it has just been told of them must hold for its next auction. */
+  /** An originator edits its own groups. A change that was acknowledged must hold for its next auction. */
   async freshenForCreate({ audience }: CreateBody): Promise<void> {
-    if (!this.isKnown || (audience.group_ids?.length ?? 0) > 0) await this.look();
+    if (!this.isKnown || (audience.group_ids?.length ?? 0) > 0) await this.refresh();
   }
 
-  /** A maker ends its own freeze, and counts on it at once. */
+  /** A maker can end its own freeze, and expects to quote at once. */
   async freshenForQuote(maker: string): Promise<void> {
     const current = this.watch.current();
-    if (!current.ok || current.snapshot.frozen.has(maker)) await this.look();
+    if (!current.ok || current.snapshot.frozen.has(maker)) await this.refresh();
   }
 
   createFacts(account: string, body: CreateBody, auctionId: string, now: Instant): CreateFacts | Rejection {
@@ -72,8 +72,8 @@ export class PolicyDesk {
     return current.ok ? judgeQuote(current.snapshot, maker, terms.routes, quantity, now) : current;
   }
 
-  /** A database that does not answer is not waited for as long as a caller would wait. */
-  private async look(): Promise<void> {
-    await Promise.race([this.watch.freshen(), pause(this.clock, LOOK_PATIENCE_MILLIS)]);
+  /** If the database does not answer, this waits less long than a caller would. */
+  private async refresh(): Promise<void> {
+    await Promise.race([this.watch.freshen(), pause(this.clock, REFRESH_PATIENCE_MILLIS)]);
   }
 }

@@ -29,7 +29,7 @@ const NOT_FOUND = fault(404, 'auction_not_found');
 const FORBIDDEN = fault(403, 'forbidden');
 const NOT_OPEN = fault(422, 'auction_rejected', 'The auction is not open.');
 
-/** Answers what a create or a quote would be told of its capacity, and changes nothing. */
+/** Answers whether a create or a quote would be accepted with the capacity at hand. Changes nothing. */
 export class Preflights {
   constructor(private readonly ports: PreflightPorts) {}
 
@@ -38,7 +38,7 @@ export class Preflights {
     if (conditions.isUnsafe() || context.book.liveCount >= context.activeAuctionLimit) return UNSAFE;
     await context.policy.freshenForCreate(request.body);
     if (!context.policy.isKnown) return UNSAFE;
-    // No auction comes of it, so any id serves: it names nothing but aliases that nobody sees.
+    // No auction is opened, so any id will do. It is used only for aliases that are never shown.
     const auctionId = context.ids.auction(request.account, request.request_id);
     const plan = planOf(context, request, auctionId, now());
     if (!plan.ok) return fault(plan.status, plan.error, plan.message);
@@ -48,7 +48,7 @@ export class Preflights {
 
   async ofQuote(request: Preflight<'quote_preflight'>): Promise<LinkReply> {
     const { context, completed, now } = this.ports;
-    // Who sees nothing costs the same look-ups whether there is something or not.
+    // A caller without access causes the same look-ups whether or not the auction exists.
     const state = context.book.findFor(request.account, request.auction_id)?.durable;
     const viewer = state === undefined ? undefined : viewerOf(state, request.account);
     if (state === undefined || viewer === undefined) {
@@ -79,7 +79,7 @@ export class Preflights {
       const verdict = await this.ports.desk.preflight(request, step);
       return 'ok' in verdict ? fault(verdict.status, verdict.error, verdict.message) : reply(200, verdict);
     } catch {
-      // Evidence that contradicts itself, or none: either way nothing can be promised.
+      // The evidence contradicts itself or is missing. Either way nothing can be promised.
       return UNSAFE;
     }
   }

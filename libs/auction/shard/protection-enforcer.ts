@@ -21,7 +21,7 @@ export class ProtectionEnforcer {
   constructor(private readonly ports: EnforcerPorts) {}
 
   start(): void {
-    // Even an old snapshot holds: a closed market stays closed, and newer snapshots arrive here.
+    // An old snapshot is valid too: a closed market stays closed, and newer snapshots follow.
     const { latest } = this.ports.policy;
     if (latest !== undefined) this.handle(latest);
     this.unsubscribe = this.ports.policy.onChange((snapshot) => {
@@ -35,12 +35,13 @@ export class ProtectionEnforcer {
 
   private handle(snapshot: PolicySnapshot): void {
     for (const [maker, until] of snapshot.frozen) this.pull(maker, until);
-    const gone = new Set<string>();
-    for (const [key, contract] of snapshot.contracts) if (contract.status === 'CLOSED') gone.add(key);
-    if (gone.size > 0) this.voidWith(gone);
+    const closedMarkets = new Set<string>();
+    for (const [key, contract] of snapshot.contracts)
+      if (contract.status === 'CLOSED') closedMarkets.add(key);
+    if (closedMarkets.size > 0) this.voidWith(closedMarkets);
   }
 
-  /** A freeze may be over before this owner hears of it; quotes from before its end are withdrawn all the same. */
+  /** A freeze may end before this owner learns of it. Quotes from before its end are withdrawn anyway. */
   private pull(maker: string, until: Instant): void {
     for (const entry of this.ports.book.of(maker)) {
       const quote = activeQuote(entry.head, maker);
@@ -49,11 +50,11 @@ export class ProtectionEnforcer {
     }
   }
 
-  private voidWith(gone: ReadonlySet<string>): void {
+  private voidWith(closedMarkets: ReadonlySet<string>): void {
     const reason = 'MARKET_STOPPED_TRADING';
     for (const entry of this.ports.book.all()) {
       const { status, terms } = entry.head;
-      if (status !== 'OPEN' || !terms.routes.some((route) => gone.has(contractKey(route)))) continue;
+      if (status !== 'OPEN' || !terms.routes.some((route) => closedMarkets.has(contractKey(route)))) continue;
       this.ports.submit(new VoidTask(this.ports.context, entry, { by: 'SYSTEM', reason }));
     }
   }

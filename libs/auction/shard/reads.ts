@@ -17,46 +17,49 @@ export interface ReadPorts {
   readonly stored: StoredAnswers;
   readonly completed: CompletedAuctions;
   readonly projectedTo: () => number;
-  /** The last position that may be told of. */
+  /** The last position that readers may see. */
   readonly durableHead: () => number;
 }
 
-interface Held {
+interface VisibleAuction {
   readonly entry: AuctionEntry;
   readonly state: AuctionState;
   readonly viewer: Viewer;
 }
 
-/** Answers from memory, of what is durable only. What is over for the viewer is left to the projections as soon as they have it. */
+/**
+ * Answers from memory, with durable state only. Auctions that are over for the viewer are left to the projections once they have
+ * them.
+ */
 export class Reads {
   constructor(private readonly ports: ReadPorts) {}
 
   auction(request: Read<'auction'>, peer: ReadPreferences): LinkReply {
-    const held = this.held(request.auction_id, request.account);
-    if (held === undefined) return NOT_HELD;
-    if (!peer.readFallback && isOverFor(held.state, held.viewer)) return NOT_HELD;
-    return reply(200, auctionView(held.state, held.viewer));
+    const visible = this.visible(request.auction_id, request.account);
+    if (visible === undefined) return NOT_HELD;
+    if (!peer.readFallback && isOverFor(visible.state, visible.viewer)) return NOT_HELD;
+    return reply(200, auctionView(visible.state, visible.viewer));
   }
 
-  /** Newest first. The views are text, so whoever merges pages need not read them. */
+  /** Newest first. The views are JSON text, so that the caller can merge pages without parsing them. */
   async auctions(request: Read<'auctions'>, peer: ReadPreferences): Promise<LinkReply> {
-    const held = this.heldRows(request);
-    if (peer.activeOnly) return reply(200, held);
+    const visible = this.visibleRows(request);
+    if (peer.activeOnly) return reply(200, visible);
     const { account, limit, before } = request;
-    const mark = before === undefined ? undefined : { o: before.opened_at, i: before.auction_id };
-    const completed = await this.ports.completed.page(account, limit, mark);
-    const byId = new Map([...held, ...completed].map((row) => [row[1], row]));
+    const cursor = before === undefined ? undefined : { o: before.opened_at, i: before.auction_id };
+    const completed = await this.ports.completed.page(account, limit, cursor);
+    const byId = new Map([...visible, ...completed].map((row) => [row[1], row]));
     return reply(200, [...byId.values()].sort(newestFirst).slice(0, limit));
   }
 
-  private heldRows(request: Read<'auctions'>): ListRow[] {
-    const rows: [string, string, Held][] = [];
+  private visibleRows(request: Read<'auctions'>): ListRow[] {
+    const rows: [string, string, VisibleAuction][] = [];
     for (const entry of this.ports.book.of(request.account)) {
-      const held = this.heldEntry(entry, request.account);
-      if (held === undefined) continue;
-      const { opened_at: openedAt } = held.state.terms;
+      const visible = this.visibleEntry(entry, request.account);
+      if (visible === undefined) continue;
+      const { opened_at: openedAt } = visible.state.terms;
       if (request.before === undefined || isBefore(openedAt, entry.id, request.before)) {
-        rows.push([openedAt, entry.id, held]);
+        rows.push([openedAt, entry.id, visible]);
       }
     }
     rows.sort(newestFirst);
@@ -66,11 +69,13 @@ export class Reads {
   }
 
   quotes(request: Read<'auction_quotes'>): LinkReply {
-    const held = this.held(request.auction_id, request.account);
-    return held === undefined ? NOT_HELD : reply(200, { quotes: quotesFor(held.state, held.viewer) });
+    const visible = this.visible(request.auction_id, request.account);
+    return visible === undefined
+      ? NOT_HELD
+      : reply(200, { quotes: quotesFor(visible.state, visible.viewer) });
   }
 
-  /** The account's quotes in auctions of which the projections do not yet have everything: `[submitted_at, quote_id, status, JSON text]`. */
+  /** The account's quotes in auctions that are not fully projected yet: `[submitted_at, quote_id, status, JSON text]`. */
   unprojectedQuotes(request: Read<'my_quotes'>): LinkReply {
     const projected = this.ports.projectedTo();
     const rows: string[][] = [];
@@ -86,13 +91,13 @@ export class Reads {
   }
 
   async events(request: Read<'events'>): Promise<LinkReply> {
-    const held = this.held(request.auction_id, request.account);
-    if (held === undefined) return NOT_HELD;
-    const { entry, state, viewer } = held;
+    const visible = this.visible(request.auction_id, request.account);
+    if (visible === undefined) return NOT_HELD;
+    const { entry, state, viewer } = visible;
     const version = viewVersion(state, viewer);
     const history = await this.ports.stored.eventsOf(entry, this.ports.durableHead());
     const { entries } = timeline(history, viewer);
-    // What was journaled while the history was read belongs to the next page.
+    // Events that were journaled while the history was read belong to the next page.
     const known = entries.slice(0, version);
     if (known.length < version) return fault(503, 'audit_timeline_incomplete');
     const from = request.after_seq;
@@ -108,12 +113,12 @@ export class Reads {
     });
   }
 
-  private held(auctionId: string, account: string): Held | undefined {
+  private visible(auctionId: string, account: string): VisibleAuction | undefined {
     const entry = this.ports.book.findFor(account, auctionId);
-    return entry === undefined ? undefined : this.heldEntry(entry, account);
+    return entry === undefined ? undefined : this.visibleEntry(entry, account);
   }
 
-  private heldEntry(entry: AuctionEntry, account: string): Held | undefined {
+  private visibleEntry(entry: AuctionEntry, account: string): VisibleAuction | undefined {
     if (entry.durable === undefined) return undefined;
     const viewer = viewerOf(entry.durable, account);
     if (viewer === undefined) return undefined;
@@ -127,7 +132,7 @@ export class Reads {
   }
 }
 
-/** Where the event stands with which the auction was over for the viewer. */
+/** Position of the event with which the auction was over for the viewer. */
 function overAtFor(
   { durable, awardEnds, decidedAt, completedAt }: AuctionEntry,
   viewer: Viewer,
@@ -136,8 +141,8 @@ function overAtFor(
   return awardOf(durable, viewer.account_id) === undefined ? decidedAt : awardEnds?.get(viewer.account_id);
 }
 
-function isBefore(openedAt: string, id: string, mark: { opened_at: string; auction_id: string }): boolean {
-  return openedAt < mark.opened_at || (openedAt === mark.opened_at && id < mark.auction_id);
+function isBefore(openedAt: string, id: string, cursor: { opened_at: string; auction_id: string }): boolean {
+  return openedAt < cursor.opened_at || (openedAt === cursor.opened_at && id < cursor.auction_id);
 }
 
 function newestFirst(a: readonly [string, string, unknown], b: readonly [string, string, unknown]): number {

@@ -5,7 +5,7 @@ import { activeQuotes, type AuctionState, findQuote } from '../rules/state.js';
 import type { Hold } from '../rules/terms.js';
 import { isSameResource } from '../admission/risk/resource-key.js';
 
-/** What an event sets free, given the auction before it. Nothing is set free before the event is durable. */
+/** The reservations that an event releases, given the state before it. They are released only after the event is durable. */
 export function releasesOf(before: AuctionState, body: AuctionEventBody): Release[] {
   switch (body.type) {
     case 'QUOTE_WITHDRAWN':
@@ -34,7 +34,7 @@ function ofQuote(before: AuctionState, quoteId: string): Release[] {
 
 function ofRevision(before: AuctionState, quoteId: string, hold: readonly Hold[]): Release[] {
   const quote = findQuote(before, quoteId);
-  return quote === undefined ? [] : some(quote.maker, beyond(holdOf(quote), hold));
+  return quote === undefined ? [] : releaseOf(quote.maker, beyond(holdOf(quote), hold));
 }
 
 function ofEveryone(before: AuctionState): Release[] {
@@ -49,10 +49,10 @@ type AwardedBody = Extract<AuctionEventBody, { type: 'AUCTION_AWARDED' }>;
 function beyondAwards(before: AuctionState, awards: AwardedBody['data']['awards']): Release[] {
   const kept = awards.flatMap((award) => award.originator_hold);
   return [
-    ...some(before.terms.originator.account_id, beyond(holdOf(before), kept)),
+    ...releaseOf(before.terms.originator.account_id, beyond(holdOf(before), kept)),
     ...activeQuotes(before).flatMap((quote) => {
       const award = awards.find((candidate) => candidate.quote_id === quote.quote_id);
-      return some(quote.maker, beyond(holdOf(quote), award?.maker_hold ?? []));
+      return releaseOf(quote.maker, beyond(holdOf(quote), award?.maker_hold ?? []));
     }),
   ];
 }
@@ -66,7 +66,7 @@ function ofAward(before: AuctionState, awardId: string): Release[] {
   ];
 }
 
-function some(account: string, hold: readonly Hold[]): Release[] {
+function releaseOf(account: string, hold: readonly Hold[]): Release[] {
   return hold.length === 0 ? [] : [{ account, hold }];
 }
 
@@ -74,7 +74,7 @@ function nameOf(hold: Hold): string {
   return `${hold.venue}/${hold.resource}/${hold.asset}`;
 }
 
-/** The larger of both for each resource: what stays set aside while it is not yet certain which of the two will stand. */
+/** The larger amount of both for each resource. It stays reserved until it is certain which of the two applies. */
 export function larger(left: readonly Hold[], right: readonly Hold[]): Hold[] {
   const byName = new Map(left.map((hold) => [nameOf(hold), hold]));
   for (const hold of right) {
@@ -84,7 +84,7 @@ export function larger(left: readonly Hold[], right: readonly Hold[]): Hold[] {
   return [...byName.values()];
 }
 
-/** What `whole` has beyond `part`, nothing below zero. */
+/** `whole` minus `part` for each resource, never below zero. */
 export function beyond(whole: readonly Hold[], part: readonly Hold[]): Hold[] {
   const left: Hold[] = [];
   for (const hold of whole) {

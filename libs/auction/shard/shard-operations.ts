@@ -32,7 +32,7 @@ export interface OperationPorts {
   readonly awards: PendingAwards;
   readonly connections: ConnectionDesk;
   readonly operators: OperatorDesk;
-  readonly onFault: (what: string, error: unknown) => void;
+  readonly onFault: (part: string, error: unknown) => void;
 }
 
 type Request<Op extends OwnerRequest['op']> = Extract<OwnerRequest, { op: Op }>;
@@ -51,19 +51,18 @@ const COMMANDS: ReadonlySet<OwnerRequest['op']> = new Set<OwnerRequest['op']>([
   'resume',
 ]);
 
-const COME_LATER = 429;
+const TOO_MANY_REQUESTS = 429;
 
 /**
- * Whether the caller may take this for the last word on its command. Some refusals are journaled, and the append proves that they were
- * current. The others rest on what memory holds, or does not hold: that there is no such auction or quote, that the key was never
- * used, that another quote stands.
+ * Whether this reply refuses the command for good. Such a refusal may rest on memory alone (no such auction or quote, key never
+ * used). Then no append proves that this process still owned the shard.
  */
 export function isRefusedForGood({ op }: OwnerRequest, { status }: LinkReply): boolean {
-  if (status < 400 || status >= 500 || status === COME_LATER) return false;
+  if (status < 400 || status >= 500 || status === TOO_MANY_REQUESTS) return false;
   return COMMANDS.has(op) || op === 'execution_report';
 }
 
-/** Everything that may be asked of a shard, and who answers it. */
+/** Passes each request of a shard to the part that answers it. */
 export class ShardOperations {
   constructor(private readonly ports: OperationPorts) {}
 
@@ -73,7 +72,7 @@ export class ShardOperations {
     return answer;
   }
 
-  /** What cannot be looked up is not guessed: the caller may come again with the same key. */
+  /** A failed look-up is answered as unavailable. The caller may retry with the same key. */
   private async guarded(request: OwnerRequest, peer: ReadPreferences): Promise<LinkReply> {
     try {
       return await this.answer(request, peer);
@@ -136,7 +135,7 @@ export class ShardOperations {
     return reply(200, { available: Object.fromEntries(await this.ports.home.available(account)) });
   }
 
-  /** Synchronous where it can be, so that leases are granted before the next message of the same owner. */
+  /** Synchronous where possible, so that leases are granted before the next message of the same owner is handled. */
   private grantTokens(request: Request<'take_tokens'>): Promise<LinkReply> | LinkReply {
     const granted = this.ports.home.grant(request);
     return granted instanceof Promise ? granted.then((all) => reply(200, all)) : reply(200, granted);

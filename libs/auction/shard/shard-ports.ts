@@ -15,7 +15,7 @@ import type {
   ShardMeter,
 } from './ports.js';
 
-/** Everything outside the shard's own memory, as its process has set it up. */
+/** Everything outside the shard's own memory, provided by its process. */
 export interface ShardPorts {
   readonly shard: number;
   readonly clock: Clock;
@@ -36,13 +36,13 @@ export interface ShardPorts {
   readonly referenceNanos: () => Promise<bigint>;
   readonly journalHasRoom: () => Promise<boolean>;
   readonly meter: ShardMeter;
-  /** The journal has come so far, and may be read up to there. */
+  /** Announces the durable head. Readers may read up to it. */
   readonly announce: (notice: JournalNotice) => void;
   readonly settings: ShardSettings;
-  /** The journal no longer takes this process for its owner, or nobody knows what it has written: stop. */
+  /** Another process owns the journal, or it is unknown what was written. The process must stop. */
   readonly onJournalFailure: (error: unknown) => void;
-  readonly onFault: (what: string, error: unknown) => void;
-  /** Without it nothing of this shard is traced. */
+  readonly onFault: (part: string, error: unknown) => void;
+  /** Without it, this shard is not traced. */
   readonly tracing?: Tracing;
 }
 

@@ -21,7 +21,7 @@ import type { ShardMoment } from './recovery/shard-snapshot.js';
 import { isRefusedForGood, type ShardOperations } from './shard-operations.js';
 import type { ShardPorts } from './shard-ports.js';
 
-/** What an owner remembers, and what keeps that small. */
+/** The owner's state in memory, and the parts that snapshot and evict it. */
 export interface OwnerMemory {
   readonly book: AuctionBook;
   readonly stored: StoredAnswers;
@@ -31,7 +31,7 @@ export interface OwnerMemory {
   readonly retirement: Retirement;
 }
 
-/** The objects of one shard, as `composeShard` has put them together. */
+/** The objects of one shard, wired by `composeShard`. */
 export interface ShardObjects {
   readonly ports: ShardPorts;
   readonly memory: OwnerMemory;
@@ -46,18 +46,18 @@ export interface ShardObjects {
   readonly operations: ShardOperations;
 }
 
-/** One auction shard at work. */
+/** One running auction shard. */
 export class Shard {
-  /** What this process read at its start, and how long that took. */
+  /** Events that this process read at its start, and how long that took. */
   private recovery = { events: 0, ms: 0 };
 
   constructor(private readonly objects: ShardObjects) {}
 
-  /** Reads the journal, makes the reservations agree with it, and begins to work. */
+  /** Reads the journal, reconciles the reservations with it, and starts to work. */
   async start(): Promise<Recovered> {
     const { ports, memory, conditions, connections, count } = this.objects;
     const { book, stored, keeper, progress } = memory;
-    const begun = ports.clock.monotonicNanos();
+    const startedAt = ports.clock.monotonicNanos();
     const { head } = ports.writer;
     const recovered = await recover({ ...ports, book, stored, noted: connections.noted, head });
     keeper.restoredFrom(recovered.snapshotAt);
@@ -70,7 +70,7 @@ export class Shard {
     for (const entry of book.all()) this.objects.commits.changed(entry);
     this.objects.enforcer.start();
     this.objects.leadership.start();
-    const ms = Number((ports.clock.monotonicNanos() - begun) / NANOS_PER_MILLI);
+    const ms = Number((ports.clock.monotonicNanos() - startedAt) / NANOS_PER_MILLI);
     this.recovery = { events: recovered.events, ms };
     ports.announce({ head: progress.durableHead });
     return recovered;
@@ -79,15 +79,15 @@ export class Shard {
   /** Answers only while this process is known to own the shard. */
   async handle(request: OwnerRequest, peer: ReadPreferences): Promise<LinkReply> {
     const { leadership, operations, ports } = this.objects;
-    const cameAt = ports.clock.monotonicNanos();
+    const receivedAt = ports.clock.monotonicNanos();
     const answer = await operations.handle(request, peer);
-    const mayBeTold = isRefusedForGood(request, answer)
-      ? leadership.isSureSince(cameAt) || (await leadership.isProvenSince(cameAt))
+    const mayReply = isRefusedForGood(request, answer)
+      ? leadership.isSureSince(receivedAt) || (await leadership.isProvenSince(receivedAt))
       : leadership.isSure || (await leadership.isProven());
-    return mayBeTold ? answer : UNAVAILABLE;
+    return mayReply ? answer : UNAVAILABLE;
   }
 
-  /** Finishes what was accepted and takes nothing more. */
+  /** Accepts no more commands, and finishes those that were accepted. */
   async stop(): Promise<void> {
     const { memory, conditions, loop } = this.objects;
     conditions.leave();
@@ -116,7 +116,7 @@ export class Shard {
       active_auctions: memory.book.liveCount,
       clock_offset_ms: conditions.clock.offsetMillis ?? 0,
       recovery: this.recovery,
-      // The policy by which it judges, so that an operator who changes the policy knows when the change holds here.
+      // The version that this shard applies, so that an operator sees when a change of the policy is in force here.
       ...(policy.ok ? { policy_version: policy.snapshot.version } : {}),
     });
   }
@@ -129,7 +129,7 @@ export class Shard {
     return this.objects.conditions;
   }
 
-  /** How far its journal has come, and in which epoch. */
+  /** The writer's epoch, and the last durable sequence of the journal. */
   get head(): { readonly epoch: number; readonly sequence: number } {
     const { ports, memory } = this.objects;
     return { epoch: ports.writer.head.epoch, sequence: memory.progress.durableHead };

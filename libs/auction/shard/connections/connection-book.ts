@@ -20,30 +20,30 @@ interface Row {
   connection: Connection;
   /** Auctions in which it has an active quote: one account has at most one in each. */
   readonly quotes: Set<string>;
-  /** The watch that the journal will tell a fresh process of. */
+  /** The grace that is noted in the journal. A new process starts with it. */
   noted: number | undefined;
-  /** Its quotes have been pulled; those that are still there cannot be. */
+  /** Its quotes were withdrawn. Any that are left cannot be withdrawn. */
   isPulled: boolean;
-  /** It is forgotten as soon as the journal no longer speaks of it. */
+  /** It is forgotten once the journal no longer has a note of it. */
   isFading: boolean;
 }
 
-/** Twice the connections that a gateway takes. */
+/** Twice the number of connections that a gateway accepts. */
 const MAX_HELD = 20_000;
 
 /**
- * The stream connections that an owner watches over, and what has to be done about them. Everything is told to it, the time
- * included: the same causes give the same effects. Notes are what a fresh process could not know otherwise.
+ * The stream connections that an owner watches for cancel on disconnect. All input, time included, comes from the caller, so
+ * equal input gives equal results. Notes are journaled facts that a new process could not learn otherwise.
  */
 export class ConnectionBook {
   private readonly rows = new Map<string, Row>();
   private readonly leases = new GatewayLeases();
-  /** Those that nobody holds. */
-  private readonly adrift = new Set<string>();
+  /** Connections that no gateway holds. */
+  private readonly unheld = new Set<string>();
   private readonly owing = new Set<string>();
   /**
-   * Before that nothing is forfeit: gateways need a lease's time to find this process, and one may tell of a loss while another, where the
-   * connection has gone on, has not found it yet.
+   * Nothing is forfeit before this time. Gateways need up to one lease to find this process, and one gateway may report a loss
+   * before another one, where the connection was resumed, has found it.
    */
   private foundBy = -Infinity;
 
@@ -51,7 +51,7 @@ export class ConnectionBook {
     return this.rows.size;
   }
 
-  /** Whether the journal does not yet say all that it must. */
+  /** Whether notes are still to be journaled. */
   get owesNotes(): boolean {
     return this.owing.size > 0;
   }
@@ -73,20 +73,22 @@ export class ConnectionBook {
     return 'HEARD';
   }
 
-  /** Whether a fresh process would have to know what becomes of it. */
+  /** Whether a new process would have to know what happens to this connection. */
   isOnRecord(connectionId: string): boolean {
     const row = this.rows.get(connectionId);
     return row !== undefined && (row.quotes.size > 0 || row.noted !== undefined);
   }
 
-  /** A quote of the connection stands. False where nobody holds the connection, so that its time may be up. */
+  /**
+   * Records an active quote of the connection. Returns false if no gateway holds the connection, so that its grace may be over.
+   */
   entered(connectionId: string, account: string, auctionId: string, now: number): boolean {
     const row = this.rows.get(connectionId) ?? this.enter(connectionId, awaited(account, undefined, now));
     if (row.connection.account !== account) return true;
     row.quotes.add(auctionId);
     row.isPulled = false;
     row.isFading = false;
-    this.look(connectionId, row);
+    this.updateOwing(connectionId, row);
     return row.connection.standing.is === 'HELD';
   }
 
@@ -94,7 +96,7 @@ export class ConnectionBook {
     this.rows.get(connectionId)?.quotes.delete(auctionId);
   }
 
-  /** What a fresh process finds: the clock of everybody's grace begins with it. */
+  /** Loads the noted connections at the start of a process. Every grace begins again at `now`. */
   recovered(noted: ReadonlyMap<string, NotedConnection>, now: number): void {
     this.foundBy = now + LEASE_MILLIS;
     for (const [id, { account, graceMillis }] of noted) {
@@ -102,43 +104,43 @@ export class ConnectionBook {
     }
   }
 
-  /** What must stand in the journal before a quote of the connection does; told once. */
+  /** The note to journal before a quote of this connection, unless the journal already has it. */
   noteBeforeQuote(connectionId: string, account: string): ConnectionNote | undefined {
     const row = this.rows.get(connectionId);
     if (row?.connection.account !== account) return undefined;
-    return this.written(connectionId, row, watchOf(row.connection));
+    return this.noteIfChanged(connectionId, row, watchOf(row.connection));
   }
 
-  /** Up to `limit` notes that are owed; whoever takes them journals them. */
+  /** Removes and returns up to `limit` owed notes. The caller must journal them. */
   takeNotes(limit: number): ConnectionNote[] {
     const notes: ConnectionNote[] = [];
     for (const id of this.owing) {
       if (notes.length >= limit) break;
       this.owing.delete(id);
       const row = this.rows.get(id);
-      const note = row === undefined ? undefined : this.written(id, row, wanted(row));
+      const note = row === undefined ? undefined : this.noteIfChanged(id, row, graceToNote(row));
       if (note !== undefined) notes.push(note);
     }
     return notes;
   }
 
-  /** What time alone brings about. */
+  /** Applies the passing of time: expired leases, and connections to forget. */
   tick(now: number): void {
     for (const id of this.leases.takeExpired(now)) this.silence(id, now);
-    for (const id of this.adrift) {
+    for (const id of this.unheld) {
       const row = this.rows.get(id);
       if (row === undefined || row.quotes.size > 0 || !isForgotten(row.connection, now)) continue;
       if (row.noted === undefined) this.forget(id);
       else {
         row.isFading = true;
-        this.look(id, row);
+        this.updateOwing(id, row);
       }
     }
   }
 
-  /** Connections whose time is up, with the auctions of their quotes. */
+  /** Connections whose grace is over, with the auctions of their quotes. */
   forfeits(now: number): (readonly [string, readonly string[]])[] {
-    return [...this.adrift].flatMap((id) => {
+    return [...this.unheld].flatMap((id) => {
       const row = this.rows.get(id);
       return row !== undefined && !row.isPulled && row.quotes.size > 0 && this.isForfeit(id, now)
         ? [[id, [...row.quotes]] as const]
@@ -146,7 +148,7 @@ export class ConnectionBook {
     });
   }
 
-  /** Whether its quotes are to go. A claim that has come meanwhile has saved them. */
+  /** Whether its quotes are to be withdrawn. A claim that arrived meanwhile saves them. */
   isForfeit(connectionId: string, now: number): boolean {
     const row = this.rows.get(connectionId);
     const at = row === undefined ? undefined : this.forfeitAt(row);
@@ -158,10 +160,10 @@ export class ConnectionBook {
     if (row !== undefined) row.isPulled = true;
   }
 
-  /** When the next connection's time is up. */
+  /** When the grace of the next connection is over. */
   nextForfeit(): number | undefined {
     let next: number | undefined;
-    for (const id of this.adrift) {
+    for (const id of this.unheld) {
       const row = this.rows.get(id);
       if (row === undefined || row.isPulled || row.quotes.size === 0) continue;
       const at = this.forfeitAt(row);
@@ -191,34 +193,34 @@ export class ConnectionBook {
     row.connection = next;
     if (next.standing.is === 'HELD') {
       this.leases.hold(next.standing.gateway, id);
-      this.adrift.delete(id);
+      this.unheld.delete(id);
       row.isPulled = false;
       row.isFading = false;
     } else {
-      this.adrift.add(id);
+      this.unheld.add(id);
     }
-    this.look(id, row);
+    this.updateOwing(id, row);
   }
 
   private enter(id: string, connection: Connection): Row {
     const row: Row = { connection, quotes: new Set(), noted: undefined, isPulled: false, isFading: false };
     this.rows.set(id, row);
-    if (connection.standing.is !== 'HELD') this.adrift.add(id);
+    if (connection.standing.is !== 'HELD') this.unheld.add(id);
     return row;
   }
 
   private forget(id: string): void {
     this.rows.delete(id);
-    this.adrift.delete(id);
+    this.unheld.delete(id);
     this.owing.delete(id);
   }
 
-  private look(id: string, row: Row): void {
-    if (wanted(row) === row.noted) this.owing.delete(id);
+  private updateOwing(id: string, row: Row): void {
+    if (graceToNote(row) === row.noted) this.owing.delete(id);
     else this.owing.add(id);
   }
 
-  private written(id: string, row: Row, watch: number | undefined): ConnectionNote | undefined {
+  private noteIfChanged(id: string, row: Row, watch: number | undefined): ConnectionNote | undefined {
     if (row.noted === watch) return undefined;
     row.noted = watch;
     this.owing.delete(id);
@@ -227,19 +229,22 @@ export class ConnectionBook {
   }
 }
 
-/** Of a connection without quotes the journal need say nothing new, until it has said `bye` or is forgotten. */
-function wanted({ connection, quotes, noted, isFading }: Row): number | undefined {
+/**
+ * The grace that the journal should have. Without quotes it stays as noted until the client sends `bye` or the connection is
+ * forgotten.
+ */
+function graceToNote({ connection, quotes, noted, isFading }: Row): number | undefined {
   if (quotes.size > 0 || connection.standing.is === 'LEFT') return watchOf(connection);
   return isFading ? undefined : noted;
 }
 
-/** What the journal says of a connection whose quotes are watched. */
+/** A connection with watched quotes, as noted in the journal. */
 export interface NotedConnection {
   readonly account: string;
   readonly graceMillis: number;
 }
 
-/** The watched connections as the journal has them: what a fresh process knows of those that it has not met. */
+/** The watched connections according to the journal. A new process starts from these. */
 export class NotedConnections {
   private readonly byId = new Map<string, NotedConnection>();
 
@@ -254,7 +259,7 @@ export class NotedConnections {
     for (const [id, connection] of noted) this.byId.set(id, connection);
   }
 
-  /** What a snapshot must hold. */
+  /** The content for a snapshot. */
   all(): ReadonlyMap<string, NotedConnection> {
     return this.byId;
   }

@@ -17,32 +17,35 @@ export interface ConnectionDeskPorts {
   readonly submit: Submit;
 }
 
-/** Often enough that a gateway's death is noticed within three seconds of its last word. */
-const LOOK_MILLIS = 200;
-/** For what the loop did not take. */
+/** Short enough that a gateway's death is noticed within three seconds of its last message. */
+const CHECK_MILLIS = 200;
+/** Delay before the next check if the command loop did not accept a task. */
 const RETRY_MILLIS = 20;
 
-const HEARD = reply(200, {});
-/** Between processes alone: the gateway then says all that it has. */
+const ACKNOWLEDGED = reply(200, {});
+/** Never shown to clients. The gateway then sends all its connections. */
 const UNKNOWN = reply(409, { error: 'presence_unknown' });
 const TOO_MANY = fault(400, 'invalid_request');
 
-/** No two looks are further apart than this while the process runs. */
+/** While the process runs, two checks are never further apart than this. */
 const LONGEST_GAP_NANOS = 500_000_000n;
 
-/** Keeps the watch over stream connections: hears gateways, journals what must outlive this process, withdraws what is forfeit. */
+/**
+ * Watches stream connections: handles gateways' presence messages, journals what must outlive this process, and withdraws forfeit
+ * quotes.
+ */
 export class ConnectionDesk {
   readonly noted = new NotedConnections();
   private readonly time: WakingTime;
   private timer: { readonly at: number; readonly cancel: Cancel } | undefined;
-  private isNoting = false;
+  private isNotePending = false;
   private isStopped = false;
 
   constructor(private readonly ports: ConnectionDeskPorts) {
     this.time = new WakingTime(ports.clock);
   }
 
-  /** At the end of the recovery, from which on everybody's lease is counted. */
+  /** Called at the end of the recovery. All leases are counted from here. */
   start(): void {
     const { auctions, connections } = this.ports;
     const now = this.time.now();
@@ -52,7 +55,7 @@ export class ConnectionDesk {
         if (quote.connection_id !== undefined) connections.entered(quote.connection_id, quote.maker, id, now);
       }
     }
-    this.look();
+    this.check();
   }
 
   stop(): void {
@@ -60,7 +63,7 @@ export class ConnectionDesk {
     this.timer?.cancel();
   }
 
-  /** Takes effect at once; answered when a fresh process would know of it too. */
+  /** Takes effect at once. Replies once a new process would know of it too. */
   presence(request: PresenceRequest): Promise<LinkReply> | LinkReply {
     const { connections } = this.ports;
     const outcome = connections.presence(request, this.time.now());
@@ -70,20 +73,20 @@ export class ConnectionDesk {
     const isOnRecord = [...request.here, ...request.gone].some((one) =>
       connections.isOnRecord(one.connection_id),
     );
-    if (!isOnRecord && !connections.owesNotes) return HEARD;
+    if (!isOnRecord && !connections.owesNotes) return ACKNOWLEDGED;
     return new Promise((resolve) => {
       if (!this.ports.submit(new NotesTask(connections, resolve))) resolve(UNAVAILABLE);
     });
   }
 
-  /** What has become durable, in its order. */
+  /** Handles durable events, in journal order. */
   onEvents(events: readonly DomainEvent[]): void {
     const { connections } = this.ports;
-    for (const event of events) this.heed(event);
+    for (const event of events) this.handleEvent(event);
     if (connections.owesNotes) this.note();
   }
 
-  private heed(event: DomainEvent): void {
+  private handleEvent(event: DomainEvent): void {
     const { auctions, connections } = this.ports;
     switch (event.type) {
       case 'CONNECTION_NOTED':
@@ -106,14 +109,14 @@ export class ConnectionDesk {
       case 'AUCTION_CANCELLED':
       case 'AUCTION_VOIDED':
       case 'AUCTION_CLOSED':
-        this.over(auctions.find(event.auction_id)?.head);
+        this.endQuotes(auctions.find(event.auction_id)?.head);
         return;
       default:
         return;
     }
   }
 
-  private over(state: AuctionState | undefined): void {
+  private endQuotes(state: AuctionState | undefined): void {
     for (const { quotes } of state?.books ?? []) {
       for (const { connection_id: id } of quotes) {
         if (id !== undefined && state !== undefined) this.ports.connections.left(id, state.terms.auction_id);
@@ -121,7 +124,7 @@ export class ConnectionDesk {
     }
   }
 
-  private look(): void {
+  private check(): void {
     const { connections } = this.ports;
     const now = this.time.now();
     connections.tick(now);
@@ -132,7 +135,7 @@ export class ConnectionDesk {
     this.arm(isAllTaken ? 0 : RETRY_MILLIS);
   }
 
-  /** False where the loop has no room for it now, or will never have: that is tried again with the next look. */
+  /** False if the loop did not accept every task. The next check tries again. */
   private pull(connectionId: string, auctionIds: readonly string[]): boolean {
     const { auctions, connections, context, submit } = this.ports;
     const isForfeit = (): boolean => connections.isForfeit(connectionId, this.time.now());
@@ -147,36 +150,36 @@ export class ConnectionDesk {
   }
 
   private note(): void {
-    if (this.isNoting) return;
+    if (this.isNotePending) return;
     const done = (): void => {
-      this.isNoting = false;
+      this.isNotePending = false;
     };
-    this.isNoting = this.ports.submit(new NotesTask(this.ports.connections, done));
+    this.isNotePending = this.ports.submit(new NotesTask(this.ports.connections, done));
   }
 
-  /** Looks again when somebody's time is up, and before long in any case. */
+  /** Schedules the next check: when a grace is over, and within `CHECK_MILLIS` in any case. */
   private arm(leastMillis = 0): void {
     if (this.isStopped) return;
     const now = this.time.now();
     const { clock, connections } = this.ports;
-    const due = Math.min(connections.nextForfeit() ?? Infinity, now + untilNext(clock, LOOK_MILLIS));
+    const due = Math.min(connections.nextForfeit() ?? Infinity, now + untilNext(clock, CHECK_MILLIS));
     const at = Math.max(due, now + leastMillis);
     if (this.timer !== undefined && this.timer.at <= at) return;
     this.timer?.cancel();
     const cancel = clock.after(Math.max(0, at - now), () => {
       this.timer = undefined;
-      this.look();
+      this.check();
     });
     this.timer = { at, cancel };
   }
 }
 
 /**
- * Milliseconds in which this process was running. Of a time in which it stood still it counts only so much: what a frozen
- * owner has not heard was said all the same, and lies in its buffers until it goes on.
+ * Milliseconds during which this process ran. A standstill counts only up to the longest gap, because messages to a frozen owner
+ * wait in its buffers until it continues.
  */
 export class WakingTime {
-  private awake = 0n;
+  private running = 0n;
   private seenAt: bigint;
 
   constructor(private readonly clock: Clock) {
@@ -186,8 +189,8 @@ export class WakingTime {
   now(): number {
     const seen = this.clock.monotonicNanos();
     const gap = seen - this.seenAt;
-    this.awake += gap < LONGEST_GAP_NANOS ? gap : LONGEST_GAP_NANOS;
+    this.running += gap < LONGEST_GAP_NANOS ? gap : LONGEST_GAP_NANOS;
     this.seenAt = seen;
-    return Number(this.awake / NANOS_PER_MILLI);
+    return Number(this.running / NANOS_PER_MILLI);
   }
 }

@@ -1,35 +1,35 @@
 import type { ConnectionClaim, ConnectionEnd } from '../../protocol/protocol.js';
 
-/** A gateway that was not heard of for so long is taken for dead. Times are milliseconds of the owner's waking time. */
+/** A gateway that was silent for this long counts as dead. Times are milliseconds during which the owner ran. */
 export const LEASE_MILLIS = 2_500;
-/** How long it is remembered how a connection ended, for a quote of it that is still on its way. */
+/** How long the end of a connection is remembered, for a quote of it that is still in flight. */
 const REMEMBERED_MILLIS = 60_000;
 
 export type ConnectionPhase =
   | { readonly is: 'HELD'; readonly gateway: string }
-  /** Known by its quotes or from the journal; no gateway has claimed it in this process's life. */
+  /** Known from its quotes or from the journal. No gateway has claimed it since this process started. */
   | { readonly is: 'AWAITED'; readonly since: number }
-  /** Its socket has ended, or (`isSilent`) its gateway was not heard of, and may yet come back with the same socket. */
+  /** Its socket has ended. Or (`isSilent`) its gateway was silent and may return with the same socket. */
   | { readonly is: 'LOST'; readonly since: number; readonly isSilent: boolean }
-  /** It has said `bye`. */
+  /** The client sent `bye`. */
   | { readonly is: 'LEFT'; readonly since: number };
 
-/** What an owner knows of one stream connection; a value. */
+/** What an owner knows of one stream connection. Immutable. */
 export interface Connection {
   readonly account: string;
-  /** Of the latest claim, so that what is older can be told; 0 before the first. */
+  /** Number of the latest claim, by which older messages are recognised. 0 before the first claim. */
   readonly attachment: number;
-  /** What the latest claim asked for; undefined where the quotes stand whatever becomes of the connection. */
+  /** The grace of the latest claim. Undefined if the quotes stay whatever happens to the connection. */
   readonly graceMillis: number | undefined;
   readonly standing: ConnectionPhase;
 }
 
-/** Nothing but an account's quote, or the journal's note of one, tells of it. */
+/** A connection that is known only from a quote or from a note in the journal. */
 export function awaited(account: string, graceMillis: number | undefined, now: number): Connection {
   return { account, attachment: 0, graceMillis, standing: { is: 'AWAITED', since: now } };
 }
 
-/** The latest claim decides everything; one that an end or a later claim has overtaken decides nothing. */
+/** Applies a gateway's claim. A claim that is older than the latest claim or end changes nothing. */
 export function claimed(
   known: Connection | undefined,
   claim: Omit<ConnectionClaim, 'connection_id'>,
@@ -53,7 +53,7 @@ function isNews(
   return isOver ? claim.attachment > attachment : claim.attachment >= attachment;
 }
 
-/** Only the end of the latest socket is the connection's, and only its first end counts. */
+/** Applies the end of a socket. Only the latest socket counts, and only its first end. */
 export function ended(
   known: Connection,
   end: Omit<ConnectionEnd, 'connection_id'>,
@@ -74,26 +74,26 @@ export function ended(
   };
 }
 
-/** Its gateway is taken for dead, or does not count it among its own any more. */
+/** Its gateway counts as dead, or no longer lists the connection. */
 export function silenced(known: Connection, now: number): Connection {
   return known.standing.is === 'HELD'
     ? { ...known, standing: { is: 'LOST', since: now, isSilent: true } }
     : known;
 }
 
-/** The grace under which its quotes are watched, or undefined where they stand for good. */
+/** The grace of its quotes, or undefined if they stay for good. */
 export function watchOf({ graceMillis, standing }: Connection): number | undefined {
   return standing.is === 'LEFT' ? undefined : graceMillis;
 }
 
-/** From when on its quotes are withdrawn, unless a claim comes before. */
+/** When its quotes are to be withdrawn, unless a claim arrives before. */
 export function forfeitAt(connection: Connection): number | undefined {
   const { standing } = connection;
   const grace = watchOf(connection);
   return grace === undefined || standing.is === 'HELD' ? undefined : standing.since + grace;
 }
 
-/** Without quotes there is no need to know of it any longer. */
+/** Whether a connection without quotes may be forgotten. */
 export function isForgotten({ standing }: Connection, now: number): boolean {
   return standing.is !== 'HELD' && now - standing.since >= REMEMBERED_MILLIS;
 }

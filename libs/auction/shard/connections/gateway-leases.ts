@@ -5,7 +5,7 @@ interface Lease {
   readonly held: Set<string>;
 }
 
-/** Which gateways were heard of lately, and the connections that each of them holds. */
+/** The gateways with a current lease, and the connections that each one holds. */
 export class GatewayLeases {
   private readonly leases = new Map<string, Lease>();
 
@@ -31,7 +31,7 @@ export class GatewayLeases {
     this.leases.get(gateway)?.held.delete(connectionId);
   }
 
-  /** Forgets the gateways whose lease has run out, and gives what they held. */
+  /** Removes the gateways whose lease has expired, and returns the connections that they held. */
   takeExpired(now: number): string[] {
     const lost: string[] = [];
     for (const [gateway, { renewedAt, held }] of this.leases) {

@@ -1,14 +1,14 @@
 import type { Pool } from 'pg';
 import { Batcher } from '#libs/platform/database/batcher.js';
 
-/** An auction that is over, by the places of all its events in the journal of its shard, in order. */
+/** An auction that is over: the journal positions of all its events, in order. */
 export interface AuctionHistory {
   readonly auctionId: string;
   readonly positions: readonly number[];
 }
 
-/** How many are written or looked up together at most. */
-const MOST = 500;
+/** How many are written or looked up in one statement at most. */
+const BATCH_SIZE = 500;
 
 const KEEP = `
   insert into journal.histories (auction_id, shard, positions)
@@ -22,37 +22,40 @@ interface HistoryRow {
   readonly positions: string;
 }
 
-/** The histories of the auctions that one shard has forgotten: its owner's word, which no projection can take back. */
+/** The histories of the auctions that one shard has evicted. The owner writes them; no projection can change them. */
 export class HistoryTable {
-  private readonly asked = new Batcher((auctionIds: readonly string[]) => this.look(auctionIds), MOST);
+  private readonly lookups = new Batcher(
+    (auctionIds: readonly string[]) => this.lookUp(auctionIds),
+    BATCH_SIZE,
+  );
 
   constructor(
     private readonly pool: Pick<Pool, 'query'>,
     private readonly shard: number,
   ) {}
 
-  /** Once they are kept they may be forgotten. Each is said once: what is kept already stays. */
+  /** The auctions may be evicted once this resolves. A history that is stored already stays as it is. */
   async keep(histories: readonly AuctionHistory[]): Promise<void> {
-    for (let from = 0; from < histories.length; from += MOST) {
-      const some = histories.slice(from, from + MOST);
+    for (let from = 0; from < histories.length; from += BATCH_SIZE) {
+      const batch = histories.slice(from, from + BATCH_SIZE);
       await this.pool.query({
         name: 'histories-keep',
         text: KEEP,
         values: [
           this.shard,
-          some.map(({ auctionId }) => auctionId),
-          some.map(({ positions }) => `{${positions.join(',')}}`),
+          batch.map(({ auctionId }) => auctionId),
+          batch.map(({ positions }) => `{${positions.join(',')}}`),
         ],
       });
     }
   }
 
-  /** Undefined where the shard has never forgotten such an auction. */
+  /** Undefined if the shard never evicted such an auction. */
   find(auctionId: string): Promise<readonly number[] | undefined> {
-    return this.asked.answer(auctionId);
+    return this.lookups.answer(auctionId);
   }
 
-  private async look(auctionIds: readonly string[]): Promise<(readonly number[] | undefined)[]> {
+  private async lookUp(auctionIds: readonly string[]): Promise<(readonly number[] | undefined)[]> {
     const { rows } = await this.pool.query<HistoryRow>({
       name: 'histories-find',
       text: FIND,

@@ -12,17 +12,17 @@ export interface AuctionEntry extends Entity<AuctionState> {
   readonly id: string;
   /** Journal positions of the auction's events, in order. */
   readonly positions: number[];
-  /** Where the commands on it were answered. */
+  /** Journal positions of the commands on it. */
   readonly commands: IdempotencyIndex;
   /** The earliest deadline that is scheduled for it. */
   dueAt: Instant | undefined;
-  /** It is closed, and its awards are counted against their makers' protection: they may be made. */
+  /** It is closed, and its awards are counted against their makers' protection. The outcome may be decided. */
   mayDecide: boolean;
-  /** Where the award or its absence stands: from here on the auction is over for makers without an award. */
+  /** Position of the outcome. From here on the auction is over for makers without an award. */
   decidedAt: number | undefined;
-  /** Where each winner's award ended, by maker: from there on the auction is over for that winner. */
+  /** Positions where the winners' awards ended, by maker. From there on the auction is over for that winner. */
   awardEnds: Map<string, number> | undefined;
-  /** Where its last event stands. */
+  /** Position of its last event. */
   completedAt: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface AuctionEntry extends Entity<AuctionState> {
 export class AuctionBook {
   private readonly entries = new Map<string, AuctionEntry>();
   private readonly byAccount = new Map<string, Map<string, AuctionEntry>>();
-  /** Completed and not yet forgotten, in the order of completion. */
+  /** Completed and not yet evicted, in the order of completion. */
   private completed: AuctionEntry[] = [];
   private live = 0;
   private readonly sharing = new Sharing();
@@ -57,14 +57,14 @@ export class AuctionBook {
   }
 
   /**
-   * An auction in which the account is originator or invited. One in which it is not is missed at the same step as one
-   * that never was, so the time of an answer tells nothing either.
+   * An auction in which the account is originator or invited. The auction of others and an unknown id fail at the same step, so
+   * that the response time reveals nothing.
    */
   findFor(account: string, auctionId: string): AuctionEntry | undefined {
     return this.byAccount.get(account)?.get(auctionId);
   }
 
-  /** Takes an event that is on its way to the journal into `head`. */
+  /** Applies an event to `head` before it is durable. */
   apply(placed: Placed<AuctionEvent>): AuctionEntry {
     const { event, position } = placed;
     const entry = this.entries.get(event.auction_id);
@@ -77,7 +77,7 @@ export class AuctionBook {
     return entry;
   }
 
-  /** Puts back an entry out of a snapshot. */
+  /** Adds an entry from a snapshot. */
   restore(entry: AuctionEntry): void {
     entry.head = this.sharing.state(entry.head);
     entry.durable = entry.head;
@@ -87,17 +87,17 @@ export class AuctionBook {
     else this.completed.push(entry);
   }
 
-  /** Auctions that are completed and have reached the projections. */
+  /** Completed auctions that are projected. */
   overBy(projectedTo: number): readonly AuctionEntry[] {
     const kept = this.completed.findIndex((entry) => (entry.completedAt ?? Infinity) > projectedTo);
     return kept < 0 ? this.completed : this.completed.slice(0, kept);
   }
 
-  /** Forgets them. */
+  /** Removes them from memory. */
   evict(projectedTo: number): void {
-    const gone = this.overBy(projectedTo);
-    this.completed = this.completed.slice(gone.length);
-    for (const entry of gone) this.forget(entry);
+    const evicted = this.overBy(projectedTo);
+    this.completed = this.completed.slice(evicted.length);
+    for (const entry of evicted) this.forget(entry);
   }
 
   private forget(entry: AuctionEntry): void {
@@ -162,7 +162,7 @@ function accountsOf(state: AuctionState): string[] {
   return [state.terms.originator.account_id, ...state.terms.audience.map((party) => party.account_id)];
 }
 
-/** When the auction next needs attention without anybody asking for it. */
+/** When the auction next has something to do without a command. */
 export function nextDue(state: AuctionState): Instant | undefined {
   if (state.status === 'OPEN') {
     let due = state.terms.closes_at;
@@ -174,7 +174,7 @@ export function nextDue(state: AuctionState): Instant | undefined {
     }
     return due;
   }
-  // A decision of which the journal has only a part: the rest of it has been due since then.
+  // The journal has only a part of a decision. The remainder is overdue.
   if (state.status === 'CLOSED' || decideCompletion(state).length > 0) return state.terms.opened_at;
   return isLive(state.status) ? state.execution_deadline : undefined;
 }

@@ -3,7 +3,7 @@ import { pause } from '#libs/platform/time/clock.js';
 import type { AuctionBook } from './auction-book.js';
 import type { AuctionHistories } from '../ports.js';
 
-const TRY_AGAIN_MILLIS = 1_000;
+const RETRY_MILLIS = 1_000;
 
 export interface RetirementPorts {
   readonly book: AuctionBook;
@@ -13,8 +13,8 @@ export interface RetirementPorts {
 }
 
 /**
- * Auctions that are over and projected leave memory, each when its history is kept: a create that comes again must find that its auction
- * has been, whatever has become of the projections since.
+ * Evicts auctions that are over and projected, once their history is stored. A repeated create must find that its auction
+ * existed, whatever happened to the projections since.
  */
 export class Retirement {
   private projectedTo = 0;
@@ -23,7 +23,7 @@ export class Retirement {
 
   constructor(private readonly ports: RetirementPorts) {}
 
-  /** The projections have come so far. */
+  /** The projections are written up to this position. */
   projected(to: number): void {
     this.projectedTo = Math.max(this.projectedTo, to);
     if (!this.isWorking) void this.work();
@@ -43,7 +43,7 @@ export class Retirement {
         done = to;
       } catch (error) {
         onFault(error);
-        await pause(clock, TRY_AGAIN_MILLIS);
+        await pause(clock, RETRY_MILLIS);
       }
     }
     this.isWorking = false;

@@ -2,17 +2,17 @@ import { heldAs, holdOf } from '../../rules/held.js';
 import type { AuctionState, Quote } from '../../rules/state.js';
 import type { Hold, Party, Route, Terms } from '../../rules/terms.js';
 
-/** Beyond so many texts the pool begins anew: what is in use stays, it is only no longer shared with what comes. */
-const MOST_TEXTS = 100_000;
+/** The pool is emptied at this size. Strings in use stay, but are no longer shared with new ones. */
+const MAX_TEXTS = 100_000;
 
 /**
- * Every event that is read brings its own copies of the same few texts, and a shard keeps auctions by the ten thousand. What
- * several of them say is kept once.
+ * Interns strings. Every decoded event has its own copies of the same few strings, and a shard keeps tens of thousands of
+ * auctions. What several of them have in common is kept once.
  */
 export class Sharing {
   private readonly texts = new Map<string, string>();
 
-  /** The same terms. */
+  /** Equal terms, with shared strings. */
   terms(terms: Terms): Terms {
     return {
       ...terms,
@@ -25,7 +25,7 @@ export class Sharing {
     };
   }
 
-  /** The same state, as it would be if its events had been read one after the other. */
+  /** An equal state with shared strings and holds, as if its events had been applied one by one. */
   state(state: AuctionState): AuctionState {
     const terms = this.terms(state.terms);
     const held = heldAs(this.hold(holdOf(state)));
@@ -65,7 +65,7 @@ export class Sharing {
   private text<Text extends string>(text: Text): Text {
     const known = this.texts.get(text);
     if (known !== undefined) return known as Text;
-    if (this.texts.size >= MOST_TEXTS) this.texts.clear();
+    if (this.texts.size >= MAX_TEXTS) this.texts.clear();
     this.texts.set(text, text);
     return text;
   }

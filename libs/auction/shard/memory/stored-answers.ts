@@ -8,7 +8,10 @@ import type { AuctionEntry } from './auction-book.js';
 import { isSameCommand, type IdempotencyKey } from '#libs/shard/idempotency-index.js';
 import type { AuctionHistories, CommandScope, PlacedAnswer, StoredAnswer } from '../ports.js';
 
-/** First answers, given again: those on an auction are told anew from its journal, those of the shard are kept until the projections have them. */
+/**
+ * The first replies to commands, for repeats. Replies on an auction are derived again from its journal. Replies of the shard
+ * itself are kept until they are projected.
+ */
 export class StoredAnswers {
   private readonly ofShard = new Map<string, PlacedAnswer>();
 
@@ -18,25 +21,27 @@ export class StoredAnswers {
     private readonly histories: AuctionHistories,
   ) {}
 
-  /** Undefined where the record at `position` answers another command. */
+  /** Undefined if the record at `position` belongs to another command. */
   async ofAuction(
     entry: AuctionEntry,
     position: number,
     name: IdempotencyKey,
   ): Promise<StoredAnswer | undefined> {
-    return toldBy(await this.eventsOf(entry, position), name);
+    return replyAtEnd(await this.eventsOf(entry, position), name);
   }
 
-  /** The auction's history up to `position`, as the journal has it. */
+  /** The auction's events up to a position, from the journal. */
   eventsOf(entry: AuctionEntry, upTo: number): Promise<Placed<AuctionEvent>[]> {
     return this.eventsAt(entry.positions.filter((position) => position <= upTo));
   }
 
-  /** The answer to a create whose auction the shard has forgotten. Undefined where it knows of none, or of one that another create has made. */
+  /** The reply to a create whose auction was evicted. Undefined if there is none, or if another create opened it. */
   async ofForgotten(scope: CommandScope): Promise<StoredAnswer | undefined> {
     if (scope.auctionId === undefined) return undefined;
     const [first] = (await this.histories.find(scope.auctionId)) ?? [];
-    return first === undefined ? undefined : toldBy(await this.eventsAt([first]), nameOf(scope));
+    return first === undefined
+      ? undefined
+      : replyAtEnd(await this.eventsAt([first]), idempotencyKeyOf(scope));
   }
 
   private async eventsAt(positions: readonly number[]): Promise<Placed<AuctionEvent>[]> {
@@ -52,9 +57,9 @@ export class StoredAnswers {
   }
 
   /**
-   * What the projections say was answered, where the journal has that command at that place: whoever may write projections could else have
-   * people told that something was done which nobody has ever done. What was answered is told anew from the journal; of what is in no
-   * history (a refused create, a withdrawal of everything) the record itself says it.
+   * Checks a projected reply against the journal, so that a writer of projections cannot invent one. The reply is derived again
+   * from the journal. A command without an auction history (a refused create, a withdrawal of all quotes) is in the record
+   * itself.
    */
   async proven(kept: PlacedAnswer, scope: CommandScope): Promise<StoredAnswer | undefined> {
     const { auctionId } = scope;
@@ -62,17 +67,17 @@ export class StoredAnswers {
     const positions = auctionId === undefined ? undefined : await this.histories.find(auctionId);
     if (positions !== undefined) {
       if (!positions.includes(position)) return undefined;
-      const events = await this.eventsAt(positions.filter((place) => place <= position));
-      return toldBy(events, nameOf(scope));
+      const events = await this.eventsAt(positions.filter((earlier) => earlier <= position));
+      return replyAtEnd(events, idempotencyKeyOf(scope));
     }
     const [record] = await this.reader.entries(this.shard, [position]);
     const event = record?.kind === 'event' ? decodeEvent(record.payload) : undefined;
     if (event?.command?.content !== content) return undefined;
-    if (!isSameCommand(event.command, nameOf(scope))) return undefined;
-    return { content, reply: answerOf(event) ?? kept.reply };
+    if (!isSameCommand(event.command, idempotencyKeyOf(scope))) return undefined;
+    return { content, reply: shardReplyOf(event) ?? kept.reply };
   }
 
-  /** What a snapshot must hold. */
+  /** The content for a snapshot. */
   get recents(): ReadonlyMap<string, PlacedAnswer> {
     return this.ofShard;
   }
@@ -83,7 +88,7 @@ export class StoredAnswers {
 
   note(position: number, event: DomainEvent): void {
     if (event.command === undefined) return;
-    const answer = answerOf(event);
+    const answer = shardReplyOf(event);
     if (answer === undefined) return;
     const { account_id: account, operation, key, content } = event.command;
     this.ofShard.set(keyOf({ account, operation, key }), { position, content, reply: answer });
@@ -97,8 +102,8 @@ export class StoredAnswers {
   }
 }
 
-/** What the command of the last event was answered; undefined where that is another command. */
-function toldBy(events: readonly Placed<AuctionEvent>[], name: IdempotencyKey): StoredAnswer | undefined {
+/** The reply to the command of the last event. Undefined if that is another command. */
+function replyAtEnd(events: readonly Placed<AuctionEvent>[], name: IdempotencyKey): StoredAnswer | undefined {
   const last = events.at(-1);
   const command = last?.event.command;
   if (last === undefined || command === undefined || !isSameCommand(command, name)) return undefined;
@@ -106,7 +111,7 @@ function toldBy(events: readonly Placed<AuctionEvent>[], name: IdempotencyKey): 
   return { content: command.content, reply: reply(status, body) };
 }
 
-function answerOf(event: DomainEvent): LinkReply | undefined {
+function shardReplyOf(event: DomainEvent): LinkReply | undefined {
   switch (event.type) {
     case 'CREATE_REJECTED':
       return fault(422, event.data.error, event.data.message);
@@ -117,7 +122,7 @@ function answerOf(event: DomainEvent): LinkReply | undefined {
   }
 }
 
-function nameOf({ account, operation, key }: CommandScope): IdempotencyKey {
+function idempotencyKeyOf({ account, operation, key }: CommandScope): IdempotencyKey {
   return { account_id: account, operation, key };
 }
 

@@ -48,7 +48,7 @@ function restore({ book, stored, noted }: ShardRecoveryPorts, content: Buffer): 
   return lastEventAt;
 }
 
-/** What the auctions in memory have reserved, by account: what the reservations must say, no more and no less. */
+/** The holds of all auctions in memory, by account. The reservations must be exactly these. */
 export function holdsByAccount(book: AuctionBook): Map<string, Hold[]> {
   const held = new Map<string, Hold[]>();
   for (const entry of book.all()) {

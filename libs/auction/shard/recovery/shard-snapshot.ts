@@ -6,7 +6,7 @@ import { IdempotencyIndex } from '#libs/shard/idempotency-index.js';
 import type { NotedConnection } from '../connections/connection-book.js';
 import type { PlacedAnswer } from '../ports.js';
 
-/** Raised whenever what is written here, or the state of an auction, changes its shape: older snapshots are then no use. */
+/** Raised whenever the shape of this snapshot or of an auction's state changes. Older snapshots are then ignored. */
 export const SNAPSHOT_FORMAT = 4;
 
 /** One auction, as a line of the snapshot. */
@@ -25,14 +25,14 @@ interface HeadLine {
   readonly connections: readonly (readonly [string, NotedConnection])[];
 }
 
-/** What a shard remembers besides its auctions. */
+/** The shard's memory apart from its auctions. */
 export interface BesideAuctions {
   readonly lastEventAt: Instant;
   readonly answers: ReadonlyMap<string, PlacedAnswer>;
   readonly connections: ReadonlyMap<string, NotedConnection>;
 }
 
-/** A shard's memory as it was behind one record: cheap to take, for states are values, and written out at leisure. */
+/** A shard's memory as of one record. It is cheap to capture, because states are immutable, and is encoded later. */
 export interface ShardMoment {
   readonly sequence: number;
   readonly head: HeadLine;
@@ -55,7 +55,7 @@ export function momentOf(
   };
 }
 
-/** In slices, with the event loop let go between them: commands wait for none of it. */
+/** Encodes in slices and yields to the event loop between them, so that commands do not wait. */
 export async function writeMoment({ sequence, head, entries }: ShardMoment): Promise<Buffer> {
   const pieces: Buffer[] = [Buffer.from(`${JSON.stringify(head)}\n`)];
   for (let from = 0; from < entries.length; from += SLICE) {
@@ -68,7 +68,7 @@ export async function writeMoment({ sequence, head, entries }: ShardMoment): Pro
   return Buffer.concat(pieces);
 }
 
-/** Positions and answered commands are only ever added, so those after the moment are left out by their position. */
+/** Positions and commands are only ever added, so those after the captured record are left out by their position. */
 function lineOf(entry: AuctionEntry, state: AuctionState, sequence: number): EntryLine {
   const until = (position: number | undefined): number | undefined =>
     position !== undefined && position <= sequence ? position : undefined;

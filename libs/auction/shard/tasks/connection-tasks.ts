@@ -10,11 +10,11 @@ import { draftsOf, eventsOf, type Draft } from './drafts.js';
 import { InternalTask } from './internal-tasks.js';
 import type { Settle, ShardContext } from './shard-context.js';
 
-const HEARD: LinkReply = reply(200, {});
-/** Notes in one part: what one append may hold is bounded. */
-const PART = 500;
+const ACKNOWLEDGED: LinkReply = reply(200, {});
+/** Notes in one append, because the size of an append is limited. */
+const BATCH_SIZE = 500;
 
-/** Journals what a fresh process must know of the connections. Settled behind all that was decided of them before. */
+/** Journals what a new process must know about the connections. Settles after all earlier notes are durable. */
 export class NotesTask implements AuctionTask {
   readonly orderingKey = 'connections';
 
@@ -32,13 +32,13 @@ export class NotesTask implements AuctionTask {
   }
 
   decide(now: Instant): AuctionTaskResult {
-    const drafts = this.connections.takeNotes(PART).map((body) => ({ at: now, body }));
-    const rest = this.connections.owesNotes ? ({ unfinished: true } as const) : {};
-    return { events: eventsOf(drafts), reply: () => HEARD, ...rest };
+    const drafts = this.connections.takeNotes(BATCH_SIZE).map((body) => ({ at: now, body }));
+    const continuation = this.connections.owesNotes ? ({ unfinished: true } as const) : {};
+    return { events: eventsOf(drafts), reply: () => ACKNOWLEDGED, ...continuation };
   }
 }
 
-/** Withdraws the quote of a connection that is gone, unless it has come back before its turn. */
+/** Withdraws the quote of a lost connection, unless the connection was resumed before this task's turn. */
 export class DisconnectTask extends InternalTask {
   constructor(
     context: ShardContext,

@@ -19,7 +19,7 @@ import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './
 
 export type CreateRequest = Extract<OwnerRequest, { op: 'create' }>;
 
-/** Checks a create against everything but capacity; the preflight asks the same. */
+/** Checks a create against everything but capacity. Preflights make the same checks. */
 export function planOf(
   context: ShardContext,
   request: Pick<CreateRequest, 'account' | 'body'>,
@@ -55,7 +55,7 @@ export class CreateTask implements AuctionTask {
 
   decide(now: Instant, granted: ReserveOutcome | undefined): AuctionTaskResult | typeof AGAIN {
     if (isTooLate(this.request, now)) return this.refuse(TOO_LATE, now, granted);
-    if (!this.context.policy.isKnown) return this.unsure(granted);
+    if (!this.context.policy.isKnown) return this.policyUnknown(granted);
     const plan = this.plan(now);
     if (!plan.ok) return this.refuse(plan, now, granted);
     if (granted === undefined) return AGAIN;
@@ -98,8 +98,8 @@ export class CreateTask implements AuctionTask {
     };
   }
 
-  /** The policy has grown too old since the create was taken in. */
-  private unsure(granted: ReserveOutcome | undefined): AuctionTaskResult {
+  /** The copy of the policy became too old after admission. */
+  private policyUnknown(granted: ReserveOutcome | undefined): AuctionTaskResult {
     return {
       events: [],
       reply: () => fault(503, 'auction_owner_unavailable'),

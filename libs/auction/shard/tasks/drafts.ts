@@ -11,7 +11,7 @@ import { versionOf } from '../../rules/event-versions.js';
 import type { AuctionState } from '../../rules/state.js';
 import type { Instant } from '#libs/base/instant.js';
 
-/** An event as the tasks decide it, still without its version. */
+/** An event as a task decides it, before its version is added. */
 export type Draft = {
   readonly at: Instant;
   readonly command?: CommandMark;

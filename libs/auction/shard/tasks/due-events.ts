@@ -8,15 +8,15 @@ import type { AuctionEntry } from '../memory/auction-book.js';
 import { draftsOf, eventsOf } from './drafts.js';
 import type { ShardContext } from './shard-context.js';
 
-const OUTCOME: ReadonlySet<DomainEvent['type']> = new Set<DomainEvent['type']>([
+const OUTCOME_TYPES: ReadonlySet<DomainEvent['type']> = new Set<DomainEvent['type']>([
   'AUCTION_AWARDED',
   'AUCTION_NOT_AWARDED',
   'AUCTION_COMPLETED',
 ]);
 
 /**
- * What has fallen due for the auction by `now`: quotes that expired, the close, its outcome, and whatever is missing of a
- * decision within which a journal ended. An owner whose clock is not to be trusted closes nothing.
+ * Events that are due by `now`: expired quotes, the close, the outcome, and the remainder of a decision that was only partly
+ * journaled. An owner whose clock is unsound closes nothing.
  */
 export function dueEvents(entry: AuctionEntry, now: Instant, context: ShardContext): DomainEvent[] {
   return context.clockIsSound() ? eventsOf(draftsOf(entry.head, decideDue(entry, now, context))) : [];
@@ -31,15 +31,15 @@ function decideDue(
   if (!isPastClose(head, now))
     return head.status === 'OPEN' ? decideExpiries(head, now) : decideCompletion(head);
   const closing = decideClose(head, { awardId: (quoteId) => ids.award(quoteId) });
-  return mayDecide ? closing : closing.filter(({ body: { type } }) => !OUTCOME.has(type));
+  return mayDecide ? closing : closing.filter(({ body: { type } }) => !OUTCOME_TYPES.has(type));
 }
 
-/** Its time is over and its outcome is not decided: what is refused now must not come to stand before that. */
+/** The closing time is past and the outcome is not decided. A refusal must not be journaled before the outcome. */
 export function isPastClose(state: AuctionState, now: Instant): boolean {
   return (state.status === 'OPEN' && now >= state.terms.closes_at) || isUndecided(state);
 }
 
-/** The close stands, so nothing but the winner rule decides any more. */
+/** The auction is closed, and only the winner rule may decide. */
 export function isUndecided({ status, not_awarded_reason: reason }: AuctionState): boolean {
   return status === 'CLOSED' && reason === undefined;
 }

@@ -15,7 +15,7 @@ import type { Settle, ShardContext } from './shard-context.js';
 const DONE: LinkReply = reply(200, {});
 const nothing: Settle = () => undefined;
 
-/** Work on one auction that no caller has asked for and no reservation is needed for. */
+/** A task on one auction that no caller requested and that needs no reservation. */
 export abstract class InternalTask implements AuctionTask {
   readonly orderingKey: string;
 
@@ -42,14 +42,14 @@ export abstract class InternalTask implements AuctionTask {
   protected abstract drafts(now: Instant): readonly Draft[];
 }
 
-/** Brings an auction up to the present: its expiries and its close are the prelude of every task. */
+/** Applies what is due. Expiries and the close are in the prelude, as in every task. */
 export class DueTask extends InternalTask {
   protected drafts(): readonly Draft[] {
     return [];
   }
 }
 
-/** Withdraws a maker's quote for it: its protection has tripped, or its connection is gone. */
+/** Withdraws a maker's quote without a command of the maker, for example because its protection has tripped. */
 export class PullQuoteTask extends InternalTask {
   constructor(
     context: ShardContext,
@@ -84,7 +84,7 @@ export class VoidTask extends InternalTask {
   }
 }
 
-/** What became of an award at its venue. A report that says nothing new changes nothing. */
+/** Applies a report on the execution of an award. A report without news changes nothing. */
 export class ExecutionTask extends InternalTask {
   constructor(
     context: ShardContext,

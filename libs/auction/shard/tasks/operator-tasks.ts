@@ -12,7 +12,7 @@ import type { Settle, ShardContext } from './shard-context.js';
 
 const DONE: LinkReply = reply(200, {});
 
-/** An operator ends an auction. Said again, it is answered with what has become of the auction. */
+/** Voids an auction for an operator. A repeat is answered with the auction's status. */
 export class OrderedVoidTask implements AuctionTask {
   readonly orderingKey: string;
 
@@ -40,18 +40,18 @@ export class OrderedVoidTask implements AuctionTask {
     const decided = decideVoid(head, { by: 'OPERATOR', operator, ...why }, { now });
     if (decided.ok) {
       const drafts = draftsOf(head, decided.events).map((draft) => ({ ...draft, requestId }));
-      return { events: eventsOf(drafts), reply: () => this.told() };
+      return { events: eventsOf(drafts), reply: () => this.statusReply() };
     }
-    if (head.status === 'VOIDED') return { events: [], reply: () => this.told() };
+    if (head.status === 'VOIDED') return { events: [], reply: () => this.statusReply() };
     return { events: [], reply: () => fault(decided.status, decided.error, decided.message) };
   }
 
-  private told(): LinkReply {
+  private statusReply(): LinkReply {
     return reply(200, { auction_id: this.entry.id, status: this.entry.head.status });
   }
 }
 
-/** Drains the shard or takes it back into work. An order that changes nothing is not written down. */
+/** Drains or resumes the shard. An order that changes nothing is not journaled. */
 export class ShiftTask implements AuctionTask {
   readonly orderingKey = 'shift';
 

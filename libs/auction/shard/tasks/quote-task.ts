@@ -25,7 +25,7 @@ import { drafted, isTooLate, type Settle, type ShardContext, TOO_LATE } from './
 
 export type QuoteRequest = { readonly auction_id: string } & CallerIdentity & CommandIdentity;
 
-/** What one of the three quote commands adds to the common way. */
+/** The part in which submit, revise and withdraw differ. */
 export interface QuoteRule {
   readonly operation: QuoteOperation;
   readonly quoteId: string | undefined;
@@ -40,7 +40,7 @@ export interface QuotePlan {
   /** Absent where the command needs no capacity. */
   readonly reserve?: Pick<ReserveRequest, 'need' | 'current'>;
   body(hold: readonly Hold[]): AuctionEventBody;
-  /** What the journal must say before it; asked when the event is sure to follow. */
+  /** An event to journal before the quote's. Called only when the quote's event is certain to follow. */
   before?(): ShardEventBody | undefined;
 }
 
@@ -69,9 +69,10 @@ export class QuoteTask implements AuctionTask {
   }
 
   decide(now: Instant, granted: ReserveOutcome | undefined): AuctionTaskResult | typeof AGAIN {
-    const unsure =
-      this.rule.operation === 'WITHDRAW' ? undefined : unsureOf(this.context, this.request.account);
-    if (unsure !== undefined) return { events: [], reply: () => unsure, unused: this.unused(granted) };
+    const unreliable =
+      this.rule.operation === 'WITHDRAW' ? undefined : unreliableReply(this.context, this.request.account);
+    if (unreliable !== undefined)
+      return { events: [], reply: () => unreliable, unused: this.unused(granted) };
     if (isTooLate(this.request, now)) return this.refuse(TOO_LATE, now, granted);
     const plan = this.rule.plan(this.entry.head, now);
     if (!plan.ok) return this.refuse(plan, now, granted);
@@ -90,11 +91,11 @@ export class QuoteTask implements AuctionTask {
         ...(before === undefined ? [] : [{ at: now, body: before }]),
         { ...head, body, auctionId: this.entry.id },
       ]),
-      reply: () => this.shown(plan.quoteId),
+      reply: () => this.quoteReply(plan.quoteId),
     };
   }
 
-  private shown(quoteId: string): LinkReply {
+  private quoteReply(quoteId: string): LinkReply {
     const quote = findQuote(this.entry.head, quoteId);
     if (quote === undefined) return fault(500, 'internal_error');
     return reply(this.rule.created, quoteView(this.entry.head, quote));
@@ -109,7 +110,7 @@ export class QuoteTask implements AuctionTask {
     };
   }
 
-  /** What is refused after the auction is over for the caller is neither journaled nor stored, nor what is too much. */
+  /** A refusal is neither journaled nor stored after the auction is over for the caller, or above the maker's command limit. */
   private isJournaled(now: Instant): boolean {
     const { head } = this.entry;
     if (commandsOf(head, this.request.account) >= this.context.commandsPerMakerLimit) return false;
@@ -140,9 +141,9 @@ export class QuoteTask implements AuctionTask {
   }
 }
 
-/** What was lost since the command was taken in, and without which nothing may be decided that lasts. */
-function unsureOf({ clockIsSound, policy }: ShardContext, maker: string): LinkReply | undefined {
-  // What has fallen due is not journaled, so nothing may be built on it.
+/** The reply if the clock or the policy became unreliable after admission. Nothing lasting may be decided then. */
+function unreliableReply({ clockIsSound, policy }: ShardContext, maker: string): LinkReply | undefined {
+  // With an unsound clock due events are not journaled, so no event may be decided on top of them.
   if (!clockIsSound()) return fault(503, 'clock_unhealthy');
   return policy.isKnownFor(maker) ? undefined : fault(503, 'auction_owner_unavailable');
 }

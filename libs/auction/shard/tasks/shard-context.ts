@@ -8,7 +8,7 @@ import type { ConnectionBook } from '../connections/connection-book.js';
 import type { IdFactory } from '../ids.js';
 import type { PolicyDesk } from '../policy-desk.js';
 
-/** What the tasks of a shard may look at. */
+/** What the tasks of a shard may use. */
 export interface ShardContext {
   readonly book: AuctionBook;
   readonly ids: IdFactory;
@@ -19,7 +19,7 @@ export interface ShardContext {
   readonly commandsPerMakerLimit: number;
 }
 
-/** Past its own time nothing is done for the caller any more; what was decided before is told even then. */
+/** After `not_after` a command is no longer carried out. A reply that was decided before is still returned. */
 export function isTooLate({ not_after: notAfter }: CommandIdentity, now: Instant): boolean {
   return notAfter !== undefined && now > notAfter;
 }
@@ -38,7 +38,7 @@ export interface DraftHead {
   readonly command: CommandMark;
 }
 
-/** How every draft of a caller's command begins. */
+/** The common fields of drafts that come from a caller's command. */
 export function drafted(
   request: CallerIdentity & CommandIdentity,
   operation: Operation,

@@ -19,10 +19,10 @@ interface NotWithdrawable {
   readonly error: string;
 }
 
-/** Quotes in one part: what one append may hold is bounded, what a maker may have is not. */
-const PART = 500;
+/** Quotes in one append. The size of an append is limited, the number of a maker's quotes is not. */
+const BATCH_SIZE = 500;
 
-/** This shard's part of taking back all of a maker's quotes. The answer is recorded behind the last of them. */
+/** Withdraws all quotes of a maker on this shard. The reply is recorded after the last withdrawal. */
 export class WithdrawAllTask implements AuctionTask {
   readonly orderingKey: string;
   private readonly withdrawn: string[] = [];
@@ -38,7 +38,7 @@ export class WithdrawAllTask implements AuctionTask {
   }
 
   prelude(now: Instant): readonly DomainEvent[] {
-    return this.quoted().flatMap((entry) => dueEvents(entry, now, this.context));
+    return this.auctionsWithQuote().flatMap((entry) => dueEvents(entry, now, this.context));
   }
 
   reservation(): undefined {
@@ -49,8 +49,8 @@ export class WithdrawAllTask implements AuctionTask {
     if (this.isRefused(now)) return { events: [], reply: () => refusalReply(TOO_LATE) };
     this.isBegun = true;
     const withdrawals: Draft[] = [];
-    for (const entry of this.quoted()) {
-      if (withdrawals.length >= PART)
+    for (const entry of this.auctionsWithQuote()) {
+      if (withdrawals.length >= BATCH_SIZE)
         return { events: eventsOf(withdrawals), reply: () => DONE, unfinished: true };
       withdrawals.push(...this.withdraw(entry, now));
     }
@@ -63,8 +63,8 @@ export class WithdrawAllTask implements AuctionTask {
   }
 
   /**
-   * One call has one verdict, and the shard that meters it gives it: where that was in time the others carry it out, however
-   * long the way to them was. What is begun is finished.
+   * The shard that meters the call decides whether it is in time. The other shards carry it out, however late it reaches them. A
+   * call that has begun is finished.
    */
   private isRefused(now: Instant): boolean {
     return this.request.metered && !this.isBegun && isTooLate(this.request, now);
@@ -86,8 +86,8 @@ export class WithdrawAllTask implements AuctionTask {
     return [...this.notWithdrawable].map(([quoteId, error]) => ({ quote_id: quoteId, error }));
   }
 
-  /** In the order of the ids, so that equal shards give equal journals. */
-  private quoted(): AuctionEntry[] {
+  /** Ordered by id, so that equal shards write equal journals. */
+  private auctionsWithQuote(): AuctionEntry[] {
     const { account, auction_ids: ids, venue } = this.request;
     const wanted = ids === undefined ? undefined : new Set(ids);
     return [...this.context.book.of(account)]
