@@ -98,13 +98,13 @@ describeWithKafka('tools that are led to where the journals are not', { anyBroke
       await cut.database.pool.query(
         'update auction_history.projection_offsets set sequence = 3 where shard = 1',
       );
-      expectFault(await run('journal', copy, place), 1, 'record 3 is not the one of which');
+      expectFault(await run('journal', copy, place), 1, 'record 3 is not the one from which');
       await cut.database.pool.query('delete from auction_history.projection_offsets');
       await cut.database.pool.query('insert into risk.shard_fence values (2, 5)');
       expectFault(
         await run('journal', copy, place),
         1,
-        'it ends in epoch 1, but somebody has reserved in epoch 5',
+        'it ends in epoch 1, but reservations were made in epoch 5',
       );
       await cut.database.pool.query('delete from risk.shard_fence');
       await cut.database.pool.query(

@@ -165,7 +165,7 @@ describe('npm run journal -- verify', () => {
     [
       'an owner that reserved in an epoch of which nothing is left',
       'insert into risk.shard_fence values (0, 2) on conflict (shard) do update set epoch = 2',
-      'somebody has reserved in epoch 2',
+      'reservations were made in epoch 2',
     ],
     [
       'a quote that stands otherwise in the projections',
@@ -209,7 +209,7 @@ describe('npm run journal -- verify', () => {
     [
       'what nobody vouches for',
       `insert into custody.balances values ('a', 'vault', 'v', '', 'available', 5)`,
-      'There is no evidence for a v, of which the ledger knows',
+      'There is no evidence for a v, although the ledger has a balance or limit',
     ],
   ])('finds in the ledger %s', async (_, statement, said) => {
     await database.pool.query(statement);
@@ -230,7 +230,7 @@ describe('npm run journal -- verify', () => {
     const { code, output } = await journal('verify');
     expect([code, output]).toEqual([
       1,
-      expect.stringContaining('is not the one of which the projections were made'),
+      expect.stringContaining('is not the one from which the projections were made'),
     ]);
   });
 
@@ -249,7 +249,7 @@ describe('npm run journal -- verify', () => {
     await database.pool.query('delete from journal.sealed');
     expect(code).toBe(1);
     expect(ofChains).toMatchObject({ code: 1, output: expect.stringContaining('has no seal') });
-    expect(output).toContain(`record ${forged.sequence} is NOT BY THE RULES`);
+    expect(output).toContain(`record ${forged.sequence} BREAKS THE RULES`);
     expect(output).toContain(`record ${forged.sequence} ends an append and has no seal`);
   });
 
@@ -267,10 +267,10 @@ describe('npm run journal -- verify', () => {
     });
   });
 
-  it('--chain-only knows of an epoch in which somebody has reserved, and of records that were once seen in Kafka', async () => {
+  it('--chain-only knows the epoch of the last reservations, and records that were once seen in Kafka', async () => {
     const fence = 'insert into risk.shard_fence values (0, 2) on conflict (shard) do update set epoch = 2';
     await database.pool.query(fence);
-    expect((await journal('verify --chain-only')).output).toContain('somebody has reserved in epoch 2');
+    expect((await journal('verify --chain-only')).output).toContain('reservations were made in epoch 2');
     await database.pool.query('delete from risk.shard_fence');
     await database.pool.query(
       `insert into journal.witness (family, shard, sequence, hash) values ('auction', 0, 900, sha256('x'))`,
@@ -292,14 +292,14 @@ describe('npm run journal -- verify', () => {
     const sound = await journal('verify --shard 0');
     expect([sound.code, sound.output]).toEqual([
       0,
-      expect.stringContaining('shard 0: 1 histories of auctions that are over, all as it has them\n'),
+      expect.stringContaining('shard 0: 1 histories of auctions that are over, all as in the journal\n'),
     ]);
     await database.pool.query('truncate journal.histories');
     await keep(positions.slice(1));
     const wrong = await journal('verify --shard 0');
     expect([wrong.code, wrong.output]).toEqual([
       1,
-      expect.stringContaining(`shard 0: the history of auction ${id} is NOT AS IT HAS IT\n`),
+      expect.stringContaining(`shard 0: the history of auction ${id} DIFFERS FROM THE JOURNAL\n`),
     ]);
     await database.pool.query('truncate journal.histories');
   });
@@ -307,7 +307,7 @@ describe('npm run journal -- verify', () => {
   it('takes what a killed owner has left set aside for no damage', async () => {
     await database.pool.query('update risk.reserved set shard_0 = shard_0 + 5');
     const { code, output } = await journal('verify');
-    expect([code, output]).toEqual([0, expect.stringContaining('which the next owner sets free')]);
+    expect([code, output]).toEqual([0, expect.stringContaining('which the next owner releases')]);
   });
 });
 

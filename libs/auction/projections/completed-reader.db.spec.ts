@@ -25,7 +25,7 @@ const { ofAuctions, ofShard } = decodeBatch(records);
 const STRANGER = uuidNamed('stranger');
 const ACCOUNTS = ['olga', 'mia', 'max', 'moe', 'may'].map((name) => uuidNamed(name));
 
-interface Told {
+interface Replayed {
   readonly id: string;
   readonly events: Placed<AuctionEvent>[];
   readonly state: AuctionState;
@@ -33,7 +33,7 @@ interface Told {
 
 let database: TestDatabase;
 let reader: CompletedReader;
-const auctions = told();
+const auctions = replayed();
 
 beforeAll(async () => {
   database = await createTestDatabase(projectionMigrations);
@@ -47,9 +47,9 @@ async function project(): Promise<void> {
   await new Projector(auctionProjection, ports).take(SHARD, records);
 }
 
-/** What the pure rules make of the same journal. */
-function told(): Told[] {
-  const found = new Map<string, Told>();
+/** The auctions that follow from the same journal by the rules alone. */
+function replayed(): Replayed[] {
+  const found = new Map<string, Replayed>();
   for (const { entry, event } of ofAuctions) {
     const placed = { position: entry.sequence, event };
     const before = found.get(event.auction_id);
@@ -59,8 +59,8 @@ function told(): Told[] {
   return [...found.values()];
 }
 
-/** Everybody's every auction, over or not. */
-function* everyView(): Generator<Told & { readonly viewer: Viewer; readonly isOver: boolean }> {
+/** Every auction of every account, over or not. */
+function* everyView(): Generator<Replayed & { readonly viewer: Viewer; readonly isOver: boolean }> {
   for (const auction of auctions) {
     for (const account of ACCOUNTS) {
       const viewer = viewerOf(auction.state, account)!;
@@ -70,7 +70,7 @@ function* everyView(): Generator<Told & { readonly viewer: Viewer; readonly isOv
 }
 
 describe('one completed auction', () => {
-  it('is what the rules show of it, to those for whom it is over and to nobody else', async () => {
+  it('is shown as the rules say, only to parties for whom it is over', async () => {
     let shown = 0;
     for (const { id, state, viewer, isOver } of everyView()) {
       const found = await reader.auction(id, viewer.account_id);
@@ -90,8 +90,8 @@ describe('one completed auction', () => {
     expect(shown).toBeLessThan(auctions.length * ACCOUNTS.length);
   });
 
-  it('is hidden from strangers like one that never was', async () => {
-    const [{ id }] = auctions as [Told];
+  it('is hidden from strangers like an unknown auction', async () => {
+    const [{ id }] = auctions as [Replayed];
     for (const [auctionId, account] of [
       [id, STRANGER],
       [uuidNamed('never'), ACCOUNTS[0]!],
@@ -137,7 +137,7 @@ describe('the timeline of a completed auction', () => {
     }
   });
 
-  it('is not told when a part of the history is missing', async () => {
+  it('is incomplete if a part of the history is missing', async () => {
     const { id, events, viewer } = [...everyView()].find(
       ({ isOver, events: all }) => isOver && all.length > 4,
     )!;
@@ -158,29 +158,32 @@ describe('the timeline of a completed auction', () => {
 });
 
 describe('lists', () => {
-  it.each([2, 100])('of completed auctions hold each once, newest first, in pages of %i', async (limit) => {
-    for (const account of ACCOUNTS) {
-      const wanted = [...everyView()]
-        .filter(({ viewer, isOver }) => isOver && viewer.account_id === account)
-        .map(({ id, state, viewer }) => [
-          state.terms.opened_at,
-          id,
-          JSON.stringify(auctionView(state, viewer)),
-        ])
-        .sort(newestFirst);
-      const found: (readonly [string, string, string])[] = [];
-      for (;;) {
-        const last = found.at(-1);
-        const page = await reader.page(account, limit, last && { o: last[0], i: last[1] });
-        found.push(...page);
-        if (page.length < limit) break;
+  it.each([2, 100])(
+    'of completed auctions have each one once, newest first, in pages of %i',
+    async (limit) => {
+      for (const account of ACCOUNTS) {
+        const wanted = [...everyView()]
+          .filter(({ viewer, isOver }) => isOver && viewer.account_id === account)
+          .map(({ id, state, viewer }) => [
+            state.terms.opened_at,
+            id,
+            JSON.stringify(auctionView(state, viewer)),
+          ])
+          .sort(newestFirst);
+        const found: (readonly [string, string, string])[] = [];
+        for (;;) {
+          const last = found.at(-1);
+          const page = await reader.page(account, limit, last && { o: last[0], i: last[1] });
+          found.push(...page);
+          if (page.length < limit) break;
+        }
+        expect(found).toEqual(wanted);
       }
-      expect(found).toEqual(wanted);
-    }
-  });
+    },
+  );
 
   it.each([undefined, 'SETTLED', 'WITHDRAWN'])(
-    "of a maker's quotes hold each once, newest first (status %s)",
+    "of a maker's quotes have each one once, newest first (status %s)",
     async (status) => {
       let all = 0;
       for (const account of ACCOUNTS) {
@@ -210,18 +213,18 @@ describe('lists', () => {
     },
   );
 
-  it('take a cursor that lies past every time', async () => {
+  it('accept a cursor beyond every time', async () => {
     const all = await reader.page(ACCOUNTS[0]!, 500);
-    const mark = { o: '9999-12-31T23:59:59.999999999Z', i: uuidNamed('x') };
-    expect(await reader.page(ACCOUNTS[0]!, 500, mark)).toEqual(all);
-    expect(await reader.page(ACCOUNTS[0]!, 500, { ...mark, o: '0001-01-01T00:00:00.000000000Z' })).toEqual(
+    const cursor = { o: '9999-12-31T23:59:59.999999999Z', i: uuidNamed('x') };
+    expect(await reader.page(ACCOUNTS[0]!, 500, cursor)).toEqual(all);
+    expect(await reader.page(ACCOUNTS[0]!, 500, { ...cursor, o: '0001-01-01T00:00:00.000000000Z' })).toEqual(
       [],
     );
   });
 });
 
-describe('first answers', () => {
-  it('on an auction are those that the rules give again, to their own caller alone', async () => {
+describe('first replies', () => {
+  it('on an auction equal those of the rules, and are found only for their own caller', async () => {
     let answered = 0;
     for (const { id, events } of auctions) {
       for (const { event, position } of events) {
@@ -243,14 +246,14 @@ describe('first answers', () => {
     expect(answered).toBeGreaterThan(200);
   });
 
-  it('of a shard are the last ones of their name, of that shard alone', async () => {
+  it('of a shard are the latest ones of their key, and of that shard alone', async () => {
     const answers = ofShard.flatMap(({ event, entry: { sequence: position } }) =>
       event.type === 'CREATE_REJECTED' || event.type === 'ALL_WITHDRAWN' ? [{ ...event, position }] : [],
     );
-    const marks = new Map(answers.map((event) => [`${event.type}/${event.command!.key}`, event]));
-    expect(marks.size).toBeLessThan(answers.length);
+    const latest = new Map(answers.map((event) => [`${event.type}/${event.command!.key}`, event]));
+    expect(latest.size).toBeLessThan(answers.length);
     expect(answers.length).toBeLessThan(ofShard.length);
-    for (const { command, type, data, position } of marks.values()) {
+    for (const { command, type, data, position } of latest.values()) {
       const { account_id: account, operation, key, content } = command!;
       const create = type === 'CREATE_REJECTED';
       const scope = create
@@ -265,7 +268,7 @@ describe('first answers', () => {
     }
   });
 
-  it('of creates are each its own, however many are asked for at once', async () => {
+  it('of creates are the right ones, however many are looked up at once', async () => {
     const made = auctions.flatMap(({ id, events }) =>
       events.flatMap(({ event: { command } }) =>
         command?.operation === 'CREATE'
@@ -297,7 +300,7 @@ describe('first answers', () => {
     );
   });
 
-  it('belong to a scope, and the reader says so when it is missing', async () => {
+  it('need a scope, and the reader throws if it is missing', async () => {
     const scope = { account: STRANGER, key: 'k' };
     await expect(reader.answer({ ...scope, operation: 'WITHDRAW_ALL' })).rejects.toThrow('within its shard');
     await expect(reader.answer({ ...scope, operation: 'SUBMIT' })).rejects.toThrow('within its auction');
@@ -305,8 +308,8 @@ describe('first answers', () => {
   });
 });
 
-describe('small questions', () => {
-  it('say whose a quote is, in which auction', async () => {
+describe('other reads', () => {
+  it('return whether an account owns a quote in an auction', async () => {
     const { id, state } = auctions.find(({ state: { books } }) =>
       books.some((book) => book.quotes.length > 0),
     )!;
@@ -318,7 +321,7 @@ describe('small questions', () => {
     expect(await reader.ownsQuote(id, uuidNamed('never'), quote.maker)).toBe(false);
   });
 
-  it('say how far the projections have come', async () => {
+  it('return the offset of the projections', async () => {
     expect(await reader.position(SHARD)).toBe(records.length);
     expect(await reader.position(2)).toBe(0);
   });

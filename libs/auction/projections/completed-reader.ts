@@ -10,7 +10,7 @@ import { auctionOffsets } from './projection.js';
 import { type ListedQuote, type QuoteMark, QuoteReader } from './reader/quote-reader.js';
 import { type TimelineBody, TimelineReader } from './reader/timeline-reader.js';
 
-/** All that the projections are asked: of one auction only by those for whom it is over; of quotes only by their maker. */
+/** All reads of the projections. An auction is shown only to parties for whom it is over, a quote only to its maker. */
 export class CompletedReader {
   private readonly auctions: AuctionReader;
   private readonly timelines: TimelineReader;
@@ -24,7 +24,7 @@ export class CompletedReader {
     this.answers = new AnswerReader(pool);
   }
 
-  /** The view as JSON text, and when the auction was over for the viewer: a moment that tells nothing of others. */
+  /** The view as JSON text, and when the auction was over for the viewer. This time reveals nothing about others. */
   async auction(
     auctionId: string,
     viewerId: string,
@@ -33,7 +33,7 @@ export class CompletedReader {
     if (found === undefined) return undefined;
     const completedAsOf = completionFor(found.state, found.viewer);
     if (completedAsOf === undefined)
-      throw new Error(`auction ${auctionId} is kept and not over for its viewer`);
+      throw new Error(`auction ${auctionId} is stored although it is not over for its viewer`);
     return { view: JSON.stringify(auctionView(found.state, found.viewer)), completedAsOf };
   }
 
@@ -57,7 +57,7 @@ export class CompletedReader {
     return found === undefined ? undefined : quotesFor(found.state, found.viewer);
   }
 
-  /** `[submitted_at, quote_id, status, view as JSON text]` of the account's own quotes, those in live auctions too, newest first. */
+  /** `[submitted_at, quote_id, status, view as JSON text]` of the account's own quotes, live auctions included, newest first. */
   quotes(
     account: string,
     status: string | undefined,
@@ -67,12 +67,12 @@ export class CompletedReader {
     return this.ownQuotes.page(account, status, limit, before);
   }
 
-  /** The account's part in an auction that is over for it. */
+  /** The account's role in an auction that is over for it. */
   roleOn(auctionId: string, account: string): Promise<ViewerRole | undefined> {
     return this.auctions.roleOn(auctionId, account);
   }
 
-  /** Of an auction that is over for everybody; whoever asks must be allowed to know. */
+  /** Only for an auction that is over for all parties. The caller checks that it may be shown. */
   statusOf(auctionId: string): Promise<CompletedStatus | undefined> {
     return this.auctions.statusOf(auctionId);
   }
@@ -85,7 +85,7 @@ export class CompletedReader {
     return this.answers.find(scope);
   }
 
-  /** Up to which record of the shard's journal all of this speaks. */
+  /** The journal position of the shard up to which all of this is written. */
   position(shard: number): Promise<number> {
     return auctionOffsets.position(this.pool, shard);
   }

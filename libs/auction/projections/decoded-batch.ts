@@ -12,7 +12,7 @@ export interface JournaledShardEvent {
   readonly event: ShardEvent;
 }
 
-/** Events by what they are about. Epoch records say nothing about auctions and are left out. */
+/** Events by subject. Epoch records are not about auctions and are left out. */
 export interface DecodedBatch {
   readonly ofAuctions: readonly JournaledAuctionEvent[];
   readonly ofShard: readonly JournaledShardEvent[];

@@ -3,7 +3,7 @@ import { evolve } from '../rules/evolve/evolve.js';
 import type { AuctionState, Quote } from '../rules/state.js';
 import { isDecided, isOverFor, type Viewer } from '../rules/told/viewer.js';
 
-/** An auction after some of its events: what it is, how many they were and where the last of them stands. */
+/** An auction after some of its events: its state, their number, and the position of the last one. */
 export interface FoldedAuction {
   readonly state: AuctionState;
   readonly events: number;
@@ -18,13 +18,13 @@ export function fold(before: FoldedAuction | undefined, placed: Placed<AuctionEv
   };
 }
 
-/** The quotes that their makers see differently now. `evolve` keeps what it does not change as the same object. */
+/** The quotes that changed for their makers. `evolve` keeps unchanged quotes as the same objects. */
 export function changedQuotes(before: AuctionState | undefined, after: AuctionState): Quote[] {
   const unchanged = new Set(before?.books.flatMap((book) => book.quotes));
   return after.books.flatMap((book) => book.quotes).filter((quote) => !unchanged.has(quote));
 }
 
-/** Everybody for whom the auction has become over on the way from `before` to `after`. */
+/** All parties for whom the auction became over between `before` and `after`. */
 export function newlyOverFor(before: AuctionState | undefined, after: AuctionState): Viewer[] {
   if (!hasEnded(after)) return [];
   return viewersOf(after).filter(
@@ -36,7 +36,7 @@ export function isOverForAnybody(state: AuctionState): boolean {
   return hasEnded(state) && viewersOf(state).some((viewer) => isOverFor(state, viewer));
 }
 
-/** Before this it is over for nobody, and nobody need be asked. */
+/** Before this, the auction is over for no party. */
 function hasEnded(state: AuctionState): boolean {
   return state.completed_at !== undefined || isDecided(state);
 }

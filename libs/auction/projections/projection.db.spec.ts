@@ -56,7 +56,7 @@ function cut(records: readonly JournalEntry[], sizes: readonly number[]): Journa
 describe('the projection of a journal', () => {
   const { records, shard } = randomSession(7, 30);
 
-  it('does not depend on how the entries are cut into batches, nor on what is remembered between them', async () => {
+  it('does not depend on how the entries are cut into batches, nor on what is cached between them', async () => {
     await projector().take(shard, records);
     const whole = await rows(database.pool);
     expect(whole['completed.auctions']!.length).toBeGreaterThan(10);
@@ -87,7 +87,7 @@ describe('the projection of a journal', () => {
     }
   });
 
-  it('is written whole or not at all, wherever its transaction breaks', async () => {
+  it('is written completely or not at all, wherever its transaction breaks', async () => {
     const one = projector();
     await one.take(shard, records.slice(0, 100));
     const before = await rows(database.pool);
@@ -118,7 +118,7 @@ describe('the projection of a journal', () => {
     expect(await rows(database.pool)).toEqual(alone);
   });
 
-  it('trusts what it remembers only where nobody else has gone on since', async () => {
+  it('uses its cache only if no other projector has continued since', async () => {
     await projector().take(shard, records);
     const alone = await rows(database.pool);
     await database.pool.query(`truncate ${Object.keys(TABLES).join(', ')}`);
@@ -127,7 +127,7 @@ describe('the projection of a journal', () => {
     expect(await rows(database.pool)).toEqual(alone);
   });
 
-  it('refuses to leave entries out, and entries of another journal', async () => {
+  it('refuses gaps, and entries of another journal', async () => {
     const one = projector();
     await one.take(shard, records.slice(0, 10));
     await expect(one.take(shard, records.slice(11, 20))).rejects.toThrow(PositionGap);
@@ -156,7 +156,7 @@ describe('the projection of a journal', () => {
   }
 });
 
-/** Fails behind its nth statement, whose effects are in the transaction by then. */
+/** Fails after its nth statement, whose effects are already in the transaction. */
 function breaking(client: PoolClient, at: number): PoolClient {
   let count = 0;
   return intercepted(client, () => {

@@ -18,7 +18,7 @@ import { QuotesTable } from './tables/quotes.js';
 const DIGIT_OF_AUCTION = 'left(auction_id::text, 1)::smallint';
 const REMEMBERED_AUCTIONS = 20_000;
 
-/** Completed auctions, and the history of all of them. Readers look at viewers before auctions. */
+/** Completed auctions, and the histories of all auctions. Readers query viewers before auctions. */
 export const auctionProjection: Projection<FoldedAuction> = {
   name: 'auction',
   family: 'auction',
@@ -50,7 +50,7 @@ export const auctionOffsets = new OffsetsTable(auctionProjection);
 interface Step {
   readonly before: FoldedAuction | undefined;
   readonly after: FoldedAuction;
-  /** For whom it became over in between. */
+  /** The parties for whom it became over between the two. */
   readonly over: readonly OverFor[];
 }
 

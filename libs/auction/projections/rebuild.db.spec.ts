@@ -17,7 +17,7 @@ import { auctionProjection } from './projection.js';
 jest.setTimeout(60_000);
 
 let database: TestDatabase;
-/** The time of the stories: their answers are not over yet, whenever this runs. */
+/** The time of the test auctions, so that stored replies have not expired. */
 const clock = {
   epochNanos: () => nanosFromInstant(OPENED_AT),
   monotonicNanos: () => 0n,
@@ -80,20 +80,23 @@ describe('comparing the projections with the journal', () => {
   const journal = randomSession(11, 40);
   const half = journal.records.slice(0, 150);
 
-  it.each([1, 2, 3, 4])('finds no difference however the entries have come (seed %i)', async (seed) => {
-    const other = randomSession(seed, 40);
-    const one = projector();
-    for (let at = 0; at < other.records.length; at += 7) await one.take(0, other.records.slice(at, at + 7));
-    expect(await differing(other)).toEqual({});
-    expect(await schemas()).toEqual(['auction_history', 'completed']);
-  });
+  it.each([1, 2, 3, 4])(
+    'finds no difference, in whatever batches the entries came (seed %i)',
+    async (seed) => {
+      const other = randomSession(seed, 40);
+      const one = projector();
+      for (let at = 0; at < other.records.length; at += 7) await one.take(0, other.records.slice(at, at + 7));
+      expect(await differing(other)).toEqual({});
+      expect(await schemas()).toEqual(['auction_history', 'completed']);
+    },
+  );
 
-  it('compares with the journal as far as the projections have come', async () => {
+  it('compares with the journal up to the offset of the projections', async () => {
     await projector().take(0, half);
     expect(await differing(journal)).toEqual({});
   });
 
-  it('names rows that are missing, surplus or different', async () => {
+  it('reports rows that are missing, surplus or different', async () => {
     await projector().take(0, journal.records);
     const { pool } = database;
     const lost = await pool.query<{ id: string }>(
@@ -115,7 +118,7 @@ describe('comparing the projections with the journal', () => {
     expect(await differing(journal)).toEqual({});
   });
 
-  it('takes no notice of answers whose time is over', async () => {
+  it('ignores expired replies', async () => {
     await projector().take(0, journal.records);
     await database.pool.query(
       `insert into auction_history.answers values (gen_random_uuid(), 5, 1, 0, 422, 'CREATE', 'old', '', '')`,
@@ -127,7 +130,7 @@ describe('comparing the projections with the journal', () => {
 describe('rebuilding the projections', () => {
   const journal = randomSession(12, 40);
 
-  it('gives the same rows in the same tables', async () => {
+  it('produces the same rows in the same tables', async () => {
     await projector().take(0, journal.records);
     const before = { counts: await counts(), definitions: await definitions() };
     await rebuild(journal);
@@ -136,7 +139,7 @@ describe('rebuilding the projections', () => {
     expect(await schemas()).toEqual(['auction_history', 'completed']);
   });
 
-  it('makes good what an interrupted rebuild has left behind', async () => {
+  it('cleans up after an interrupted rebuild', async () => {
     await database.pool.query(
       'create schema completed_rebuilt; create table completed_rebuilt.auctions (x int)',
     );
@@ -145,7 +148,7 @@ describe('rebuilding the projections', () => {
     expect(await schemas()).toEqual(['auction_history', 'completed']);
   });
 
-  it.each([undefined, 0])('lets a projector go on that works meanwhile (shard %s)', async (shard) => {
+  it.each([undefined, 0])('lets a projector continue meanwhile (shard %s)', async (shard) => {
     const one = projector();
     await one.take(0, journal.records.slice(0, 20));
     const over = new AbortController();
@@ -162,20 +165,17 @@ describe('rebuilding the projections', () => {
     expect(await differing(journal)).toEqual({});
   });
 
-  it.each([undefined, 0])(
-    'does not go back behind what was projected meanwhile (shard %s)',
-    async (shard) => {
-      const heads = (): Promise<Map<number, number>> => Promise.resolve(new Map([[0, 20]]));
-      const grown = { heads, read: journal.read.bind(journal), entries: journal.entries.bind(journal) };
-      await projector().take(0, journal.records.slice(0, 70));
-      const before = await counts();
-      await rebuild(grown, shard);
-      expect(await counts()).toEqual(before);
-      expect(await differing(journal)).toEqual({});
-      const { rows } = await database.pool.query('select sequence from auction_history.projection_offsets');
-      expect(rows).toEqual([{ sequence: 70 }]);
-    },
-  );
+  it.each([undefined, 0])('does not undo what was projected meanwhile (shard %s)', async (shard) => {
+    const heads = (): Promise<Map<number, number>> => Promise.resolve(new Map([[0, 20]]));
+    const grown = { heads, read: journal.read.bind(journal), entries: journal.entries.bind(journal) };
+    await projector().take(0, journal.records.slice(0, 70));
+    const before = await counts();
+    await rebuild(grown, shard);
+    expect(await counts()).toEqual(before);
+    expect(await differing(journal)).toEqual({});
+    const { rows } = await database.pool.query('select sequence from auction_history.projection_offsets');
+    expect(rows).toEqual([{ sequence: 70 }]);
+  });
 
   it('of one shard leaves the others alone', async () => {
     const other = randomSession(13, 10, 1);
@@ -196,8 +196,8 @@ describe('rebuilding the projections', () => {
   });
 });
 
-describe('answers whose time is over', () => {
-  it('go in small bites, the oldest first, and nothing else goes', async () => {
+describe('expired replies', () => {
+  it('are deleted in small batches, oldest first, and nothing else is deleted', async () => {
     await database.pool.query(
       `insert into auction_history.answers
        select gen_random_uuid(), n, n * 1000, 0, 422, 'CREATE', 'k' || n, '', '' from generate_series(1, 10) n`,

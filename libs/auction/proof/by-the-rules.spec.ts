@@ -8,7 +8,7 @@ import { ByTheRules, type Rules } from './by-the-rules.js';
 
 const SHARD = 1;
 const AUCTIONS = 80;
-/** Of the records that can be forged in a way. */
+/** How many records are forged in each way. */
 const TRIED = 3;
 
 const { records } = lawfulSession(5, AUCTIONS, SHARD);
@@ -20,12 +20,12 @@ for (const { kind, payload, sequence } of records) {
 
 function judged(entries: readonly JournalEntry[], shard = SHARD): Rules {
   const rules = new ByTheRules(shard);
-  // As they are read: a page at a time.
+  // One page at a time, as in a real run.
   for (let from = 0; from < entries.length; from += 100) rules.take(entries.slice(from, from + 100));
   return rules.told;
 }
 
-/** One record with other content, in its place. */
+/** Replaces one record's content. */
 function withEvent(sequence: number, event: unknown): JournalEntry[] {
   const payload = typeof event === 'string' ? event : encodeEvent(event as AuctionEvent);
   return records.map((record) => (record.sequence === sequence ? { ...record, payload } : record));
@@ -40,7 +40,7 @@ function forged(sequence: number, change: Change): JournalEntry[] {
   return withEvent(sequence, event);
 }
 
-function placesOf(type: AuctionEvent['type']): number[] {
+function sequencesOf(type: AuctionEvent['type']): number[] {
   return [...events].filter(([, event]) => event.type === type).map(([sequence]) => sequence);
 }
 
@@ -63,7 +63,7 @@ function routeOf(auctionId: unknown): Fields {
 }
 
 describe('a journal that the rules have written', () => {
-  it('gives no occasion to object, and what is over is let go of', () => {
+  it('leads to no objections, and completed auctions are dropped from memory', () => {
     const open = new Set([...events.values()].map(({ auction_id: id }) => id));
     expect(open.size).toBe(AUCTIONS);
     for (const { type, auction_id: id } of events.values()) if (type === 'AUCTION_COMPLETED') open.delete(id);
@@ -73,11 +73,11 @@ describe('a journal that the rules have written', () => {
     expect(types.size).toBeGreaterThan(14);
   });
 
-  it('may hold the notes that audits leave out', () => {
-    const [submitted] = placesOf('QUOTE_SUBMITTED');
-    const [opened] = placesOf('AUCTION_OPENED');
-    const [voided] = placesOf('AUCTION_VOIDED');
-    const [confirmed] = placesOf('EXECUTION_CONFIRMED');
+  it('may have the fields that audits leave out', () => {
+    const [submitted] = sequencesOf('QUOTE_SUBMITTED');
+    const [opened] = sequencesOf('AUCTION_OPENED');
+    const [voided] = sequencesOf('AUCTION_VOIDED');
+    const [confirmed] = sequencesOf('EXECUTION_CONFIRMED');
     for (const [sequence, change] of [
       [submitted, (data) => Object.assign(data, { connection_id: 'c' })],
       [opened, (data) => Object.assign(within(data, 'terms'), { client_reference: 'mine' })],
@@ -97,15 +97,15 @@ describe('a journal that the rules have written', () => {
 
 describe('a record that the rules could not have written', () => {
   it.each<[string, AuctionEvent['type'], Change]>([
-    ['another winner', 'AUCTION_AWARDED', (data) => (within(data, 'awards', 0).maker = 'somebody')],
+    ['a different winner', 'AUCTION_AWARDED', (data) => (within(data, 'awards', 0).maker = 'somebody')],
     [
       'a winner at another price',
       'AUCTION_AWARDED',
       (data) => grow(within(data, 'awards', 0), 'price_atoms', 1),
     ],
-    ['one winner less', 'AUCTION_AWARDED', (data) => (data.awards = (data.awards as unknown[]).slice(1))],
+    ['a missing winner', 'AUCTION_AWARDED', (data) => (data.awards = (data.awards as unknown[]).slice(1))],
     [
-      'a winner with less set aside',
+      'a winner with a smaller hold',
       'AUCTION_AWARDED',
       (data) => grow(within(data, 'awards', 0, 'maker_hold', 0), 'amount', -1),
     ],
@@ -118,14 +118,14 @@ describe('a record that the rules could not have written', () => {
     ],
     ['a later deadline', 'AUCTION_AWARDED', (data) => (data.execution_deadline = LATER)],
     [
-      'another end',
+      'a different end',
       'AUCTION_COMPLETED',
       (data) => (data.status = data.status === 'VOIDED' ? 'CANCELLED' : 'VOIDED'),
     ],
     ['an end at another time', 'AUCTION_COMPLETED', (_, event) => (event.at = LATER)],
     ['a close at another time', 'AUCTION_CLOSED', (_, event) => (event.at = LATER)],
     [
-      'priority that is kept or lost',
+      'a wrong flag for kept priority',
       'QUOTE_REVISED',
       (data) => (data.keeps_priority = data.keeps_priority !== true),
     ],
@@ -136,12 +136,12 @@ describe('a record that the rules could not have written', () => {
       (data) => grow((within(data, 'quote').hold as Fields[]).at(-1)!, 'amount', -1),
     ],
     [
-      'a quote of somebody who was not invited',
+      'a quote of a maker that was not invited',
       'QUOTE_SUBMITTED',
       (data) => (within(data, 'quote').maker = 'x'),
     ],
-    ['another invitation', 'AUCTION_OPENED', (data) => (within(data, 'terms').audience = [])],
-    ['a field that is none', 'AUCTION_CLOSED', (data) => (data.note = 'a note')],
+    ['a different audience', 'AUCTION_OPENED', (data) => (within(data, 'terms').audience = [])],
+    ['an unknown field', 'AUCTION_CLOSED', (data) => (data.note = 'a note')],
     ['an award that was never made', 'EXECUTION_CONFIRMED', (data) => (data.award_id = 'x')],
     [
       'a settlement by another route',
@@ -154,14 +154,14 @@ describe('a record that the rules could not have written', () => {
       (data, { auction_id: id }) => (data.settlement = { ...routeOf(id), delivered_atoms: 1e15 }),
     ],
     ['a wrong type', 'AUCTION_CLOSED', (_, event) => (event.type = 'AUCTION_SHUT')],
-  ])('is named with sequence and auction: %s', (_what, type, change) => {
-    const places = placesOf(type).slice(0, TRIED);
-    expect(places.length).toBeGreaterThan(0);
-    for (const sequence of places) {
+  ])('is reported with sequence and auction: %s', (_what, type, change) => {
+    const sequences = sequencesOf(type).slice(0, TRIED);
+    expect(sequences.length).toBeGreaterThan(0);
+    for (const sequence of sequences) {
       const { objections, found } = judged(forged(sequence, change));
       expect(objections[0]).toMatchObject({ sequence });
       const ofAuction = events.get(sequence)?.auction_id;
-      // Nothing is said of any other auction.
+      // No other auction is reported.
       for (const { auction_id: id = ofAuction } of objections) expect(id).toBe(ofAuction);
       expect(found).toBe(objections.length);
     }
@@ -169,25 +169,25 @@ describe('a record that the rules could not have written', () => {
 
   it.each<[string, (records: JournalEntry[], at: number) => JournalEntry[], string]>([
     [
-      'stands behind the end of its auction',
+      'follows the end of its auction',
       (all, at) => [...all, { ...all[at]!, sequence: LAST }],
       'the auction is over',
     ],
     ['opens an auction for the second time', (all) => [...all, reopening(all)], 'the auction is over'],
-  ])('is found where it %s', (_, add, what) => {
-    const [end] = placesOf('AUCTION_COMPLETED');
+  ])('is found if it %s', (_, add, what) => {
+    const [end] = sequencesOf('AUCTION_COMPLETED');
     const { objections } = judged(add([...records], end! - 1));
     expect(objections).toMatchObject([{ sequence: LAST, auction_id: events.get(end!)?.auction_id, what }]);
   });
 
-  it('is found where it belongs to another shard', () => {
+  it('is found if it belongs to another shard', () => {
     const { objections, found } = judged(records, SHARD + 1);
     expect(found).toBe(events.size);
     expect(objections.length).toBeLessThan(found);
     expect(objections[0]?.what).toBe('it belongs to another shard');
   });
 
-  it('is found where it is none that can be read', () => {
+  it('is found if it cannot be read', () => {
     expect(judged(withEvent(7, '{"type":'))).toMatchObject({
       objections: expect.arrayContaining([expect.objectContaining({ sequence: 7, auction_id: undefined })]),
     });
@@ -197,10 +197,10 @@ describe('a record that the rules could not have written', () => {
 const LATER = '2031-01-01T00:00:00.000000000Z';
 const LAST = records.length + 1;
 
-/** Of the auction that was the first to end. */
+/** Opens the auction again that was the first to end. */
 function reopening(all: readonly JournalEntry[]): JournalEntry {
-  const [end] = placesOf('AUCTION_COMPLETED');
+  const [end] = sequencesOf('AUCTION_COMPLETED');
   const id = events.get(end!)?.auction_id;
-  const opened = placesOf('AUCTION_OPENED').find((sequence) => events.get(sequence)?.auction_id === id);
+  const opened = sequencesOf('AUCTION_OPENED').find((sequence) => events.get(sequence)?.auction_id === id);
   return { ...all[opened! - 1]!, sequence: LAST };
 }

@@ -4,10 +4,10 @@ import { decodeEvent, isOfAuction } from '../rules/event-versions.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import { messageOf } from '#libs/journal/journal-errors.js';
 
-/** A record that the rules would not have written where it stands. */
+/** A record that the rules would not have written at its position. */
 export interface Objection {
   readonly sequence: number;
-  /** Undefined where the record cannot even be read. */
+  /** Undefined if the record cannot be read. */
   readonly auction_id: string | undefined;
   readonly type: string | undefined;
   readonly what: string;
@@ -15,23 +15,23 @@ export interface Objection {
 
 export interface Rules {
   readonly auctions: number;
-  /** Those of them that are not over. */
+  /** Number of auctions that are not over. */
   readonly open: number;
-  /** The first of them. */
+  /** The first objections. `found` counts all of them. */
   readonly objections: readonly Objection[];
   readonly found: number;
 }
 
-/** One wrong record is followed by others that rest on it; whoever looks begins at the first. */
+/** One wrong record leads to objections against later ones, so the first ones are enough. */
 const KEPT = 100;
 
 /**
- * Runs every auction of one shard again, record by record as they come. An auction is let go of when it is over; that it was there is
- * remembered, for nothing may come behind its end.
+ * Replays every auction of one shard, record by record. An auction that is over is dropped from memory. Only its id is kept,
+ * because no event may follow its end.
  */
 export class ByTheRules {
   private readonly live = new Map<string, Rerun>();
-  /** What came of a record that no rule can read is not known, so nothing is said of what follows. */
+  /** The effect of a record that the rules cannot read is unknown, so later records of its auction are not judged. */
   private readonly lost = new Set<string>();
   private readonly over = new Set<string>();
   private readonly objections: Objection[] = [];

@@ -12,7 +12,7 @@ import { JOURNAL_FAMILIES, type JournalFamily } from '#libs/journal/journal-id.j
 import type { StoreKind } from '#libs/journal/stores/journal-store.js';
 
 const FAMILY_OPTION = {
-  family: { type: 'string', value: JOURNAL_FAMILIES.join('|'), default: 'auction', text: 'whose journals' },
+  family: { type: 'string', value: JOURNAL_FAMILIES.join('|'), default: 'auction', text: 'which journals' },
 } as const satisfies OptionTable;
 const SHARD_OPTION = {
   shard: { type: 'string', value: 'n', text: 'only this shard' },
@@ -21,7 +21,7 @@ const STORE_OPTION = {
   store: {
     type: 'string',
     value: 'postgres|kafka',
-    text: 'this store, also when the journals are kept in the other one',
+    text: 'use this store, even if the journals are kept in the other one',
   },
 } as const satisfies OptionTable;
 
@@ -37,15 +37,16 @@ export const JOURNAL = {
         ...STORE_OPTION,
         'chain-only': {
           type: 'boolean',
-          text: 'nothing but the journals themselves: whether they go as far, and are sealed, as the database was told',
+          text: 'check only the journals themselves: their chain, their end and their seals as far as the database knows them',
         },
         ...OUTPUT_OPTION,
       },
-      summary: 'says whether all journals are whole and as they were written, and what follows from them',
+      summary:
+        'checks that all journals are complete and unchanged, and that everything made from them agrees',
       explanation: [
-        'Reads hash chain, sequences, epochs and seals; runs every auction again and names records that the rules would not have written;',
-        'compares projections and snapshots row by row, and each award with the ledger to the atom, and each transaction of it with one award or',
-        'one reference; and, where no owner runs, what is reserved. Of other families than auctions it reads nothing but the journals themselves.',
+        'Checks hash chain, sequences, epochs and seals. Replays every auction, and names records that break the rules. Compares projections and',
+        'snapshots row by row, and each award with the ledger to the atom. Each transaction of the ledger must belong to one award or reference.',
+        'If no owner runs, it checks reservations too. For families other than auctions it checks only the journals themselves.',
       ],
     },
     {
@@ -57,14 +58,14 @@ export const JOURNAL = {
         ...STORE_OPTION,
         from: { type: 'string', value: 'n', text: 'from this sequence on' },
         to: { type: 'string', value: 'n', text: 'up to this sequence' },
-        kind: { type: 'string', value: 'event|epoch', text: 'only such records' },
+        kind: { type: 'string', value: 'event|epoch', text: 'only records of this kind' },
         type: { type: 'string', value: 'TYPE', text: 'only events of this type, such as QUOTE_SUBMITTED' },
         auction: { type: 'string', value: 'id', text: 'only events of this auction' },
-        raw: { type: 'boolean', text: 'payloads as text, just as their hashes cover them' },
+        raw: { type: 'boolean', text: 'payloads as text, exactly as they were hashed' },
       },
       summary: 'writes records to standard output, one JSON document a line',
       explanation: [
-        'Of a damaged journal it writes the records before the damage, then what stands from there on, marked.',
+        'For a damaged journal it writes the records before the damage, then the records from there on, marked as damaged.',
       ],
     },
     {
@@ -72,13 +73,13 @@ export const JOURNAL = {
       operands: [],
       options: {
         ...FAMILY_OPTION,
-        from: { type: 'string', value: 'postgres|kafka', text: 'where the journals are' },
-        to: { type: 'string', value: 'kafka|postgres', text: 'where they are to be' },
+        from: { type: 'string', value: 'postgres|kafka', text: 'the store that has the journals' },
+        to: { type: 'string', value: 'kafka|postgres', text: 'the store to move them to' },
         ...OUTPUT_OPTION,
       },
       summary: 'moves the journals of a stopped cluster from PostgreSQL to Kafka or back, record by record',
       explanation: [
-        'A copy that breaks off goes on where it was when it is called again, provided that what stands there is the same, seals included.',
+        'After an interruption, run it again: it continues if the records that were copied so far are the same, seals included.',
       ],
     },
     {
@@ -90,20 +91,20 @@ export const JOURNAL = {
     {
       name: 'accept-restored',
       operands: [],
-      options: { confirm: { type: 'boolean', text: 'do it' }, ...OUTPUT_OPTION },
+      options: { confirm: { type: 'boolean', text: 'make the changes' }, ...OUTPUT_OPTION },
       summary: 'brings a database that was restored from a backup up to its topics in Kafka',
       explanation: [
-        'Settles in its ledger what was settled since, each award by the route that its record names, all or nothing. Without --confirm it',
-        'only says what that comes to.',
+        'Settles in the ledger what was settled since the backup, each award by the route that its record names, all or nothing.',
+        'Without --confirm it only shows what it would do.',
       ],
     },
   ],
   notes: [
-    'The database is that of DATABASE_URL, else that of the cluster on DATA_DIR (.data), which is started for the time where no cluster runs.',
-    "Kafka is found by the same KAFKA_* settings as the cluster's. The keys of seals are those of ID_KEY, else, without DATABASE_URL, those in",
-    'DATA_DIR; copy and accept-restored want them, and verify checks no seals without. Exit codes: 0 all is well; 1 something is damaged or',
-    'differs; 64 called wrongly; 65 a topic has lost its journal, or is another, or a journal ends with what no owner has sealed; 69 something',
-    'does not answer, or owners run; 78 a wrong setting.',
+    'The database is DATABASE_URL, else that of the cluster on DATA_DIR (.data). If no cluster runs, the database is started for the time.',
+    'Kafka is found by the same KAFKA_* settings as in the cluster. The keys of seals come from ID_KEY, or without DATABASE_URL from DATA_DIR.',
+    'copy and accept-restored need them; without them verify checks no seals. Exit codes: 0 all is well; 1 something is damaged or',
+    'differs; 64 wrong usage; 65 a topic has lost its journal, or is another, or a journal ends with records that no owner has sealed;',
+    '69 something does not answer, or owners run; 78 a wrong setting.',
   ],
 } as const satisfies CommandArea;
 
@@ -139,7 +140,7 @@ export function callOf({ command, options, json }: ParsedCall<JournalCommand>, s
   if (family !== 'auction' && (options.text('auction') ?? options.text('type')) !== undefined) {
     throw new UsageFault('--auction and --type are for journals of auctions');
   }
-  const auction = textOf(options.text('auction'), UUID, 'an auction is the id of one');
+  const auction = textOf(options.text('auction'), UUID, 'an auction is named by its id');
   const shard = shardOf(options.text('shard'), auction, family === 'auction' ? shards : Infinity);
   const store = oneOf(options.text('store'), STORES, '--store');
   return {
@@ -161,18 +162,19 @@ function shardOf(
   shards: number,
 ): number | undefined {
   const text = textOf(typedShard, /^\d{1,4}$/, 'a shard is a number such as 0');
-  const asked = text === undefined ? undefined : Number(text);
-  if (asked !== undefined && asked >= shards) throw new UsageFault(`there are shards 0 to ${shards - 1}`);
+  const requested = text === undefined ? undefined : Number(text);
+  if (requested !== undefined && requested >= shards)
+    throw new UsageFault(`there are shards 0 to ${shards - 1}`);
   const ofAuction = auction === undefined ? undefined : Number(auction[0]);
-  if (asked !== undefined && ofAuction !== undefined && asked !== ofAuction) {
-    throw new UsageFault(`auction ${auction ?? ''} is of shard ${ofAuction}`);
+  if (requested !== undefined && ofAuction !== undefined && requested !== ofAuction) {
+    throw new UsageFault(`auction ${auction ?? ''} belongs to shard ${ofAuction}`);
   }
-  return asked ?? ofAuction;
+  return requested ?? ofAuction;
 }
 
 function filterOf(options: GivenOptions, auction: string | undefined): DumpFilter {
   const kind = oneOf(options.text('kind'), KINDS, '--kind');
-  // What there is none of would look like a journal in which it never happened.
+  // An unknown type would select nothing, as if such an event had never happened.
   const type = oneOf(options.text('type'), Object.keys(SHAPES), '--type');
   return {
     from: sequenceOf(options.text('from')) ?? 1,
@@ -188,7 +190,7 @@ function directionOf(options: GivenOptions): JournalCall['copy'] {
   const from = oneOf(options.text('from'), STORES, '--from');
   const to = oneOf(options.text('to'), STORES, '--to');
   if (from === undefined || to === undefined || from === to) {
-    throw new UsageFault('copy wants --from postgres --to kafka, or the other way round');
+    throw new UsageFault('copy needs --from postgres --to kafka, or the other way round');
   }
   return { from, to };
 }

@@ -29,7 +29,7 @@ async function compared(
 const ALIKE = `${EVENTS + 1} records alike; 0 more in postgres, 0 in kafka`;
 
 describe('two copies of the journals', () => {
-  it('are held against each other shard by shard, also where one is damaged, and its store is named', async () => {
+  it('are compared shard by shard, even if one is damaged, and its store is named', async () => {
     const made = await MemoryShards.of(SHARDS, EVENTS);
     const postgres = (await MemoryShards.of(SHARDS, EVENTS)).reader();
     expect((await compared(postgres, made.reader())).outcome).toBe('alike');
@@ -48,7 +48,7 @@ describe('two copies of the journals', () => {
     });
   });
 
-  it('may end earlier where they were left, and not where they are', async () => {
+  it('may end earlier in the store they were moved from, but not where they are kept', async () => {
     const [longer, shorter] = [
       (await MemoryShards.of(SHARDS, EVENTS + 3)).reader(),
       (await MemoryShards.of(SHARDS, EVENTS)).reader(),
@@ -63,7 +63,7 @@ describe('two copies of the journals', () => {
     );
   });
 
-  it('are none where Kafka has nothing of any shard', async () => {
+  it('do not exist if Kafka has nothing of any shard', async () => {
     const made = (await MemoryShards.of(SHARDS, EVENTS)).reader();
     const empty = new KafkaJournalReader({
       family: 'auction',
@@ -77,11 +77,11 @@ describe('two copies of the journals', () => {
     expect((await compared(empty, empty, 'kafka', true)).hasNone).toBe(true);
   });
 
-  it('are not said to differ where one of them cannot be read for now', async () => {
+  it('are not reported as different if one of them cannot be read at present', async () => {
     const sound = (await MemoryShards.of(SHARDS, EVENTS)).reader();
     const away: JournalReader = {
-      entries: (...asked) => sound.entries(...asked),
-      // Of all shards or of none.
+      entries: (...args) => sound.entries(...args),
+      // Fails for all shards at once.
       heads: () => Promise.reject(new JournalUnreadable('journal of shard 1 cannot be read: away')),
       read: (shard, ...rest) =>
         shard === DAMAGED

@@ -3,7 +3,7 @@ import type { JournalReader } from '#libs/journal/journal.js';
 import { compareShard, type Comparison, type Difference } from '#libs/journal/moving/compare-shard.js';
 import type { StoreKind } from '#libs/journal/stores/journal-store.js';
 
-/** Why a shard could not be compared to its end, and in which of the two stores. */
+/** Why a shard could not be compared to its end, and in which of the two stores that was. */
 interface Trouble {
   readonly store: StoreKind;
   readonly what: string;
@@ -12,20 +12,20 @@ interface Trouble {
 
 export type ComparedShard = { readonly shard: number } & (Comparison | Trouble);
 
-/** Holds what it was that a reader has said, until it is known which reader it was. */
+/** Carries a reader's error together with the store that it came from. */
 class InStore extends Error {
   constructor(readonly trouble: Trouble) {
     super(trouble.what);
   }
 }
 
-/** Each shard by itself: one that cannot be read keeps nobody from the others. */
+/** Compares each shard separately. One that cannot be read does not stop the others. */
 export async function compareShards(
   stores: Readonly<Record<StoreKind, JournalReader>>,
   shards: readonly number[],
   tell: (shard: number, alike: number) => void,
 ): Promise<ComparedShard[]> {
-  const [postgres, kafka] = [named('postgres', stores.postgres), named('kafka', stores.kafka)];
+  const [postgres, kafka] = [withStore('postgres', stores.postgres), withStore('kafka', stores.kafka)];
   const compared: ComparedShard[] = [];
   for (const shard of shards) {
     try {
@@ -41,16 +41,16 @@ export async function compareShards(
   return compared;
 }
 
-function named(store: StoreKind, reader: JournalReader): JournalReader {
-  const say = (error: unknown): never => {
+function withStore(store: StoreKind, reader: JournalReader): JournalReader {
+  const rethrow = (error: unknown): never => {
     const isDamage = error instanceof JournalCorrupt;
     if (!isDamage && !(error instanceof JournalUnreadable)) throw error;
     throw new InStore({ store, what: error.message, isDamage });
   };
   return {
-    read: (...asked) => reader.read(...asked).catch(say),
-    entries: (...asked) => reader.entries(...asked).catch(say),
-    heads: (shards) => reader.heads(shards).catch(say),
+    read: (...args) => reader.read(...args).catch(rethrow),
+    entries: (...args) => reader.entries(...args).catch(rethrow),
+    heads: (shards) => reader.heads(shards).catch(rethrow),
   };
 }
 
@@ -63,7 +63,7 @@ export function comparedDocument(compared: ComparedShard): object {
   return { shard, alike, ...only, ...difference };
 }
 
-/** `one` is PostgreSQL. */
+/** `one` is PostgreSQL, `other` is Kafka. */
 function whatDiffers({ in: where, sealed: { one, other } }: Difference): string {
   if (where === 'record') return 'they are not the same record';
   if (one && other) return 'the same record has another seal in kafka than in postgres';
@@ -83,12 +83,15 @@ export function comparedLine(compared: ComparedShard, home: StoreKind): string {
   return `shard ${shard}: ${alike} records alike; ${surplus.one} more in postgres, ${surplus.other} in kafka${lacks}`;
 }
 
-/** The place that was left may end earlier; the one where the journals are may not. */
+/** The store that the journals have left may end earlier. The store where they are kept must not. */
 function isLacking({ surplus }: Comparison, home: StoreKind): boolean {
   return (home === 'kafka' ? surplus.one : surplus.other) > 0;
 }
 
-/** A prefix of nobody's topics looks like a copy that nobody has begun; and so do empty topics like those of which the database knows. */
+/**
+ * Whether Kafka has no journals although there are some. A wrong topic prefix looks like a copy that was never begun, and so do
+ * empty topics in place of the known ones.
+ */
 export function hasNoneInKafka(compared: readonly ComparedShard[], areKnown: boolean): boolean {
   const copies = compared.filter((one) => 'surplus' in one);
   const isNone = ({ alike, surplus, differs }: Comparison): boolean =>
@@ -97,7 +100,7 @@ export function hasNoneInKafka(compared: readonly ComparedShard[], areKnown: boo
   return copies.length === compared.length && copies.every(isNone) && areSome;
 }
 
-/** `alike` is what is said of what could be read. */
+/** `alike` says that every shard could be read and does not differ. */
 export function outcomeOf(
   compared: readonly ComparedShard[],
   home: StoreKind,

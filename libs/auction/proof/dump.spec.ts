@@ -9,20 +9,20 @@ const SHARDS = [0, 1, 2];
 const DAMAGED = 1;
 const ALL: DumpFilter = { from: 1, to: Infinity, raw: false };
 
-/** `shard/sequence` of every line, and every damage at its place among them, with what stands there. */
+/** `shard/sequence` of every line, and every damage at its place among them, with the raw record. */
 async function dumped(reader: BareReader, filter: Partial<DumpFilter> = {}) {
-  const said: string[] = [];
+  const output: string[] = [];
   const take = (text: string): Promise<boolean> => {
     for (const line of text.split('\n').slice(0, -1)) {
       const { shard, sequence, damaged, offset, payload } = JSON.parse(line) as Record<string, string>;
-      said.push(damaged === undefined ? `${shard}/${sequence}` : `${damaged} (${offset}: ${payload})`);
+      output.push(damaged === undefined ? `${shard}/${sequence}` : `${damaged} (${offset}: ${payload})`);
     }
     return Promise.resolve(true);
   };
   const end: DumpEnd = await dump(reader, SHARDS, { ...ALL, ...filter }, take, ({ message }) => {
-    said.push(message);
+    output.push(message);
   });
-  return { end, said };
+  return { end, output };
 }
 
 function lines(shard: number, from: number, to: number): string[] {
@@ -30,12 +30,12 @@ function lines(shard: number, from: number, to: number): string[] {
 }
 
 describe('a dump', () => {
-  it('shows what stands before damage, says where that is, and goes on with the other shards', async () => {
+  it('shows the records before damage, reports where it is, and continues with the other shards', async () => {
     const made = await MemoryShards.of(SHARDS, 10);
     made.topic(DAMAGED).replace([...made.topic(DAMAGED).content(), Buffer.from('garbage')]);
     expect(await dumped(made.reader())).toEqual({
       end: 'damaged',
-      said: [
+      output: [
         ...lines(0, 1, 11),
         ...lines(1, 1, 11),
         'journal of shard 1 is corrupt at sequence 12: offset 11 of its topic holds no record',
@@ -45,28 +45,28 @@ describe('a dump', () => {
     });
   });
 
-  it('also where what is asked for begins within the page that is damaged', async () => {
+  it('does so also if the requested range begins within the damaged page', async () => {
     const made = await MemoryShards.of(SHARDS, 1_500);
     const values = [...made.topic(DAMAGED).content()];
     values[1_204] = Buffer.from('garbage');
     made.topic(DAMAGED).replace(values);
-    const { end, said } = await dumped(made.reader(), { from: 1_100, to: 1_300 });
+    const { end, output } = await dumped(made.reader(), { from: 1_100, to: 1_300 });
     expect(end).toBe('damaged');
-    expect(said.filter((line) => line.startsWith('1/'))).toEqual(lines(1, 1_100, 1_204));
-    const behind = said.filter((line) => line.startsWith('journal of shard 1'));
-    expect(behind.slice(1, 4)).toEqual([
+    expect(output.filter((line) => line.startsWith('1/'))).toEqual(lines(1, 1_100, 1_204));
+    const damagedLines = output.filter((line) => line.startsWith('journal of shard 1'));
+    expect(damagedLines.slice(1, 4)).toEqual([
       expect.stringContaining('(1204: garbage)'),
       expect.stringContaining('(1205: "1204")'),
       expect.stringContaining('(1206: "1205")'),
     ]);
-    expect(behind).toHaveLength(1 + 1 + 1_300 - 1_205);
+    expect(damagedLines).toHaveLength(1 + 1 + 1_300 - 1_205);
     const asked = await dumped(made.reader(), { from: 1_100, kind: 'event' });
-    expect(asked.said.some((line) => line.includes('garbage'))).toBe(false);
-    expect(said.filter((line) => line.startsWith('2/'))).toEqual(lines(2, 1_100, 1_300));
+    expect(asked.output.some((line) => line.includes('garbage'))).toBe(false);
+    expect(output.filter((line) => line.startsWith('2/'))).toEqual(lines(2, 1_100, 1_300));
     expect((await dumped(made.reader(), { to: 1_204 })).end).toBe('sound');
   });
 
-  it('shows the other shards where one cannot be read, and tells that from damage', async () => {
+  it('shows the other shards if one cannot be read, and does not report damage', async () => {
     const sound = (await MemoryShards.of(SHARDS, 10)).reader();
     const away: BareReader = {
       ...sound,
@@ -77,11 +77,11 @@ describe('a dump', () => {
     };
     expect(await dumped(away)).toEqual({
       end: 'unread',
-      said: [...lines(0, 1, 11), 'journal of shard 1 cannot be read: away', ...lines(2, 1, 11)],
+      output: [...lines(0, 1, 11), 'journal of shard 1 cannot be read: away', ...lines(2, 1, 11)],
     });
   });
 
-  it('ends where nobody takes its lines any more, and with the fault where they cannot be written', async () => {
+  it('ends early if the reader leaves, and throws if lines cannot be written', async () => {
     const reader = (await MemoryShards.of(SHARDS, 2_500)).reader();
     let pages = 0;
     const leave = (): Promise<boolean> => Promise.resolve((pages += 1) < 2);
@@ -91,7 +91,7 @@ describe('a dump', () => {
     await expect(dump(reader, SHARDS, ALL, full, () => undefined)).rejects.toThrow('no space left');
   });
 
-  it('comes as far where the damage is named by a record before it', async () => {
+  it('reads as far if the error names an earlier record', async () => {
     const made = await MemoryShards.of(SHARDS, 50);
     const sound = made.reader();
     const twice: BareReader = {
@@ -103,8 +103,8 @@ describe('a dump', () => {
         return Promise.reject(new JournalCorrupt(shard, 5, 'the sequence appears twice'));
       },
     };
-    const { end, said } = await dumped(twice);
-    expect([end, said.filter((line) => line.startsWith('1/'))]).toEqual(['damaged', lines(1, 1, 37)]);
-    expect(said.filter((line) => line.includes('corrupt'))).toHaveLength(1);
+    const { end, output } = await dumped(twice);
+    expect([end, output.filter((line) => line.startsWith('1/'))]).toEqual(['damaged', lines(1, 1, 37)]);
+    expect(output.filter((line) => line.includes('corrupt'))).toHaveLength(1);
   });
 });

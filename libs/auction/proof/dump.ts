@@ -5,16 +5,16 @@ import type { DumpFilter } from './call.js';
 import { soundPage } from './walk-shard.js';
 
 const PAGE = 1_000;
-/** Of what stands from damage on. */
+/** How many records are shown from the damage on. */
 const SHOWN = 1_000;
 
-/** What a filter looks at in a payload that is an event. */
-interface Told {
+/** The fields of an event that filters compare. */
+interface EventFields {
   readonly type?: unknown;
   readonly auction_id?: unknown;
 }
 
-/** Resolves when the text is taken, with false when nobody takes any more: `| head` closes the pipe. */
+/** Resolves when the text is written; with false if the reader has closed the pipe, as `| head` does. */
 type Output = (text: string) => Promise<boolean>;
 
 interface Dump {
@@ -22,16 +22,16 @@ interface Dump {
   readonly filter: DumpFilter;
   readonly output: Output;
   readonly onTrouble: (trouble: JournalCorrupt | JournalUnreadable) => void;
-  readonly gone: AbortController;
+  readonly closed: AbortController;
 }
 
-/** What became of a shard, or of the worst of them. */
+/** The result for a shard, or the worst of several. */
 export type DumpEnd = 'sound' | 'unread' | 'damaged';
 const BY_WEIGHT: readonly DumpEnd[] = ['damaged', 'unread', 'sound'];
 
 /**
- * Writes the records that the filter lets through, as fast as they are taken; ends early when nobody takes them any more. A damaged shard
- * is written up to where it is sound, then what stands there instead, marked, and the others as always: that is when one wants to look.
+ * Writes the records that pass the filter, and ends early if the reader closes the pipe. A damaged shard is written up to the
+ * damage, then its records from there on, marked as damaged. The other shards are written as always.
  */
 export async function dump(
   reader: BareReader,
@@ -40,19 +40,19 @@ export async function dump(
   output: Output,
   onTrouble: Dump['onTrouble'],
 ): Promise<DumpEnd> {
-  const gone = new AbortController();
+  const closed = new AbortController();
   const ends: DumpEnd[] = [];
   for (const shard of shards) {
-    ends.push(await dumpShard({ reader, filter, output, onTrouble, gone }, shard));
+    ends.push(await dumpShard({ reader, filter, output, onTrouble, closed }, shard));
   }
   return BY_WEIGHT.find((end) => ends.includes(end)) ?? 'sound';
 }
 
 async function dumpShard(dumped: Dump, shard: number): Promise<DumpEnd> {
-  const { reader, filter, onTrouble, gone } = dumped;
+  const { reader, filter, onTrouble, closed } = dumped;
   let end: DumpEnd = 'sound';
   try {
-    for (let next = filter.from; next <= filter.to && !gone.signal.aborted;) {
+    for (let next = filter.from; next <= filter.to && !closed.signal.aborted;) {
       const limit = Math.min(PAGE, filter.to - next + 1);
       const { page, damage } = await soundPage(reader, shard, next, limit);
       if (damage !== undefined) {
@@ -76,13 +76,13 @@ async function dumpShard(dumped: Dump, shard: number): Promise<DumpEnd> {
   return end;
 }
 
-async function write({ output, gone }: Dump, lines: readonly string[]): Promise<void> {
+async function write({ output, closed }: Dump, lines: readonly string[]): Promise<void> {
   if (lines.length === 0) return;
-  const isTaken = await output(lines.map((line) => `${line}\n`).join(''));
-  if (!isTaken) gone.abort();
+  const isOpen = await output(lines.map((line) => `${line}\n`).join(''));
+  if (!isOpen) closed.abort();
 }
 
-/** Whoever looks at damage wants to see it; a filter asks for certain records, and what these are nobody knows. */
+/** Damaged records are shown only without a filter, because it is not known what they are. */
 async function damagedLines(
   reader: BareReader,
   { shard, next, damage }: { readonly shard: number; readonly next: number; readonly damage: JournalCorrupt },
@@ -123,7 +123,7 @@ function lineOf(entry: JournalEntry, { kind, type, auction, raw }: DumpFilter): 
   });
 }
 
-function parsed(payload: string): Told | undefined {
+function parsed(payload: string): EventFields | undefined {
   try {
     const content = JSON.parse(payload) as unknown;
     return typeof content === 'object' && content !== null ? content : undefined;

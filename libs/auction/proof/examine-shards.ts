@@ -13,42 +13,45 @@ import { type Walk, walkShard } from './walk-shard.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 
 export interface ExaminedShard extends Walk {
-  /** Undefined where it was not asked for. */
+  /** Undefined if this check was not requested. */
   readonly rules: Rules | undefined;
   readonly seals: SealsFound;
-  /** Undefined where nothing is held against the journals, or they are damaged. */
+  /** Undefined if nothing is compared with the journals, or if they are damaged. */
   readonly histories: HistoryCheck | undefined;
-  /** A record behind damage that an owner has sealed: then that is no end which somebody has forged. */
+  /** A record after the damage that an owner has sealed. It shows that the damage is not a forged end. */
   readonly sealed_behind: number | undefined;
 }
 
 export interface Examination extends Pick<Place, 'family' | 'pool' | 'clock' | 'seals'> {
   readonly store: Pick<JournalStore, 'kind' | 'bareReader'>;
   readonly tell: (line: string) => void;
-  /** Of the shards that are to be read; they are told what is in them. */
+  /** One for each shard to read. Each one receives the shard's records. */
   readonly held: readonly HeldByJournal[];
-  /** Looks at the ledger for what they say of awards, page by page. */
+  /** Compares the ledger with the awards in the journals, page by page. */
   readonly proof: Pick<LedgerProof, 'look'>;
-  /** Whether the journals are here: then they go as far as the database was told, at least. */
+  /** Whether the journals are kept here. Then they must reach at least as far as the database knows. */
   readonly isHome: boolean;
-  /** Whether what was made from the journals is held against them. */
+  /** Whether everything that was made from the journals is compared with them. */
   readonly isInUse: boolean;
-  /** Whether they have to be written for this database. */
+  /** Whether the journals must have been written for this database. */
   readonly isOurs: boolean;
   readonly byRules: boolean;
 }
 
-/** Of records behind damage. */
-const LOOKED_AT = 10_000;
-const WHOSEVER = { own: undefined, known: 0 };
+/** How many records after damage are searched. */
+const MAX_SEARCHED = 10_000;
+const ANY_INCARNATION = { own: undefined, known: 0 };
 
-/** Reads shards from the first record to the last and says what speaks against each: the chain, what others know of it, its seals, its lives, the rules. */
+/**
+ * Reads shards from the first record to the last, and reports the faults of each: its chain, the records that others know, its
+ * seals, its incarnations, the rules.
+ */
 export async function examineShards(examination: Examination): Promise<ExaminedShard[]> {
   const { family, store, pool, clock, seals, tell, proof, isHome, isInUse, isOurs, byRules } = examination;
   const marks = isHome ? await marksOf(pool, family) : [];
   const epochs = isHome ? await reservingEpochs(pool, family) : new Map<number, number>();
   const sealedFrom = isHome ? await sealedFromOf(pool, family) : new Map<number, number>();
-  const lives = isOurs ? await livesOf(pool, family, marks) : () => WHOSEVER;
+  const lives = isOurs ? await livesOf(pool, family, marks) : () => ANY_INCARNATION;
   const progress = new Progress(clock, tell);
   const examined: ExaminedShard[] = [];
   for (const held of examination.held) {
@@ -97,20 +100,20 @@ export async function examineShards(examination: Examination): Promise<ExaminedS
   return examined;
 }
 
-/** In Kafka an owner's append may stand behind a forged record, in vain. In PostgreSQL it is refused. */
+/** In Kafka an owner's append may follow a forged record, without effect. PostgreSQL refuses it. */
 async function sealedBehind(
   { store: { kind, bareReader }, seals }: Pick<Examination, 'store' | 'seals'>,
   { shard, faults, head }: Walk,
 ): Promise<number | undefined> {
   if (seals === undefined || kind === 'kafka' || faults.length === 0) return undefined;
-  const found = await bareReader.unchecked(shard, head.sequence + 1, LOOKED_AT);
+  const found = await bareReader.unchecked(shard, head.sequence + 1, MAX_SEARCHED);
   return found.find(
     ({ sequence = 0, epoch = 0, hash = '', seal }) =>
       seal && seals.isGood({ shard, sequence, epoch, hash }, seal),
   )?.sequence;
 }
 
-/** Records that are just as they were written may still be none that anything can be made of; what follows them says nothing then. */
+/** Unchanged records can still be impossible to apply. The records after them are then not judged. */
 class Meaning {
   readonly faults: string[] = [];
 
@@ -125,28 +128,28 @@ class Meaning {
       this.held?.take(entries);
       this.histories?.take(entries);
     } catch (error) {
-      this.faults.push(`what its records say cannot be: ${messageOf(error)}`);
+      this.faults.push(`its records cannot be applied: ${messageOf(error)}`);
     }
   }
 }
 
 const EVERY_NANOS = 1_000_000_000n;
 
-/** A line a second at most, so that a long run can be told from one that hangs. */
+/** Prints one line a second at most, so that a long run does not look like one that hangs. */
 export class Progress {
-  private told: bigint;
+  private printedAt: bigint;
 
   constructor(
     private readonly clock: Clock,
-    private readonly say: (line: string) => void,
+    private readonly print: (line: string) => void,
   ) {
-    this.told = clock.monotonicNanos();
+    this.printedAt = clock.monotonicNanos();
   }
 
   tell(line: string): void {
     const now = this.clock.monotonicNanos();
-    if (now - this.told < EVERY_NANOS) return;
-    this.told = now;
-    this.say(line);
+    if (now - this.printedAt < EVERY_NANOS) return;
+    this.printedAt = now;
+    this.print(line);
   }
 }

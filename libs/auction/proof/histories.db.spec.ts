@@ -9,13 +9,13 @@ import { HistoryProof } from './histories.js';
 
 const SHARD = 0;
 const PAGE = 40;
-/** Not to the end: some auctions are still open. */
+/** Not to the end, so that some auctions are still open. */
 const entries: readonly JournalEntry[] = lawfulSession(7, 30).records.slice(0, 120);
 const STRANGE = '0a000000-0000-8000-8000-000000000000';
 let database: TestDatabase;
 let table: HistoryTable;
 
-/** By auction, of those that are over and of those that are not. */
+/** Positions by auction, of auctions that are over and of those that are not. */
 const over = new Map<string, number[]>();
 const open = new Map<string, number[]>();
 
@@ -52,14 +52,14 @@ async function proven() {
   return proof.end(entries.at(-1)?.sequence ?? 0);
 }
 
-it('finds nothing where each is what the journal has, and lacks none that the owner has not forgotten yet', async () => {
+it('finds no fault if every history matches the journal, and needs none for auctions that are not evicted', async () => {
   expect(over.size).toBeGreaterThan(3);
   expect(await proven()).toEqual({ kept: over.size, wrong: [], unknown: 0 });
   await database.pool.query('truncate journal.histories');
   expect(await proven()).toEqual({ kept: 0, wrong: [], unknown: 0 });
 });
 
-it('names those that are made of something else', async () => {
+it('reports histories that differ', async () => {
   const [[first, positions] = ['', []], [second, others] = ['', []]] = [...over];
   await database.pool.query('truncate journal.histories');
   await put([
@@ -70,13 +70,13 @@ it('names those that are made of something else', async () => {
   expect(wrong.toSorted()).toEqual([first, second].toSorted());
 });
 
-it('counts those of auctions that are not over, or never were', async () => {
+it('counts histories of auctions that are not over or are unknown', async () => {
   await put([...[...open].slice(0, 1), [STRANGE, [2, 3]]]);
   expect(open.size).toBeGreaterThan(0);
   expect(await proven()).toEqual({ kept: over.size + 2, wrong: [], unknown: 2 });
 });
 
-it('leaves what was forgotten behind the end of what was read for the next time', async () => {
+it('ignores auctions that ended after the records that were read', async () => {
   await put([[STRANGE, [entries.length, entries.length + 5]]]);
   expect(await proven()).toEqual({ kept: over.size, wrong: [], unknown: 0 });
 });

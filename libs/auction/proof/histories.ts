@@ -4,11 +4,11 @@ import { HistoryTable } from '../shard/histories/history-table.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 
 export interface HistoryCheck {
-  /** Auctions that are over of which the owner has kept what they are made of. */
+  /** Number of stored histories of auctions that are over. */
   readonly kept: number;
-  /** Those of which the journal says something else; the first of them. */
+  /** Histories that differ from the journal; the first of them. */
   readonly wrong: readonly string[];
-  /** Those of which the journal does not say that they are over. */
+  /** Number of histories of auctions that are not over according to the journal. */
   readonly unknown: number;
 }
 
@@ -17,7 +17,7 @@ const COUNT = `
   where shard = $1 and positions[cardinality(positions)] <= $2`;
 const MOST_WRONG = 100;
 
-/** Holds what the owner of one shard has written of the auctions that it has forgotten against its journal, page by page as that is read. */
+/** Compares the stored histories of one shard's evicted auctions with its journal, page by page as it is read. */
 export class HistoryProof {
   private readonly live = new Map<string, number[]>();
   private over: (readonly [auctionId: string, positions: readonly number[]])[] = [];
@@ -47,20 +47,20 @@ export class HistoryProof {
     }
   }
 
-  /** At what is over since the last look. */
+  /** Checks the auctions that have ended since the last call. */
   async look(): Promise<void> {
     const over = this.over;
     this.over = [];
     const kept = await Promise.all(over.map(([id]) => this.table.find(id)));
     for (const [index, [id, positions]] of over.entries()) {
-      const said = kept[index];
-      if (said === undefined) continue;
+      const stored = kept[index];
+      if (stored === undefined) continue;
       this.found += 1;
-      if (said.join() !== positions.join() && this.wrong.length < MOST_WRONG) this.wrong.push(id);
+      if (stored.join() !== positions.join() && this.wrong.length < MOST_WRONG) this.wrong.push(id);
     }
   }
 
-  /** The journal was read up to there. What its owner has forgotten since is left for the next time. */
+  /** Call after the journal was read up to `head`. Histories that were stored later are left for the next run. */
   async end(head: number): Promise<HistoryCheck> {
     const { rows } = await this.pool.query<{ kept: number }>(COUNT, [this.shard, head]);
     const kept = rows[0]?.kept ?? 0;

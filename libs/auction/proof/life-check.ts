@@ -2,24 +2,24 @@ import type { JournalEntry } from '#libs/journal/journal.js';
 import { incarnationIn } from '#libs/journal/incarnation/topic-incarnation.js';
 
 export interface LifeChecks {
-  /** Of the database that is asked; undefined where nothing beside the journal is. */
+  /** The incarnation of the database. Undefined if only the journal is checked. */
   readonly own: string | undefined;
-  /** Up to which record that database has everything. */
+  /** The record up to which that database has everything. */
   readonly known: number;
 }
 
-/** One is followed by others; whoever looks begins at the first. */
+/** One fault leads to others, so the first ones are enough. */
 const KEPT = 20;
 
 /**
- * For which databases the epochs of one shard were begun, record by record as they come. Another database takes over where the one before was
- * given up for it, says so, and the other never comes back. An epoch without a life is of journals that were in PostgreSQL.
+ * Checks for which database incarnation each epoch of one shard was begun. A new incarnation must name the one that it replaces,
+ * and a replaced one must not return. Epochs without an incarnation are from journals in PostgreSQL.
  */
 export class LifeCheck {
   readonly faults: string[] = [];
-  private readonly left = new Set<string>();
+  private readonly replaced = new Set<string>();
   private current: string | undefined;
-  /** The record by which the current life began. */
+  /** The record with which the current incarnation began. */
   private since = 0;
 
   constructor(private readonly checks: LifeChecks) {}
@@ -33,16 +33,16 @@ export class LifeCheck {
       this.current = life;
       this.since = sequence;
       if (before === undefined || life === undefined) continue;
-      if (follows !== before || this.left.has(life)) {
+      if (follows !== before || this.replaced.has(life)) {
         this.object(
           `record ${sequence} takes it over for another database (life ${life}) than before (life ${before}), which had not been accepted: two databases have taken turns at it`,
         );
       }
-      this.left.add(before);
+      this.replaced.add(before);
     }
   }
 
-  /** To be called when all have been taken. */
+  /** Call after the last record. */
   end(): void {
     const { own, known } = this.checks;
     const { current, since } = this;

@@ -6,7 +6,7 @@ import { findIncarnation } from '#libs/journal/incarnation/topic-incarnation.js'
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import type { LifeChecks } from './life-check.js';
 
-/** Something that was made from a shard's journal, or was told of it, and remembers up to which record. */
+/** The last record of a shard that the projections, a snapshot or the external checkpoint know. */
 export interface Mark {
   readonly of: 'projections' | 'snapshot' | 'witness';
   readonly shard: number;
@@ -27,35 +27,38 @@ const KNOWN: Readonly<Record<Mark['of'], string>> = {
   witness: 'this database has seen',
 };
 const WHICH: Readonly<Record<Mark['of'], string>> = {
-  projections: 'of which the projections were made',
-  snapshot: 'of which the snapshot was made',
+  projections: 'from which the projections were made',
+  snapshot: 'from which the snapshot was made',
   witness: 'that this database has seen',
 };
 const SEALED = 'select shard, sequence from journal.sealed where family = $1';
 const ACCEPTED = 'select shard, sequence from journal.accepted where family = $1';
 const FENCES = `select shard, epoch from risk.shard_fence where $1 = 'auction'`;
 
-/** A chain alone cannot show that its end was cut off; what was made from it can, and what was seen of it while it was in Kafka. */
+/**
+ * A hash chain alone cannot show that its end was cut off. What was made from the journal can, and so can the external checkpoint
+ * of Kafka.
+ */
 export async function marksOf(pool: Pool, family: JournalFamily): Promise<Mark[]> {
   return (await pool.query<Mark>(MARKS, [family])).rows;
 }
 
-/** What is wrong with a journal that ends before the record. */
+/** The fault of a journal that ends before a known record. */
 export function lackOf({ of, sequence }: Mark, end: number): string {
   return `it ends at ${end}, but ${KNOWN[of]} record ${sequence}`;
 }
 
-/** What is wrong with a journal that has another record in its place. */
+/** The fault of a journal that has another record at a known position. */
 export function differenceFrom({ of, sequence }: Mark): string {
   return `record ${sequence} is not the one ${WHICH[of]}`;
 }
 
-/** What is wrong with a journal that ends in an epoch before that in which somebody has reserved. */
+/** The fault of a journal whose last epoch is older than that of the last reservations. */
 export function epochLackOf(epoch: number, reservingEpoch: number): string {
-  return `it ends in epoch ${epoch}, but somebody has reserved in epoch ${reservingEpoch}`;
+  return `it ends in epoch ${epoch}, but reservations were made in epoch ${reservingEpoch}`;
 }
 
-/** By shard, what is known to stand behind the end of its journal; in one line each, and of the last that is. The marks were read before. */
+/** One line for each shard whose journal ends before its last known record. The marks must have been read before. */
 export async function lacksOf(
   marks: readonly Mark[],
   reader: JournalReader,
@@ -69,14 +72,14 @@ export async function lacksOf(
   });
 }
 
-/** Refuses journals that do not have what is known of them: without reading them, only looking where the marks are, and at their ends. */
+/** Refuses journals that lack known records. Reads only those records and the ends, not the whole journals. */
 export async function refuseWithout(pool: Pool, family: JournalFamily, reader: JournalReader): Promise<void> {
   const heads = await reader.heads();
   for (const mark of await marksOf(pool, family)) {
     const { shard, sequence, hash } = mark;
     const end = heads.get(shard) ?? 0;
     if (end < sequence) {
-      // Where it is damaged it does not end there: reading says what it is.
+      // If the end is damaged, this read reports the damage.
       if (end > 0) await reader.read(shard, end, 1);
       throw new JournalCorrupt(shard, sequence, lackOf(mark, end));
     }
@@ -91,15 +94,15 @@ export async function refuseWithout(pool: Pool, family: JournalFamily, reader: J
   }
 }
 
-/** The epoch, by shard, in which somebody last reserved; auctions alone do. */
+/** The epoch in which reservations were last made, by shard. Only auctions have them. */
 export async function reservingEpochs(pool: Pool, family: JournalFamily): Promise<Map<number, number>> {
   const { rows } = await pool.query<{ shard: number; epoch: number }>(FENCES, [family]);
   return new Map(rows.map(({ shard, epoch }) => [shard, epoch]));
 }
 
 /**
- * Of the database itself, and by shard up to which record its ledger has everything that the journal says: projections are made of whatever
- * stands there. One that is marked as restored is known to lack something; whoever accepts it says what.
+ * The database's incarnation and, by shard, the record up to which its ledger is complete. Projections do not count, because they
+ * are made from any journal. A database that is marked as restored lacks something, so it is not checked.
  */
 export async function livesOf(
   pool: Pool,
@@ -121,7 +124,7 @@ export async function livesOf(
   };
 }
 
-/** By shard, from which record on it is known to be sealed. */
+/** The record from which on a shard is known to be sealed, by shard. */
 export async function sealedFromOf(pool: Pool, family: JournalFamily): Promise<Map<number, number>> {
   const { rows } = await pool.query<{ shard: number; sequence: number }>(SEALED, [family]);
   return new Map(rows.map(({ shard, sequence }) => [shard, sequence]));

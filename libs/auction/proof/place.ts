@@ -6,24 +6,24 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import { SHARDS } from '../protocol/routing.js';
 import { JournalBackend } from '#libs/journal/backend/journal-backend.js';
 
-/** Of the auctions. */
+/** The shards of the auctions. */
 export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard);
 
-/** What commands work on. */
+/** What the journal commands work with. */
 export interface Place {
   readonly family: JournalFamily;
-  /** All that the family has. */
+  /** All shards of the family. */
   readonly shards: readonly number[];
   readonly pool: Pool;
   readonly clock: Clock;
   readonly databaseUrl: string;
-  /** Undefined where no key is known: then nothing is written, and no seal is checked. */
+  /** Undefined if no key is known. Then nothing is written, and no seal is checked. */
   readonly seals: RecordMacs | undefined;
-  /** That where the journals are kept, or the one that is named. */
+  /** Opens the store that is named, else the one where the journals are kept. */
   readonly store: (kind?: StoreKind) => Promise<JournalStore>;
 }
 
-/** Where the journals are known to be in Kafka, what stands in another one, or in other topics, is not them, whatever it says of itself. */
+/** Refuses another Kafka cluster, or other topics, than the ones in which the database knows the journals to be. */
 export async function refuseAnotherKafka(
   store: JournalStore,
   pool: Pool,

@@ -8,7 +8,7 @@ import type { AwardToSettle } from '../settlement/settlement.js';
 import { awardToSettle, unended } from '../shard/pending-awards.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 
-/** What is set aside of one resource of one account for one shard. */
+/** The reserved amount of one account's resource on one shard, and the amount that the journal promises. */
 export interface Imbalance {
   readonly shard: number;
   readonly account: string;
@@ -19,9 +19,9 @@ export interface Imbalance {
 
 export interface ReservationCheck {
   readonly resources: number;
-  /** Less is set aside than the journal promises: somebody else could be promised the same. */
+  /** Less is reserved than the journal promises, so the same could be promised again. */
   readonly missing: readonly Imbalance[];
-  /** More is set aside: what a killed owner has left behind. The next one sets it free. */
+  /** More is reserved, left over from a killed owner. The next owner releases it. */
   readonly surplus: readonly Imbalance[];
 }
 
@@ -36,11 +36,11 @@ const RESERVED = `
   cross join lateral (values (0, shard_0), (1, shard_1), (2, shard_2)) as held (shard, amount)
   where held.amount <> 0`;
 
-/** Live auctions of a shard as its journal makes them. */
+/** The live auctions of a shard, built from its journal. */
 export class HeldByJournal {
   private readonly live = new Map<string, AuctionState>();
 
-  /** `onEvent` is told of every event of an auction, with the auction as it is after it. */
+  /** `onEvent` is called with every event of an auction, and the auction's state after it. */
   constructor(
     readonly shard: number,
     private readonly onEvent?: (position: number, event: AuctionEvent, after: AuctionState) => void,
@@ -58,7 +58,7 @@ export class HeldByJournal {
     }
   }
 
-  /** Awards of which the journal does not tell the end. */
+  /** Awards whose end is not in the journal. */
   get pending(): AwardToSettle[] {
     return [...this.live.values()].flatMap((state) =>
       unended(state).map((award) => awardToSettle(state, award)),
@@ -79,7 +79,7 @@ export class HeldByJournal {
   }
 }
 
-/** Only of shards that nobody writes: an owner sets aside before it journals, and free after. */
+/** Valid only for shards without a running owner: an owner reserves before it journals, and releases afterwards. */
 export async function checkReservations(
   pool: Pool,
   held: readonly HeldByJournal[],
@@ -98,7 +98,7 @@ export async function checkReservations(
   };
 }
 
-/** Every resource of which either side holds something. */
+/** Every resource for which the journal or the reservations have an amount. */
 function imbalances(held: HeldByJournal, rows: readonly Row[]): Imbalance[] {
   const promised = held.amounts();
   const reserved = new Map(rows.map(({ name, amount }) => [name, amount]));

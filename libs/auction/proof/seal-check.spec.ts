@@ -7,11 +7,14 @@ import { SealCheck, type SealsFound } from './seal-check.js';
 const SHARD = 0;
 const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 
-interface Told extends SealsFound {
+interface Checked extends SealsFound {
   readonly faults: readonly string[];
 }
 
-/** `e` an epoch record, `.` an event without a seal, `o` and `n` such with a seal of the old and the new key, capitals epoch records. */
+/**
+ * `e` is an epoch record, `.` an event without a seal, `o` and `n` are events sealed with the old and the new key, `O` and `N`
+ * such epoch records.
+ */
 function journalOf(pattern: string): JournalEntry[] {
   const entries: JournalEntry[] = [];
   for (const letter of pattern) {
@@ -28,7 +31,7 @@ function journalOf(pattern: string): JournalEntry[] {
   return entries;
 }
 
-function told(pattern: string, sealedFrom: number | undefined, ...keys: Buffer[]): Told {
+function checked(pattern: string, sealedFrom: number | undefined, ...keys: Buffer[]): Checked {
   const [first, ...former] = keys;
   const seals = first === undefined ? undefined : new RecordMacs('auction', [first, ...former]);
   const check = new SealCheck({ seals, sealedFrom });
@@ -52,13 +55,13 @@ describe('the seals of a journal', () => {
   ])('are right: %s, sealed from %p on', (pattern, sealedFrom, keys, found, former) => {
     const last = found === 0 ? null : pattern.length;
     const sealed = { sealed_from: sealedFrom ?? null, found, last_sealed: last, by_former_keys: former };
-    expect(told(pattern, sealedFrom, ...keys)).toEqual({ ...sealed, faults: [] });
+    expect(checked(pattern, sealedFrom, ...keys)).toEqual({ ...sealed, faults: [] });
   });
 
-  it('are counted up to the last one that a given key has made', () => {
-    expect(told('O.o.', 1, OLD).last_sealed).toBe(3);
-    expect(told('O.o.n', 1, OLD).last_sealed).toBe(3);
-    expect(told('O.o.n', 1).last_sealed).toBe(5);
+  it('are counted up to the last one made by a given key', () => {
+    expect(checked('O.o.', 1, OLD).last_sealed).toBe(3);
+    expect(checked('O.o.n', 1, OLD).last_sealed).toBe(3);
+    expect(checked('O.o.n', 1).last_sealed).toBe(5);
   });
 
   it.each<[string, number | undefined, Buffer[], string]>([
@@ -73,7 +76,7 @@ describe('the seals of a journal', () => {
     ['O.oO.n', 1, [OLD], 'the seal of record 6 was made with no key of ID_KEY'],
     ['O.o', 1, [NEW], 'no key of ID_KEY has made any of its 2 seals'],
     ['O.o', 4, [OLD], 'it ends at 3, but is known to be sealed from 4 on'],
-  ])('are not: %s, sealed from %p on', (pattern, sealedFrom, keys, fault) => {
-    expect(told(pattern, sealedFrom, ...keys).faults).toEqual([expect.stringContaining(fault)]);
+  ])('are wrong: %s, sealed from %p on', (pattern, sealedFrom, keys, fault) => {
+    expect(checked(pattern, sealedFrom, ...keys).faults).toEqual([expect.stringContaining(fault)]);
   });
 });

@@ -2,13 +2,13 @@ import type { JournalEntry } from '#libs/journal/journal.js';
 import type { RecordMacs } from '#libs/journal/seals/record-macs.js';
 
 export interface SealsFound {
-  /** From which record on the shard is known to be sealed; null where it is not known to be. */
+  /** The record from which on the shard is known to be sealed; null if that is not known. */
   readonly sealed_from: number | null;
-  /** How many there are. */
+  /** Number of seals. */
   readonly found: number;
-  /** The last record with a seal that a given key has made, or with any where no key was given; as far as the journal could be read. */
+  /** The last readable record with a seal that a given key has made; or with any seal, if no key was given. */
   readonly last_sealed: number | null;
-  /** Of those, before the first that a given key has made: made with keys that were taken out since. Null where no key was given. */
+  /** Number of seals before the first that a given key has made. Their keys were removed since. Null if no key was given. */
   readonly by_former_keys: number | null;
 }
 
@@ -17,12 +17,12 @@ export interface SealChecks {
   readonly sealedFrom: number | undefined;
 }
 
-/** One is followed by others; whoever looks begins at the first. */
+/** One fault leads to others, so the first ones are enough. */
 const KEPT = 20;
 
 /**
- * The seals of one shard, record by record as they come. Where an append ended is known of the last, and of those before a take-over: whoever
- * took over has looked. Older keys need not be given, so a seal that none has made is a fault behind the first that one has, and at the end.
+ * Checks the seals of one shard, record by record. Where an append ended is known only at the end and before an epoch. Former
+ * keys may be missing, so a seal of an unknown key is a fault only after one of a given key, or if there is none of a given key.
  */
 export class SealCheck {
   readonly faults: string[] = [];
@@ -42,17 +42,17 @@ export class SealCheck {
         if (this.last?.kind === 'event') this.mustHave(this.last);
         this.mustHave(entry);
       }
-      if (entry.seal !== undefined) this.look(entry, entry.seal);
+      if (entry.seal !== undefined) this.checkSeal(entry, entry.seal);
       this.last = entry;
     }
   }
 
-  /** To be called when all there are have been taken. */
+  /** Call after the last record. */
   end(): void {
     const { seals, sealedFrom } = this.checks;
     const { last } = this;
     if (last?.kind === 'event') this.mustHave(last);
-    // Also where nothing beside the journal is asked: what an owner has begun to seal is not left otherwise.
+    // Checked even without the database: once an owner has sealed a journal, its last append must have a seal.
     if (sealedFrom === undefined && this.hasGood && last !== undefined && last.seal === undefined) {
       this.objectToEnd(last);
     }
@@ -74,7 +74,7 @@ export class SealCheck {
     };
   }
 
-  private look(entry: JournalEntry, seal: Buffer): void {
+  private checkSeal(entry: JournalEntry, seal: Buffer): void {
     this.found += 1;
     this.sealed = entry.sequence;
     const { seals } = this.checks;
@@ -94,7 +94,7 @@ export class SealCheck {
 
   private objectToEnd({ sequence }: JournalEntry): void {
     this.object(
-      `record ${sequence} ends an append and has no seal: what stands behind record ${this.sealed} was written by no owner`,
+      `record ${sequence} ends an append and has no seal: no owner wrote what follows record ${this.sealed}`,
     );
   }
 

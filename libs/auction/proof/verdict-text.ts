@@ -7,7 +7,8 @@ import type { Verdict, VerifiedShard } from './verify.js';
 
 const HASH_SHOWN = 16;
 const MOST = 20;
-const NOT_READ = 'NOT ALL WAS READ: what was is sound; look for why the rest does not answer, and ask again';
+const NOT_READ =
+  'NOT ALL WAS READ: what was read is sound; find out why the rest does not answer, and run this again';
 
 export function verdictLines(verdict: Verdict): string[] {
   const { sound, damaged, shards, projections, reservations, ledger } = verdict;
@@ -27,7 +28,7 @@ export function verdictLines(verdict: Verdict): string[] {
 
 function soundLine({ store, is_home: isHome }: Verdict): string {
   if (isHome) return `SOUND: the journals in ${store} are whole`;
-  return `SOUND as far as it goes: the copy in ${store}; what it lacks of the journals is told by compare`;
+  return `SOUND as far as it goes: the copy in ${store}; compare shows what it lacks of the journals`;
 }
 
 function shardLines(verified: VerifiedShard): string[] {
@@ -44,13 +45,15 @@ function historyLines(shard: number, check: HistoryCheck): string[] {
   if (isRight(check))
     return kept === 0
       ? []
-      : [`shard ${shard}: ${kept} histories of auctions that are over, all as it has them`];
+      : [`shard ${shard}: ${kept} histories of auctions that are over, all as in the journal`];
   const lines = wrong
     .slice(0, MOST)
-    .map((id) => `shard ${shard}: the history of auction ${id} is NOT AS IT HAS IT`);
+    .map((id) => `shard ${shard}: the history of auction ${id} DIFFERS FROM THE JOURNAL`);
   const more = wrong.length > MOST ? [`shard ${shard}: and ${wrong.length - MOST} more`] : [];
   const strange =
-    unknown === 0 ? [] : [`shard ${shard}: ${unknown} histories of auctions that are NOT OVER in it`];
+    unknown === 0
+      ? []
+      : [`shard ${shard}: ${unknown} histories of auctions that are NOT OVER in the journal`];
   return [...lines, ...more, ...strange];
 }
 
@@ -58,22 +61,22 @@ function rulesLines(shard: number, { auctions, open, objections, found }: Rules)
   if (found === 0)
     return auctions === 0
       ? []
-      : [`shard ${shard}: ${auctions} auctions, of which ${open} are not over, all as the rules say`];
+      : [`shard ${shard}: ${auctions} auctions (${open} of them not over), all as the rules say`];
   const lines = objections.slice(0, MOST).map(({ sequence, auction_id: id, type, what }) => {
     const of = id === undefined ? '' : ` (${type ?? ''} of auction ${id})`;
-    return `shard ${shard}: record ${sequence}${of} is NOT BY THE RULES: ${what}`;
+    return `shard ${shard}: record ${sequence}${of} BREAKS THE RULES: ${what}`;
   });
   return found > lines.length ? [...lines, `shard ${shard}: and ${found - lines.length} more`] : lines;
 }
 
 function chainLines(verified: VerifiedShard): string[] {
   const { shard, records, epochs, head, faults, survey, seals, unread } = verified;
-  const told = [
+  const problems = [
     ...faults,
     ...(faults.length > 0 ? lastSealed(verified) : []),
-    ...(unread === undefined ? [] : [`NOT READ behind record ${records}: ${unread}`]),
+    ...(unread === undefined ? [] : [`NOT READ after record ${records}: ${unread}`]),
   ];
-  if (told.length > 0) return told.map((what) => `shard ${shard}: ${what}`);
+  if (problems.length > 0) return problems.map((what) => `shard ${shard}: ${what}`);
   if (records === 0) return [`shard ${shard}: never opened`];
   const line = `shard ${shard}: ${records} records in ${epochs} epochs, chain whole, head ${head.hash.slice(0, HASH_SHOWN)}`;
   const lines = [line, ...sealLines(shard, seals)];
@@ -81,7 +84,7 @@ function chainLines(verified: VerifiedShard): string[] {
   const { late, doubled, messages } = survey;
   return [
     ...lines,
-    `shard ${shard}: ${messages} messages in its topic, of which ${late} came too late and ${doubled} twice`,
+    `shard ${shard}: ${messages} messages in its topic: ${late} came too late and ${doubled} twice`,
   ];
 }
 
@@ -89,12 +92,11 @@ function lastSealed({ records, seals, sealed_behind: behind }: VerifiedShard): s
   const { last_sealed: last, by_former_keys: former } = seals;
   if (behind !== undefined) {
     const what =
-      behind === records + 1 ? 'has the seal of an owner itself' : 'behind it has the seal of an owner';
-    return [`record ${behind} ${what}: nothing is to be taken away there`];
+      behind === records + 1 ? 'itself has the seal of an owner' : 'after it has the seal of an owner';
+    return [`record ${behind} ${what}: remove nothing there`];
   }
   if (last === null) return [];
-  if (former === null)
-    return [`the last record that has a seal is ${last}; whether it is right was not checked`];
+  if (former === null) return [`the last record that has a seal is ${last}; its seal was not checked`];
   return [`the last record that an owner has sealed is ${last}`];
 }
 
@@ -110,9 +112,9 @@ function reservationLines({ resources, missing, surplus }: ReservationCheck): st
   });
   if (missing.length > MOST) lines.push(`and ${missing.length - MOST} more`);
   const left =
-    surplus.length === 0 ? '' : `, ${surplus.length} with more than that, which the next owner sets free`;
+    surplus.length === 0 ? '' : `, ${surplus.length} with more than that, which the next owner releases`;
   const verdict =
-    missing.length === 0 ? 'all that was promised is set aside' : `${missing.length} WITH TOO LITTLE`;
+    missing.length === 0 ? 'everything promised is reserved' : `${missing.length} WITH TOO LITTLE`;
   return [...lines, `reservations: ${resources} resources, ${verdict}${left}`];
 }
 
@@ -125,8 +127,8 @@ function ledgerLines({ ended, faults }: LedgerCheck): string[] {
 }
 
 function leftOut({ shards, projections, reservations }: Verdict): string[] {
-  const isUnlooked = shards.some(({ seals }) => seals.found > 0 && seals.by_former_keys === null);
-  const seals = isUnlooked ? ['seals were not checked: ID_KEY is not set'] : [];
+  const isUnchecked = shards.some(({ seals }) => seals.found > 0 && seals.by_former_keys === null);
+  const seals = isUnchecked ? ['seals were not checked: ID_KEY is not set'] : [];
   if (
     shards.some(
       ({ faults, rules, unread }) => faults.length > 0 || (rules?.found ?? 0) > 0 || unread !== undefined,

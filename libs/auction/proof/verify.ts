@@ -21,17 +21,17 @@ export interface VerifiedShard extends ExaminedShard {
 
 export interface Verdict {
   readonly sound: boolean;
-  /** Neither where something could not be read, and what could be is sound. */
+  /** False, like `sound`, if something could not be read and the rest is sound. */
   readonly damaged: boolean;
   readonly store: JournalStore['kind'];
-  /** Whether the journals are there; else it is a copy, which may end before them. */
+  /** Whether the journals are kept there. Otherwise it is a copy, which may end earlier. */
   readonly is_home: boolean;
   readonly shards: readonly VerifiedShard[];
-  /** Undefined where it was not asked for, or nothing can be said of it because a journal is damaged or could not be read. */
+  /** Undefined if it was not requested, or if a journal is damaged or could not be read. */
   readonly projections: readonly TableComparison[] | undefined;
-  /** Undefined, too, while owners write. */
+  /** Also undefined while owners write. */
   readonly reservations: ReservationCheck | undefined;
-  /** Undefined where the projections are. */
+  /** Undefined if the projections are. */
   readonly ledger: LedgerCheck | undefined;
 }
 
@@ -46,7 +46,7 @@ const NO_COPY: Readonly<Record<JournalStore['kind'], string>> = {
     'the journals are in PostgreSQL, and Kafka has no copy of them in these topics, or none of all shards: KAFKA_TOPIC_PREFIX says which',
 };
 
-/** Everything that can be said of the journals, of what was made from them and of what they promise. */
+/** Checks the journals, everything that was made from them, and everything that they promise. */
 export async function verify(
   ports: VerifyPorts,
   shards: readonly number[],
@@ -54,7 +54,7 @@ export async function verify(
 ): Promise<Verdict> {
   const { pool, family } = ports;
   const store = await ports.store(kind);
-  // Whoever keeps an older copy has made nothing from it since.
+  // Nothing was made from an older copy since the journals left it, so only its records are checked.
   const home = kind === undefined || (await isHome(ports, store));
   const isRerun = !chainOnly && family === 'auction';
   const isInUse = isRerun && home;
@@ -67,19 +67,19 @@ export async function verify(
         proof.take(shard, position, event, after);
       }),
   );
-  // In PostgreSQL a journal is restored together with the database, whosever it was.
-  const asks = { isHome: home, isInUse, isOurs, byRules: isRerun };
-  const examined = await examineShards({ ...ports, ...asks, store, held, proof });
+  // In PostgreSQL a journal is restored together with its database, so its incarnations are not checked.
+  const scope = { isHome: home, isInUse, isOurs, byRules: isRerun };
+  const examined = await examineShards({ ...ports, ...scope, store, held, proof });
   if (!home && examined.some(({ records, isRead }) => isRead && records === 0))
     throw new WrongBackend(NO_COPY[store.kind]);
   const walks: VerifiedShard[] = [];
   for (const one of examined) walks.push(await surveyed(store, one));
   const isDamaged = walks.some(({ faults, rules }) => faults.length > 0 || (rules?.found ?? 0) > 0);
   const isRead = walks.every(({ unread }) => unread === undefined);
-  const beside = !isDamaged && isRead && isInUse;
-  const projections = beside ? await projectionsOf(ports, store, shards) : undefined;
-  const reservations = beside && !wasWritten ? await unlessWritten(pool, held) : undefined;
-  const ledger = beside
+  const canCompare = !isDamaged && isRead && isInUse;
+  const projections = canCompare ? await projectionsOf(ports, store, shards) : undefined;
+  const reservations = canCompare && !wasWritten ? await unlessWritten(pool, held) : undefined;
+  const ledger = canCompare
     ? await checkLedger(pool, proof, {
         shards,
         allShards: ALL_SHARDS,
@@ -105,7 +105,7 @@ export async function verify(
   };
 }
 
-/** What was appended since the journals were read. */
+/** Reads what was appended since the journals were read. */
 async function readOn(
   { bareReader }: JournalStore,
   walks: readonly ExaminedShard[],
@@ -130,11 +130,11 @@ async function unlessWritten(
   held: readonly HeldByJournal[],
 ): Promise<ReservationCheck | undefined> {
   const check = await checkReservations(pool, held);
-  // An owner may have begun since the journals were read.
+  // An owner may have started since the journals were read.
   return (await JournalLock.isHeld(pool)) ? undefined : check;
 }
 
-/** What stands in a topic beside the journal can be told of one that is whole. */
+/** The other messages in a topic can be counted only if its journal is whole. */
 async function surveyed(store: JournalStore, examined: ExaminedShard): Promise<VerifiedShard> {
   const unsurveyed = { ...examined, survey: undefined };
   if (!examined.isRead || examined.faults.length > 0 || examined.records === 0) return unsurveyed;
@@ -152,7 +152,7 @@ async function projectionsOf(
   { bareReader: reader }: JournalStore,
   shards: readonly number[],
 ): Promise<TableComparison[]> {
-  tell('making the projections again to compare them');
+  tell('rebuilding the projections to compare them');
   const [only] = shards;
   return await compareProjection(
     auctionProjection,
@@ -161,7 +161,7 @@ async function projectionsOf(
   );
 }
 
-/** By the database's own word, whatever settings the caller happens to have. A Kafka that is not the journals' was refused before. */
+/** According to the database, whatever the caller's settings are. A Kafka cluster without the journals was refused before. */
 async function isHome({ pool, family }: VerifyPorts, { kind }: JournalStore): Promise<boolean> {
   const isInKafka = await new JournalBackend(pool, family).isSettled();
   return isInKafka === (kind === 'kafka');

@@ -30,31 +30,31 @@ async function walked(reader: JournalReader): Promise<{ walk: Walk; entries: Jou
   return { walk, entries };
 }
 
-function said(walk: Walk, damaged: boolean): string[] {
+function linesOf(walk: Walk, damaged: boolean): string[] {
   const seals = { sealed_from: null, found: 0, by_former_keys: null, last_sealed: null };
   const shards = [
     { ...walk, rules: undefined, seals, survey: undefined, histories: undefined, sealed_behind: undefined },
   ];
-  const beside = { projections: undefined, reservations: undefined, ledger: undefined };
-  return verdictLines({ sound: false, damaged, store: 'kafka', is_home: true, shards, ...beside });
+  const notCompared = { projections: undefined, reservations: undefined, ledger: undefined };
+  return verdictLines({ sound: false, damaged, store: 'kafka', is_home: true, shards, ...notCompared });
 }
 
-it('a damaged shard is walked up to the damage, so that what stands before it is looked at as well', async () => {
+it('a damaged shard is read up to the damage, so that the records before it are checked too', async () => {
   const world = await written();
   world.topic.damage(9);
   const { walk, entries } = await walked(world.reader());
   expect(walk).toMatchObject({ records: 9, isRead: false, unread: undefined });
   expect(walk.faults).toEqual([expect.stringContaining('is corrupt at sequence 10')]);
   expect(eventsOf(entries)).toHaveLength(8);
-  expect(said(walk, true).at(-1)).toBe('DAMAGED: see above');
+  expect(linesOf(walk, true).at(-1)).toBe('DAMAGED: see above');
   await world.close();
 });
 
-it('a shard that cannot be read for now is not told as damaged, nor as whole', async () => {
+it('a shard that cannot be read at present is reported neither as damaged nor as sound', async () => {
   const world = await written();
   const sound = world.reader();
   const away: JournalReader = {
-    entries: (...asked) => sound.entries(...asked),
+    entries: (...args) => sound.entries(...args),
     heads: () => sound.heads(),
     read: () => Promise.reject(new JournalUnreadable('journal of shard 0 cannot be read: away')),
   };
@@ -64,8 +64,8 @@ it('a shard that cannot be read for now is not told as damaged, nor as whole', a
     isRead: false,
     unread: 'journal of shard 0 cannot be read: away',
   });
-  expect(said(walk, false)).toEqual([
-    'shard 0: NOT READ behind record 0: journal of shard 0 cannot be read: away',
+  expect(linesOf(walk, false)).toEqual([
+    'shard 0: NOT READ after record 0: journal of shard 0 cannot be read: away',
     expect.stringContaining('NOT ALL WAS READ'),
   ]);
   await world.close();

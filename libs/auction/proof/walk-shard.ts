@@ -9,23 +9,23 @@ export interface Walk {
   readonly records: number;
   readonly epochs: number;
   readonly head: JournalHead;
-  /** Why the journal is not whole and as it was written; empty when it is. */
+  /** What is wrong with the journal; empty if it is complete and unchanged. */
   readonly faults: readonly string[];
-  /** Whether all there is was read: nothing can be said of an end that was not reached. */
+  /** Whether the journal was read to its end. Otherwise nothing can be said about the end. */
   readonly isRead: boolean;
-  /** Why nobody could say what stands behind that; undefined where somebody could. */
+  /** Why the rest could not be read; undefined if it could. */
   readonly unread: string | undefined;
 }
 
 export interface WalkPorts {
   readonly reader: JournalReader;
-  /** Those of the shard, in the order of their sequences; read before the walk, so that the journal has come as far. */
+  /** Known records of the shard, in the order of their sequences. Read before the walk, so the journal must reach as far. */
   readonly marks: readonly Mark[];
   readonly reservingEpoch: number;
   readonly tell: (read: number) => void;
-  /** Gets every record on the way. */
+  /** Called with every page of records. */
   readonly onEntries: (entries: readonly JournalEntry[]) => void;
-  /** Behind each page; what it cannot do says nothing of the journal. */
+  /** Called after each page. Its errors are not faults of the journal. */
   readonly onPage?: () => Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export async function walkShard({ family, shard }: JournalId, ports: WalkPorts):
   let head = beforeFirst(family);
   let epochs = 0;
   const faults: string[] = [];
-  const waiting = [...ports.marks];
+  const remaining = [...ports.marks];
   let unread: string | undefined;
   let isRead = false;
   try {
@@ -45,11 +45,11 @@ export async function walkShard({ family, shard }: JournalId, ports: WalkPorts):
       const last = page.at(-1);
       if (last === undefined) break;
       if (page[0]?.previousHash !== head.hash) {
-        throw new JournalCorrupt(shard, head.sequence + 1, 'it was written anew while it was read');
+        throw new JournalCorrupt(shard, head.sequence + 1, 'it was rewritten while it was read');
       }
       epochs += page.filter(({ kind }) => kind === 'epoch').length;
-      while (waiting[0] !== undefined && waiting[0].sequence <= last.sequence) {
-        const fault = faultOf(waiting.shift(), page);
+      while (remaining[0] !== undefined && remaining[0].sequence <= last.sequence) {
+        const fault = faultOf(remaining.shift(), page);
         if (fault !== undefined) faults.push(fault);
       }
       ports.onEntries(page);
@@ -58,7 +58,7 @@ export async function walkShard({ family, shard }: JournalId, ports: WalkPorts):
       ports.tell(head.sequence);
     }
     isRead = true;
-    faults.push(...waiting.map((mark) => lackOf(mark, head.sequence)));
+    faults.push(...remaining.map((mark) => lackOf(mark, head.sequence)));
     if (ports.reservingEpoch > head.epoch) {
       faults.push(epochLackOf(head.epoch, ports.reservingEpoch));
     }
@@ -77,13 +77,13 @@ function faultOf(mark: Mark | undefined, page: readonly JournalEntry[]): string 
   return page[sequence - first.sequence]?.hash === hash ? undefined : differenceFrom(mark);
 }
 
-/** As much as there is before the damage; `damage` where that is nothing. */
+/** The records before the damage. `damage` is set if there are none. */
 export interface SoundPage {
   readonly page: readonly JournalEntry[];
   readonly damage?: JournalCorrupt;
 }
 
-/** Readers give a page whole or not at all: where it cannot be had, what stands before the first damage in it. */
+/** Readers return a whole page or none. If a page is damaged, this returns the records before the first damage. */
 export async function soundPage(
   reader: JournalReader,
   shard: number,
@@ -96,7 +96,7 @@ export async function soundPage(
     } catch (error) {
       if (!(error instanceof JournalCorrupt)) throw error;
       if (wanted <= 1) return { page: [], damage: error };
-      // Damage may be named by a record before it, such as one that appears again: then the place is closed in on.
+      // The error may name an earlier record, such as one that is repeated. Then the range is halved until it has no damage.
       const before = error.sequence - from;
       wanted = before > 0 && before < wanted ? before : Math.floor(wanted / 2);
     }

@@ -5,5 +5,5 @@ export type Role = (typeof ROLES)[number];
 export const CAPABILITIES = ['auction:create', 'auction:quote'] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
-/** What identity has to know of accounts that are enrolled in the auctions. */
+/** What the identity service needs to know about accounts in the auctions. */
 export const AUCTION_CATALOGUE = { service: 'AUCTION', roles: ROLES, capabilities: CAPABILITIES };

@@ -3,25 +3,25 @@ import type { AuctionEvent, Placed } from '../rules/events.js';
 export interface WantedHistories {
   readonly account: string;
   readonly shard: number;
-  /** Auctions that were not over for the account at this position, */
+  /** Only auctions that were not over for the account at this position. */
   readonly openAt: number;
-  /** and in which something happened after this one. */
+  /** Only auctions with an event after this position. */
   readonly happenedBehind: number;
-  /** Those of them that may not be over for the account yet, as far as the store goes. */
+  /** Auctions that may not be over for the account yet, as far as the store is written. */
   readonly others: readonly string[];
-  /** Nothing after this position is wanted. Asked again and again, because it may become less. */
+  /** Events after this position are not wanted. Called repeatedly, because the position may decrease. */
   readonly upTo: () => number;
 }
 
-/** Some of an auction's events, in order. Those of one auction follow each other. */
+/** A part of an auction's events, in order. The parts of one auction follow each other. */
 export interface HistoryPart {
   readonly auctionId: string;
   readonly events: readonly Placed<AuctionEvent>[];
 }
 
-/** The histories of an account's own auctions as they are kept for good, a moment behind the journals. */
+/** The stored histories of an account's own auctions. They lag the journals a little. */
 export interface HistoryStore {
-  /** Up to which record of the shard's journal it goes. */
+  /** The journal position of the shard up to which the store is written. */
   position(shard: number): Promise<number>;
   histories(wanted: WantedHistories): AsyncIterable<HistoryPart>;
 }

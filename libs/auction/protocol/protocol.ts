@@ -7,7 +7,7 @@ import { ACTIVE_ONLY_HEADER, READ_FALLBACK_HEADER } from '#libs/platform/interna
 import type { RecallLeases, TakeTokens } from '#libs/shard/tokens/token-messages.js';
 import type { BucketLimit } from '#libs/shard/tokens/buckets.js';
 
-/** Who asks, as the gateway has verified it. It travels beside the body, never as one of its fields. */
+/** The caller, as the gateway has verified it. It is sent next to the body, never as one of its fields. */
 export interface CallerIdentity {
   readonly account: string;
   readonly request_id: string;
@@ -38,7 +38,7 @@ export interface ConnectionEnd {
   readonly how: 'BYE' | 'LOST';
 }
 
-/** What an operator does, and who it is. */
+/** An operator's order, with its operator. */
 export interface OperatorOrder {
   readonly operator: string;
   readonly request_id: string;
@@ -49,7 +49,7 @@ export type BucketName = 'create' | 'cancel' | 'quote' | 'withdraw';
 
 export type ExecutionStepName = 'SUBMITTED' | 'RETRYING' | 'CONFIRMED' | 'FAILED';
 
-/** All that may be asked of an owner. */
+/** All requests to an owner. */
 export type OwnerRequest =
   | ({ readonly op: 'create'; readonly body: CreateBody } & CallerIdentity & CommandIdentity)
   | ({ readonly op: 'cancel'; readonly auction_id: string; readonly reason?: string } & CallerIdentity &
@@ -114,16 +114,19 @@ export type OwnerRequest =
       readonly step: ExecutionStepName;
       readonly attempt: number;
       readonly reason?: string;
-      /** Of an award that is confirmed. */
+      /** Only with the step `CONFIRMED`. */
       readonly settlement?: AwardSettlement;
     }
   | { readonly op: 'pending_awards'; readonly known: readonly string[]; readonly wait_ms: number }
   | {
-      /** A gateway renews its lease, and tells which connections it has gained and lost since it last did. */
+      /** A gateway renews its lease, and reports the connections that it gained and lost since the last time. */
       readonly op: 'presence';
-      /** Names one life of one gateway process. */
+      /** Names one run of one gateway process. */
       readonly gateway: string;
-      /** `here` is all there is; what the gateway held before and does not name is lost. Answered 409 where it is needed. */
+      /**
+       * `here` is complete: a connection that the gateway held before and does not list is lost. The owner replies 409 where this
+       * is needed.
+       */
       readonly whole: boolean;
       readonly here: readonly ConnectionClaim[];
       readonly gone: readonly ConnectionEnd[];
@@ -132,21 +135,21 @@ export type OwnerRequest =
   | ({ readonly op: 'drain' | 'resume' } & OperatorOrder)
   | { readonly op: 'shard_status' };
 
-/** Status with which an owner says that it does not hold what was asked for, so that the completed projection decides. */
+/** The reply for something that the owner does not have in memory. The projection of completed auctions then decides. */
 export const NOT_HELD: LinkReply = { status: 404, body: '' };
 
 /** A link to an owner. */
 export type OwnerLink = LinkClient<OwnerRequest>;
 
-/** How a process wants its reads answered. It says so once, when it opens its link. */
+/** How a process wants its reads answered. It sends this once, when it opens its link. */
 export interface ReadPreferences {
-  /** Lists hold active auctions only: the peer merges the completed ones itself. */
+  /** Lists have active auctions only; the peer merges the completed ones itself. */
   readonly activeOnly: boolean;
   /** The owner may answer for auctions that are over, as long as the projections do not have them. */
   readonly readFallback: boolean;
 }
 
-/** Of a gateway, which reads completed auctions itself and asks the owner for the rest. */
+/** The preferences of a gateway, which reads completed auctions itself. */
 export const GATEWAY_READS: Readonly<Record<string, string>> = {
   [ACTIVE_ONLY_HEADER]: 'true',
   [READ_FALLBACK_HEADER]: 'true',

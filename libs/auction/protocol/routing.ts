@@ -7,15 +7,15 @@ export function shardOfCreate(account: string, idempotencyKey: string): number {
   return shardOf(hash('sha256', `${account}\0${idempotencyKey}`, 'buffer'));
 }
 
-/** The cache is emptied beyond this. */
-const MOST_HOMES = 100_000;
+/** The cache is emptied at this size. */
+const MAX_HOMES = 100_000;
 const homes = new Map<string, number>();
 
 /** The shard that keeps an account's token buckets and answers its originator preflights. Needed for every command, so it is cached. */
 export function homeShard(account: string): number {
   const known = homes.get(account);
   if (known !== undefined) return known;
-  if (homes.size >= MOST_HOMES) homes.clear();
+  if (homes.size >= MAX_HOMES) homes.clear();
   const home = shardOf(hash('sha256', account, 'buffer'));
   homes.set(account, home);
   return home;
@@ -30,7 +30,7 @@ function shardOf(digest: Buffer): number {
   return Number(digest.readBigUInt64BE(0) % BigInt(SHARDS));
 }
 
-/** For settings. With another number of addresses, or one of them twice, a shard would be asked where another is. */
+/** Check for settings: one distinct address for each shard. Otherwise a request would reach the owner of another shard. */
 export function ownerUrlsAreOnePerShard({
   OWNER_URLS: urls,
 }: {

@@ -23,7 +23,7 @@ const A = { venue: 'venue_a', contract_id: 'rain', outcome: 'YES' };
 const B = { ...A, venue: 'venue_b' };
 const CONTRACT = 1_000_000;
 const PRICE = 400_000;
-/** Just enough for what is settled here. */
+/** Just enough for the awards that are settled here. */
 const START = { ann: 1_600_000, bob: 800_000 };
 const clock = new SystemClock();
 const now = instantFromNanos(clock.epochNanos());
@@ -61,19 +61,19 @@ function award(buyer: string, seller: string, tokens = 0, routes = [A]): AwardTo
   };
 }
 
-/** On the ledger that is going to be lost, in this order; what its records say of it. */
+/** Settles these awards in this order in the ledger that is going to be lost. Returns what the journal records. */
 async function settled(...awards: readonly AwardToSettle[]): Promise<SettledAward[]> {
   const desk = new PostgresSettlement(lost.pool, clock, () => 0);
-  const told: SettledAward[] = [];
+  const recorded: SettledAward[] = [];
   for (const one of awards) {
     const result = await desk.settle(one);
     if (result.outcome !== 'SETTLED') throw new Error(result.outcome);
-    told.push({ award: one, settlement: result.settlement });
+    recorded.push({ award: one, settlement: result.settlement });
   }
-  return told;
+  return recorded;
 }
 
-function again(awards: readonly SettledAward[]): Promise<Shortfall[]> {
+function settleAgain(awards: readonly SettledAward[]): Promise<Shortfall[]> {
   return withTransaction(restored.pool, 'read committed', async (client) => {
     const lacking = await shortfallsOf(client, awards);
     if (lacking.length === 0) await settleAsJournaled(client, awards, moment);
@@ -81,7 +81,7 @@ function again(awards: readonly SettledAward[]): Promise<Shortfall[]> {
   });
 }
 
-async function booksOf({ pool }: TestDatabase): Promise<unknown> {
+async function ledgerOf({ pool }: TestDatabase): Promise<unknown> {
   const texts = [
     'select account_id, venue, asset, amount from custody.balances where amount <> 0 order by 1, 2, 3',
     'select account_id, venue, resource, asset, amount from risk.evidence where amount <> 0 order by 1, 2, 3, 4',
@@ -93,8 +93,8 @@ async function booksOf({ pool }: TestDatabase): Promise<unknown> {
 }
 
 describe('a ledger that is settled again from the journals', () => {
-  it('is what the lost one was, entry by entry, whatever the order in which the awards are told', async () => {
-    // Each rests on the one before: bob sells what he has bought, and pays with what he was paid.
+  it('equals the lost one, entry by entry, in whatever order the awards come', async () => {
+    // Each depends on the one before: bob sells what he has bought, and pays with what he received.
     const awards = await settled(
       award('bob', 'ann'),
       award('bob', 'ann'),
@@ -102,46 +102,46 @@ describe('a ledger that is settled again from the journals', () => {
       award('bob', 'ann', CONTRACT),
       award('ann', 'bob', CONTRACT),
     );
-    expect(await again(awards.toReversed())).toEqual([]);
-    expect(await booksOf(restored)).toEqual(await booksOf(lost));
+    expect(await settleAgain(awards.toReversed())).toEqual([]);
+    expect(await ledgerOf(restored)).toEqual(await ledgerOf(lost));
   });
 
-  it('takes the route that was taken, also where another one could be by now', async () => {
+  it('uses the recorded route, even if another one has become possible', async () => {
     const both = [A, B];
     for (const { pool } of [lost, restored]) await seedBalances(pool, startOn('venue_b'), [], moment);
     const poor = award('bob', 'ann');
     const awards = await settled(poor, award('bob', 'ann'), award('bob', 'ann', 0, both));
     expect(awards.map(({ settlement }) => settlement.venue)).toEqual(['venue_a', 'venue_a', 'venue_b']);
-    expect(await again(awards.slice(2))).toEqual([]);
-    expect(await again(awards.slice(0, 2))).toEqual([]);
-    expect(await booksOf(restored)).toEqual(await booksOf(lost));
+    expect(await settleAgain(awards.slice(2))).toEqual([]);
+    expect(await settleAgain(awards.slice(0, 2))).toEqual([]);
+    expect(await ledgerOf(restored)).toEqual(await ledgerOf(lost));
   });
 
-  it('names what is missing where somebody has paid in since, and moves nothing', async () => {
+  it('reports the shortfall if a later payment is missing, and moves nothing', async () => {
     const payment = { account: 'cat', venue: 'venue_a', asset: '', amount: 2 * PRICE };
     await seedBalances(lost.pool, [payment], [], moment);
     const awards = await settled(award('cat', 'ann'), award('cat', 'ann'));
-    const before = await booksOf(restored);
-    expect(await again(awards)).toEqual([payment]);
-    expect(await booksOf(restored)).toEqual(before);
+    const before = await ledgerOf(restored);
+    expect(await settleAgain(awards)).toEqual([payment]);
+    expect(await ledgerOf(restored)).toEqual(before);
     await seedBalances(restored.pool, [payment], [], moment);
-    expect(await again(awards)).toEqual([]);
-    expect(await booksOf(restored)).toEqual(await booksOf(lost));
+    expect(await settleAgain(awards)).toEqual([]);
+    expect(await ledgerOf(restored)).toEqual(await ledgerOf(lost));
   });
 
-  it('cannot be settled twice, nor by a route that the auction did not have', async () => {
+  it('refuses a second settlement, and a route that the auction did not have', async () => {
     const [one] = (await settled(award('bob', 'ann'))) as [SettledAward];
-    expect(await again([one])).toEqual([]);
-    const once = await booksOf(restored);
-    await expect(again([one])).rejects.toMatchObject({ code: '23505' });
+    expect(await settleAgain([one])).toEqual([]);
+    const once = await ledgerOf(restored);
+    await expect(settleAgain([one])).rejects.toMatchObject({ code: '23505' });
     const strange = { ...one, settlement: { ...one.settlement, venue: 'venue_b' } };
-    await expect(again([strange])).rejects.toThrow('cannot have been settled so');
+    await expect(settleAgain([strange])).rejects.toThrow('cannot have been settled as');
     const tooMuch = { ...one, settlement: { ...one.settlement, delivered_atoms: CONTRACT + 1 } };
-    await expect(again([tooMuch])).rejects.toThrow('cannot have been settled so');
-    expect(await booksOf(restored)).toEqual(once);
+    await expect(settleAgain([tooMuch])).rejects.toThrow('cannot have been settled as');
+    expect(await ledgerOf(restored)).toEqual(once);
   });
 
-  it('keeps what was given up given up', async () => {
+  it('keeps a failed award failed', async () => {
     const [failed] = [award('bob', 'ann')];
     const desk = new PostgresSettlement(restored.pool, clock, () => 0);
     await withTransaction(restored.pool, 'read committed', (client) =>

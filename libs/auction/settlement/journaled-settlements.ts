@@ -7,19 +7,19 @@ import { OPENING_LOCK, type SeedMoment } from '#libs/ledger/seed.js';
 import type { AwardToSettle } from './settlement.js';
 import { entriesAsSettled } from './settlement-plan.js';
 
-/** An award that was settled so, as a journal says, in a ledger that is lost. */
+/** An award that was settled according to a journal, and that a restored ledger lacks. */
 export interface SettledAward {
   readonly award: AwardToSettle;
   readonly settlement: AwardSettlement;
 }
 
-/** An award that was given up in a ledger that is lost. */
+/** An award that was given up according to a journal, and that a restored ledger lacks. */
 export interface FailedAward {
   readonly award_id: string;
   readonly reason: string;
 }
 
-/** What an account would have to have more, for all of the settlements to have taken place. */
+/** The amount that an account lacks for all of the settlements. */
 export type Shortfall = Entry;
 
 const BALANCES = `
@@ -42,14 +42,14 @@ const FAILURES = `
   insert into custody.settlements (award_id, outcome, reason, recorded_at)
   select award_id, 'FAILED', reason, $3 from unnest($1::uuid[], $2::text[]) as said (award_id, reason)`;
 
-/** Nobody enters a payment from here to the end of the transaction, so what is found to be covered stays so. */
+/** Takes the lock of openings until the transaction ends. No payment is entered meanwhile, so what is covered stays covered. */
 export async function shortfallsOf(
   client: PoolClient,
   settled: readonly SettledAward[],
 ): Promise<Shortfall[]> {
   await client.query('select pg_advisory_xact_lock($1)', [OPENING_LOCK]);
   const sums = new Map<string, Entry>();
-  for (const entry of settled.flatMap(entriesOf).filter(isOfSomebody)) {
+  for (const entry of settled.flatMap(entriesOf).filter(isOfParty)) {
     const name = nameOf(entry);
     sums.set(name, { ...entry, amount: (sums.get(name)?.amount ?? 0) + entry.amount });
   }
@@ -62,9 +62,8 @@ export async function shortfallsOf(
 }
 
 /**
- * Settles all of them at once. Their order is not known, for the journals of several shards do not say it, and one may rest on what
- * another has brought in; what comes out is the same in any order. So the entries are posted in one statement: each settlement balances
- * in itself, and only what is left of an account behind all of them must not be less than nothing.
+ * Posts all settlements in one statement. Their order across shards is unknown, and one may need what another brought in. Each
+ * settlement balances in itself, so only an account's final balance must not be negative.
  */
 export async function settleAsJournaled(
   client: PoolClient,
@@ -72,8 +71,8 @@ export async function settleAsJournaled(
   { now, evidenceTtlMillis }: SeedMoment,
 ): Promise<void> {
   if (settled.length === 0) return;
-  const made = await client.query<{ transaction_id: number }>(TRANSACTIONS, [settled.length, now]);
-  const ids = made.rows.map(({ transaction_id: id }) => id);
+  const inserted = await client.query<{ transaction_id: number }>(TRANSACTIONS, [settled.length, now]);
+  const ids = inserted.rows.map(({ transaction_id: id }) => id);
   const lines = settled.flatMap((one, index) => entriesOf(one).map((entry) => ({ entry, id: ids[index] })));
   const entries = lines.map(({ entry }) => entry);
   const amounts = entries.map(({ amount }) => amount);
@@ -86,7 +85,7 @@ export async function settleAsJournaled(
     settled.map(({ settlement }) => settlement.delivered_atoms),
     now,
   ]);
-  await publishEvidence(client, entries.filter(isOfSomebody), plusMillis(now, evidenceTtlMillis));
+  await publishEvidence(client, entries.filter(isOfParty), plusMillis(now, evidenceTtlMillis));
 }
 
 export async function failAsJournaled(
@@ -103,12 +102,13 @@ export async function failAsJournaled(
 
 function entriesOf({ award, settlement }: SettledAward): readonly Entry[] {
   const entries = entriesAsSettled(award, settlement);
-  if (entries === undefined) throw new Error(`award ${award.award_id} cannot have been settled so`);
+  if (entries === undefined)
+    throw new Error(`award ${award.award_id} cannot have been settled as its journal says`);
   return entries;
 }
 
-/** Neither the issuer, who may owe, nor the escrow, from which no settlement takes. */
-function isOfSomebody({ account }: LedgerKey): boolean {
+/** True for the parties: not for the issuer, whose balance may be negative, nor for escrow, from which no settlement takes. */
+function isOfParty({ account }: LedgerKey): boolean {
   return account !== ISSUER && account !== ESCROW;
 }
 

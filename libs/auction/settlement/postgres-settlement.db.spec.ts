@@ -82,8 +82,8 @@ async function collateralOf(account: string): Promise<number> {
   return row?.amount ?? 0;
 }
 
-/** Every statement that must hold of the ledger at all times; each query finds what breaks it. */
-async function breaches(): Promise<object[]> {
+/** The invariants of the ledger. Each query finds violations. */
+async function violations(): Promise<object[]> {
   const found = await Promise.all([
     rows('select venue, asset from custody.balances group by 1, 2 having sum(amount) <> 0'),
     rows(`select * from custody.balances b full join (
@@ -101,7 +101,7 @@ async function breaches(): Promise<object[]> {
 }
 
 describe('settlement', () => {
-  it('moves money and tokens once, however often it is asked', async () => {
+  it('moves money and tokens once, however often it is called', async () => {
     const award = awardOf('ann', 'bob', 400_000, 1_000_000, 1_000_000);
     const settlement = { venue: 'venue_a', asset: 'rain/YES', delivered_atoms: 1_000_000 };
     const [ann, bob] = [await collateralOf('ann'), await collateralOf('bob')];
@@ -113,10 +113,10 @@ describe('settlement', () => {
     expect([await collateralOf('ann'), await collateralOf('bob')]).toEqual([ann - 400_000, bob + 400_000]);
     expect(await desk.outcomeOf(award.award_id)).toEqual(outcomes[0]);
     expect(await desk.abandon(award.award_id, 'too late')).toEqual(outcomes[0]);
-    expect(await breaches()).toEqual([]);
+    expect(await violations()).toEqual([]);
   });
 
-  it('tells admission in the same breath, and remembers what was settled', async () => {
+  it('updates the evidence in the same transaction, and counts what was settled', async () => {
     const read = () =>
       rows<{ amount: number; settled: number; source_sequence: number }>(
         `select amount, settled, source_sequence from risk.evidence
@@ -133,19 +133,19 @@ describe('settlement', () => {
     });
   });
 
-  it('lets exactly one of settling and giving up stand', async () => {
+  it('records exactly one of settling and giving up', async () => {
     for (let round = 0; round < 12; round += 1) {
       const award = awardOf('ann', 'bob', 1_000, 1_000);
       const calls = [() => desk.settle(award), () => desk.abandon(award.award_id, 'too late')];
       if (round % 2 === 1) calls.reverse();
-      const told = await Promise.all(calls.map((call) => call()));
-      const standing = await desk.outcomeOf(award.award_id);
-      expect(told).toEqual([standing, standing]);
+      const replies = await Promise.all(calls.map((call) => call()));
+      const recorded = await desk.outcomeOf(award.award_id);
+      expect(replies).toEqual([recorded, recorded]);
     }
-    expect(await breaches()).toEqual([]);
+    expect(await violations()).toEqual([]);
   });
 
-  it('leaves no trace of an award that cannot be carried, which may succeed later', async () => {
+  it('leaves no trace of an award that cannot be settled now, which may succeed later', async () => {
     const award = awardOf('ann', 'bob');
     const blocked = { ...award, buyer: { account: 'nobody', hold: award.buyer.hold } };
     expect(await desk.settle(blocked)).toMatchObject({ outcome: 'BLOCKED' });
@@ -153,7 +153,7 @@ describe('settlement', () => {
     expect(await desk.settle(award)).toMatchObject({ outcome: 'SETTLED' });
   });
 
-  it('never changes a total, with many settlers and connections that die in the middle', async () => {
+  it('never changes a total, with many settlers and connections that are killed', async () => {
     const pool = openPool(database.url, { applicationName: 'sotto-test-doomed', max: 6 });
     const doomed = new PostgresSettlement(pool, clock, () => randomInt(1_000) / 1_000);
     const awards = Array.from({ length: 200 }, () => {
@@ -186,11 +186,11 @@ describe('settlement', () => {
     await killer;
     await pool.end();
     expect(died).toBeGreaterThan(0);
-    expect(await breaches()).toEqual([]);
+    expect(await violations()).toEqual([]);
     await inParallel(6, awards, async (award) => {
       expect((await desk.settle(award)).outcome).toBe('SETTLED');
     });
-    expect(await breaches()).toEqual([]);
+    expect(await violations()).toEqual([]);
     const [posted] = await rows<{ count: number }>(
       'select count(*) from custody.settlements where award_id = any($1) and transaction_id is not null',
       [awards.map((award) => award.award_id)],
@@ -203,20 +203,20 @@ describe('the deadline', () => {
   const soon = (millis: number) => plusMillis(instantFromNanos(clock.epochNanos()), millis);
   const TOO_LATE = { outcome: 'BLOCKED', reason: 'EXECUTION_DEADLINE_PASSED' };
 
-  /** Somebody sits on the balances of an account meanwhile. */
-  async function whileLocked(account: string, work: (letGo: () => Promise<void>) => Promise<void>) {
+  /** Runs `work` while another transaction holds the balances of an account. */
+  async function whileLocked(account: string, work: (release: () => Promise<void>) => Promise<void>) {
     const client = await database.pool.connect();
     await client.query('begin');
     await client.query('select 1 from custody.balances where account_id = $1 for update', [account]);
     let held = true;
-    const letGo = async (): Promise<void> => {
+    const release = async (): Promise<void> => {
       if (held) await client.query('rollback');
       held = false;
     };
     try {
-      await work(letGo);
+      await work(release);
     } finally {
-      await letGo();
+      await release();
       client.release();
     }
   }
@@ -228,24 +228,24 @@ describe('the deadline', () => {
       )
     ).length;
 
-  it('lets nothing be settled behind it, and leaves no trace of what was tried', async () => {
+  it('blocks a settlement after it, and leaves no trace of the attempt', async () => {
     const award = { ...awardOf('ann', 'bob'), deadline: soon(-1) };
     expect(await desk.settle(award)).toMatchObject(TOO_LATE);
     expect(await desk.outcomeOf(award.award_id)).toBeUndefined();
-    expect(await breaches()).toEqual([]);
+    expect(await violations()).toEqual([]);
   });
 
-  it('counts when the money moves, not when it was begun', async () => {
-    await whileLocked('ann', async (letGo) => {
+  it('applies to the moment when the money moves, not to the start', async () => {
+    await whileLocked('ann', async (release) => {
       const settling = desk.settle({ ...awardOf('ann', 'bob'), deadline: soon(200) });
       await eventually(async () => expect(await waitingForLocks()).toBe(1));
       await pause(clock, 300);
-      await letGo();
+      await release();
       expect(await settling).toMatchObject(TOO_LATE);
     });
   });
 
-  it('is kept although somebody sits on the ledger: who settles waits briefly, and who gives up is not in its way', async () => {
+  it('is kept while another transaction locks the ledger: the settlement waits briefly, and giving up is not blocked', async () => {
     const award = awardOf('ann', 'bob');
     await whileLocked('ann', async () => {
       const settling = desk.settle(award);
@@ -258,7 +258,7 @@ describe('the deadline', () => {
     expect(await desk.settle(award)).toMatchObject({ outcome: 'FAILED', reason: 'too late' });
   });
 
-  it('is kept although a settler stands still with the award in its hands', async () => {
+  it('is kept although a settler freezes in the middle of a settlement', async () => {
     const { hostname: host, port } = new URL(database.url);
     const proxy = await openProxy({ target: { host, port: Number(port) } });
     const url = new URL(database.url);
@@ -281,7 +281,7 @@ describe('the deadline', () => {
     expect(await settling).toBe('lost');
     await pool.end();
     await proxy.close();
-    expect(await breaches()).toEqual([]);
+    expect(await violations()).toEqual([]);
   });
 });
 
@@ -295,10 +295,10 @@ describe('ledger', () => {
       [...amounts],
     );
 
-  it('refuses entries that do not balance, and what an account does not have', async () => {
+  it('refuses entries that do not balance, and amounts that an account does not have', async () => {
     await expect(enter([-5, 4])).rejects.toThrow('do not balance');
     await expect(enter([-START * 100, START * 100])).rejects.toThrow('only_issuers_owe');
-    expect(await breaches()).toEqual([]);
+    expect(await violations()).toEqual([]);
   });
 
   it.each([
@@ -315,8 +315,8 @@ describe('ledger', () => {
   });
 });
 
-/** What whoever has the settler's login could call. */
-describe('the way in', () => {
+/** What a process with the settler's login could call. */
+describe('the database function that posts settlements', () => {
   type Line = readonly [account: string, asset: string, amount: number];
   const YES = 'rain/YES';
   const NO = 'rain/NO';
@@ -329,7 +329,8 @@ describe('the way in', () => {
     ['bob', NO, 1_000],
     ['system:issuer', NO, -1_000],
   ];
-  const without = (...gone: readonly number[]): Line[] => issued.filter((_, index) => !gone.includes(index));
+  const without = (...removed: readonly number[]): Line[] =>
+    issued.filter((_, index) => !removed.includes(index));
 
   async function posted(lines: readonly Line[], isClaimed = true): Promise<void> {
     const award = randomUUID();
@@ -349,7 +350,7 @@ describe('the way in', () => {
     }
   }
 
-  it('takes what settles an award', async () => {
+  it('accepts entries that settle an award', async () => {
     await posted(issued);
     await posted([
       ['ann', '', -400],
@@ -362,8 +363,8 @@ describe('the way in', () => {
   const strange: [string, readonly Line[]][] = [
     ['collateral out of nothing', [['ann', '', 5], ['system:issuer', '', -5]]], // prettier-ignore
     ['an opening', [['ann', '', 5], ['system:opening', '', -5]]], // prettier-ignore
-    ['what others have put in escrow', [['ann', '', 5], ['system:escrow', '', -5]]], // prettier-ignore
-    ['tokens that nothing stands behind', [['ann', YES, 5], ['system:issuer', YES, -5], ['bob', NO, 5], ['system:issuer', NO, -5]]], // prettier-ignore
+    ['money that others have in escrow', [['ann', '', 5], ['system:escrow', '', -5]]], // prettier-ignore
+    ['tokens without backing', [['ann', YES, 5], ['system:issuer', YES, -5], ['bob', NO, 5], ['system:issuer', NO, -5]]], // prettier-ignore
     ['one token without the other', [...without(5, 6)]],
     ['more of one token than of the other', [...without(5, 6), ['bob', NO, 999], ['system:issuer', NO, -999]]], // prettier-ignore
     ['tokens of two markets', [...without(5, 6), ['bob', 'snow/NO', 1_000], ['system:issuer', 'snow/NO', -1_000]]], // prettier-ignore
@@ -375,7 +376,7 @@ describe('the way in', () => {
     await expect(posted(lines)).rejects.toThrow('no award is settled by such entries');
   });
 
-  it('refuses entries of an award that is not claimed, or has its own', async () => {
+  it('refuses entries of an award that is not claimed, or that already has entries', async () => {
     await expect(posted(issued, false)).rejects.toThrow('is not claimed');
     const award = awardOf('ann', 'bob');
     await desk.settle(award);
@@ -383,7 +384,7 @@ describe('the way in', () => {
     await expect(rows(again, [award.award_id])).rejects.toThrow('is not claimed');
   });
 
-  it('leaves no award settled by nothing, by another’s transaction or by an opening', async () => {
+  it('refuses an award that is settled by no transaction, by the transaction of another award or by an opening', async () => {
     const { rows: openings } = await database.pool.query('select transaction_id as id from custody.openings');
     const transactions = await rows<{ id: number }>(
       'select transaction_id as id from custody.settlements where transaction_id is not null limit 1',
@@ -405,7 +406,7 @@ describe('the way in', () => {
 });
 
 describe('seed', () => {
-  it('opens an account once and leaves what it has by now', async () => {
+  it('opens an account once and leaves its balance alone afterwards', async () => {
     await desk.settle(awardOf('ann', 'bob'));
     const before = await rows('select * from custody.balances order by 1, 2, 3');
     await seed();
@@ -413,7 +414,7 @@ describe('seed', () => {
     expect(await rows('select reference from custody.openings')).toEqual([
       { reference: expect.stringMatching(/^seed \d+$/) },
     ]);
-    expect(await breaches()).toEqual([]);
+    expect(await violations()).toEqual([]);
   });
 });
 
@@ -424,13 +425,13 @@ function twoOf(names: readonly string[]): [string, string] {
 }
 
 async function inParallel<T>(
-  lanes: number,
+  workers: number,
   items: readonly T[],
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   let next = 0;
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (let item = items[next++]; item !== undefined; item = items[next++]) await work(item);
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(Array.from({ length: workers }, worker));
 }

@@ -12,23 +12,23 @@ import { balancesTouched, planSettlement } from './settlement-plan.js';
 const MAX_ATTEMPTS = 8;
 const MAX_PAUSE_MS = 20;
 /**
- * Settling and giving up wait for each other's rows; neither may keep the other waiting for long, not even by dying, for
- * one of the two must be able to speak at the deadline.
+ * Settling and giving up wait for each other's rows. Neither may block the other for long, not even by dying, because one of the
+ * two must be able to finish at the deadline.
  */
 const LOCK_WAIT_MS = 1_000;
 const STANDSTILL_MS = 2_000;
 const BUSY = 'LEDGER_BUSY';
 const TOO_LATE = 'EXECUTION_DEADLINE_PASSED';
 
-/** Leaves the transaction without a trace; what it carries is the answer. */
+/** Rolls the transaction back. Its message is the reason in the reply. */
 class Blocked extends Error {}
 
 /**
- * The row of an award in `settlements` is what settling and giving up compete for. Whoever inserts it first holds it until
- * its transaction ends; the other waits, and then finds what stands.
+ * Settling and giving up compete for the award's row in `settlements`. The transaction that inserts it first holds it until it
+ * ends. The other one waits, and then reads the recorded outcome.
  */
 export class PostgresSettlement implements SettlementDesk {
-  /** `random` gives numbers between 0 and 1 and spreads retries; the time is how long new evidence may be relied on. */
+  /** `random` gives numbers between 0 and 1, to spread retries. `evidenceTtlMillis` is how long new evidence is valid. */
   constructor(
     private readonly pool: Pool,
     private readonly clock: Clock,
@@ -55,7 +55,7 @@ export class PostgresSettlement implements SettlementDesk {
         if (await giveUp(client, awardId, reason, this.now())) {
           return { outcome: 'FAILED', award_id: awardId, reason };
         }
-        return standing(client, awardId);
+        return recordedOutcome(client, awardId);
       }),
     );
   }
@@ -66,7 +66,7 @@ export class PostgresSettlement implements SettlementDesk {
 
   private async settleWithin(client: PoolClient, award: AwardToSettle): Promise<SettlementOutcome> {
     await waitBriefly(client);
-    if (!(await claim(client, award.award_id))) return standing(client, award.award_id);
+    if (!(await claim(client, award.award_id))) return recordedOutcome(client, award.award_id);
     const balances = new Map<string, number>();
     for (const balance of await lockBalances(client, balancesTouched(award))) {
       balances.set(nameOf(balance), balance.amount);
@@ -109,7 +109,7 @@ async function waitBriefly(client: PoolClient): Promise<void> {
   });
 }
 
-/** False when the award has its outcome already. */
+/** False if the award already has an outcome. */
 async function claim(client: PoolClient, awardId: string): Promise<boolean> {
   const { rows } = await client.query<{ claimed: boolean }>({
     name: 'custody-claim',
@@ -119,7 +119,7 @@ async function claim(client: PoolClient, awardId: string): Promise<boolean> {
   return rows[0]?.claimed === true;
 }
 
-/** As `claim`, with the other outcome. */
+/** Like `claim`, for the outcome FAILED. */
 async function giveUp(client: PoolClient, awardId: string, reason: string, at: Instant): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'custody-give-up',
@@ -130,7 +130,7 @@ async function giveUp(client: PoolClient, awardId: string, reason: string, at: I
   return rowCount === 1;
 }
 
-/** The entries, and what then stands for the award, by the one way there is. */
+/** Posts the entries and the outcome. This database function is the only way to do so. */
 async function post(
   client: PoolClient,
   awardId: string,
@@ -146,7 +146,7 @@ async function post(
   });
 }
 
-/** Asked last, for whoever settles may have waited for others. */
+/** Checked last, because the settlement may have waited for other transactions. */
 async function isInTime(client: PoolClient, deadline: Instant): Promise<boolean> {
   const { rows } = await client.query<{ in_time: boolean }>({
     name: 'custody-in-time',
@@ -156,13 +156,13 @@ async function isInTime(client: PoolClient, deadline: Instant): Promise<boolean>
   return rows[0]?.in_time === true;
 }
 
-async function standing(client: PoolClient, awardId: string): Promise<SettlementOutcome> {
+async function recordedOutcome(client: PoolClient, awardId: string): Promise<SettlementOutcome> {
   const found = await findOutcome(client, awardId);
-  if (found === undefined) throw new Error(`the outcome of award ${awardId} has gone`);
+  if (found === undefined) throw new Error(`the outcome of award ${awardId} is missing`);
   return found;
 }
 
-/** Of a settled award the route stands there, of another the reason. */
+/** A settled award has its route, a failed one its reason. */
 type OutcomeRow =
   | ({ readonly outcome: 'SETTLED' } & AwardSettlement)
   | { readonly outcome: 'FAILED'; readonly reason: string };

@@ -23,7 +23,7 @@ function balances(by: Readonly<Record<string, Funds>>): (key: LedgerKey) => numb
   };
 }
 
-/** Both sides have set aside what the rules ask for, with so many of the seller's tokens in it. */
+/** Both parties have reserved what the rules require, with this number of the seller's tokens in it. */
 function awardOf(price: number, quantity: number, tokens: number, routes = [A]): AwardToSettle {
   const need: Omit<Need, 'side'> = { routes, price_atoms: price, quantity_atoms: quantity, parts: 1 };
   return {
@@ -54,7 +54,7 @@ function moved(entries: readonly Entry[], account: string, asset: string): numbe
 const RICH: Funds = { buyer: 10_000_000, seller: 10_000_000, tokens: 10_000_000 };
 
 describe('settlement plan', () => {
-  it('balances, and takes from each side what it owes and no more than it holds', () => {
+  it('balances, and takes from each party what it owes and no more than it has', () => {
     const cases = fc.record({
       price: fc.integer({ min: 1, max: HIGHEST_PRICE_ATOMS }),
       quantity: fc.integer({ min: 1, max: 5_000_000 }),
@@ -84,7 +84,7 @@ describe('settlement plan', () => {
     );
   });
 
-  it('pays the seller for what it delivers and keeps what backs the rest', () => {
+  it('pays the seller for delivered tokens and keeps the backing of the others in escrow', () => {
     const entries = entriesOf(awardOf(400_000, 1_000_000, 250_000), { venue_a: RICH });
     expect(entries).toEqual([
       { account: 'buyer', venue: 'venue_a', asset: '', amount: -400_000 },
@@ -98,15 +98,15 @@ describe('settlement plan', () => {
     ]);
   });
 
-  it('rounds what is paid for delivered tokens up, as every price', () => {
+  it('rounds the payment for delivered tokens up, like every price', () => {
     const entries = entriesOf(awardOf(400_000, 2, 1), { venue_a: RICH });
     expect(moved(entries, 'buyer', '')).toBe(-1);
-    // It pays for one pair what the buyer does not: one atom, which is all that it got.
+    // The seller pays the part of one pair that the buyer does not: one atom, which is all that it received.
     expect(moved(entries, 'seller', '')).toBe(1 - 1);
     expect(moved(entries, ESCROW, '')).toBe(1);
   });
 
-  it('uses the first route that both can carry', () => {
+  it('uses the first route that both parties can settle', () => {
     const award = awardOf(400_000, 1_000_000, 0, [A, B]);
     const poor = { ...RICH, buyer: 399_999 };
     expect(planSettlement(award, balances({ venue_a: RICH, venue_b: RICH }))).toMatchObject({
@@ -120,7 +120,7 @@ describe('settlement plan', () => {
     );
   });
 
-  it('does not touch what was not set aside for this award', () => {
+  it('uses nothing that was not reserved for this award', () => {
     const award = awardOf(400_000, 1_000_000, 0);
     const short = { ...award, buyer: { account: 'buyer', hold: [] } };
     expect(planSettlement(short, balances({ venue_a: RICH })).ok).toBe(false);
@@ -134,13 +134,13 @@ describe('complement', () => {
   });
 });
 
-it('knows what the holds of an award can carry, and what they cannot', () => {
+it('tells which settlements the holds of an award cover', () => {
   const award = awardOf(400_000, 1_000_000, 600_000);
   const how = { venue: 'venue_a', asset: 'rain/YES', delivered_atoms: 600_000 };
   expect(couldSettle(award, how)).toBe(true);
   const otherwise = [
     { ...how, venue: 'venue_b' },
-    // More than was set aside, and less: then the seller would put up collateral that was not.
+    // More than was reserved, and less: then the seller would need collateral that was not reserved.
     { ...how, delivered_atoms: 600_001 },
     { ...how, delivered_atoms: 599_000 },
     { ...how, delivered_atoms: -1 },

@@ -12,7 +12,7 @@ export type SettlementPlan =
   | { readonly ok: true; readonly settlement: AwardSettlement; readonly entries: readonly Entry[] }
   | { readonly ok: false; readonly reason: string };
 
-/** Everything of the two parties that a settlement may have to take from, on any of the routes. */
+/** All balances of both parties from which a settlement may take, on any of the routes. */
 export function balancesTouched(award: AwardToSettle): LedgerKey[] {
   return award.routes.flatMap(({ venue, ...route }) => [
     { account: award.buyer.account, venue, asset: COLLATERAL },
@@ -21,7 +21,7 @@ export function balancesTouched(award: AwardToSettle): LedgerKey[] {
   ]);
 }
 
-/** The first route on which both parties can do their part with what they have set aside for this award, and no more. */
+/** Chooses the first route that both parties can settle with what is reserved for this award, and no more. */
 export function planSettlement(award: AwardToSettle, balanceOf: BalanceOf): SettlementPlan {
   for (const route of award.routes) {
     const shares = sharesOn(award, route, balanceOf);
@@ -36,7 +36,9 @@ export function planSettlement(award: AwardToSettle, balanceOf: BalanceOf): Sett
   return { ok: false, reason: 'no route can be carried by what is set aside for the award' };
 }
 
-/** The entries of a settlement that has taken place, whatever the balances were; undefined where the award cannot have been settled so. */
+/**
+ * The entries of a settlement that took place, whatever the balances were. Undefined if the award cannot have been settled so.
+ */
 export function entriesAsSettled(
   award: AwardToSettle,
   { venue, asset, delivered_atoms: delivered }: AwardSettlement,
@@ -46,7 +48,7 @@ export function entriesAsSettled(
   return entriesFor(award, route, sharesWith(award, delivered));
 }
 
-/** Whether what both parties have set aside for the award carries this, whatever else they had. */
+/** Whether what both parties reserved for the award covers this settlement, whatever else they had. */
 export function couldSettle(
   award: AwardToSettle,
   { venue, asset, delivered_atoms: delivered }: AwardSettlement,
@@ -54,9 +56,9 @@ export function couldSettle(
   const { payment, sellerStake } = sharesWith(award, delivered);
   return (
     delivered >= 0 &&
-    delivered <= heldBy(award.seller, 'OUTCOME_TOKEN', venue, asset) &&
-    payment <= heldBy(award.buyer, 'COLLATERAL', venue, COLLATERAL) &&
-    sellerStake <= heldBy(award.seller, 'COLLATERAL', venue, COLLATERAL)
+    delivered <= reservedBy(award.seller, 'OUTCOME_TOKEN', venue, asset) &&
+    payment <= reservedBy(award.buyer, 'COLLATERAL', venue, COLLATERAL) &&
+    sellerStake <= reservedBy(award.seller, 'COLLATERAL', venue, COLLATERAL)
   );
 }
 
@@ -95,19 +97,22 @@ function available(
   asset: string,
   balanceOf: BalanceOf,
 ): Atoms {
-  return Math.min(heldBy(party, resource, venue, asset), balanceOf({ account: party.account, venue, asset }));
+  return Math.min(
+    reservedBy(party, resource, venue, asset),
+    balanceOf({ account: party.account, venue, asset }),
+  );
 }
 
-function heldBy({ hold }: SettlingParty, resource: ResourceType, venue: string, asset: string): Atoms {
+function reservedBy({ hold }: SettlingParty, resource: ResourceType, venue: string, asset: string): Atoms {
   return hold
     .filter((one: Hold) => one.resource === resource && one.venue === venue && one.asset === asset)
     .reduce((sum, one) => sum + one.amount, 0);
 }
 
 /**
- * Tokens that the seller has pass to the buyer. The rest comes into the world in pairs: the buyer gets the outcome, the seller
- * its complement, and what both pay for a pair stays in escrow until the market resolves. A buyer never pays more than
- * `owed` in all; where both sides of a pair were rounded up, escrow keeps the odd atom.
+ * The seller's tokens pass to the buyer. The rest is issued in pairs: the buyer gets the outcome, the seller its complement, and
+ * both payments stay in escrow until the market resolves. The buyer never pays more than `owed` in all. Where both sides of a
+ * pair were rounded up, escrow keeps the odd atom.
  */
 function entriesFor(award: AwardToSettle, route: Route, shares: Shares): Entry[] {
   const { venue } = route;

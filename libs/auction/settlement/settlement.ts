@@ -3,31 +3,31 @@ import type { Instant } from '#libs/base/instant.js';
 import type { Atoms } from '#libs/base/money.js';
 import type { Hold, Route } from '../rules/terms.js';
 
-/** One side of an award with what it has set aside for it. */
+/** One party of an award, with what is reserved of its balances for the award. */
 export interface SettlingParty {
   readonly account: string;
   readonly hold: readonly Hold[];
 }
 
-/** All that the ledger has to know of an award. */
+/** Everything that the ledger needs to settle an award. */
 export interface AwardToSettle {
   readonly award_id: string;
   readonly auction_id: string;
-  /** Attempts that were told of so far. */
+  /** Number of attempts that were reported so far. */
   readonly attempts: number;
   /** Nothing is settled after it. */
   readonly deadline: Instant;
   readonly price_atoms: Atoms;
   readonly quantity_atoms: Atoms;
-  /** In execution preference; the first that both parties can carry is used. */
+  /** In order of preference. The first route that both parties can settle is used. */
   readonly routes: readonly Pick<Route, 'venue' | 'contract_id' | 'outcome'>[];
   readonly buyer: SettlingParty;
   readonly seller: SettlingParty;
 }
 
 /**
- * What stands for an award, for ever: one of the two is written at most once. `BLOCKED` is no outcome: no route can be
- * carried at present, nothing was written, and another attempt may succeed.
+ * The final outcome of an award, written at most once. `BLOCKED` is no outcome: no route can be settled at present, nothing was
+ * written, and another attempt may succeed.
  */
 export type SettlementOutcome =
   | {
@@ -41,10 +41,10 @@ export type SettlementAttempt =
   SettlementOutcome | { readonly outcome: 'BLOCKED'; readonly award_id: string; readonly reason: string };
 
 export interface SettlementDesk {
-  /** Moves collateral and tokens of both parties in one transaction, once, however often it is called. */
+  /** Moves collateral and tokens of both parties in one transaction. Repeated calls change nothing more. */
   settle(award: AwardToSettle): Promise<SettlementAttempt>;
-  /** Gives the award up unless it was settled before; tells which of the two stands. */
+  /** Gives the award up unless it was settled before. Returns the outcome that is recorded. */
   abandon(awardId: string, reason: string): Promise<SettlementOutcome>;
-  /** What stands, if anything does. */
+  /** The recorded outcome, if there is one. */
   outcomeOf(awardId: string): Promise<SettlementOutcome | undefined>;
 }

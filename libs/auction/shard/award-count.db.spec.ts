@@ -7,7 +7,7 @@ import { submitOrder } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 import type { ProtectionDesk } from './ports.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Allows for a busy machine. */
 jest.setTimeout(30_000);
 
 const MIA = accountOf('mia');
@@ -26,7 +26,7 @@ let world: ShardWorld;
 let protection: MakerProtection;
 let live: LiveShard;
 let letCount: () => void;
-/** How often the store was asked to count an award. */
+/** How many awards the store was asked to count. */
 let asked: number;
 
 beforeEach(async () => {
@@ -42,7 +42,7 @@ afterEach(async () => {
   await world.close();
 });
 
-/** A store that counts nothing before it is let. */
+/** A store that counts nothing until `letCount` is called. */
 function silent(): ProtectionDesk {
   const counts = new Promise<void>((resolve) => {
     letCount = resolve;
@@ -64,7 +64,7 @@ function quotes(auctionId: string, maker = MIA) {
   return live.ask(submitOrder(maker, auctionId, TERMS));
 }
 
-/** An auction that Mia wins, closed and with its outcome still to come; and another one. */
+/** An auction that Mia wins, closed and without its outcome yet; and another auction. */
 async function closed(): Promise<{ readonly won: string; readonly other: string }> {
   const won = await live.opens('olga', { duration_ms: 1_000 });
   const other = await live.opens();
@@ -75,7 +75,7 @@ async function closed(): Promise<{ readonly won: string; readonly other: string 
 }
 
 describe('an award that cannot be counted', () => {
-  it('is made after half a second, and leaves its maker in doubt until it is counted', async () => {
+  it('is made after half a second, and its maker cannot quote until it is counted', async () => {
     const { won, other } = await closed();
     await live.leap(500);
     await eventually(() => expect(stateOf(won).status).toBe('AWARDED'));
@@ -92,7 +92,7 @@ describe('an award that cannot be counted', () => {
     await eventually(async () => expect(await quotes(other)).toMatchObject(FROZEN));
   });
 
-  it('is counted before it is made by the successor of an owner that ends meanwhile', async () => {
+  it('is counted, and only then made, by the next owner if the owner ends meanwhile', async () => {
     const { won, other } = await closed();
     live.kill();
     live = await LiveShard.open(world, 0, { ports: { protection: silent() } });
@@ -105,7 +105,7 @@ describe('an award that cannot be counted', () => {
   });
 });
 
-it('is counted by the successor of an owner that ends while the count is owed', async () => {
+it('an award whose count is still owed when the owner ends is counted by the next owner', async () => {
   const { won, other } = await closed();
   await live.leap(500);
   await eventually(() => expect(stateOf(won).status).toBe('AWARDED'));
@@ -114,7 +114,7 @@ it('is counted by the successor of an owner that ends while the count is owed', 
   expect(await quotes(other)).toMatchObject(FROZEN);
 });
 
-it('is not counted again after a reset, however often its shard starts', async () => {
+it('an award is not counted again after a reset of the protection when its shard restarts', async () => {
   const { won, other } = await closed();
   letCount();
   await eventually(() => expect(stateOf(won).status).toBe('AWARDED'));
@@ -124,7 +124,7 @@ it('is not counted again after a reset, however often its shard starts', async (
   expect(await quotes(other)).toMatchObject(ACCEPTED);
 });
 
-it('waits with the outcome no less where nobody has won', async () => {
+it('an outcome without winners waits for the count as well', async () => {
   const auctionId = await live.opens('olga', { duration_ms: 1_000 });
   await live.leap(1_000);
   await eventually(() => expect(stateOf(auctionId).status).toBe('CLOSED'));

@@ -26,7 +26,7 @@ export interface AwardCountPorts {
  * store does not answer, the outcome is delayed only briefly. Until the count succeeds, the winners cannot quote here.
  */
 export class AwardCount {
-  /** Outcomes of one turn of the event loop are counted countTogether. */
+  /** Outcomes of one turn of the event loop are counted together. */
   private gathering: { readonly awards: CountedAward[]; readonly counted: Promise<void> } | undefined;
   /** Number of counts still owed, by maker. */
   private readonly doubts = new Map<string, number>();

@@ -23,7 +23,7 @@ describe('a create', () => {
     for (const op of ALWAYS) expect(pauseOf(conditions(impediment), op)).toBeUndefined();
   });
 
-  it('is taken where nothing is wrong', () => {
+  it('is accepted if nothing is wrong', () => {
     expect(pauseOf(conditions(undefined), 'create')).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@ import { LiveShard } from '#libs/testing/shards/shard-fixture.js';
 import { reviseOrder, submitOrder, withdrawOrder } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Allows for a busy machine. */
 jest.setTimeout(30_000);
 
 const MIA = accountOf('mia');
@@ -22,7 +22,7 @@ afterAll(async () => {
   await world.close();
 });
 
-it('records so many commands of a maker in one auction, lets its quote stand, and lets it out', async () => {
+it('a maker at its command limit in an auction keeps its quote and may withdraw it, and further commands are refused unrecorded', async () => {
   const auctionId = await live.opens();
   const { body } = await live.ask(submitOrder(MIA, auctionId, TERMS));
   const quote = { auction_id: auctionId, quote_id: String(body.quote_id) };

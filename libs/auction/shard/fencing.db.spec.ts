@@ -12,7 +12,7 @@ import {
 } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Allows for a busy machine. */
 jest.setTimeout(30_000);
 
 const [OLGA, MIA, MAX] = ['olga', 'mia', 'max'].map(accountOf) as [string, string, string];
@@ -37,22 +37,22 @@ beforeEach(async () => {
 });
 afterAll(() => world.close());
 
-/** Two that take themselves for the owner of one shard: an old one that was only slow, and the one that took over. */
+/** Two processes believe that they own one shard: an old one that was only slow, and the one that took over. */
 describe('the older of two owners', () => {
   it.each([
     ['withdraws', () => withdrawOrder(MIA, quote)],
     ['quotes', () => submitOrder(MAX, auctionId, TERMS)],
     ['is refused', () => submitOrder(MAX, auctionId, { ...TERMS, price_atoms: 1 })],
-  ])('answers nobody and changes nothing when somebody %s', async (_what, order) => {
+  ])('sends no reply and changes nothing when a maker %s', async (_what, order) => {
     const held = await world.reservedBy(0);
     const before = await journalLength();
-    let heard: ShardAnswer | undefined;
+    let received: ShardAnswer | undefined;
     void older.ask(order()).then((answer) => {
-      heard = answer;
+      received = answer;
     });
     await eventually(() => expect(older.failures).toHaveLength(1));
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(heard).toBeUndefined();
+    expect(received).toBeUndefined();
     expect(await journalLength()).toBe(before);
     expect(await world.reservedBy(0)).toEqual(held);
     expect(older.failures).toHaveLength(1);
@@ -60,7 +60,7 @@ describe('the older of two owners', () => {
     await younger.stop();
   });
 
-  it('answers those who come later only that it cannot be asked', async () => {
+  it('answers later commands with 503', async () => {
     void older.ask(withdrawOrder(MIA, quote));
     await eventually(() => expect(older.failures).toHaveLength(1));
     expect(await older.ask(cancelOrder(OLGA, auctionId))).toMatchObject(UNAVAILABLE);
@@ -69,7 +69,7 @@ describe('the older of two owners', () => {
     await younger.stop();
   });
 
-  describe('while it takes the shard for its own', () => {
+  describe('while it still believes that it owns the shard', () => {
     let opened: string;
     let expired: ReturnType<typeof submitOrder>;
 
@@ -78,28 +78,31 @@ describe('the older of two owners', () => {
       expired = { ...submitOrder(MAX, auctionId, TERMS), not_after: instantIn(300) };
       await younger.ask(expired);
       await younger.ask(withdrawOrder(MIA, quote));
-      // An owner that runs on and was replaced a moment ago.
+      // An owner that continues to run and was replaced a moment ago.
       await passed(400);
     });
 
     it.each([
       ['quotes in an auction', () => submitOrder(MAX, opened, TERMS)],
       ['reports on an award', () => reported(opened)],
-    ])('tells nobody 404 who %s of its successor’s', async (_what, order: () => OwnerRequest) => {
-      expect(await older.ask(order())).toMatchObject(UNAVAILABLE);
-    });
+    ])(
+      'does not answer 404 to a caller who %s of the new owner',
+      async (_what, order: () => OwnerRequest) => {
+        expect(await older.ask(order())).toMatchObject(UNAVAILABLE);
+      },
+    );
 
-    it('tells nobody that a command came too late which its successor has taken in time', async () => {
+    it('does not refuse as late a command that the new owner accepted in time', async () => {
       expect(await older.ask(expired)).toMatchObject(UNAVAILABLE);
       expect(await younger.ask(expired)).toMatchObject({ status: 200 });
     });
 
-    it('tells nobody that a quote stands which its successor has withdrawn', async () => {
+    it('does not report as active a quote that the new owner has withdrawn', async () => {
       expect(await older.ask(submitOrder(MIA, auctionId, TERMS))).toMatchObject(UNAVAILABLE);
       expect(await younger.ask(submitOrder(MIA, auctionId, TERMS))).toMatchObject({ status: 201 });
     });
 
-    it('may still tell what could be read a moment ago', async () => {
+    it('may still answer reads with what was valid a moment ago', async () => {
       const read = { op: 'auction', account: OLGA, auction_id: auctionId, request_id: 'r' } as const;
       expect(await older.ask(read)).toMatchObject({ status: 200 });
     });
@@ -110,7 +113,7 @@ describe('the older of two owners', () => {
     });
   });
 
-  it('that stood still tells nobody what it remembers', async () => {
+  it('answers no reads from memory after a standstill', async () => {
     const opened = await younger.opens();
     const read = (id: string) => ({ op: 'auction', account: OLGA, auction_id: id, request_id: 'r' }) as const;
     world.clock.leap(1_000);
@@ -123,7 +126,7 @@ describe('the older of two owners', () => {
     await younger.stop();
   });
 
-  it('closes nothing, and sets nothing free, while the younger one goes on undisturbed', async () => {
+  it('closes nothing and releases nothing, while the younger one works undisturbed', async () => {
     world.clock.leap(60_001);
     await younger.settled();
     await eventually(() => expect(older.failures).toHaveLength(1));
@@ -144,7 +147,7 @@ describe('the older of two owners', () => {
     return instantFromNanos(world.clock.epochNanos() + BigInt(millis) * 1_000_000n);
   }
 
-  /** Time as it goes by for those who run: a leap would be a standstill. */
+  /** Time as it passes for running processes. A leap would be a standstill. */
   function passed(millis: number): Promise<void> {
     return new Promise((resolve) => setTimeout(resolve, millis));
   }

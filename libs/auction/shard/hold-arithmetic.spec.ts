@@ -9,7 +9,7 @@ const hold: fc.Arbitrary<Hold> = fc.record({
   asset: fc.constantFrom('', 'rain/YES'),
   amount: fc.integer({ min: 1, max: 100 }),
 } as const);
-/** Of each resource once, as every hold is. */
+/** Each resource at most once, as in every hold. */
 const holds = fc.uniqueArray(hold, { selector: nameOf, maxLength: 8 });
 
 function nameOf({ venue, resource, asset }: Hold): string {
@@ -22,8 +22,8 @@ function amounts(all: readonly Hold[]): Map<string, number> {
   return sums;
 }
 
-describe('what is set aside while it is open which of two holds will stand', () => {
-  it('is of each resource the larger', () => {
+describe('the reservation while it is open which of two holds will apply', () => {
+  it('is the larger amount of each resource', () => {
     fc.assert(
       fc.property(holds, holds, (left, right) => {
         const [ofLeft, ofRight, ofBoth] = [amounts(left), amounts(right), amounts(larger(left, right))];
@@ -34,7 +34,7 @@ describe('what is set aside while it is open which of two holds will stand', () 
     );
   });
 
-  it('comes down to either of them by what it has beyond it', () => {
+  it('becomes either of them when the excess over it is released', () => {
     fc.assert(
       fc.property(holds, holds, (left, right) => {
         const both = larger(left, right);
@@ -48,7 +48,7 @@ describe('what is set aside while it is open which of two holds will stand', () 
   });
 });
 
-it('finds nothing beyond what is larger', () => {
+it('there is no excess over a larger hold', () => {
   const small: Hold = { venue: 'venue_a', resource: 'COLLATERAL', asset: '', amount: 1 };
   expect(beyond([small], [{ ...small, amount: 2 }])).toEqual([]);
   expect(beyond([{ ...small, amount: 5 }], [small, { ...small, amount: 2 }])).toEqual([

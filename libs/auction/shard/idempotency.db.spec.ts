@@ -14,7 +14,7 @@ import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard, rainAuction, type ShardAnswer } from '#libs/testing/shards/shard-fixture.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Allows for a busy machine. */
 jest.setTimeout(30_000);
 
 const MIA = accountOf('mia');
@@ -38,7 +38,7 @@ async function restarted(): Promise<void> {
   live = await LiveShard.open(world);
 }
 
-/** The first answer again, though nothing is created this time. */
+/** The first reply again, with 200 instead of 201, because nothing is created. */
 function again({ status, text }: ShardAnswer): Pick<ShardAnswer, 'status' | 'text'> {
   return { status: status === 201 ? 200 : status, text };
 }
@@ -54,8 +54,8 @@ function quoteName(quote: Record<string, string>) {
   return { auction_id: quote.auction_id ?? '', quote_id: quote.quote_id ?? '' };
 }
 
-describe('a repeat of what was done', () => {
-  it('is not taken for another command that only looks like it, before and after a restart', async () => {
+describe('a repeat of a command', () => {
+  it('whose key collides in the index gets its own reply, before and after a restart', async () => {
     const quote = quoteName(await submits(await live.opens()));
     const [one, two] = collidingKeys({ operation: 'REVISE', account_id: MIA });
     const first = reviseOrder(MIA, quote, { expected_revision: 1, price_atoms: 490_000 }, one);
@@ -73,7 +73,7 @@ describe('a repeat of what was done', () => {
     expect(await live.ask(other)).toMatchObject({ status: 409, body: { error: 'idempotency_key_conflict' } });
   });
 
-  it('is told the same, byte for byte, before and after a restart and long after the state has moved on', async () => {
+  it('gets the same reply byte for byte, also after a restart and after later changes', async () => {
     const create = live.createOrder();
     const first = [await live.ask(create)];
     const auctionId = String(first[0]?.body.auction_id);
@@ -112,7 +112,7 @@ describe('a repeat of what was done', () => {
     expect(await world.reservedOf('mia')).toEqual(held);
   });
 
-  it('holds for refusals of the engine as well', async () => {
+  it('of a refused command gets the same refusal', async () => {
     const auctionId = await live.opens();
     const offGrid = submitOrder(MIA, auctionId, { ...TERMS, price_atoms: 500_001 });
     const first = await live.ask(offGrid);
@@ -128,7 +128,7 @@ describe('a repeat of what was done', () => {
 });
 
 describe('a create that the engine refused', () => {
-  it('is refused again in the same words, before and after the projections have it and after a restart', async () => {
+  it('is refused again with the same reply, before and after its projection and a restart', async () => {
     const order = live.createOrder('olga', { quantity_atoms: 1_500_000 });
     const first = await live.ask(order);
     expect(first).toMatchObject({ status: 422, body: { error: 'INVALID_QUANTITY_STEP' } });
@@ -144,7 +144,7 @@ describe('a create that the engine refused', () => {
 });
 
 describe('a key with other content', () => {
-  it('is a conflict wherever the first answer is kept', async () => {
+  it('is a conflict wherever the first reply is stored', async () => {
     const create = live.createOrder();
     const auctionId = String((await live.ask(create)).body.auction_id);
     const submit = submitOrder(MIA, auctionId, TERMS);
@@ -178,8 +178,8 @@ describe('a key with other content', () => {
   });
 });
 
-describe('what is not kept', () => {
-  it('lets a key be used anew after 409, and decides it on its own', async () => {
+describe('a reply that is not stored', () => {
+  it('lets the key be used again after a 409', async () => {
     const quote = await submits(await live.opens());
     const stale = reviseOrder(MIA, quoteName(quote), { expected_revision: 7, price_atoms: 490_000 });
     expect(await live.ask(stale)).toMatchObject({ status: 409, body: { error: 'quote_revision_conflict' } });
@@ -192,7 +192,7 @@ describe('what is not kept', () => {
     expect(await live.ask(right)).toMatchObject({ status: 200, body: { revision: 2 } });
   });
 
-  it('lets a key be used anew after 503', async () => {
+  it('lets the key be used again after a 503', async () => {
     const order = live.createOrder();
     live.shard.conditions.drain();
     expect(await live.ask(order)).toMatchObject({
@@ -203,7 +203,7 @@ describe('what is not kept', () => {
     expect(await live.ask(order)).toMatchObject({ status: 201 });
   });
 
-  it('answers a repeat even while the owner drains', async () => {
+  it('does not prevent the reply to a repeat while the owner drains', async () => {
     const order = live.createOrder();
     const first = await live.ask(order);
     live.shard.conditions.drain();
@@ -212,27 +212,27 @@ describe('what is not kept', () => {
   });
 });
 
-describe('a call whose key is still in work', () => {
-  it('is told so after five seconds, and not a moment before', async () => {
+describe('a call whose key is still being worked on', () => {
+  it('gets 409 after five seconds, and not before', async () => {
     const order = live.createOrder();
     live.writer.hold();
     const first = live.ask(order);
     await eventually(() => expect(live.writer.inFlight).toBe(1));
-    let heard: ShardAnswer | undefined;
+    let received: ShardAnswer | undefined;
     void live.ask(order).then((answer) => {
-      heard = answer;
+      received = answer;
     });
     await live.leap(4_900);
-    expect(heard).toBeUndefined();
+    expect(received).toBeUndefined();
     await live.leap(100);
     await eventually(() =>
-      expect(heard).toMatchObject({ status: 409, body: { error: 'idempotency_key_in_progress' } }),
+      expect(received).toMatchObject({ status: 409, body: { error: 'idempotency_key_in_progress' } }),
     );
     live.writer.letGo();
     expect((await first).status).toBe(201);
   });
 
-  it('gives fifty callers with one key one auction', async () => {
+  it('opens one auction for fifty simultaneous calls with one key', async () => {
     const order = live.createOrder();
     const answers = await Promise.all(Array.from({ length: 50 }, () => live.ask(order)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
@@ -240,26 +240,26 @@ describe('a call whose key is still in work', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
   });
 
-  it('learns of a conflict only when the first call has come to something', async () => {
+  it('gets a conflict only after the first call has a result', async () => {
     const order = live.createOrder();
     live.writer.hold();
     const first = live.ask(order);
-    let heard: ShardAnswer | undefined;
+    let received: ShardAnswer | undefined;
     void live.ask(createOrder(OLGA, order.key, rainAuction({ side: 'SELL' }))).then((answer) => {
-      heard = answer;
+      received = answer;
     });
     await eventually(() => expect(live.writer.inFlight).toBe(1));
-    expect(heard).toBeUndefined();
+    expect(received).toBeUndefined();
     live.writer.letGo();
     await first;
     await eventually(() =>
-      expect(heard).toMatchObject({ status: 409, body: { error: 'idempotency_key_conflict' } }),
+      expect(received).toMatchObject({ status: 409, body: { error: 'idempotency_key_conflict' } }),
     );
   });
 });
 
 describe('withdraw-all', () => {
-  it('takes back what can be taken back, and tells a repeat the same for ever', async () => {
+  it('withdraws all quotes that may be withdrawn, and always gives a repeat the same reply', async () => {
     const free = await submits(await live.opens());
     const final = await submits(await live.opens('olga', { quote_revision_policy: 'FINAL' }));
     const order = withdrawAllOrder(MIA);
@@ -290,7 +290,7 @@ describe('withdraw-all', () => {
     expect(quotes.body.quotes).toMatchObject([{ quote_id: later.quote_id, status: 'ACTIVE' }, {}]);
   });
 
-  it('heeds the venue and the auctions that it names', async () => {
+  it('is limited to the venue and the auctions that it names', async () => {
     await live.ask(withdrawAllOrder(MIA));
     const [one, two] = [await submits(await live.opens()), await submits(await live.opens())];
     const none = await live.ask(withdrawAllOrder(MIA, { venue: 'venue_b' }));
@@ -302,13 +302,13 @@ describe('withdraw-all', () => {
   });
 });
 
-describe('what was never carried out', () => {
+describe('a forged reply in the projections', () => {
   const PLANT = `
     insert into auction_history.answers (account_id, sequence, expires_at, shard, status, operation, key, content, body)
     values ($1, $2, 9000000000000000000, 0, $3, $4, $5, $6, $7)`;
 
   it.each([0, 1, 2, 1_000_000])(
-    'is carried out, whatever the projections say of record %i',
+    'does not stop a command that was never carried out (record %i)',
     async (sequence) => {
       const { pool } = world.database;
       const quote = await submits(await live.opens());
@@ -318,12 +318,12 @@ describe('what was never carried out', () => {
       const create = live.createOrder();
       await pool.query(PLANT, [OLGA, sequence, 201, 'CREATE', create.key, create.content, 'none']);
       expect(await live.ask(create)).toMatchObject({ status: 201, body: { status: 'OPEN' } });
-      // What was planted stands in nobody's way.
+      // The forged rows do not disturb the projector.
       await world.project();
     },
   );
 
-  it('is not told in place of what was', async () => {
+  it('is not sent in place of the real reply', async () => {
     const quote = await submits(await live.opens());
     const order = withdrawAllOrder(MIA);
     const first = await live.ask(order);
@@ -335,7 +335,7 @@ describe('what was never carried out', () => {
   });
 });
 
-/** All that the projections have of an auction is gone, as who may write them can make it. */
+/** Deletes everything that the projections have of an auction, as a process with write access to them could. */
 async function unprojected(auctionId: string): Promise<void> {
   for (const table of [
     'auction_history.events',
@@ -352,8 +352,8 @@ async function forgotten(auctionId: string): Promise<void> {
   await eventually(() => expect(live.shard.book.find(auctionId)).toBeUndefined());
 }
 
-describe('what is over', () => {
-  it('does not begin a second time where the projections have lost it, before and after a restart', async () => {
+describe('an auction that is over and evicted', () => {
+  it('is not opened a second time if the projections have lost it, before and after a restart', async () => {
     const order = live.createOrder();
     const first = await live.ask(order);
     const auctionId = String(first.body.auction_id);
@@ -370,7 +370,7 @@ describe('what is over', () => {
     await eventually(() => expect(live.shard.book.find(auctionId)).toBeUndefined());
   });
 
-  it('is answered as the journal has it, whatever the projections say was answered', async () => {
+  it('is answered for repeats from the journal, whatever the projections say', async () => {
     const auctionId = await live.opens();
     const refused = submitOrder(MIA, auctionId, { ...TERMS, price_atoms: 500_001 });
     const accepted = submitOrder(MIA, auctionId, TERMS);
@@ -388,7 +388,7 @@ describe('what is over', () => {
     expect(await live.ask(accepted)).toMatchObject(again(first[1]!));
   });
 
-  it('stays in memory until its history is kept', async () => {
+  it('is evicted only after its history is stored', async () => {
     const histories = new HistoryTable(world.database.pool, 0);
     let mayKeep = false;
     const ports = {

@@ -4,7 +4,7 @@ import { submitOrder } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 import { IdFactory } from './ids.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Allows for a busy machine. */
 jest.setTimeout(30_000);
 
 const OLD = Buffer.alloc(32, 0x11);
@@ -22,7 +22,7 @@ function under(first: Buffer, ...former: Buffer[]): Promise<LiveShard> {
   return LiveShard.open(world, 0, { ports: { ids: new IdFactory(first, ...former) } });
 }
 
-it('finds the auction and the quotes of before under a new key, opens no second one, and names what comes by the new key', async () => {
+it('after a key rotation a repeat finds its auction and quotes, and new auctions use the new key', async () => {
   let live = await under(OLD);
   const create = live.createOrder();
   const opened = await live.ask(create);
@@ -39,7 +39,7 @@ it('finds the auction and the quotes of before under a new key, opens no second 
   expect((await live.ask(fresh)).body.auction_id).toBe(new IdFactory(NEW).auction(fresh.account, fresh.key));
   await live.stop();
 
-  // What must not be done: without the former key the same call is another one.
+  // What must not be done: without the former key, the same call is a different one.
   live = await under(NEW);
   expect((await live.ask(create)).body.auction_id).not.toBe(auctionId);
   await live.stop();

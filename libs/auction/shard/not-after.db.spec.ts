@@ -6,7 +6,7 @@ import { LiveShard, type ShardAnswer } from '#libs/testing/shards/shard-fixture.
 import { cancelOrder, submitOrder, withdrawAllOrder } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Allows for a busy machine. */
 jest.setTimeout(30_000);
 
 const MIA = accountOf('mia');
@@ -41,7 +41,7 @@ async function quote(auctionId: string): Promise<{ auction_id: string; quote_id:
   return { auction_id: auctionId, quote_id: String(body.quote_id) };
 }
 
-/** Events that bear the command's key; auctions of earlier tests may still be closing beside it. */
+/** Events with the command's key. Auctions of earlier tests may still be closing at the same time. */
 async function recordsOf({ key }: Command): Promise<number> {
   const { rows } = await world.database.pool.query<{ count: number }>(
     `select count(*)::int from journal.records where payload::json -> 'command' ->> 'key' = $1`,
@@ -64,8 +64,8 @@ const COMMANDS: [string, () => Promise<Command>][] = [
   ['cancel', async () => cancelOrder(OLGA, await live.opens())],
 ];
 
-describe.each(COMMANDS)('a %s that comes after its time', (_op, make) => {
-  it('is refused, is not written down, and may be asked again', async () => {
+describe.each(COMMANDS)('a %s after its not_after', (_op, make) => {
+  it('is refused with COMMAND_EXPIRED, is not journaled, and may be repeated', async () => {
     const command = await make();
     expect(await live.ask(until(command, -1))).toMatchObject(EXPIRED);
     expect(await live.ask(until(command, -1))).toMatchObject(EXPIRED);
@@ -74,7 +74,7 @@ describe.each(COMMANDS)('a %s that comes after its time', (_op, make) => {
     expect(await recordsOf(command)).toBe(1);
   });
 
-  it('is told what came of it when it came in time', async () => {
+  it('gets its first reply if the first call was in time', async () => {
     const command = until(await make(), MINUTE);
     const first = await live.ask(command);
     expect(first.status).toBeLessThan(300);
@@ -87,7 +87,7 @@ describe.each(COMMANDS)('a %s that comes after its time', (_op, make) => {
   });
 });
 
-it('the very moment is in time', async () => {
+it('a command exactly at its not_after is in time', async () => {
   const auctionId = await live.opens();
   world.clock.stopAtEpoch(world.clock.epochNanos() + 1_000_000n);
   const order = submitOrder(MIA, auctionId, TERMS);
@@ -95,7 +95,7 @@ it('the very moment is in time', async () => {
   world.clock.goOn();
 });
 
-it('nothing stays set aside for a quote whose time runs out while it is being reserved for', async () => {
+it('nothing stays reserved for a quote whose not_after passes during its reservation', async () => {
   const auctionId = await live.opens('otto', { audience: { market_maker_ids: [accountOf('may')] } });
   const client = await world.database.pool.connect();
   await client.query('begin');
@@ -109,8 +109,8 @@ it('nothing stays set aside for a quote whose time runs out while it is being re
   await eventually(async () => expect(await world.reservedOf('may')).toEqual([]));
 });
 
-describe('of one call to withdraw everything', () => {
-  it('the shard that meters it says whether it was in time, and the others carry it out', async () => {
+describe('a call to withdraw everything', () => {
+  it('is judged in time or late by the shard that meters it, and the others carry it out', async () => {
     const auctionId = await live.opens();
     const { quote_id: mine } = await quote(auctionId);
     const metered = until(withdrawAllOrder(MIA), -1);
@@ -121,7 +121,7 @@ describe('of one call to withdraw everything', () => {
   });
 });
 
-it('what comes too late for itself and for its auction is too late for itself', async () => {
+it('a command after its not_after and after the end of its auction is refused with COMMAND_EXPIRED', async () => {
   const auctionId = await live.opens();
   const order = submitOrder(MIA, auctionId, TERMS);
   expect((await live.ask(cancelOrder(OLGA, auctionId))).status).toBe(200);

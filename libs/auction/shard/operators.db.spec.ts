@@ -7,7 +7,7 @@ import { LiveShard, rainAuction, type ShardAnswer } from '#libs/testing/shards/s
 import { cancelOrder, submitOrder } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Allows for a busy machine. */
 jest.setTimeout(30_000);
 
 const MIA = accountOf('mia');
@@ -47,7 +47,7 @@ function voids(auctionId: string, reason?: string): Promise<ShardAnswer> {
 }
 
 describe('an operator voids an auction', () => {
-  it('and everybody is free again; said once more it is said to be done, now and for ever', async () => {
+  it('and all reservations are released; a repeat is answered as done, also after restart and eviction', async () => {
     const auctionId = await live.opens();
     expect((await live.ask(submitOrder(MIA, auctionId, TERMS))).status).toBe(201);
     const done = { status: 200, body: { auction_id: auctionId, status: 'VOIDED' } };
@@ -65,7 +65,7 @@ describe('an operator voids an auction', () => {
     ]);
   });
 
-  it('but not one that has ended, in memory or not', async () => {
+  it('but not one that has ended, whether in memory or evicted', async () => {
     const cancelled = await live.opens();
     await live.ask(cancelOrder(OLGA, cancelled));
     expect(await voids(cancelled, 'too late')).toMatchObject(NOT_OPEN);
@@ -78,14 +78,14 @@ describe('an operator voids an auction', () => {
     expect(await journaled('AUCTION_VOIDED')).toEqual([]);
   });
 
-  it('nor one that never was', async () => {
+  it('an unknown auction is answered with 404', async () => {
     expect(await voids(NEVER, 'whatever')).toMatchObject({
       status: 404,
       body: { error: 'auction_not_found' },
     });
   });
 
-  it('nor without a reason', async () => {
+  it('an order without a reason is refused with 400', async () => {
     const auctionId = await live.opens();
     expect(await voids(auctionId)).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
     expect(live.shard.book.find(auctionId)?.durable?.status).toBe('OPEN');
@@ -99,7 +99,7 @@ function shifts(op: 'drain' | 'resume', reason?: string): Promise<ShardAnswer> {
 describe('an operator drains a shard', () => {
   const refused = { status: 503, body: { error: 'auction_owner_unavailable' } };
 
-  it('so that it takes no creates and goes on with everything else, until it is resumed', async () => {
+  it('and it refuses creates but handles everything else, until it is resumed', async () => {
     const auctionId = await live.opens();
     expect(await shifts('drain', 'a new disk')).toMatchObject({
       status: 200,
@@ -127,19 +127,19 @@ describe('an operator drains a shard', () => {
     ]);
   });
 
-  it('once, however many say so at the same time', async () => {
+  it('and simultaneous orders are journaled once', async () => {
     await Promise.all([shifts('drain'), shifts('drain'), shifts('drain')]);
     expect(await journaled('SHARD_DRAINED')).toHaveLength(1);
   });
 
-  it('which ends with the process', async () => {
+  it('and the drain ends with the process', async () => {
     await shifts('drain');
     await restarted();
     expect((await live.ask({ op: 'shard_status' })).body.state).toBe('ACTIVE');
     await live.opens();
   });
 
-  it('not by a reason that does not print', async () => {
+  it('a reason that is not printable is refused with 400', async () => {
     expect(await shifts('drain', '\u0007')).toMatchObject({
       status: 400,
       body: { error: 'invalid_request' },
@@ -147,7 +147,7 @@ describe('an operator drains a shard', () => {
     expect(live.shard.conditions.draining).toBe(false);
   });
 
-  it('but takes nothing back of a process that is stopping', async () => {
+  it('a process that is stopping refuses drain and resume', async () => {
     live.shard.conditions.leave();
     expect(await shifts('resume')).toMatchObject(refused);
     expect(await shifts('drain')).toMatchObject(refused);
@@ -156,7 +156,7 @@ describe('an operator drains a shard', () => {
   });
 });
 
-it('a shard says what it read at its start', async () => {
+it('a shard reports how many events it read at its start', async () => {
   await live.opens();
   await restarted();
   const { body } = await live.ask({ op: 'shard_status' });

@@ -41,20 +41,20 @@ async function listed(known: string[] = []): Promise<string[]> {
   return (await awards.next(known, 0)).map(({ award_id: id }) => id);
 }
 
-it('names every award that has not ended, and nothing that the asker has in hand', async () => {
+it('lists every award that has not ended, except those that the caller already knows', async () => {
   awards.note(entry(awarded.state));
   expect(await listed()).toEqual([MIA, MAX]);
   expect(await listed([MIA])).toEqual([MAX]);
   expect(await listed([MIA, MAX])).toEqual([]);
 });
 
-it('names an award again to whoever has forgotten it', async () => {
+it('lists an award again for a caller that no longer knows it', async () => {
   awards.note(entry(awarded.state));
   expect(await listed([MIA, MAX])).toEqual([]);
   expect(await listed()).toEqual([MIA, MAX]);
 });
 
-it('says of an award who buys and who sells, and what each has set aside for it', async () => {
+it('gives buyer and seller of an award, and what is reserved of each for it', async () => {
   awards.note(entry(awarded.state));
   const [first] = await awards.next([], 0);
   const [award] = awarded.state.awards;
@@ -71,7 +71,7 @@ it('says of an award who buys and who sells, and what each has set aside for it'
   });
 });
 
-it('turns the sides round where the originator sells', async () => {
+it('makes the originator the seller in a SELL auction', async () => {
   const sold = given(anOpenAuction({ side: 'SELL', limit_price_atoms: 400_000 }), aQuote('mia'), closes());
   awards.note(entry(sold.state));
   expect(await awards.next([], 0)).toMatchObject([
@@ -79,7 +79,7 @@ it('turns the sides round where the originator sells', async () => {
   ]);
 });
 
-it('forgets what has ended', async () => {
+it('removes awards that have ended', async () => {
   const one = entry(awarded.state);
   awards.note(one);
   one.durable = awarded.and(reports(CONFIRMED)).state;
@@ -92,19 +92,19 @@ it('forgets what has ended', async () => {
   expect(await listed()).toEqual([]);
 });
 
-it('knows nothing of an award that is still on its way to the journal', async () => {
+it('does not list an award that is not durable yet', async () => {
   awards.note(entry(undefined, awarded.state));
   expect(await listed()).toEqual([]);
 });
 
-it('lets a caller wait, and wakes it with the first award', async () => {
+it('a caller may wait, and is woken by the first award', async () => {
   const waiting = awards.next([], 60_000);
   awards.note(entry(given(anOpenAuction(), aQuote('mia', { submitted_at: at(1) })).state));
   awards.note(entry(awarded.state));
   expect((await waiting).map(({ award_id: id }) => id)).toEqual([MIA, MAX]);
 });
 
-it('lets nobody wait longer than it wants to', async () => {
+it('a caller waits no longer than it asked for', async () => {
   const waiting = awards.next([], 5_000);
   clock.leap(5_000);
   expect(await waiting).toEqual([]);

@@ -17,7 +17,7 @@ import {
 } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, RAIN, RAIN_AT_B, ShardWorld, SNOW } from '#libs/testing/shards/shard-world.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Allows for a busy machine. */
 jest.setTimeout(30_000);
 
 const MIA = accountOf('mia');
@@ -32,17 +32,17 @@ const ONE_AWARD = {
 
 let world: ShardWorld;
 let shards: LiveShard[];
-/** Hears the events of every shard as soon as anyone may be told of them. */
-let onTold: (events: string) => void;
+/** Called with the events of every shard as soon as they may be seen. */
+let onVisible: (events: string) => void;
 
 beforeAll(async () => {
   world = await ShardWorld.open();
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  onTold = () => undefined;
+  onVisible = () => undefined;
   const announce: ShardPorts['announce'] = ({ records }) => {
-    onTold(records?.payloads.join() ?? '');
+    onVisible(records?.payloads.join() ?? '');
   };
   shards = await Promise.all([0, 1, 2].map((shard) => LiveShard.open(world, shard, { ports: { announce } })));
 });
@@ -75,8 +75,8 @@ async function closes(auctionId: string): Promise<void> {
   await eventually(() => expect(stateOf(auctionId).status).toBe('AWARDED'));
 }
 
-/** Every shard has seen what was changed by now. */
-async function heeded(): Promise<void> {
+/** Waits until every shard has the latest policy version. */
+async function policyApplied(): Promise<void> {
   const { rows } = await world.database.pool.query<{ version: number }>(
     'select version from control.version',
   );
@@ -102,7 +102,7 @@ describe("a maker's protection", () => {
     return { standing, other, final };
   }
 
-  it('pulls all that may be pulled, on every shard, in its own name, and sets it free', async () => {
+  it('withdraws all quotes that may be withdrawn, on every shard, as the system, and releases their reservations', async () => {
     const { standing, other, final } = await trips();
     await eventually(() => {
       for (const auctionId of [standing, other]) {
@@ -126,7 +126,7 @@ describe("a maker's protection", () => {
     });
   });
 
-  it('pulls what stands, also where the freeze is over before an owner hears of it', async () => {
+  it('withdraws active quotes also if the freeze is over before an owner learns of it', async () => {
     await protection().change(MIA, { ...ONE_AWARD, frozen_ms: 1 }, world.now());
     const won = await shards[0]!.opens('olga', { duration_ms: 1_000 });
     const standing = [await shards[0]!.opens(), await shards[1]!.opens()];
@@ -136,11 +136,11 @@ describe("a maker's protection", () => {
       for (const auctionId of standing) expect(activeQuote(stateOf(auctionId), MIA)).toBeUndefined();
     });
     const again = await quotes(standing[1]!);
-    await heeded();
+    await policyApplied();
     expect(activeQuote(stateOf(standing[1]!), MIA)?.quote_id).toBe(again.quote_id);
   });
 
-  it('refuses quotes on every shard, and its preflights agree, from the moment that the award can be seen', async () => {
+  it('refuses quotes and preflights on every shard from the moment that the award is visible', async () => {
     await protection().change(MIA, ONE_AWARD, world.now());
     const [first, second, third] = await Promise.all(shards.map((shard) => shard.opens()));
     const final = await shards[1]!.opens('olga', { quote_revision_policy: 'FINAL' });
@@ -148,7 +148,7 @@ describe("a maker's protection", () => {
     await quotes(won);
     const standing = await quotes(third!);
     const answers = new Promise<ShardAnswer[]>((resolve) => {
-      onTold = (events) => {
+      onVisible = (events) => {
         if (!events.includes('AUCTION_AWARDED')) return;
         const submits = [first!, second!, final].map((id) => shardOf(id).ask(submitOrder(MIA, id, TERMS)));
         const revise = shards[2]!.ask(
@@ -166,7 +166,7 @@ describe("a maker's protection", () => {
 });
 
 describe('a market', () => {
-  it('that is gone for good voids what is open on it, and nothing else', async () => {
+  it('that closes voids the open auctions on it, and no others', async () => {
     const [onSnow, onRain, onTwo] = [
       await shards[0]!.opens('olga', { routes: [SNOW] }),
       await shards[1]!.opens('olga', { routes: [RAIN] }),
@@ -202,7 +202,7 @@ describe('a halt', () => {
       by: 'operator',
     };
     expect(await halts.impose({ ...halt, created_at: world.now() }, 'request-1')).toMatchObject({ ok: true });
-    await heeded();
+    await policyApplied();
     expect(await shards[1]!.ask(shards[1]!.createOrder())).toMatchObject({ status: 422, body: { error } });
     const another = submitOrder(accountOf('max'), auctionId, TERMS);
     expect(await shards[1]!.ask(another)).toMatchObject({ status: 422, body: { error } });
@@ -211,12 +211,12 @@ describe('a halt', () => {
     expect((await shards[1]!.ask(withdrawOrder(MIA, quote))).status).toBe(200);
     expect((await shards[1]!.ask(cancelOrder(accountOf('olga'), auctionId))).status).toBe(200);
     await halts.lift(halt.halt_id, { by: 'operator', request_id: 'request-2', at: world.now() });
-    await heeded();
+    await policyApplied();
     await shards[1]!.opens();
   });
 });
 
-it('counts an award once, however often its shard is recovered', async () => {
+it('an award is counted once, however often its shard is recovered', async () => {
   const protection = new MakerProtection(world.database.pool);
   const twoAwards = { ...ONE_AWARD, max_awards: 2 };
   await protection.change(MIA, twoAwards, world.now());

@@ -9,7 +9,7 @@ import { VoidTask } from './tasks/internal-tasks.js';
 import type { ShardContext } from './tasks/shard-context.js';
 import type { AuctionTask } from './auction-task.js';
 
-/** What an enforcer submits at its start, with one open auction. */
+/** The tasks that an enforcer submits at its start, with one open auction. */
 function submittedBy(latest: PolicySnapshot | undefined): AuctionTask[] {
   const book = new AuctionBook();
   const opened = anOpenAuction();
@@ -27,7 +27,7 @@ function submittedBy(latest: PolicySnapshot | undefined): AuctionTask[] {
   return submitted;
 }
 
-it('acts at its start on the last policy seen, however old: no newer version may ever come', () => {
+it('acts at its start on the last policy, however old, because a newer version may never come', () => {
   const closed = policyOf([], { listed: [aContract({ status: 'CLOSED' })] });
   expect(submittedBy(closed)).toEqual([expect.any(VoidTask)]);
   for (const status of ['TRADING', 'PAUSED'] as const)

@@ -13,7 +13,7 @@ import {
 } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Allows for a busy machine. */
 jest.setTimeout(30_000);
 
 const [OLGA, MIA] = ['olga', 'mia'].map(accountOf) as [string, string];
@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(async () => {
   linked = await LinkedShards.open(world, AS_IN_PRODUCTION);
-  // Nothing fills up again unless the test says so.
+  // Buckets refill only when the test says so.
   world.clock.stopAtEpoch(world.clock.epochNanos());
 });
 afterEach(async () => {
@@ -47,7 +47,7 @@ async function available(account: string, bucket: string): Promise<number> {
   return (body.available as Record<string, number>)[bucket] ?? NaN;
 }
 
-/** Time goes by, and stands still again. */
+/** Advances the clock, which then stands still again. */
 function passes(millis: number): void {
   world.clock.leap(millis);
 }
@@ -65,7 +65,7 @@ async function quotes(auctionId: string, shard = 0): Promise<QuoteName> {
 }
 
 describe('the buckets of an account', () => {
-  it('are one for all three shards: the fifth of five quick creates is refused wherever they lead', async () => {
+  it('are shared by all three shards: after four quick creates further ones are refused on every shard', async () => {
     const answers = await Promise.all([0, 1, 2, 1, 0, 2].map((shard) => creates(linked.shard(shard))));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 201, 429, 429]);
     expect(answers.find(({ status }) => status === 429)).toMatchObject(LIMITED);
@@ -80,17 +80,17 @@ describe('the buckets of an account', () => {
     expect(await linked.shard(0).ask(linked.shard(0).createOrder('otto'))).toMatchObject({ status: 201 });
     expect(await available(OLGA, 'cancel')).toBe(10);
     for (let call = 0; call < 10; call += 1) {
-      const { status } = await linked.shard(0).ask(cancelOrder(OLGA, await somebodysAuction()));
+      const { status } = await linked.shard(0).ask(cancelOrder(OLGA, await anAuction()));
       expect(status).toBe(call === 0 ? 200 : 422);
     }
-    expect(await linked.shard(0).ask(cancelOrder(OLGA, await somebodysAuction()))).toMatchObject(LIMITED);
+    expect(await linked.shard(0).ask(cancelOrder(OLGA, await anAuction()))).toMatchObject(LIMITED);
   });
 
-  async function somebodysAuction(): Promise<string> {
+  async function anAuction(): Promise<string> {
     return Promise.resolve([...linked.shard(0).shard.book.of(OLGA)].map(({ id }) => id).sort()[0]!);
   }
 
-  it('are told to whoever asks the home shard', async () => {
+  it('are reported by the home shard', async () => {
     await creates(linked.shard(0));
     const { body } = await linked
       .shard(homeShard(OLGA))
@@ -98,7 +98,7 @@ describe('the buckets of an account', () => {
     expect(body).toEqual({ available: { create: 3, cancel: 10, quote: 100, withdraw: 500 } });
   });
 
-  it('are not touched by a repeat, nor by what is refused before them', async () => {
+  it('are not touched by a repeat, nor by a command that is refused before them', async () => {
     const order = linked.shard(1).createOrder();
     const first = await linked.shard(1).ask(order);
     expect(first.status).toBe(201);
@@ -111,7 +111,7 @@ describe('the buckets of an account', () => {
     expect(await available(accountOf('otto'), 'cancel')).toBe(10);
   });
 
-  it('let a refused call come again with its key', async () => {
+  it('let a refused call be repeated with its key', async () => {
     for (let call = 0; call < 4; call += 1) await creates(linked.shard(0));
     const order = linked.shard(2).createOrder();
     expect(await linked.shard(2).ask(order)).toMatchObject(LIMITED);
@@ -119,7 +119,7 @@ describe('the buckets of an account', () => {
     expect(await linked.shard(2).ask(order)).toMatchObject({ status: 201 });
   });
 
-  it('are asked before anything is reserved or written', async () => {
+  it('are checked before anything is reserved or written', async () => {
     for (let call = 0; call < 4; call += 1) await creates(linked.shard(0));
     const before = [
       await world.reservedOf('olga'),
@@ -143,7 +143,7 @@ describe('the buckets of an account', () => {
 });
 
 describe('quotes of a maker at several shards', () => {
-  /** Two auctions at each shard; one of them alone gives twenty calls. */
+  /** Two auctions on each shard. One auction alone allows twenty calls. */
   let auctions: { readonly shard: number; readonly id: string }[];
 
   beforeEach(async () => {
@@ -153,7 +153,7 @@ describe('quotes of a maker at several shards', () => {
         auctions.push({ shard, id: await linked.shard(shard).opens(originator) });
   });
 
-  /** Asks for nothing that can be had, so that only the buckets and the refusal of it answer. */
+  /** Sends quotes that are always refused, so that only the buckets and that refusal answer. */
   async function asksFor(times: number, where = auctions): Promise<number[]> {
     const statuses: number[] = [];
     for (let call = 0; call < times; call += 1) {
@@ -164,7 +164,7 @@ describe('quotes of a maker at several shards', () => {
     return statuses;
   }
 
-  it('give exactly the burst, whatever was leased where', async () => {
+  it('allow exactly the burst, wherever tokens were leased', async () => {
     const statuses = await asksFor(110);
     expect(statuses.filter((status) => status === 422)).toHaveLength(100);
     expect(statuses.lastIndexOf(422)).toBe(99);
@@ -173,7 +173,7 @@ describe('quotes of a maker at several shards', () => {
     expect(await asksFor(7)).toEqual([422, 422, 422, 422, 422, 429, 429]);
   });
 
-  it('find at one shard what another one holds and does not use', async () => {
+  it('get tokens that another shard has leased and does not use', async () => {
     const home = homeShard(MIA);
     const [near, far] = [(home + 1) % 3, (home + 2) % 3] as [number, number];
     for (const originator of ['olga', 'otto'])
@@ -186,7 +186,7 @@ describe('quotes of a maker at several shards', () => {
   });
 });
 
-/** How often others have asked this shard for tokens since. */
+/** Counts how often others ask this shard for tokens. */
 function countsMessages(shard: number): () => number {
   let messages = 0;
   const target = linked.shard(shard).shard;
@@ -199,7 +199,7 @@ function countsMessages(shard: number): () => number {
 }
 
 describe('the bucket of an account in one auction', () => {
-  it('holds twenty submits and revisions and fills by ten a second; withdrawing is never in its way', async () => {
+  it('holds twenty submits and revisions and refills by ten a second; withdrawals are not limited by it', async () => {
     const auctionId = await opened();
     const quote = await quotes(auctionId);
     const revise = (revision: number) =>
@@ -213,7 +213,7 @@ describe('the bucket of an account in one auction', () => {
     expect(spent).toBe(80);
     expect(await revise(20)).toMatchObject(LIMITED);
     expect(await available(MIA, 'quote')).toBe(spent);
-    // Another auction is another bucket.
+    // Another auction has its own bucket.
     await quotes(await opened());
     passes(100);
     expect((await revise(20)).status).toBe(200);
@@ -223,11 +223,11 @@ describe('the bucket of an account in one auction', () => {
   });
 });
 
-describe('an account whose home does not answer', () => {
+describe('an account whose home shard does not answer', () => {
   const home = homeShard(OLGA);
   const [near = 0, far = 0] = [0, 1, 2].filter((shard) => shard !== home);
 
-  it('is metered alone by each of the others, at a third of the rate', async () => {
+  it('is metered by each other shard separately, at a third of the rate', async () => {
     linked.silence(home);
     for (let call = 0; call < 4; call += 1) expect((await creates(linked.shard(near))).status).toBe(201);
     expect(await creates(linked.shard(near))).toMatchObject(LIMITED);
@@ -239,7 +239,7 @@ describe('an account whose home does not answer', () => {
     expect((await creates(linked.shard(far))).status).toBe(201);
   });
 
-  it('waits for it no longer than fifty milliseconds', async () => {
+  it('waits for the home shard no longer than fifty milliseconds', async () => {
     linked.silence(home);
     const began = performance.now();
     expect((await creates(linked.shard(near))).status).toBe(201);
@@ -248,7 +248,7 @@ describe('an account whose home does not answer', () => {
     expect(took).toBeLessThan(1_000);
   });
 
-  it('is metered there again as soon as it answers', async () => {
+  it('is metered at the home shard again as soon as that answers', async () => {
     linked.silence(home);
     for (let call = 0; call < 5; call += 1) await creates(linked.shard(near));
     linked.unsilence(home);
@@ -257,7 +257,7 @@ describe('an account whose home does not answer', () => {
   });
 });
 
-it('takes the tokens of many callers in one message', async () => {
+it('tokens for many callers are requested in one message', async () => {
   const home = homeShard(MIA);
   const away = (home + 1) % 3;
   const auctionId = await opened(away);

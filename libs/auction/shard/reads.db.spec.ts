@@ -12,7 +12,7 @@ import {
 } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Allows for a busy machine. */
 jest.setTimeout(30_000);
 
 const [OLGA, MIA, MAX, MOE] = ['olga', 'mia', 'max', 'moe'].map(accountOf) as [
@@ -67,7 +67,7 @@ async function quotes(auctionId: string, account = MIA, different: object = {}):
   return { auction_id: auctionId, quote_id: String(body.quote_id) };
 }
 
-/** Waits until the shard knows that the projections have all that there is now; it may go on by itself meanwhile. */
+/** Waits until the shard knows that everything so far is projected. It may continue by itself meanwhile. */
 async function projected(): Promise<void> {
   const head = live.writer.head.sequence;
   await world.project();
@@ -85,8 +85,8 @@ function confirms({ auction_id, award_id }: AwardToSettle): Promise<ShardAnswer>
   return live.ask({ op: 'execution_report', auction_id, award_id, step: 'CONFIRMED', attempt: 1 });
 }
 
-describe('what is on its way to the journal', () => {
-  it('is shown to nobody, on no path, until it is durable', async () => {
+describe('an event that is not durable yet', () => {
+  it('appears in no read until it is durable', async () => {
     const auctionId = await live.opens();
     const shown = async (): Promise<string[]> => {
       const answers = await Promise.all([
@@ -114,26 +114,28 @@ describe('what is on its way to the journal', () => {
     expect(after.filter((text, index) => text !== before[index])).toHaveLength(5);
   });
 
-  it('is decided against, but the refusal is told only when it stands', async () => {
+  it('already decides later commands, but their refusal is sent only after it is durable', async () => {
     const auctionId = await live.opens();
     const quote = await quotes(auctionId);
     live.writer.hold();
     const cancelled = live.ask(cancelOrder(OLGA, auctionId));
     await eventually(() => expect(live.writer.inFlight).toBe(1));
-    let heard: ShardAnswer | undefined;
+    let received: ShardAnswer | undefined;
     void live.ask(withdrawOrder(MIA, quote)).then((answer) => {
-      heard = answer;
+      received = answer;
     });
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(heard).toBeUndefined();
+    expect(received).toBeUndefined();
     live.writer.letGo();
     await cancelled;
-    await eventually(() => expect(heard).toMatchObject({ status: 422, body: { error: 'AUCTION_NOT_OPEN' } }));
+    await eventually(() =>
+      expect(received).toMatchObject({ status: 422, body: { error: 'AUCTION_NOT_OPEN' } }),
+    );
   });
 });
 
 describe('who may see an auction', () => {
-  it('is its originator and its audience; to anybody else there is none', async () => {
+  it('is its originator and its audience; for anyone else it does not exist', async () => {
     const auctionId = await live.opens();
     expect(await view(auctionId, OLGA)).toMatchObject({ status: 200, body: { role: 'ORIGINATOR' } });
     expect(await view(auctionId, MIA)).toMatchObject({ status: 200, body: { role: 'MARKET_MAKER' } });
@@ -154,7 +156,7 @@ describe('who may see an auction', () => {
     expect(await live.ask(submitOrder(MIA, unknown, TERMS))).toEqual(strange);
   });
 
-  it('is the maker alone where a quote is named', async () => {
+  it('is only the maker if a quote is named', async () => {
     const auctionId = await live.opens();
     const quote = await quotes(auctionId);
     const foreign = await live.ask(withdrawOrder(MAX, quote));
@@ -169,7 +171,7 @@ describe('who may see an auction', () => {
 });
 
 describe('an auction that is over for its viewer', () => {
-  it('is read from its owner while the projections lack it, by those who ask for that, and then no more', async () => {
+  it('is read from its owner with readFallback until it is projected, and not afterwards', async () => {
     const auctionId = await live.opens();
     await live.ask(cancelOrder(OLGA, auctionId));
     expect(await view(auctionId, OLGA)).toMatchObject(NOT_HELD);
@@ -184,11 +186,11 @@ describe('an auction that is over for its viewer', () => {
     expect(await timeline(auctionId, MIA)).toMatchObject(NOT_HELD);
     expect(await quotesOf(auctionId, MIA)).toMatchObject(NOT_HELD);
     expect((await rows(OLGA)).map(([, id]) => id)).not.toContain(auctionId);
-    // Its history is written first.
+    // Its history is written before it is evicted.
     await eventually(() => expect(live.shard.book.find(auctionId)).toBeUndefined());
   });
 
-  it('is held for a winner until the projections have the end of its own award', async () => {
+  it('stays readable for a winner until the end of its own award is projected', async () => {
     const auctionId = await live.opens();
     await quotes(auctionId, MIA);
     await quotes(auctionId, MAX);
@@ -196,7 +198,7 @@ describe('an auction that is over for its viewer', () => {
     await projected();
     const mine = awards.find((award) => award.seller.account === MIA);
     expect((await confirms(mine!)).status).toBe(200);
-    // The projections have the award, and not yet its end.
+    // The projections have the award, but not its end.
     const held = { status: 200, body: { status: 'SETTLED', phase: 'COMPLETED' } };
     expect(await view(auctionId, MIA, { readFallback: true })).toMatchObject(held);
     expect((await timeline(auctionId, MIA)).body.status).toBe('SETTLED');
@@ -207,7 +209,7 @@ describe('an auction that is over for its viewer', () => {
     for (const award of awards) await confirms(award);
   });
 
-  it('is so after a restart just the same', async () => {
+  it('is treated the same after a restart', async () => {
     const auctionId = await live.opens();
     await quotes(auctionId, MIA);
     await quotes(auctionId, MAX);
@@ -224,7 +226,7 @@ describe('an auction that is over for its viewer', () => {
 });
 
 describe('a timeline', () => {
-  it('comes in pages that join without a seam', async () => {
+  it('comes in pages that join without gaps or repeats', async () => {
     const auctionId = await live.opens();
     const quote = await quotes(auctionId);
     for (let revision = 1; revision < 6; revision += 1) {
@@ -252,7 +254,7 @@ describe('a timeline', () => {
 });
 
 describe('lists', () => {
-  it('are newest first, cut where they are told to be and go on behind a mark', async () => {
+  it('are newest first, respect the limit, and continue after a cursor', async () => {
     for (let auction = 0; auction < 5; auction += 1) await live.opens('otto');
     const account = accountOf('otto');
     const all = await rows(account);
@@ -276,7 +278,7 @@ describe('lists', () => {
     expect(JSON.parse(all[0]![2])).toMatchObject({ auction_id: all[0]![1], role: 'ORIGINATOR' });
   });
 
-  it('hold what is completed too for a peer that does not merge it itself', async () => {
+  it('include completed auctions for a peer that does not merge them itself', async () => {
     const auctionId = await live.opens();
     await live.ask(cancelOrder(OLGA, auctionId));
     await projected();
@@ -287,8 +289,8 @@ describe('lists', () => {
   });
 });
 
-describe('quotes everywhere', () => {
-  it('come from the owner as long as the projections lack anything of their auction', async () => {
+describe('quotes of an account in all auctions', () => {
+  it('come from the owner until their auction is fully projected', async () => {
     await projected();
     const auctionId = await live.opens();
     const quote = await quotes(auctionId, MOE);
@@ -305,7 +307,7 @@ describe('quotes everywhere', () => {
 });
 
 describe('preflights', () => {
-  it('tell a maker what it could carry, and change nothing', async () => {
+  it('return what a maker could carry, and change nothing', async () => {
     const auctionId = await live.opens();
     const before = await world.reservedOf('mia');
     const asked = {
@@ -330,7 +332,7 @@ describe('preflights', () => {
     expect(await live.ask(stranger)).toMatchObject({ status: 404 });
   });
 
-  it('tell an originator the same that a create would be told, or that authority cannot be verified', async () => {
+  it('give an originator the same result as a create, or 500 while the shard drains', async () => {
     const { body, account } = live.createOrder();
     const asked = { op: 'originator_preflight', body, account, request_id: 'r' } as const;
     expect(await live.ask(asked)).toMatchObject({ status: 200, body: { status: 'EXECUTABLE' } });

@@ -33,12 +33,12 @@ const move: fc.Arbitrary<Move> = fc.tuple(
   fc.integer({ min: 1, max: 8 }).map((contracts) => contracts * CONTRACT),
 );
 
-/** What each account has set aside, as the reservations would know it from grants and releases alone. */
+/** The reservations of each account, computed from grants and releases alone. */
 class Counted {
   private readonly amounts = new Map<string, number>();
 
   grant(account: string, before: readonly Hold[], hold: readonly Hold[]): void {
-    // A granted revision holds the larger of both until it stands.
+    // A granted revision reserves the larger of both until it is durable.
     const both = larger(before, hold);
     for (const one of both) this.add(account, one, one.amount);
     for (const one of before) this.add(account, one, -one.amount);
@@ -48,7 +48,7 @@ class Counted {
     for (const one of hold) this.add(account, one, -one.amount);
   }
 
-  get standing(): Record<string, number> {
+  get remaining(): Record<string, number> {
     return Object.fromEntries([...this.amounts].filter(([, amount]) => amount !== 0).sort());
   }
 
@@ -79,7 +79,7 @@ class Auction {
     if (before !== undefined) {
       for (const { account, hold } of releasesOf(before, event)) this.counted.release(account, hold);
     }
-    expect(this.counted.standing).toEqual(expectedHolds([this.state]));
+    expect(this.counted.remaining).toEqual(expectedHolds([this.state]));
   }
 
   does(command: CommandUnderTest): void {
@@ -116,7 +116,7 @@ const ending = fc.constantFrom<CommandUnderTest>(
 );
 
 it.each(['BUY', 'SELL'] as const)(
-  'what events set free is what holds no longer stand for, whatever happens (%s)',
+  'events release exactly what holds no longer need, whatever happens (%s)',
   (side) => {
     fc.assert(
       fc.property(
@@ -147,7 +147,7 @@ it.each(['BUY', 'SELL'] as const)(
   },
 );
 
-it('sets nothing free by an opening, a first quote or a refusal', () => {
+it('an opening, a first quote and a refusal release nothing', () => {
   const auction = new Auction();
   auction.happens(placed(anOpenAuction(), 1, 'a').event);
   const quote = placed(aQuote('mia')(auction.state!), 2, 'a').event;

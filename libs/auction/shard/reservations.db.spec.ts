@@ -14,12 +14,12 @@ import {
 } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Allows for a busy machine. */
 jest.setTimeout(30_000);
 
 const [OLGA, MIA, MAX] = ['olga', 'mia', 'max'].map(accountOf) as [string, string, string];
 const TERMS = { price_atoms: 500_000, quantity_atoms: 4_000_000 };
-/** A seller of four contracts at 0.50 stands for 0.50 a contract. */
+/** Selling four contracts at 0.50 requires 0.50 a contract. */
 const COST_OF_QUOTE = 2_000_000;
 
 let world: ShardWorld;
@@ -40,7 +40,7 @@ function states(...shards: LiveShard[]): AuctionState[] {
   return shards.flatMap(({ shard }) => [...shard.book.all()].map(({ durable }) => durable!));
 }
 
-/** The reservations say of this shard what its auctions say. */
+/** The reservations of this shard match its auctions. */
 function booksAgree(): Promise<void> {
   return eventually(async () => expect(await world.reservedBy(0)).toEqual(expectedHolds(states(live))));
 }
@@ -49,13 +49,13 @@ function free(): Promise<void> {
   return eventually(async () => expect(await world.reservedBy(0)).toEqual({}));
 }
 
-describe('what is set aside', () => {
+describe('a reservation', () => {
   beforeEach(async () => {
     live = await LiveShard.open(world);
   });
   afterEach(() => live.stop());
 
-  it('is there by the time the caller is answered', async () => {
+  it('is written before the caller gets its reply', async () => {
     const auctionId = await live.opens();
     expect(await world.reservedBy(0)).toEqual(expectedHolds(states(live)));
     await quotes(auctionId);
@@ -69,7 +69,7 @@ describe('what is set aside', () => {
     await free();
   });
 
-  it('follows a revision up at once and down when it stands', async () => {
+  it('grows at once with a revision, and shrinks after the revision is durable', async () => {
     const auctionId = await live.opens();
     const quote = await quotes(auctionId);
     const more = reviseOrder(MIA, quote, {
@@ -90,7 +90,7 @@ describe('what is set aside', () => {
     await free();
   });
 
-  it('is free again after a withdrawal, by the time the caller is answered', async () => {
+  it('is released after a withdrawal, before the caller gets its reply', async () => {
     const auctionId = await live.opens();
     await live.ask(withdrawOrder(MIA, await quotes(auctionId)));
     expect(await world.reservedOf('mia')).toEqual([]);
@@ -99,7 +99,7 @@ describe('what is set aside', () => {
     await free();
   });
 
-  it('is kept for what was won, and only for that, until the award has ended', async () => {
+  it('is kept only for what was won, until the award has ended', async () => {
     // Ten wanted: Max is cheaper and gets all of his eight, Mia two of her four.
     const auctionId = await live.opens();
     await quotes(auctionId, MIA);
@@ -125,10 +125,10 @@ describe('what is set aside', () => {
     expect(live.shard.book.find(auctionId)?.durable?.status).toBe('PARTIALLY_SETTLED');
   });
 
-  it('is given back where the rules refuse after all what was reserved already', async () => {
+  it('is released if the rules refuse a command that was already reserved for', async () => {
     const auctionId = await live.opens();
     const quote = await quotes(auctionId);
-    // All at once: what the reservation rested on may be gone by the time of the decision.
+    // All at once: the state under a reservation may have changed by the time of the decision.
     const rounds: Promise<ShardAnswer>[] = [];
     for (let round = 0; round < 10; round += 1) {
       rounds.push(
@@ -146,11 +146,11 @@ describe('what is set aside', () => {
     expect(live.faults).toEqual([]);
   });
 
-  it('is nothing for a command that could not be reserved for, which may simply be made again', async () => {
+  it('that fails leaves nothing reserved, and the command may be repeated', async () => {
     const auctionId = await live.opens();
     const order = submitOrder(MIA, auctionId, TERMS);
     const { pool } = world.database;
-    // Somebody sits on the maker's rows for longer than a shard waits.
+    // A transaction holds the maker's rows for longer than a shard waits.
     const client = await pool.connect();
     await client.query('begin');
     await client.query('select 1 from risk.reserved where account_id = $1 for update', [MIA]);

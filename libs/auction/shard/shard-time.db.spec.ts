@@ -16,10 +16,10 @@ import { LiveShard } from '#libs/testing/shards/shard-fixture.js';
 import { cancelOrder, submitOrder, withdrawOrder } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Allows for a busy machine. */
 jest.setTimeout(30_000);
 
-/** Moe is left to tests that look at what is set aside. */
+/** Moe is used only in tests of reservations. */
 const [OLGA, MIA, MAX, MOE] = ['olga', 'mia', 'max', 'moe'].map(accountOf) as [
   string,
   string,
@@ -63,7 +63,7 @@ async function journalOf(auctionId: string): Promise<AuctionEvent[]> {
     .filter((event): event is AuctionEvent => 'auction_id' in event && event.auction_id === auctionId);
 }
 
-async function toldOf(auctionId: string): Promise<[Instant, string][]> {
+async function typesOf(auctionId: string): Promise<[Instant, string][]> {
   return (await journalOf(auctionId)).map(({ at, type }) => [at, type]);
 }
 
@@ -77,8 +77,8 @@ async function quotes(auctionId: string, different: object = {}, account = MIA) 
   return { auction_id: auctionId, quote_id: String(body.quote_id) };
 }
 
-/** It is that very moment, and no timer has noticed. The policy was looked at just before. */
-async function standsAt(moment: Instant): Promise<void> {
+/** Stops the clock at this moment, before any timer has noticed. The policy was read just before. */
+async function stopsAt(moment: Instant): Promise<void> {
   await live.leap(millisBetween(world.now(), moment) - 1_000);
   world.clock.holdTimers();
   world.clock.stopAtEpoch(nanosFromInstant(moment));
@@ -91,7 +91,7 @@ describe('the close', () => {
     const closing = closesAt(auctionId);
     await live.leap(75_000);
     await until(auctionId, 'AWARDED');
-    expect(await toldOf(auctionId)).toEqual([
+    expect(await typesOf(auctionId)).toEqual([
       [expect.any(String), 'AUCTION_OPENED'],
       [expect.any(String), 'QUOTE_SUBMITTED'],
       [closing, 'AUCTION_CLOSED'],
@@ -100,7 +100,7 @@ describe('the close', () => {
     expect(stateOf(auctionId).execution_deadline).toBe(plusMillis(closing, 60_000));
   });
 
-  it('lets a quote in within the last nanosecond', async () => {
+  it('accepts a quote in the last nanosecond', async () => {
     const auctionId = await live.opens();
     world.clock.stopAtEpoch(nanosFromInstant(closesAt(auctionId)) - 1n);
     await live.settled();
@@ -113,10 +113,10 @@ describe('the close', () => {
     expect(stateOf(auctionId).awards).toHaveLength(1);
   });
 
-  it('refuses every command at that very instant, though no timer has run', async () => {
+  it('refuses every command at exactly closes_at, even if no timer has run', async () => {
     const auctionId = await live.opens();
     const standing = await quotes(auctionId);
-    await standsAt(closesAt(auctionId));
+    await stopsAt(closesAt(auctionId));
     const orders = [
       submitOrder(MAX, auctionId, TERMS),
       withdrawOrder(MIA, standing),
@@ -128,7 +128,7 @@ describe('the close', () => {
     await until(auctionId, 'AWARDED');
     const refused = { status: 422, body: { error: 'AUCTION_NOT_OPEN' } };
     for (const answer of await Promise.all(asked)) expect(answer).toMatchObject(refused);
-    // What is refused after it is over for a maker leaves no trace, and nothing stands behind the close out of its time.
+    // A refusal after the auction is over for a maker is not journaled, and events after the close are in order.
     const events = await journalOf(auctionId);
     const after = events.slice(events.findIndex(({ type }) => type === 'AUCTION_CLOSED'));
     expect(after.map(({ at }) => at)).toEqual([...after.map(({ at }) => at)].sort());
@@ -137,28 +137,28 @@ describe('the close', () => {
 });
 
 describe('an expiry', () => {
-  it('is at expires_at, sets the quote aside and leaves its maker free to quote anew', async () => {
+  it('happens at expires_at, ends the quote, and its maker may quote again', async () => {
     const auctionId = await live.opens();
     const expiresAt = world.in(5_000);
     await quotes(auctionId, { expires_at: expiresAt }, MOE);
     await live.leap(6_000);
     await eventually(() => expect(stateOf(auctionId).books[0]?.quotes[0]?.status).toBe('EXPIRED'));
-    expect((await toldOf(auctionId)).at(-1)).toEqual([expiresAt, 'QUOTE_EXPIRED']);
+    expect((await typesOf(auctionId)).at(-1)).toEqual([expiresAt, 'QUOTE_EXPIRED']);
     await eventually(async () => expect(await world.reservedOf('moe')).toEqual([]));
     await quotes(auctionId, { price_atoms: 480_000 }, MOE);
     await live.ask(cancelOrder(OLGA, auctionId));
   });
 
-  it('counts before its timer has run', async () => {
+  it('applies before its timer has run', async () => {
     const auctionId = await live.opens();
     const expiresAt = world.in(5_000);
     await quotes(auctionId, { expires_at: expiresAt });
-    await standsAt(expiresAt);
-    const anew = quotes(auctionId, { price_atoms: 480_000 });
+    await stopsAt(expiresAt);
+    const second = quotes(auctionId, { price_atoms: 480_000 });
     await eventually(() => expect(stateOf(auctionId).books[0]?.quotes).toHaveLength(2));
     world.clock.letTimersRun();
-    await anew;
-    expect((await toldOf(auctionId)).map(([, type]) => type)).toEqual([
+    await second;
+    expect((await typesOf(auctionId)).map(([, type]) => type)).toEqual([
       'AUCTION_OPENED',
       'QUOTE_SUBMITTED',
       'QUOTE_EXPIRED',
@@ -181,7 +181,7 @@ describe('the execution deadline', () => {
     return { auctionId, award };
   }
 
-  it('ends an award that nobody has carried as failed, and nobody can settle it any more', async () => {
+  it('fails an award that was not settled, and it can no longer be settled', async () => {
     const { auctionId, award } = await awarded();
     await live.leap(60_000);
     await until(auctionId, 'EXECUTION_FAILED');
@@ -195,7 +195,7 @@ describe('the execution deadline', () => {
     await eventually(async () => expect(await world.reservedOf('mia')).toEqual([]));
   });
 
-  it('ends an award that was settled and never reported as settled, by the route that the ledger names', async () => {
+  it('confirms an award that was settled but not reported, with the route in the ledger', async () => {
     const { auctionId, award } = await awarded();
     const desk = new PostgresSettlement(world.database.pool, world.clock, () => 0);
     const settled = await desk.settle(award);
@@ -209,7 +209,7 @@ describe('the execution deadline', () => {
     await eventually(async () => expect(await world.reservedOf('mia')).toEqual([]));
   });
 
-  it('leaves one of the two standing where the carrier comes at the same moment', async () => {
+  it('gives exactly one outcome if a settlement comes at the same moment', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { auctionId, award } = await awarded();
       const desk = new PostgresSettlement(world.database.pool, world.clock, () => 0);
@@ -223,7 +223,7 @@ describe('the execution deadline', () => {
 });
 
 describe('a clock that was set forward by an hour', () => {
-  it('takes no creates and no quotes, closes nothing, and still lets everybody out', async () => {
+  it('refuses creates and quotes, closes nothing, and still accepts withdrawals and cancels', async () => {
     const [auctionId, other] = [await live.opens(), await live.opens('otto')];
     const standing = await quotes(auctionId);
     world.clock.setWall(HOUR);
@@ -241,14 +241,14 @@ describe('a clock that was set forward by an hour', () => {
     await eventually(async () =>
       expect(await live.ask(submitOrder(MAX, auctionId, TERMS))).toMatchObject({ status: 201 }),
     );
-    const times = (await toldOf(auctionId)).map(([at]) => at);
+    const times = (await typesOf(auctionId)).map(([at]) => at);
     expect(times).toEqual([...times].sort());
-    // Nothing was dated by the wrong clock.
+    // No event has a time of the wrong clock.
     expect(times.filter((at) => at > world.in(60_000) || at < world.in(-60_000))).toEqual([]);
   });
 });
 
-it('takes no quote whose clock was lost while it was being reserved for, and gives back what was set aside', async () => {
+it('refuses a quote if the clock became unsound during its reservation, and releases the reservation', async () => {
   const auctionId = await live.opens();
   const client = await world.database.pool.connect();
   await client.query('begin');
@@ -263,7 +263,7 @@ it('takes no quote whose clock was lost while it was being reserved for, and giv
   world.clock.setWall(0);
 });
 
-it('keeps nothing of what is refused behind a close that has still to come', async () => {
+it('journals no refusal between closes_at and a delayed close', async () => {
   const auctionId = await live.opens();
   const standing = await quotes(auctionId);
   world.clock.setWall(HOUR);
@@ -274,8 +274,8 @@ it('keeps nothing of what is refused behind a close that has still to come', asy
   world.clock.setWall(0);
   await live.leap(2_000);
   await until(auctionId, 'AWARDED');
-  const told = await toldOf(auctionId);
-  expect(told.map(([, type]) => type)).toEqual([
+  const types = await typesOf(auctionId);
+  expect(types.map(([, type]) => type)).toEqual([
     'AUCTION_OPENED',
     'QUOTE_SUBMITTED',
     'AUCTION_CLOSED',
@@ -283,10 +283,10 @@ it('keeps nothing of what is refused behind a close that has still to come', asy
   ]);
 });
 
-describe('a reference that agrees with a clock which was set', () => {
+describe('a reference clock that agrees with a clock that was set', () => {
   let reference: bigint;
 
-  /** On shards of their own: their journals may come to lie in the future of the others. */
+  /** On separate shards, because their journals may end up in the future of the others. */
   async function reopened(shard: number): Promise<void> {
     await live.stop();
     reference = 0n;
@@ -294,7 +294,7 @@ describe('a reference that agrees with a clock which was set', () => {
     live = await LiveShard.open(world, shard, { ports });
   }
 
-  it('makes it good again, and what has fallen due meanwhile is done', async () => {
+  it('makes it sound again, and what is due is done', async () => {
     await reopened(1);
     const auctionId = await live.opens();
     world.clock.setWall(HOUR);
@@ -304,7 +304,7 @@ describe('a reference that agrees with a clock which was set', () => {
     expect(await live.ask(live.createOrder())).toMatchObject({ status: 201 });
   });
 
-  it('does not where the journal knows of a later moment', async () => {
+  it('does not make it sound if the journal has a later time', async () => {
     await reopened(2);
     const auctionId = await live.opens();
     world.clock.setWall(-HOUR);
@@ -318,11 +318,11 @@ describe('a reference that agrees with a clock which was set', () => {
   });
 });
 
-describe('a jump between the moment when a close falls due and its decision', () => {
-  it('only postpones it', async () => {
+describe('a clock jump between the due time of a close and its decision', () => {
+  it('only delays the close', async () => {
     const auctionId = await live.opens();
     const closing = closesAt(auctionId);
-    // The loop is busy, so that the close must wait for its turn.
+    // The loop is busy, so the close must wait for its turn.
     live.writer.hold();
     const busy = [live.ask(live.createOrder()), live.ask(live.createOrder('otto'))];
     await eventually(() => expect(live.writer.inFlight).toBe(1));
@@ -339,13 +339,13 @@ describe('a jump between the moment when a close falls due and its decision', ()
   });
 });
 
-it('never dates an event before one that is already journaled', async () => {
+it('an event is never dated before one that is already journaled', async () => {
   const auctionId = await live.opens();
   const standing = await quotes(auctionId);
   live.writer.hold();
   const first = live.ask(submitOrder(MAX, auctionId, TERMS));
   await eventually(() => expect(live.writer.inFlight).toBe(1));
-  // Less than what is taken for a jump: the clock is still trusted.
+  // Less than what counts as a jump: the clock is still trusted.
   world.clock.setWall(-400);
   const second = live.ask(withdrawOrder(MIA, standing));
   await eventually(() =>
@@ -353,19 +353,19 @@ it('never dates an event before one that is already journaled', async () => {
   );
   live.writer.letGo();
   await Promise.all([first, second]);
-  const times = (await toldOf(auctionId)).map(([at]) => at);
+  const times = (await typesOf(auctionId)).map(([at]) => at);
   expect(times).toEqual([...times].sort());
   world.clock.setWall(0);
 });
 
-it('does not either where its clock is behind that of the owner before', async () => {
+it('nor is it if the clock of the new owner is slower than that of the former one', async () => {
   const auctionId = await live.opens();
   const standing = await quotes(auctionId);
   await live.stop();
   world.clock.setWall(-400);
   live = await LiveShard.open(world);
   expect(await live.ask(withdrawOrder(MIA, standing))).toMatchObject({ status: 200 });
-  const times = (await toldOf(auctionId)).map(([at]) => at);
+  const times = (await typesOf(auctionId)).map(([at]) => at);
   expect(times).toHaveLength(3);
   expect(times).toEqual([...times].sort());
   world.clock.setWall(0);

@@ -7,14 +7,14 @@ import { LiveShard, rainAuction } from '#libs/testing/shards/shard-fixture.js';
 import { submitOrder, withdrawOrder } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Allows for a busy machine. */
 jest.setTimeout(30_000);
 
 const MIA = accountOf('mia');
 const MAX = accountOf('max');
 const TERMS = { price_atoms: 500_000, quantity_atoms: 1_000_000 };
 const UNAVAILABLE = { status: 503, body: { error: 'auction_owner_unavailable' } };
-/** Longer than a policy may be relied on, shorter than an auction. */
+/** Longer than a policy copy is valid, shorter than an auction. */
 const STANDSTILL = 10_000;
 
 let world: ShardWorld;
@@ -35,7 +35,7 @@ async function withPolicyOf(pool: Pool): Promise<void> {
   live = await LiveShard.open(world, 0, { ports: { policy } });
 }
 
-it('after a standstill the policy is looked at before anybody is judged by it', async () => {
+it('after a standstill the policy is read again before any command is judged by it', async () => {
   live = await LiveShard.open(world);
   const auctionId = await live.opens();
   world.clock.leap(STANDSTILL);
@@ -48,7 +48,7 @@ it('after a standstill the policy is looked at before anybody is judged by it', 
   expect(await live.ask({ ...preflight, body: rainAuction() })).toMatchObject({ status: 200 });
 });
 
-it('where it cannot be looked at nobody is refused for good', async () => {
+it('if the policy cannot be read, no command is refused for good', async () => {
   const pool = openPool(world.database.url, { applicationName: 'policy', max: 1 });
   await withPolicyOf(pool);
   const auctionId = await live.opens('olga', { duration_ms: 600_000 });
@@ -64,7 +64,7 @@ it('where it cannot be looked at nobody is refused for good', async () => {
   expect(await live.ask({ op: 'quote_preflight', ...preflight })).toMatchObject(UNAVAILABLE);
   const originator = { account: accountOf('olga'), request_id: 'r', body: rainAuction() };
   expect((await live.ask({ op: 'originator_preflight', ...originator })).status).toBe(500);
-  // Taking back needs no policy.
+  // A withdrawal needs no policy.
   const quote = { auction_id: auctionId, quote_id: String(body.quote_id) };
   expect(await live.ask(withdrawOrder(MAX, quote))).toMatchObject({ status: 200 });
 
@@ -73,11 +73,11 @@ it('where it cannot be looked at nobody is refused for good', async () => {
   for (const order of [create, submit]) expect(await live.ask(order)).toMatchObject({ status: 201 });
 });
 
-it('nor is who was waiting for a turn when it began', async () => {
+it('a command that waited in the queue during a standstill is not refused for good either', async () => {
   const pool = openPool(world.database.url, { applicationName: 'policy', max: 1 });
   await withPolicyOf(pool);
   const auctionId = await live.opens('olga', { duration_ms: 600_000 });
-  // One append is on its way and what follows it is decided, so that whoever comes now has to wait.
+  // One append is in flight and the next is decided, so later commands have to wait.
   live.writer.hold();
   const before: Promise<unknown>[] = [];
   for (const name of ['max', 'moe']) {
@@ -93,7 +93,7 @@ it('nor is who was waiting for a turn when it began', async () => {
   await Promise.all(before);
 });
 
-it('and nothing stays set aside for whom it was found out too late', async () => {
+it('a reservation that was made before the standstill was noticed is released', async () => {
   const pool = openPool(world.database.url, { applicationName: 'policy', max: 1 });
   await withPolicyOf(pool);
   const auctionId = await live.opens('olga', { duration_ms: 600_000 });
@@ -110,7 +110,7 @@ it('and nothing stays set aside for whom it was found out too late', async () =>
   await eventually(async () => expect(await world.reservedOf('mia')).toEqual([]));
 });
 
-it('an owner that goes on writing need not ask whether the shard is its own', async () => {
+it('an owner that keeps writing does not check its leadership separately', async () => {
   live = await LiveShard.open(world);
   const auctionId = await live.opens('olga', { duration_ms: 600_000 });
   const confirm = jest.spyOn(live.writer, 'confirm');

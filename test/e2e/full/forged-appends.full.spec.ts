@@ -58,9 +58,9 @@ it('a quote that its maker never sent, appended with an owner’s login, decides
   const told = await forgers.tool('journal', 'verify');
   expect(told.code).toBe(1);
   expect(told.output).toContain(
-    `shard ${shard}: record ${forged} ends an append and has no seal: what stands behind record ${forged - 1} was`,
+    `shard ${shard}: record ${forged} ends an append and has no seal: no owner wrote what follows record ${forged - 1}`,
   );
-  expect(told.output).not.toContain('NOT BY THE RULES');
+  expect(told.output).not.toContain('BREAKS THE RULES');
 
   // What docs/operate/journals.md says: whoever owns the tables takes the record away, and what was made of it is made anew.
   await database.query('delete from journal.records where shard = $1 and sequence >= $2', [shard, forged]);

@@ -211,7 +211,7 @@ describe('with the login of a settler', () => {
     const record = (id: string) => String.raw`see record \d+ of shard ${id.charAt(0)}`;
     for (const said of [
       String.raw`Award ${cheap.id}: transaction ${cheap.transaction} enters -?1 for \S+ on venue_a, collateral instead of -?4000000: ${record(cheap.id)}`,
-      String.raw`Award ${issued.id}: transaction ${issued.transaction} settled it by venue_a/${yes} with 0 delivered, which what is set aside for it does not carry: ${record(issued.id)}`,
+      String.raw`Award ${issued.id}: transaction ${issued.transaction} settled it by venue_a/${yes} with 0 delivered, which exceeds what is reserved for it: ${record(issued.id)}`,
     ])
       expect(output).toMatch(new RegExp(said));
     expect(output).not.toContain(settledId);

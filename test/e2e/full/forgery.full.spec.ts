@@ -111,7 +111,7 @@ describe('npm run journal -- verify', () => {
     ]);
     const { output } = await forgers.tool('journal', 'verify');
     expect(output).toContain(
-      `shard ${shard}: record ${sequence} (AUCTION_COMPLETED of auction ${settled}) is NOT BY THE RULES`,
+      `shard ${shard}: record ${sequence} (AUCTION_COMPLETED of auction ${settled}) BREAKS THE RULES`,
     );
     expect(output).toContain('DAMAGED');
   });

@@ -1,14 +1,13 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import type { PseudonymOf } from '../../rules/audit/audit-ranking.js';
 
-/** No digit and letter that look alike. 32 of them, so five bits of a digest give one. */
+/** No characters that look alike. There are 32, so five bits of a digest select one. */
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const LENGTH = 16;
 
 /**
- * What auditors are told in place of what they may not know, made from one key that all gateways share. Each auction has a key
- * of its own below that one: nothing in one auction can be compared with anything in another, and the key of one can be given
- * to somebody who must see who was who there, without opening the others.
+ * Pseudonyms and seals for auditors, made from one key that all gateways share. Each auction has its own derived key, so nothing
+ * can be compared across auctions, and one auction's key can be disclosed without opening the others.
  */
 export class AuditNames {
   constructor(private readonly key: Buffer) {}
@@ -24,9 +23,9 @@ export class AuditNames {
   }
 
   /**
-   * A commitment to a record of the journal. The record's own hash must not be shown: who has it, and a list of accounts, finds
-   * out by trial which of them makes the rest of the record hash to it. Whoever has the journal and the auction's key can
-   * make this again.
+   * A commitment to a record of the journal. The record's own hash must not be shown: with a list of accounts, a reader could
+   * find by trial which of them makes the rest of the record match it. With the journal and the auction's key this can be
+   * recomputed.
    */
   sealsOf(auctionId: string): (recordHash: string) => string {
     const key = this.auctionKey(auctionId);

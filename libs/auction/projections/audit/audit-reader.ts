@@ -8,12 +8,12 @@ import { fold, type FoldedAuction } from '../folded-auction.js';
 import type { AuctionMark } from '../reader/auction-reader.js';
 import { BEFORE_ALL, storedInstant } from '../tables/answers.js';
 
-/** A page, and one row more that tells whether another follows. */
+/** A page, and one more row that shows whether another page follows. */
 const MOST_ROWS = 51;
 
 /**
- * The predicate is that of the index, word for word; the limit is written out, or the planner would expect a tenth of the
- * table. Ordered by the columns, not by the texts that are told of them.
+ * The predicate matches the index word for word. The limit is a literal, because the planner would otherwise expect a tenth of
+ * the table. Ordered by the columns, not by the texts that are returned.
  */
 export const LIST = `
   select auction_id, status, auction.opened_at::text, auction.completed_at::text from completed.auctions auction
@@ -35,14 +35,14 @@ export interface AuditRow {
   readonly completed_at: Instant;
 }
 
-/** A record as the history's projection has it. */
+/** A record as the projection has it. */
 export interface ProjectedRecord {
   readonly sequence: number;
   readonly payload: string;
   readonly hash: string;
 }
 
-/** A completed auction and all of its history, which has been proved to be all. */
+/** A completed auction with its history, which was checked to be complete. */
 export interface AuditedAuction {
   readonly shard: number;
   readonly state: AuctionState;
@@ -58,17 +58,17 @@ interface CompletedRow {
   readonly completed_at: string;
 }
 
-/** Completed auctions as auditors are told of them, whoever took part. */
+/** Reads completed auctions for auditors, regardless of who took part. */
 export class AuditReader {
   constructor(private readonly pool: Pool) {}
 
-  /** Newest first, by the moment at which they were opened, as the lists of everybody else; at most 51. */
+  /** Newest first by opening time, like all other lists. At most 51 rows. */
   async page(limit: number, before?: AuctionMark): Promise<AuditRow[]> {
-    const mark = before === undefined ? BEFORE_ALL : { at: storedInstant(before.o), id: before.i };
+    const cursor = before === undefined ? BEFORE_ALL : { at: storedInstant(before.o), id: before.i };
     const { rows } = await this.pool.query<AuditRow>({
       name: 'audit-page',
       text: LIST,
-      values: [mark.at, mark.id],
+      values: [cursor.at, cursor.id],
     });
     return rows.slice(0, limit).map((row) => ({
       ...row,
@@ -86,9 +86,9 @@ export class AuditReader {
     const [completed] = rows;
     if (completed === undefined) return undefined;
     const records = await this.records(auctionId);
-    const told = retold(records);
-    if (told === undefined || !isWhole(completed, told.folded)) return 'incomplete';
-    return { shard: completed.shard, state: told.folded.state, records, events: told.events };
+    const rebuilt = rebuild(records);
+    if (rebuilt === undefined || !isWhole(completed, rebuilt.folded)) return 'incomplete';
+    return { shard: completed.shard, state: rebuilt.folded.state, records, events: rebuilt.events };
   }
 
   private async records(auctionId: string): Promise<readonly ProjectedRecord[]> {
@@ -101,19 +101,19 @@ export class AuditReader {
   }
 }
 
-function witnessed({ sequence, payload, hash }: ProjectedRecord): ChainedEvent {
+function chainedEvent({ sequence, payload, hash }: ProjectedRecord): ChainedEvent {
   return { position: sequence, event: decodeEvent(payload) as AuctionEvent, hash };
 }
 
-interface Retold {
+interface Rebuilt {
   readonly events: readonly ChainedEvent[];
   readonly folded: FoldedAuction;
 }
 
-/** Undefined where the records make no history: what no rule can read is as good as not there. */
-function retold(records: readonly ProjectedRecord[]): Retold | undefined {
+/** Undefined if the rules cannot read the records. They then count as missing. */
+function rebuild(records: readonly ProjectedRecord[]): Rebuilt | undefined {
   try {
-    const events = records.map(witnessed);
+    const events = records.map(chainedEvent);
     const folded = events.reduce<FoldedAuction | undefined>(
       (before, placed) => fold(before, placed),
       undefined,
@@ -124,7 +124,7 @@ function retold(records: readonly ProjectedRecord[]): Retold | undefined {
   }
 }
 
-/** As many events as the state was made of, up to the same one, and they end as it does. */
+/** Whether the history has as many events as the stored state, the same last event, and the same end. */
 function isWhole(completed: CompletedRow, { state, events, sequence }: FoldedAuction): boolean {
   return (
     events === completed.events &&

@@ -19,14 +19,14 @@ const SHARD = 1;
 const journal = randomSession(33, 60, SHARD);
 const AUDITOR = uuidNamed('auditor');
 
-interface Told {
+interface Replayed {
   readonly events: readonly Placed<AuctionEvent>[];
   readonly state: AuctionState;
 }
 
 let database: TestDatabase;
 let reader: AuditReader;
-const auctions = told();
+const auctions = replayed();
 const completed = [...auctions].filter(([, { state }]) => state.completed_at !== undefined);
 
 beforeAll(async () => {
@@ -37,8 +37,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-function told(): Map<string, Told> {
-  const found = new Map<string, Told>();
+function replayed(): Map<string, Replayed> {
+  const found = new Map<string, Replayed>();
   for (const { entry, event } of decodeBatch(journal.records).ofAuctions) {
     const placed = { position: entry.sequence, event };
     const before = found.get(event.auction_id);
@@ -56,13 +56,13 @@ async function audited(id: string): Promise<AuditedAuction> {
   return found;
 }
 
-/** Changes a stored row, looks, and puts it back. */
-async function whileChanged(change: string, id: string, position: number, look: () => Promise<void>) {
+/** Changes a stored row, runs `check`, and restores the row. */
+async function whileChanged(change: string, id: string, position: number, check: () => Promise<void>) {
   const { pool } = database;
   await pool.query('create table public.kept as select * from auction_history.events');
   try {
     await pool.query(change, [id, position]);
-    await look();
+    await check();
   } finally {
     await pool.query('truncate auction_history.events');
     await pool.query('insert into auction_history.events select * from public.kept');
@@ -70,9 +70,9 @@ async function whileChanged(change: string, id: string, position: number, look: 
   }
 }
 
-describe('what auditors are listed', () => {
+describe('the list for auditors', () => {
   it.each([7, 50])(
-    'is every completed auction once and no other, newest first, in pages of %i',
+    'has every completed auction once and no other, newest first, in pages of %i',
     async (limit) => {
       const wanted = completed
         .map(([id, { state }]): AuditRow => ({
@@ -97,7 +97,7 @@ describe('what auditors are listed', () => {
 });
 
 describe('a completed auction', () => {
-  it('comes with the events and the state of the journal, and is proved by it', async () => {
+  it('has the events and the state of the journal, and the journal proves it', async () => {
     for (const [id, { events, state }] of completed) {
       const found = await audited(id);
       expect(found.state).toEqual(state);
@@ -108,7 +108,7 @@ describe('a completed auction', () => {
     }
   });
 
-  it('is not there as long as it lives, and neither is one that never was', async () => {
+  it('is not found while it is live, and neither is an unknown one', async () => {
     const live = [...auctions].filter(([, { state }]) => state.completed_at === undefined);
     for (const [id] of live) expect(await reader.auction(id)).toBeUndefined();
     expect(await reader.auction(uuidNamed('never', SHARD))).toBeUndefined();
@@ -117,13 +117,13 @@ describe('a completed auction', () => {
 
   it('is incomplete when any of its records is missing, unreadable or not its own', async () => {
     const [id, { events }] = completed.find(([, one]) => one.events.length > 4)!;
-    const places = [events[0]!, events[2]!, events.at(-1)!].map(({ position }) => position);
+    const positions = [events[0]!, events[2]!, events.at(-1)!].map(({ position }) => position);
     for (const change of [
       'delete from auction_history.events where auction_id = $1 and sequence = $2',
       `update auction_history.events set payload = '{}' where auction_id = $1 and sequence = $2`,
       'update auction_history.events set sequence = sequence + 1000000 where auction_id = $1 and sequence = $2',
     ]) {
-      for (const position of change.includes('sequence = sequence') ? places.slice(-1) : places)
+      for (const position of change.includes('sequence = sequence') ? positions.slice(-1) : positions)
         await whileChanged(change, id, position, async () => {
           expect(await reader.auction(id)).toBe('incomplete');
         });
@@ -131,7 +131,7 @@ describe('a completed auction', () => {
     await audited(id);
   });
 
-  it('is not proved where the projection says otherwise than the journal, however little', async () => {
+  it('is not proved if the projection differs from the journal, however little', async () => {
     const [id, { events }] = completed.find(([, one]) => one.events.length > 4)!;
     const opened = events[0]!.position;
     for (const change of [
@@ -152,8 +152,8 @@ describe('the record of what auditors read', () => {
     await log.record({ readerId: AUDITOR, requestId: 'r2', what: 'AUCTION', auctionIds: [b], status: 404 });
     await log.record({ readerId: a, requestId: 'r3', what: 'BUNDLE', auctionIds: [a], status: 503 });
     const ids = async (
-      ...asked: Parameters<typeof auditReads> extends [unknown, ...infer Rest] ? Rest : never
-    ) => (await auditReads(database.pool, ...asked)).map(({ requestId }) => requestId);
+      ...args: Parameters<typeof auditReads> extends [unknown, ...infer Rest] ? Rest : never
+    ) => (await auditReads(database.pool, ...args)).map(({ requestId }) => requestId);
     expect(await ids(10)).toEqual(['r3', 'r2', 'r1']);
     expect(await ids(10, { readerId: AUDITOR })).toEqual(['r2', 'r1']);
     expect(await ids(10, { auctionId: a })).toEqual(['r3', 'r1']);
@@ -168,7 +168,7 @@ describe('the record of what auditors read', () => {
   });
 
   it.each(['update audit.reads set status = 404', 'delete from audit.reads', 'truncate audit.reads'])(
-    'lets nobody %s',
+    'refuses: %s',
     async (change) => {
       const before = await auditReads(database.pool, 100);
       await expect(database.pool.query(change)).rejects.toThrow('reads is append-only');

@@ -2,27 +2,27 @@ import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import type { AuditedAuction } from './audit-reader.js';
 
-const AT_A_TIME = 500;
+const BATCH_SIZE = 500;
 
 /**
- * The epoch of every record of the auction, by position, provided that the journal has each of them just as the projection
- * has, in its place in the hash chain. Only what has passed this is signed.
+ * The epoch of every record of the auction, by position, if the journal has each record exactly as projected, at its place in the
+ * hash chain. Only an auction that passes this check is signed.
  */
 export async function provedByJournal(
   { shard, records }: AuditedAuction,
   journal: JournalReader,
 ): Promise<ReadonlyMap<number, number> | 'incomplete'> {
   const epochs = new Map<number, number>();
-  for (let at = 0; at < records.length; at += AT_A_TIME) {
-    const some = records.slice(at, at + AT_A_TIME);
+  for (let at = 0; at < records.length; at += BATCH_SIZE) {
+    const batch = records.slice(at, at + BATCH_SIZE);
     const entries = await journal
       .entries(
         shard,
-        some.map(({ sequence }) => sequence),
+        batch.map(({ sequence }) => sequence),
       )
       .catch(ifCorrupt);
     if (entries === 'incomplete') return entries;
-    for (const [index, { sequence, payload, hash }] of some.entries()) {
+    for (const [index, { sequence, payload, hash }] of batch.entries()) {
       const entry = entries[index];
       if (entry?.payload !== payload || entry.hash !== hash) return 'incomplete';
       epochs.set(sequence, entry.epoch);

@@ -1,14 +1,14 @@
 import type { Pool } from 'pg';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 
-/** A call of an auditor, and what it was answered with. */
+/** A call of an auditor, and the reply. */
 export interface AuditRead {
   readonly readerId: string;
   readonly requestId: string;
   readonly what: 'LIST' | 'AUCTION' | 'BUNDLE';
-  /** Asked for, or told of in a list. */
+  /** Requested, or returned in a list. */
   readonly auctionIds: readonly string[];
-  /** The HTTP status of the answer. */
+  /** The HTTP status of the reply. */
   readonly status: number;
 }
 
@@ -21,21 +21,21 @@ export interface RecordedRead extends AuditRead {
 export interface ReadFilter {
   readonly readerId?: string;
   readonly auctionId?: string;
-  /** Only what was read before this one. */
+  /** Only reads before this one. */
   readonly before?: number;
 }
 
 const COLUMNS = `read_id as "readId", read_at as "readAt", reader_id as "readerId", request_id as "requestId", gateway,
   what, auction_ids as "auctionIds", status`;
 
-/** Who was given what. Written before the answer is, and never changed. */
+/** Records what each auditor read. A row is written before the reply is sent, and never changed. */
 export class AuditReadLog {
   constructor(
     private readonly pool: Pool,
     private readonly gateway: string,
   ) {}
 
-  /** Resolves when the row would survive the loss of the machine's power, whatever the server's own setting. */
+  /** Resolves when the row would survive a power loss, whatever the server's setting. */
   async record({ readerId, requestId, what, auctionIds, status }: AuditRead): Promise<void> {
     await withTransaction(this.pool, 'read committed', async (client) => {
       await client.query('set local synchronous_commit to on');
@@ -48,7 +48,7 @@ export class AuditReadLog {
   }
 }
 
-/** The latest first. Only what is asked for is in the statement, so that it finds its index. */
+/** Latest first. Only the given filters are in the statement, so that it uses the right index. */
 export async function auditReads(
   pool: Pool,
   limit: number,

@@ -1,14 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Instants are bigint nanoseconds since 1970: 8 bytes in row and index where their text takes 31, and the same order. There are about nine
- * viewers an auction, so their rows hold nothing that the state can tell as well. PostgreSQL names constraints and indexes, so a rebuilt
- * copy of a table has the same names.
- *
- * - `auctions`: auditors list all that are completed; what is over for some makers only is none of theirs yet.
- * - `viewers`: `shard` and `sequence` are the record with which the auction became over for the viewer; streams that go on after a long
- *   while find by it what ended meanwhile. Whether an auction is a viewer's is asked by the viewer first, so an auction of others and one
- *   that never was are looked for in the same place of the index.
+ * Instants are bigint nanoseconds: 8 bytes where text takes 31, in the same order. PostgreSQL names constraints and indexes, so a
+ * rebuilt copy has the same names. `viewers`: `shard` and `sequence` are the record with which the auction became over. The index
+ * begins with the viewer, so an unknown auction and one of others miss in the same place.
  */
 const COMPLETED = `
   create schema completed;
@@ -40,9 +35,8 @@ const COMPLETED = `
 `;
 
 /**
- * `events` holds the auctions' part of the journal, each auction's events together in the index. `command_key` is the
- * caller's name for the command that caused the event: repeats of commands on auctions are found by it, so no other table
- * has to remember them. `answers` is for what belongs to no auction's history.
+ * `events` is the auctions' part of the journal. `command_key` is the caller's idempotency key: repeats of commands on auctions
+ * are found by it. `answers` has the replies that belong to no auction's history.
  */
 const EXECUTION = `
   create schema auction_history;
@@ -95,8 +89,8 @@ const EXECUTION = `
 `;
 
 /**
- * Which auditor was given what. The time is the database's, and rows stay as they were written: a gateway in the wrong hands can add to
- * this table and take nothing away.
+ * Which auditor read what. The time is the database's, and rows never change: a gateway in the wrong hands can add rows but
+ * remove none.
  */
 const READS = `
   create schema audit;

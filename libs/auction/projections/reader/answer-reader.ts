@@ -4,18 +4,18 @@ import type { Operation } from '../../rules/events.js';
 import { Batcher } from '#libs/platform/database/batcher.js';
 import { type EventRow, placed, readHistory } from './timeline-reader.js';
 
-/** A command by its caller's name for it. */
+/** A command, identified by its caller and idempotency key. */
 export interface AnswerScope {
   readonly account: string;
   readonly operation: Operation;
   readonly key: string;
-  /** Where the command was on an auction, or was the create of one. */
+  /** Present for a command on an auction, and for the create of one. */
   readonly auctionId?: string;
-  /** Where every shard gives an answer of its own to the command. */
+  /** Present where every shard gives its own reply. */
   readonly shard?: number;
 }
 
-/** A first answer to be given again, the content to which it was given, and where the journal has it. */
+/** A first reply for repeats, with the content of its command and its journal position. */
 export interface ProjectedAnswer {
   readonly position: number;
   readonly content: string;
@@ -26,8 +26,8 @@ export const BY_KEY = `
   select sequence, payload from auction_history.events where auction_id = $1 and command_key = $2 order by sequence`;
 
 /**
- * Of creates: each made an auction, or was refused and that is kept, or nobody knows of it, as is nearly always so. An auction begins
- * with its create: what others did under the same key comes behind it.
+ * For creates. Each opened an auction, or has a stored refusal, or is unknown, as nearly all are. An auction begins with its
+ * create, so commands of others with the same key come after it.
  */
 export const OF_CREATES = `
   with asked as (
@@ -50,8 +50,8 @@ export const OF_SHARD = `
   select sequence, content, status, body from auction_history.answers
   where account_id = $1 and operation = $2 and key = $3 and shard = $4`;
 
-/** How many creates are looked up together at most. */
-const MOST_CREATES = 256;
+/** How many creates are looked up in one statement at most. */
+const MAX_CREATES = 256;
 
 interface StoredRow {
   readonly sequence: number;
@@ -62,11 +62,11 @@ interface StoredRow {
 
 type CreateRow = { readonly place: number } & (EventRow | (StoredRow & { readonly payload: null }));
 
-/** First answers: those on an auction are told anew from its history, the others are kept as they were given. */
+/** First replies. Those on an auction are derived again from its history, the others are stored. */
 export class AnswerReader {
   private readonly creates = new Batcher(
-    (asked: readonly AnswerScope[]) => this.ofCreates(asked),
-    MOST_CREATES,
+    (scopes: readonly AnswerScope[]) => this.ofCreates(scopes),
+    MAX_CREATES,
   );
 
   constructor(private readonly pool: Pool) {}
@@ -80,27 +80,27 @@ export class AnswerReader {
       text: BY_KEY,
       values: [auctionId, scope.key],
     });
-    return this.toldBy(rows, scope);
+    return this.derivedReply(rows, scope);
   }
 
-  private async ofCreates(asked: readonly AnswerScope[]): Promise<(ProjectedAnswer | undefined)[]> {
+  private async ofCreates(scopes: readonly AnswerScope[]): Promise<(ProjectedAnswer | undefined)[]> {
     const { rows } = await this.pool.query<CreateRow>({
       name: 'answers-of-creates',
       text: OF_CREATES,
-      values: [asked.map(auctionOf), asked.map(({ account }) => account), asked.map(({ key }) => key)],
+      values: [scopes.map(auctionOf), scopes.map(({ account }) => account), scopes.map(({ key }) => key)],
     });
     return Promise.all(
-      asked.map(async (scope, index) => {
+      scopes.map(async (scope, index) => {
         const own = rows.filter(({ place }) => place === index + 1);
-        const told = await this.toldBy(own.filter(isEvent), scope);
+        const derived = await this.derivedReply(own.filter(isEvent), scope);
         const refused = own.find((row) => !isEvent(row));
-        return told ?? (refused === undefined ? undefined : kept(refused));
+        return derived ?? (refused === undefined ? undefined : storedReply(refused));
       }),
     );
   }
 
-  /** The command's first answer, told anew from its auction's history, where one of the events is the command's. */
-  private async toldBy(
+  /** The command's first reply, derived from the auction's history, if one of the events is the command's. */
+  private async derivedReply(
     events: readonly EventRow[],
     scope: AnswerScope,
   ): Promise<ProjectedAnswer | undefined> {
@@ -132,11 +132,11 @@ export class AnswerReader {
       text: OF_SHARD,
       values: [account, operation, key, shard],
     });
-    return rows[0] && kept(rows[0]);
+    return rows[0] && storedReply(rows[0]);
   }
 }
 
-function kept({ sequence, content, status, body }: StoredRow): ProjectedAnswer {
+function storedReply({ sequence, content, status, body }: StoredRow): ProjectedAnswer {
   return { position: sequence, content, reply: { status, body } };
 }
 

@@ -10,13 +10,13 @@ import { BEFORE_ALL, storedInstant } from '../tables/answers.js';
 export interface FoundAuction {
   readonly state: AuctionState;
   readonly viewer: Viewer;
-  /** How many events the state is made of, and where the last of them stands. */
+  /** Number of events in the state, and the position of the last one. */
   readonly events: number;
   readonly sequence: number;
 }
 
 export interface AuctionMark {
-  /** `opened_at` of the auction behind which the page begins. */
+  /** `opened_at` of the auction after which the page begins. */
   readonly o: Instant;
   readonly i: string;
 }
@@ -24,8 +24,8 @@ export interface AuctionMark {
 export type ListedAuction = readonly [openedAt: Instant, auctionId: string, view: string];
 
 /**
- * Nothing of the auction is touched before it is known to be the viewer's: what is not over for it and what does not exist are
- * the same miss in the same index, and take the same time. Materialized, or the planner might begin with the auction.
+ * Looks for the viewer first. An auction that is not over for the viewer and an unknown id miss in the same index, and take the
+ * same time. Materialized, because the planner might otherwise begin with the auction.
  */
 export const ONE = `
   with mine as materialized (
@@ -42,7 +42,7 @@ export const PAGE = `
   where viewer.viewer_id = $1 and (viewer.opened_at, viewer.auction_id) < ($2::bigint, $3::uuid)
   order by viewer.opened_at desc, viewer.auction_id desc limit $4`;
 
-/** What became of an auction that has ended: for operators, who see more than its viewers. */
+/** The status of a completed auction. For operators, who see more than its viewers. */
 export const END = `
   select status from completed.auctions where auction_id = $1 and completed_at is not null`;
 
@@ -85,11 +85,11 @@ export class AuctionReader {
   }
 
   async page(viewerId: string, limit: number, before?: AuctionMark): Promise<ListedAuction[]> {
-    const mark = before === undefined ? BEFORE_ALL : { at: storedInstant(before.o), id: before.i };
+    const cursor = before === undefined ? BEFORE_ALL : { at: storedInstant(before.o), id: before.i };
     const { rows } = await this.pool.query<StateRow>({
       name: 'completed-page',
       text: PAGE,
-      values: [viewerId, mark.at, mark.id, limit],
+      values: [viewerId, cursor.at, cursor.id, limit],
     });
     return rows.map((row) => {
       const { state, viewer } = readState(row, viewerId);

@@ -67,12 +67,12 @@ describe('the store of a shard', () => {
     return state !== undefined && viewer !== undefined && isOverFor(state, viewer);
   }
 
-  it('says how far it goes', async () => {
+  it('returns its offset', async () => {
     expect([await store.position(SHARD), await store.position(2)]).toEqual([end, 0]);
   });
 
   it.each([0, 120, end])(
-    'holds the histories of all that was over for an account since record %d, and of nothing else',
+    'has the histories of all auctions that became over for an account since record %d, and no others',
     async (openAt) => {
       for (const account of ACCOUNTS) {
         for (const [happenedBehind, upTo] of [
@@ -94,7 +94,7 @@ describe('the store of a shard', () => {
     },
   );
 
-  it('adds the auctions that it is asked for, if anything happened in them, and each of all once', async () => {
+  it('adds the requested auctions if they have newer events, and returns each auction once', async () => {
     const [account] = ACCOUNTS as [string];
     const others = [...auctions.keys()];
     const wanted = { account, shard: SHARD, openAt: 50, happenedBehind: 50, others, upTo: () => end };
@@ -102,7 +102,7 @@ describe('the store of a shard', () => {
     expect(new Set((await found(wanted)).keys())).toEqual(new Set(touched.map(([id]) => id)));
   });
 
-  it('knows of other shards nothing', async () => {
+  it('returns nothing of other shards', async () => {
     for (const account of ACCOUNTS) {
       const wanted = { account, shard: 2, openAt: 0, happenedBehind: 0, others: [], upTo: () => end };
       expect((await found(wanted)).size).toBe(0);
@@ -117,18 +117,18 @@ describe('long histories and many auctions', () => {
   const LONG = 2 * HISTORY_READS.events + 50;
 
   beforeAll(async () => {
-    const tell = (name: string, refusals: number): void => {
+    const write = (name: string, refusals: number): void => {
       const story = new AuctionStory(storyTerms());
-      for (let told = 0; told < refusals; told += 1) story.isRefused('mia', 'SUBMIT');
+      for (let written = 0; written < refusals; written += 1) story.isRefused('mia', 'SUBMIT');
       story.awardsNobody('NO_QUOTES');
       for (const event of realistic(story.events, name, shard, 0)) journal.write(event);
     };
-    tell('long', LONG);
-    for (let told = 0; told < SHORT; told += 1) tell(`short ${told}`, 0);
+    write('long', LONG);
+    for (let written = 0; written < SHORT; written += 1) write(`short ${written}`, 0);
     await project(journal);
   });
 
-  it('come in parts, whole', async () => {
+  it('come in parts and complete', async () => {
     const end = journal.records.length;
     const wanted = { account: uuidNamed('mia'), shard, openAt: 0, happenedBehind: 0, others: [] };
     const histories = await found({ ...wanted, upTo: () => end });
@@ -139,7 +139,7 @@ describe('long histories and many auctions', () => {
     expect(histories.get(uuidNamed('long', shard))).toHaveLength(LONG + 4);
   });
 
-  it('are not read on where less becomes wanted', async () => {
+  it('are not read further if the wanted position decreases', async () => {
     let upTo = journal.records.length;
     const wanted = { account: uuidNamed('mia'), shard, openAt: 0, happenedBehind: 0, others: [] };
     let parts = 0;

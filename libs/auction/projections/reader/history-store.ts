@@ -4,12 +4,12 @@ import type { HistoryPart, HistoryStore, WantedHistories } from '../../protocol/
 import { type EventRow, placed } from './timeline-reader.js';
 import { auctionOffsets } from '../projection.js';
 
-/** So many auctions are looked up at once, and some of them read at once with so many events each. */
+/** How many auctions are looked up at once, how many of them are read together, and how many events of each. */
 export const HISTORY_READS = { auctions: 256, together: 16, events: 200 } as const;
 
 const HAPPENED = 'select from auction_history.events event where event.auction_id =';
 
-/** Through an index of its own, in the order in which the auctions ended for the account. */
+/** Uses its own index, in the order in which the auctions ended for the account. */
 export const ENDED = `
   select auction_id, sequence from completed.viewers viewer
   where viewer_id = $1 and shard = $2 and sequence > $3
@@ -38,7 +38,7 @@ type PartRow = EventRow & Pick<EndedRow, 'auction_id'>;
 export class PostgresHistoryStore implements HistoryStore {
   constructor(private readonly pool: Pool) {}
 
-  /** Up to which record of the shard's journal it goes. */
+  /** The journal position of the shard up to which the store is written. */
   position(shard: number): Promise<number> {
     return auctionOffsets.position(this.pool, shard);
   }
@@ -61,15 +61,18 @@ export class PostgresHistoryStore implements HistoryStore {
   }
 
   private async *all(ids: readonly string[], upTo: () => number): AsyncGenerator<HistoryPart> {
-    for (const some of partsOf(ids, HISTORY_READS.together)) {
-      for (const part of await this.parts(some, 0, upTo())) {
+    for (const batch of partsOf(ids, HISTORY_READS.together)) {
+      for (const part of await this.parts(batch, 0, upTo())) {
         yield part;
-        yield* this.rest(part, upTo);
+        yield* this.remainder(part, upTo);
       }
     }
   }
 
-  private async *rest({ auctionId, events }: HistoryPart, upTo: () => number): AsyncGenerator<HistoryPart> {
+  private async *remainder(
+    { auctionId, events }: HistoryPart,
+    upTo: () => number,
+  ): AsyncGenerator<HistoryPart> {
     let [count, last] = [events.length, events.at(-1)?.position ?? 0];
     while (count === HISTORY_READS.events) {
       const [next] = await this.parts([auctionId], last, upTo());

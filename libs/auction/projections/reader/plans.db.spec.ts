@@ -19,7 +19,7 @@ const V = uuidNamed('viewer');
 
 let database: TestDatabase;
 
-/** Sizes like those of a long life: few accounts, many auctions, and every fifth event with a command's key. */
+/** Sizes as after long use: few accounts, many auctions, and every fifth event with a command's key. */
 beforeAll(async () => {
   database = await createTestDatabase(projectionMigrations);
   const { pool } = database;
@@ -59,7 +59,7 @@ function nodes(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodes)];
 }
 
-/** Of the plan that serves every parameter, as a prepared statement comes to use it. */
+/** The nodes of the generic plan, which prepared statements come to use. */
 async function planOf(text: string, values: readonly unknown[], analyze = false): Promise<PlanNode[]> {
   const client = await database.pool.connect();
   try {
@@ -78,18 +78,18 @@ async function planOf(text: string, values: readonly unknown[], analyze = false)
   }
 }
 
-describe('every question to the projections', () => {
+describe('every query of the projections', () => {
   it.each([
     ['an auction', ONE, [A, V], ['auctions_pkey', 'viewers_viewer_id_auction_id_idx']],
     ['a role', ROLE, [A, V], ['viewers_viewer_id_auction_id_idx']],
     ['a page of auctions', PAGE, [V, BEFORE_ALL.at, BEFORE_ALL.id, 51], ['auctions_pkey', 'viewers_pkey']],
     [
-      'what ended behind a position',
+      'auctions that ended after a position',
       ENDED,
       [V, 1, 0, 0, 1_000_000],
       ['events_pkey', 'viewers_viewer_id_shard_sequence_idx'],
     ],
-    ['what happened in some auctions', TOUCHED, [`{${A}}`, 0, 1_000_000], ['events_pkey']],
+    ['later events in some auctions', TOUCHED, [`{${A}}`, 0, 1_000_000], ['events_pkey']],
     ['parts of histories', PARTS, [`{${A}}`, 0, 1_000_000], ['events_pkey']],
     ['a page for auditors', LIST, [BEFORE_ALL.at, BEFORE_ALL.id], ['auctions_opened_at_auction_id_idx']],
     ['an auction for auditors', COMPLETED, [A], ['auctions_pkey']],
@@ -102,7 +102,7 @@ describe('every question to the projections', () => {
       [`{${A}}`, `{${V}}`, '{k}'],
       ['answers_pkey', 'events_auction_id_command_key_idx'],
     ],
-    ["a shard's answer", OF_SHARD, [V, 'WITHDRAW_ALL', 'k', 1], ['answers_pkey']],
+    ["a shard's reply", OF_SHARD, [V, 'WITHDRAW_ALL', 'k', 1], ['answers_pkey']],
     [
       'a page of quotes',
       ALL,
@@ -116,11 +116,11 @@ describe('every question to the projections', () => {
       ['quotes_account_id_status_submitted_at_quote_id_idx'],
     ],
     ['the owner of a quote', OWNS, [uuidNamed('q'), A, V], ['quotes_pkey']],
-  ])('about %s is answered by its indexes', async (about, text, values, indexes) => {
+  ])('for %s uses its indexes', async (about, text, values, indexes) => {
     const plan = await planOf(text, values);
     const types = plan.map((node) => node['Node Type']);
     expect(types.filter((type) => /Seq Scan|Hash/.test(type))).toEqual([]);
-    // A page must not cost more the more there is behind it: its rows come out of the index in order.
+    // A page must not cost more if more rows follow it: its rows come out of the index in order.
     if (about.startsWith('a page')) expect(types.filter((type) => /Sort|Bitmap/.test(type))).toEqual([]);
     expect(plan.flatMap((node) => node['Index Name'] ?? []).sort()).toEqual(indexes);
   });
@@ -134,9 +134,9 @@ describe('an auction of others', () => {
   };
 
   it.each([
-    ['itself', ONE],
+    ['for the auction', ONE],
     ['for the role', ROLE],
-  ])('is not touched when somebody asks %s, as one that never was', async (_, text) => {
+  ])('is not touched by a query %s, like an unknown one', async (_, text) => {
     for (const auctionId of [named('a10'), named('never')]) {
       expect(await touchedBy(text, auctionId, named('v1'))).toEqual(['viewers_viewer_id_auction_id_idx']);
     }

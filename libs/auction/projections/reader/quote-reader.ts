@@ -3,7 +3,7 @@ import { type Instant, instantFromNanos } from '#libs/base/instant.js';
 import { BEFORE_ALL, storedInstant } from '../tables/answers.js';
 
 export interface QuoteMark {
-  /** `submitted_at` of the quote behind which the page begins. */
+  /** `submitted_at` of the quote after which the page begins. */
   readonly s: Instant;
   readonly i: string;
 }
@@ -40,8 +40,8 @@ export class QuoteReader {
     limit: number,
     before?: QuoteMark,
   ): Promise<ListedQuote[]> {
-    const mark = before === undefined ? BEFORE_ALL : { at: storedInstant(before.s), id: before.i };
-    const values = [account, mark.at, mark.id, limit];
+    const cursor = before === undefined ? BEFORE_ALL : { at: storedInstant(before.s), id: before.i };
+    const values = [account, cursor.at, cursor.id, limit];
     const { rows } = await this.pool.query<StoredRow>(
       status === undefined
         ? { name: 'quotes-page', text: ALL, values }

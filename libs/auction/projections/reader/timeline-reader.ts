@@ -19,7 +19,7 @@ export interface TimelineBody {
 export class TimelineReader {
   constructor(private readonly pool: Pool) {}
 
-  /** A part of the viewer's timeline, provided that the stored history is all that the state was made of. */
+  /** A page of the viewer's timeline, if the stored history has all events of the state. */
   async page(found: FoundAuction, afterSeq: number, limit: number): Promise<TimelineBody | 'incomplete'> {
     const { state, viewer } = found;
     const { auction_id: id } = state.terms;

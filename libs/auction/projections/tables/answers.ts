@@ -6,16 +6,16 @@ import type { SchemaOf } from '#libs/projecting/projection.js';
 
 const KEPT_MILLIS = 30 * 24 * 60 * 60 * 1_000;
 
-/** Of what a shard journals of itself, what answers a command. */
+/** The shard events that contain the reply to a command. */
 type AnswerEvent = Extract<ShardEvent, { type: 'CREATE_REJECTED' | 'ALL_WITHDRAWN' }>;
 
 interface AnswerRow {
   readonly sequence: number;
   readonly event: AnswerEvent;
-  readonly mark: CommandMark;
+  readonly command: CommandMark;
 }
 
-/** First answers to commands that are in no auction's history. A name that is free again after its time is simply taken anew. */
+/** First replies to commands that are in no auction's history. A key that is used again after its expiry replaces the row. */
 export class AnswersTable {
   private readonly table: string;
 
@@ -24,7 +24,7 @@ export class AnswersTable {
   }
 
   async put(client: ClientBase, shard: number, events: readonly JournaledShardEvent[]): Promise<void> {
-    const rows = latestByName(events);
+    const rows = latestByKey(events);
     if (rows.length === 0) return;
     const answers = rows.map(({ event }) => answerTo(event));
     await client.query({
@@ -39,26 +39,30 @@ export class AnswersTable {
             content = excluded.content, body = excluded.body`,
       values: [
         shard,
-        rows.map(({ mark }) => mark.account_id),
+        rows.map(({ command }) => command.account_id),
         rows.map(({ sequence }) => sequence),
         rows.map(({ event }) => storedInstant(plusMillis(event.at, KEPT_MILLIS))),
         answers.map(({ status }) => status),
-        rows.map(({ mark }) => mark.operation),
-        rows.map(({ mark }) => mark.key),
-        rows.map(({ mark }) => mark.content),
+        rows.map(({ command }) => command.operation),
+        rows.map(({ command }) => command.key),
+        rows.map(({ command }) => command.content),
         answers.map(({ body }) => JSON.stringify(body)),
       ],
     });
   }
 }
 
-/** One statement can write a row once, and the last one counts. */
-function latestByName(events: readonly JournaledShardEvent[]): AnswerRow[] {
+/** One statement can write a row only once, so the latest event of each key counts. */
+function latestByKey(events: readonly JournaledShardEvent[]): AnswerRow[] {
   const rows = new Map<string, AnswerRow>();
   for (const { entry, event } of events) {
-    const mark = event.command;
-    if (mark === undefined || !isAnswer(event)) continue;
-    rows.set(`${mark.operation}/${mark.account_id}/${mark.key}`, { sequence: entry.sequence, event, mark });
+    const command = event.command;
+    if (command === undefined || !isAnswer(event)) continue;
+    rows.set(`${command.operation}/${command.account_id}/${command.key}`, {
+      sequence: entry.sequence,
+      event,
+      command,
+    });
   }
   return [...rows.values()];
 }
@@ -83,12 +87,14 @@ export type StoredInstant = string;
 
 const LAST = 2n ** 63n - 1n;
 
-/** As the tables hold it. A caller's cursor may name any year: what they cannot hold counts as the nearest that they can. */
+/**
+ * An instant in the form of the tables. A caller's cursor may name any year, so a value out of range becomes the nearest limit.
+ */
 export function storedInstant(instant: Instant): StoredInstant {
   const nanos = nanosFromInstant(instant);
   if (nanos > LAST) return String(LAST);
   return String(nanos < -LAST ? -LAST : nanos);
 }
 
-/** Where a list begins when nobody says where: past every instant and every id. */
+/** The default start of a list: after every instant and every id. */
 export const BEFORE_ALL = { at: '9223372036854775807', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };

@@ -9,11 +9,11 @@ import { BIGINT, binaryArray, BYTEA, TEXT } from '#libs/platform/database/binary
 export interface OverFor {
   readonly viewer: Viewer;
   readonly state: AuctionState;
-  /** Where the event stands with which it became so. */
+  /** Position of the event with which it became over. */
   readonly sequence: number;
 }
 
-/** Auctions that are over for somebody, and for whom. Views are made of the state when they are read. */
+/** Auctions that are over for at least one party, and those parties. Views are made from the state when they are read. */
 export class CompletedTables {
   private readonly auctions: string;
   private readonly viewers: string;
@@ -78,12 +78,12 @@ function completionOf(state: AuctionState, viewer: Viewer): Instant {
   return completedAt;
 }
 
-/** Ids are sent as text too, and become what the column is in the statement. */
+/** Ids are sent as text too. The statement casts them to the type of the column. */
 export function texts(values: readonly (string | null)[]): Buffer {
   return binaryArray(TEXT, values);
 }
 
-/** All whole numbers, whatever their columns hold. */
+/** For integer columns of any size. The statement casts them. */
 export function integers(values: readonly number[]): Buffer {
   return binaryArray(BIGINT, values);
 }

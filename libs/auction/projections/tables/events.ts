@@ -45,8 +45,8 @@ export class EventsTable {
   }
 
   /**
-   * The auctions as their stored events make them. Planned anew each time: a plan made while the table was small would
-   * outlive that by far.
+   * The auctions, built from their stored events. Not a prepared statement, because a plan from the time when the table was small
+   * would be kept far too long.
    */
   async fold(client: ClientBase, auctionIds: readonly string[]): Promise<Map<string, FoldedAuction>> {
     const auctions = new Map<string, FoldedAuction>();

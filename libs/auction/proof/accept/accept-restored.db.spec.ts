@@ -22,7 +22,7 @@ const PLENTY = 1_000_000_000;
 let database: TestDatabase;
 
 const { drawn, journal, ...ends } = settledSession(5, AUCTIONS);
-/** How many awards ended so. */
+/** How many awards were settled, and how many failed. */
 const ended = { settled: ends.settled.length, failed: ends.failed.length };
 
 async function begin(): Promise<void> {
@@ -34,7 +34,7 @@ async function begin(): Promise<void> {
   );
 }
 
-/** With the journals of this shard, and none of the others. */
+/** Accepts with the journal of one shard, and none of the others. */
 function accept(records: WrittenJournal, confirmed: boolean): Promise<Acceptance | undefined> {
   const store: Pick<JournalStore, 'kind' | 'bareReader' | 'surplus'> = {
     kind: 'kafka',
@@ -85,11 +85,11 @@ describe('a restored database that is accepted', () => {
   beforeEach(begin);
   afterEach(() => database.drop());
 
-  it('has all that its journals say was settled or given up, and bears the mark of their end', async () => {
+  it('has all settlements and failures of its journals, and a mark at their end', async () => {
     expect(Object.values(ended).every((many) => many > 3)).toBe(true);
     await payIn();
     const asked = await accept(journal, false);
-    expect(textOf(asked)).toContain('call this again with --confirm');
+    expect(textOf(asked)).toContain('run this again with --confirm');
     expect(textOf(asked)).toContain(`awards to settle: ${ended.settled};`);
     expect(textOf(asked)).toContain(`to give up: ${ended.failed}`);
     expect(await count('custody.settlements')).toBe(0);
@@ -105,7 +105,7 @@ describe('a restored database that is accepted', () => {
     );
     const empty = { sequence: 0, hash: beforeFirst('auction').hash };
     expect(rows).toEqual([{ sequence, hash }, empty, empty]);
-    // Nobody is entered in this database.
+    // This database has no accounts.
     expect(done?.unknownAccounts).toContain(uuidNamed('mia'));
 
     const again = await accept(journal, true);
@@ -113,7 +113,7 @@ describe('a restored database that is accepted', () => {
     expect(await count('custody.settlements')).toBe(ended.settled + ended.failed);
   });
 
-  it('is accepted again where the journals have gone on meanwhile, with what has come since', async () => {
+  it('is accepted again if the journals have grown meanwhile, with the new records', async () => {
     await payIn();
     const half = new WrittenJournal(journal.shard);
     const ends = journal.records.filter(({ payload }) => /EXECUTION_(CONFIRMED|FAILED)/.test(payload));
@@ -129,7 +129,7 @@ describe('a restored database that is accepted', () => {
     expect(first).toBeLessThan(ended.settled + ended.failed);
   });
 
-  it('leaves alone what the backup has, though it did not know of its record yet', async () => {
+  it('leaves outcomes alone that the backup already has without their records', async () => {
     await payIn();
     await accept(journal, true);
     await database.pool.query(`update journal.restored set sequence = 0, hash = decode($1, 'hex')`, [
@@ -141,8 +141,8 @@ describe('a restored database that is accepted', () => {
   });
 });
 
-/** Cases of one database: none leaves anything behind. */
-describe('nothing at all is done', () => {
+/** These cases share one database and leave nothing in it. */
+describe('nothing is changed', () => {
   beforeAll(begin);
   afterAll(() => database.drop());
   afterEach(async () => {
@@ -150,7 +150,7 @@ describe('nothing at all is done', () => {
     expect(await count('journal.restored where sequence > 0')).toBe(0);
   });
 
-  it('where somebody has paid in since the backup and that is not entered', async () => {
+  it('if a payment since the backup is not entered', async () => {
     const refused = await accept(journal, true);
     expect(refused?.accepted).toBe(false);
     expect(textOf(refused)).toMatch(
@@ -158,20 +158,20 @@ describe('nothing at all is done', () => {
     );
   });
 
-  it('where a record does not say by which route an award was settled', async () => {
+  it('if a record does not name the route of a settlement', async () => {
     await payIn();
     const refused = await accept(drawn, true);
     expect(refused?.objections).toHaveLength(ended.settled);
     expect(textOf(refused)).toMatch(/award \S+ of auction \S+ was settled, .* by which route.*REFUSED/s);
   });
 
-  it('where the journals hold what the rules would not have written, or are not whole', async () => {
+  it('if the journals break the rules, or are damaged', async () => {
     await payIn();
     const forged = new WrittenJournal(journal.shard);
     for (const { kind, payload } of journal.records) {
       if (kind === 'event') forged.write(decodeEvent(payload.replace('"price_atoms":5', '"price_atoms":6')));
     }
-    expect(textOf(await accept(forged, true))).toMatch(/shard 0: record \d+ is not by the rules.*REFUSED/s);
+    expect(textOf(await accept(forged, true))).toMatch(/shard 0: record \d+ breaks the rules.*REFUSED/s);
     await database.pool.query(
       `insert into journal.witness (family, shard, sequence, hash) values ('auction', 0, 3, decode($1, 'hex'))`,
       [beforeFirst('auction').hash],
@@ -182,14 +182,14 @@ describe('nothing at all is done', () => {
     await database.pool.query('delete from journal.witness');
   });
 
-  it('where it breaks off at the last moment: the ledger and the mark change together', async () => {
+  it('if it fails at the last moment: the ledger and the mark change together', async () => {
     await payIn();
     await database.pool.query('alter table journal.restored add constraint still check (sequence = 0)');
     await expect(accept(journal, true)).rejects.toMatchObject({ code: '23514' });
     await database.pool.query('alter table journal.restored drop constraint still');
   });
 
-  it('where a journal ends with what no owner has sealed', async () => {
+  it('if a journal ends with records that no owner has sealed', async () => {
     await payIn();
     await database.pool.query(
       `insert into journal.sealed (family, shard, sequence) values ('auction', 0, 1)`,
@@ -200,11 +200,11 @@ describe('nothing at all is done', () => {
     await database.pool.query('delete from journal.sealed');
   });
 
-  it('where the ledger says otherwise than the journals', async () => {
+  it('if the ledger contradicts the journals', async () => {
     await payIn();
     await database.pool.query(
       `insert into custody.settlements (award_id, outcome, reason, recorded_at) values ($1, 'FAILED', 'x', now())`,
-      [uuidNamed('of nobody')],
+      [uuidNamed('unknown award')],
     );
     expect(textOf(await accept(journal, true))).toContain('is in the ledger, and no journal knows it');
     await database.pool.query(
@@ -213,7 +213,7 @@ describe('nothing at all is done', () => {
     );
   });
 
-  it('while somebody writes journals, or where nothing was restored', async () => {
+  it('while owners write journals, or if nothing was restored', async () => {
     const lock = new JournalLock(database.url, clock);
     await lock.share();
     await expect(accept(journal, true)).rejects.toThrow('stop the cluster first');

@@ -25,12 +25,12 @@ export interface AcceptPorts extends Pick<Place, 'pool' | 'clock' | 'databaseUrl
 export interface Acceptance extends SurplusRead {
   readonly lack: Lack;
   readonly accepted: boolean;
-  /** Resources of which the reservations do not say what the journals promise; owners put that right when they start. */
+  /** Number of resources whose reservations differ from the journals. Owners correct them when they start. */
   readonly toRestate: number;
-  /** Named by the journals, and not entered in this database. */
+  /** Accounts that the journals name and this database does not have. */
   readonly unknownAccounts: readonly string[];
   readonly shortfalls: readonly Shortfall[];
-  /** What else speaks against it; where anything does, nothing is done. */
+  /** Other reasons to refuse. If there are any, nothing is changed. */
   readonly objections: readonly string[];
 }
 
@@ -39,7 +39,7 @@ const UNKNOWN = `
   select id from unnest($1::text[]) as id
   where not exists (select from identity.users where account_id::text = id) order by 1`;
 
-/** Takes back all that the transaction has done; what was found on the way is the answer. */
+/** Rolls the transaction back. What was found on the way is the result. */
 class NotKept extends Error {
   constructor(readonly found: Pick<Acceptance, 'shortfalls' | 'objections'>) {
     super('the transaction is not kept');
@@ -47,8 +47,8 @@ class NotKept extends Error {
 }
 
 /**
- * Brings the ledger of a restored database up to its journals, or says what that would come to: it is done in either case, and taken back
- * unless it is `confirmed` and nothing speaks against it. Undefined where the database is not marked as restored. See docs/decisions/11.
+ * Settles in a restored ledger what its journals have settled since. All changes are made in one transaction, and rolled back
+ * unless `confirmed` and free of objections. Undefined if the database is not marked as restored. See docs/decisions/0079.
  */
 export async function acceptRestored(
   ports: AcceptPorts,
@@ -96,7 +96,7 @@ async function settleAll(
   lock: JournalLock,
 ): Promise<Outcome> {
   const objections = objectionsIn(found);
-  // How any of them was settled may decide what others lack, so nothing more is said.
+  // A settlement without a route may change what other accounts lack, so no shortfalls are reported.
   if (objections.length > 0) return { accepted: false, shortfalls: [], objections };
   try {
     await withTransaction(pool, 'read committed', async (client) => {
@@ -112,12 +112,12 @@ async function settleAll(
   }
 }
 
-/** All or nothing, and only where journals and ledger agree to the last award and the last atom afterwards. */
+/** All or nothing. Afterwards journals and ledger must agree on every award, to the atom. */
 async function settleWithin(client: PoolClient, clock: Clock, { shards, lack, proof }: Found): Promise<void> {
   const { settled, failed } = lack;
   const now = instantFromNanos(clock.epochNanos());
   const moment = { now, evidenceTtlMillis: EVIDENCE_FEED_DEFAULTS.ttlMillis };
-  // Between two statements all their entries are made, and nobody waits for any of this.
+  // All entries are computed between two statements. No other transaction waits for this one.
   await client.query('set local idle_in_transaction_session_timeout = 0');
   const shortfalls = await shortfallsOf(client, settled);
   if (shortfalls.length > 0) throw new NotKept({ shortfalls, objections: [] });
@@ -128,7 +128,7 @@ async function settleWithin(client: PoolClient, clock: Clock, { shards, lack, pr
     shards: ALL_SHARDS,
     allShards: ALL_SHARDS,
     pending: shards.flatMap(({ held }) => held.pending),
-    // Nobody writes journals meanwhile.
+    // The journals are locked, so there is nothing newer to read.
     readOn: () => Promise.resolve(),
   });
   if (faults.length > 0) throw new NotKept({ shortfalls: [], objections: faults });

@@ -4,21 +4,22 @@ import type { FailedAward, SettledAward } from '../../settlement/journaled-settl
 import type { AwardToSettle } from '../../settlement/settlement.js';
 import { awardIn, endBy, type JournaledEnd } from '../ledger/journaled-end.js';
 
-/** What is to be done to a ledger, so that it is as far as the journals. */
+/** What a restored ledger lacks, compared with the journals. */
 export interface Lack {
   readonly settled: readonly SettledAward[];
   readonly failed: readonly FailedAward[];
-  /** Settled, and no owner has written the record that says so: it does not say by which route. */
+  /** Settled, but by a record without a route. No owner has written such a record. */
   readonly unsaid: readonly AwardToSettle[];
 }
 
 /**
- * How the awards of one shard ended behind the last record that a backup knew. An award is on the ledger before its end is journaled, so a
- * ledger as old as the backup lacks none but these; of these it may have some, for what knows of records is told of them a little later.
+ * The ends of awards in one shard after the last record that a backup knew. An award is in the ledger before its end is
+ * journaled, so the restored ledger lacks no others. It may already have some of these, because the backup's last known record
+ * lags.
  */
 export class EndsBehind {
   readonly all: JournaledEnd[] = [];
-  /** Who trades, as far as the journal names them. */
+  /** The accounts that trade, as far as these records name them. */
   readonly accounts = new Set<string>();
 
   constructor(
@@ -37,7 +38,7 @@ export class EndsBehind {
   }
 }
 
-/** Without those of `onLedger`, whatever stands there for them. */
+/** Leaves out the awards of `onLedger`, whatever their outcome is there. */
 export function lackOf(ends: readonly EndsBehind[], onLedger: ReadonlySet<string>): Lack {
   const lacking = ends.flatMap(({ all }) => all).filter((one) => !onLedger.has(awardIn(one)));
   const settled: SettledAward[] = [];

@@ -11,29 +11,29 @@ import { EndsBehind } from './ends-behind.js';
 
 export interface ShardSurplus {
   readonly shard: number;
-  /** The last record that the database knew, and the last one that there is. */
+  /** The last record that the database knew. `end` is the last one in the journal. */
   readonly known: number;
   readonly end: RestoredEnd;
   readonly ends: EndsBehind;
   readonly held: HeldByJournal;
-  /** Why the journal is not one to settle anything by; empty where it is. */
+  /** Why nothing can be settled by this journal; empty if it is sound. */
   readonly faults: readonly string[];
 }
 
 export interface SurplusRead {
   readonly shards: readonly ShardSurplus[];
-  /** Has looked at all awards that the backup knew the end of. */
+  /** Has checked all awards whose end the backup knew. */
   readonly proof: LedgerProof;
 }
 
-/** Reads all journals from their first record to their last, as a verification does, for money is moved by what they say. */
+/** Reads all journals completely, as a verification does, because money is moved according to them. */
 export async function readSurplus(
   ports: Pick<Place, 'pool' | 'clock' | 'seals'> & { readonly tell: (line: string) => void },
   store: JournalStore,
   surplus: readonly Surplus[],
 ): Promise<SurplusRead> {
   const proof = new LedgerProof();
-  const behind = ALL_SHARDS.map((shard) => {
+  const readers = ALL_SHARDS.map((shard) => {
     const known = surplus.find((one) => one.shard === shard)?.sequence ?? 0;
     const ends = new EndsBehind(shard, known);
     const held = new HeldByJournal(shard, (position, event, after) => {
@@ -43,14 +43,13 @@ export async function readSurplus(
     });
     return { shard, known, ends, held };
   });
-  const held = behind.map((one) => one.held);
-  // Whose database it is the mark says; what came before has to be right.
-  const asks = { family: 'auction' as const, isHome: true, isInUse: true, isOurs: false, byRules: true };
-  const examined = await examineShards({ ...ports, ...asks, store, held, proof });
+  const held = readers.map((one) => one.held);
+  // The restored mark names the database, so incarnations are not checked. The records that the backup knew must be right.
+  const scope = { family: 'auction' as const, isHome: true, isInUse: true, isOurs: false, byRules: true };
+  const examined = await examineShards({ ...ports, ...scope, store, held, proof });
   const shards = examined.map(({ shard, head, faults, rules, unread }, index): ShardSurplus => {
-    const one = behind[index];
-    if (one === undefined || unread !== undefined)
-      throw new JournalUnreadable(unread ?? 'nobody has read it');
+    const one = readers[index];
+    if (one === undefined || unread !== undefined) throw new JournalUnreadable(unread ?? 'it was not read');
     const objections = rules?.objections.map(objectionText) ?? [];
     const { sequence, hash } = head;
     return { ...one, end: { shard, sequence, hash }, faults: [...faults, ...objections] };
@@ -59,5 +58,5 @@ export async function readSurplus(
 }
 
 function objectionText({ sequence, what }: Objection): string {
-  return `record ${sequence} is not by the rules: ${what}`;
+  return `record ${sequence} breaks the rules: ${what}`;
 }

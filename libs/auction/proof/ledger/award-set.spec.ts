@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
 import { AwardSet } from './award-set.js';
 
-it('knows what was added to it and nothing else, also when more is added later', () => {
+it('has exactly the ids that were added, also after later additions', () => {
   const set = new AwardSet();
   expect(set.has(uuidNamed('0'))).toBe(false);
   for (const half of [0, 1]) {

@@ -1,15 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-const FIRST_ROOM = 1_024;
+const INITIAL_CAPACITY = 1_024;
 const SALT_BYTES = 16;
 
 /**
- * Ids of awards in eight bytes each, for there may be millions. Kept are their hashes under a salt of this run: nobody can choose an id
- * that is taken for another.
+ * A set of award ids in eight bytes each, because there may be millions. It keeps hashes with a random salt, so an id that
+ * collides with another cannot be constructed.
  */
 export class AwardSet {
   private readonly salt = randomBytes(SALT_BYTES);
-  private hashes = new BigUint64Array(FIRST_ROOM);
+  private hashes = new BigUint64Array(INITIAL_CAPACITY);
   private size = 0;
   private isSorted = true;
 

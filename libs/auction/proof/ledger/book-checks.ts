@@ -2,15 +2,15 @@ import { inVault, OPENING } from '#libs/ledger/ledger.js';
 import { IS_SPOILED, UNSPOKEN } from '#libs/ledger/stated-amount.js';
 import type { LedgerQueries } from './ledger-proof.js';
 
-/** How many of a kind are told. */
+/** How many faults of each kind are reported. */
 const MOST = 20;
 
-/** Outside the vault, where the cells' journals are booked. */
+/** Kinds of transactions outside the vault, booked from the cells' journals. */
 const BOOKED = `'DEPOSIT', 'WITHDRAWAL', 'TRANSFER', 'FILL', 'FEE', 'HOLD', 'RELEASE', 'MERGE', 'REDEEM', 'EXTERNAL'`;
 
-/** What no entries, openings and settlements that belong together could look like: each statement finds sentences. */
+/** Each statement returns a sentence for every contradiction among entries, openings, settlements and evidence. */
 const CHECKS: readonly string[] = [
-  `select 'transaction ' || transaction_id || ' is a TRANSFER of the vault, and nobody has asked for it' from custody.transactions t
+  `select 'transaction ' || transaction_id || ' is a TRANSFER of the vault, and no request explains it' from custody.transactions t
    where kind = 'TRANSFER' and exists (
      select from custody.entries e where e.transaction_id = t.transaction_id and e.domain = 'vault')
    and not exists (select from custody.transfers f where f.transfer_id::text = t.cause_id)`,
@@ -21,7 +21,7 @@ const CHECKS: readonly string[] = [
    where kind = 'SETTLEMENT' and not exists (select from custody.settlements s where s.transaction_id = t.transaction_id)`,
   `select 'transaction ' || transaction_id || ' is an OPENING, and no reference explains it' from custody.transactions t
    where kind = 'OPENING' and not exists (select from custody.openings o where o.transaction_id = t.transaction_id)`,
-  `select 'transaction ' || transaction_id || ' is ' || kind || ', of which nothing is known' from custody.transactions
+  `select 'transaction ' || transaction_id || ' is ' || kind || ', which is an unknown kind' from custody.transactions
    where kind not in ('SETTLEMENT', 'OPENING', ${BOOKED})`,
   `select 'transaction ' || transaction_id || ' has no entries' from custody.transactions t
    where not exists (select from custody.entries e where e.transaction_id = t.transaction_id)`,
@@ -54,11 +54,14 @@ const CHECKS: readonly string[] = [
      || ' is not what the ledger says'
    from risk.evidence v where ${IS_SPOILED}`,
   `select 'there is no evidence for ' || concat_ws(' ', account_id, nullif(venue, ''), nullif(asset, ''))
-     || ', of which the ledger knows'
+     || ', although the ledger has a balance or limit'
    from (${UNSPOKEN}) as u`,
 ];
 
-/** What the books say against themselves. Each statement sees one moment, so it holds while awards are settled as well. */
+/**
+ * Checks the ledger's tables against each other. Each statement sees one snapshot, so this also holds while awards are being
+ * settled.
+ */
 export async function faultsInBooks(database: LedgerQueries): Promise<string[]> {
   const faults: string[] = [];
   for (const check of CHECKS) {

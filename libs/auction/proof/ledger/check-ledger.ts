@@ -3,22 +3,24 @@ import { faultsInBooks } from './book-checks.js';
 import type { LedgerQueries, LedgerProof, StoredSettlement } from './ledger-proof.js';
 
 export interface LedgerCheck {
-  /** Awards of which the journals say how they ended. */
+  /** Number of awards whose end is journaled. */
   readonly ended: number;
-  /** In the words of an operator; empty where journals, ledger and evidence agree. */
+  /** Sentences for an operator. Empty if journals, ledger and evidence agree. */
   readonly faults: readonly string[];
 }
 
 export interface LedgerQuestion {
   readonly shards: readonly number[];
   readonly allShards: readonly number[];
-  /** Awards whose end no journal tells yet. */
+  /** Awards whose end is not journaled yet. */
   readonly pending: readonly AwardToSettle[];
-  /** Has the proof told what the journals say by now: while owners run, an award may have been made and settled since they were read. */
+  /**
+   * Passes newer records to the proof. While owners run, an award may have been made and settled since the journals were read.
+   */
   readonly readOn: () => Promise<void>;
 }
 
-/** Asked after the journals were read and `proof` was told of all their ends. It holds while all goes on as well. */
+/** Call after the journals were read and `proof` has all ends of awards. The result also holds while the cluster is working. */
 export async function checkLedger(
   database: LedgerQueries,
   proof: LedgerProof,
@@ -26,22 +28,22 @@ export async function checkLedger(
 ): Promise<LedgerCheck> {
   await proof.look(database);
   await proof.lookAtPending(database, question.pending);
-  const invented = await inventedOf(database, proof, question);
-  return { ended: proof.ended, faults: [...proof.faults, ...invented, ...(await faultsInBooks(database))] };
+  const unnamed = await unknownAwards(database, proof, question);
+  return { ended: proof.ended, faults: [...proof.faults, ...unnamed, ...(await faultsInBooks(database))] };
 }
 
-async function inventedOf(
+async function unknownAwards(
   database: LedgerQueries,
   proof: LedgerProof,
   { shards, allShards, readOn }: LedgerQuestion,
 ): Promise<string[]> {
   const others = allShards.filter((shard) => !shards.includes(shard)).map(String);
-  // What begins with no shard's digit is of none, and is asked for with any.
-  const isAsked = (id: string): boolean => !others.includes(id.charAt(0));
-  let { first, count } = await proof.unknown(database, isAsked);
+  // An id that begins with no shard's digit belongs to no shard, and is in scope of every run.
+  const isInScope = (id: string): boolean => !others.includes(id.charAt(0));
+  let { first, count } = await proof.unknown(database, isInScope);
   if (count > 0) {
     await readOn();
-    ({ first, count } = await proof.unknown(database, isAsked));
+    ({ first, count } = await proof.unknown(database, isInScope));
   }
   const more = count - first.length;
   return [...first.map(textOf), ...(more > 0 ? [`and ${more} more awards that no journal knows`] : [])];

@@ -8,7 +8,7 @@ export type JournaledEnd = { readonly shard: number; readonly sequence: number }
   | {
       readonly outcome: 'SETTLED';
       readonly award: AwardToSettle;
-      /** How it was settled, as the record says; one that an owner has written always does. */
+      /** The settlement in the record. A record that an owner has written always has one. */
       readonly told: AwardSettlement | undefined;
     }
   | { readonly outcome: 'FAILED'; readonly award_id: string; readonly reason: string | undefined }
@@ -18,7 +18,7 @@ export function awardIn(end: JournaledEnd): string {
   return end.outcome === 'SETTLED' ? end.award.award_id : end.award_id;
 }
 
-/** Undefined where the event ends no award. */
+/** Undefined if the event ends no award. */
 export function endBy(
   shard: number,
   sequence: number,
@@ -30,8 +30,8 @@ export function endBy(
     return { shard, sequence, outcome: 'FAILED', award_id, reason };
   }
   if (event.type !== 'EXECUTION_CONFIRMED') return undefined;
-  const { award_id: id, settlement: told } = event.data;
+  const { award_id: id, settlement } = event.data;
   const found = after.awards.find((award) => award.award_id === id);
   if (found === undefined) throw new Error(`award ${id} was never made`);
-  return { shard, sequence, outcome: 'SETTLED', award: awardToSettle(after, found), told };
+  return { shard, sequence, outcome: 'SETTLED', award: awardToSettle(after, found), told: settlement };
 }

@@ -25,8 +25,8 @@ jest.setTimeout(60_000);
 const AUCTIONS = 250;
 const PLENTY = 1_000_000_000;
 const SHARDS = [0, 1, 2];
-const NOBODY = '0a000000-0000-8000-8000-000000000000';
-/** What only who owns the tables could do. */
+const UNKNOWN_AWARD = '0a000000-0000-8000-8000-000000000000';
+/** What only the owner of the tables could do. */
 const OFF_GUARD = `
   alter table custody.transactions disable trigger user;
   alter table custody.entries disable trigger user, drop constraint entries_transaction_id_fkey;
@@ -37,7 +37,7 @@ const moment = { now, evidenceTtlMillis: 60_000 };
 const { drawn, journal, settled, failed } = settledSession(5, AUCTIONS);
 let database: TestDatabase;
 
-/** Each award settled by the last route that could carry it, and the ledger as it then is. */
+/** Settles each award by the last route that could carry it. */
 beforeAll(async () => {
   database = await createTestDatabase(allMigrations);
   const accounts = ['olga', ...SESSION_MAKERS].map((name) => uuidNamed(name));
@@ -82,7 +82,7 @@ async function faultsIn(
   return faults;
 }
 
-/** What is found where somebody has written this behind all guards. Nothing of it stays. */
+/** The faults after a statement that bypasses all guards. It is rolled back. */
 async function faultsAfter(
   statement: string,
   records: readonly JournalEntry[] = journal.records,
@@ -99,15 +99,15 @@ async function faultsAfter(
   }
 }
 
-/** The awards that were settled first and second. */
+/** The award that was settled first. */
 const FIRST = `(select award_id from custody.settlements where transaction_id = 2)`;
 
-describe('a ledger that is held against the journals', () => {
-  it('is sound where it is what they say', async () => {
+describe('a ledger that is compared with the journals', () => {
+  it('is sound if it matches them', async () => {
     expect(await faultsIn(database.pool, journal.records)).toEqual([]);
   });
 
-  it('is asked by the role of operations, which may read all that it takes', async () => {
+  it('can be checked by the role of operations', async () => {
     expect(await prepareDatabaseRoles(database.url, { operations: 'p' })).toBe(true);
     const pool = openPool(urlAs(database.url, 'operations', 'p'), { applicationName: 'test', max: 1 });
     expect(await faultsIn(pool, journal.records)).toEqual([]);
@@ -115,7 +115,7 @@ describe('a ledger that is held against the journals', () => {
     await takeRolesOut(database);
   });
 
-  it('has to say by which route, as its record does', async () => {
+  it('must name the route of a settlement, and so must the record', async () => {
     const forget = 'update custody.settlements set asset = null, delivered_atoms = null';
     expect(await faultsAfter(forget)).toMatch(
       /the ledger does not say by which route transaction \d+ settled it/,
@@ -125,11 +125,11 @@ describe('a ledger that is held against the journals', () => {
     );
   });
 
-  it('is asked for one shard alone about awards of no other', async () => {
+  it('is checked for one shard without the awards of others', async () => {
     const client = await database.pool.connect();
     await client.query('begin');
     await client.query(
-      `insert into custody.settlements (award_id, outcome, reason, recorded_at) values ('${NOBODY}', 'FAILED', 'x', now())`,
+      `insert into custody.settlements (award_id, outcome, reason, recorded_at) values ('${UNKNOWN_AWARD}', 'FAILED', 'x', now())`,
     );
     expect(await faultsIn(client, journal.records, [1])).toEqual([]);
     expect(await faultsIn(client, journal.records, [0])).toHaveLength(1);
@@ -143,9 +143,9 @@ describe('a ledger that is held against the journals', () => {
   const RECORD = String.raw`see record \d+ of shard 0`;
   const cases: [string, string, string][] = [
     [
-      'a settlement of an award that nobody has given',
-      `${posted('SETTLEMENT')} insert into custody.settlements values ('${NOBODY}', 'SETTLED', null, 'venue_a', 7777, now())`,
-      `award ${NOBODY} is in the ledger, and no journal knows it: SETTLED by transaction 7777`,
+      'a settlement of an unknown award',
+      `${posted('SETTLEMENT')} insert into custody.settlements values ('${UNKNOWN_AWARD}', 'SETTLED', null, 'venue_a', 7777, now())`,
+      `award ${UNKNOWN_AWARD} is in the ledger, and no journal knows it: SETTLED by transaction 7777`,
     ],
     [
       'a settlement of no award',
@@ -153,27 +153,27 @@ describe('a ledger that is held against the journals', () => {
       'transaction 7777 is a SETTLEMENT, and no award was settled by it',
     ],
     [
-      'an opening that nobody has named',
+      'an opening without a reference',
       posted('OPENING'),
       'transaction 7777 is an OPENING, and no reference explains it',
     ],
     [
-      'a kind that there is not',
+      'an unknown kind',
       `alter table custody.transactions drop constraint transactions_kind_check, drop constraint bookings_name_causes; ${posted('GIFT')}`,
-      'transaction 7777 is GIFT, of which nothing is known',
+      'transaction 7777 is GIFT, which is an unknown kind',
     ],
     [
-      'a transfer of the vault that nobody has asked for',
-      posted('TRANSFER', `'${NOBODY}'`),
-      'transaction 7777 is a TRANSFER of the vault, and nobody has asked for it',
+      'a transfer of the vault without a request',
+      posted('TRANSFER', `'${UNKNOWN_AWARD}'`),
+      'transaction 7777 is a TRANSFER of the vault, and no request explains it',
     ],
     [
       'a fill in the vault',
-      posted('FILL', `'${NOBODY}'`),
+      posted('FILL', `'${UNKNOWN_AWARD}'`),
       'transaction 7777 is FILL and enters something in the vault',
     ],
     [
-      'two awards that have exchanged their transactions',
+      'two awards with swapped transactions',
       `update custody.settlements set transaction_id = 9999 where transaction_id = 2;
        update custody.settlements set transaction_id = 2 where transaction_id = 3;
        update custody.settlements set transaction_id = 3 where transaction_id = 9999`,
@@ -190,17 +190,17 @@ describe('a ledger that is held against the journals', () => {
       String.raw`award \S+: transaction 2 enters -?\d+ for \S+ on \S+, collateral instead of -?\d+: ${RECORD}`,
     ],
     [
-      'somebody else in a settlement',
+      'a third party in a settlement',
       `insert into custody.entries values (2, 'mallory', 'vault', 'venue_a', '', 'available', 5), (2, 'system:escrow', 'vault', 'venue_b', '', 'available', -5)`,
       String.raw`award \S+: transaction 2 enters 5 for mallory on venue_a, collateral instead of 0: ${RECORD}`,
     ],
     [
-      'a settlement that enters what is not in the vault',
+      'a settlement with entries outside the vault',
       `insert into custody.entries values (2, 'mallory', 'chain', 'venue_a', '', 'available', 5), (2, 'eve', 'chain', 'venue_a', '', 'available', -5)`,
       'transaction 2 is a SETTLEMENT and enters something outside the vault',
     ],
     [
-      'entries that are gone',
+      'missing entries',
       `delete from custody.entries where transaction_id = 2 and asset <> ''`,
       String.raw`award \S+: transaction 2 enters nothing for .* instead of -?\d+: ${RECORD}`,
     ],
@@ -211,17 +211,17 @@ describe('a ledger that is held against the journals', () => {
       'there are entries of transaction 7777, which is not there',
     ],
     [
-      'an award that the ledger has forgotten',
+      'an award that is missing in the ledger',
       'delete from custody.settlements where transaction_id = 2',
       String.raw`award \S+ is SETTLED in the journal, nothing in the ledger: ${RECORD}`,
     ],
     [
-      'an award that was settled and is called given up',
+      'a settled award that is marked as failed',
       `update custody.settlements set outcome = 'FAILED', reason = 'x', transaction_id = null where transaction_id = 2`,
       String.raw`award \S+ is SETTLED in the journal, FAILED in the ledger: ${RECORD}`,
     ],
     [
-      'an award that was given up and is called settled',
+      'a failed award that is marked as settled',
       `update custody.settlements set outcome = 'SETTLED' where outcome = 'FAILED'`,
       String.raw`award \S+ is FAILED in the journal, SETTLED in the ledger: ${RECORD}`,
     ],
@@ -242,16 +242,16 @@ describe('a ledger that is held against the journals', () => {
       `reference 'wire-1' names transaction 2, which is no opening`,
     ],
     [
-      'an opening that takes',
+      'an opening that takes from an account',
       `${posted('OPENING')} update custody.entries set amount = -amount where transaction_id = 7777; insert into custody.openings values ('wire-1', 7777)`,
       'transaction 7777 is an OPENING and takes from mallory',
     ],
   ];
-  it.each(cases)('is not with %s', async (_what, statement, said) => {
-    expect(await faultsAfter(statement)).toMatch(new RegExp(`^${said}$`, 'm'));
+  it.each(cases)('is faulty with %s', async (_what, statement, fault) => {
+    expect(await faultsAfter(statement)).toMatch(new RegExp(`^${fault}$`, 'm'));
   });
 
-  it('is not where an award whose end no record tells yet was settled otherwise than it could be', async () => {
+  it('is faulty if an award without a journaled end was settled wrongly', async () => {
     const { rows } = await database.pool.query<{ id: string }>(`select ${FIRST} as id`);
     const until = journal.records.findIndex(
       ({ payload }) => payload.includes('EXECUTION_CONFIRMED') && payload.includes(rows[0]!.id),
@@ -266,7 +266,7 @@ describe('a ledger that is held against the journals', () => {
     ]);
   });
 
-  it('is asked again about an award that is made and settled while it is read', async () => {
+  it('is checked again for an award that is made and settled while it is read', async () => {
     const id = (await database.pool.query<{ id: string }>(`select ${FIRST} as id`)).rows[0]!.id;
     const isOfIt = ({ kind, payload }: JournalEntry) => kind === 'event' && payload.includes(id);
     const awarded = decodeEvent(journal.records.find(isOfIt)!.payload) as AuctionEvent;
@@ -287,7 +287,7 @@ describe('a ledger that is held against the journals', () => {
     expect((await checkLedger(database.pool, proof, { ...question, readOn })).faults).toEqual([]);
   });
 
-  it('is told of the first of many faults, and how many there are', async () => {
+  it('is reported with the first of many faults, and their number', async () => {
     const many = `insert into custody.settlements (award_id, outcome, reason, recorded_at)
       select ('0a000000-0000-8000-8000-' || lpad(n::text, 12, '0'))::uuid, 'FAILED', 'x', now() from generate_series(1, 60) n`;
     const faults = (await faultsAfter(many)).split('\n');

@@ -8,13 +8,13 @@ import { faultIn, type LedgerRow } from './settled-entries.js';
 
 export type LedgerQueries = Pick<ClientBase, 'query'>;
 
-/** One is often followed by others like it; whoever looks begins at the first. */
+/** One fault is often followed by others like it, so the first ones are enough. */
 const KEPT = 50;
 const PAGE = 1_000;
 const SETTLEMENTS_PAGE = 20_000;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
-const STANDING = `
+const OUTCOMES = `
   select s.award_id, s.outcome, s.venue, s.asset, s.delivered_atoms, s.transaction_id::text, t.kind, coalesce(e.entries, '[]') as entries
   from unnest($1::uuid[]) as said (award_id)
   join custody.settlements s using (award_id)
@@ -34,26 +34,24 @@ export interface StoredSettlement {
 }
 
 /**
- * Holds what the ledger says of awards against the journals, page by page as these are read: an award is settled before its end is
- * journaled, and what the ledger says of it never changes. Of all that was read only the ids of awards are kept.
+ * Compares the outcomes of awards in the ledger with the journals, page by page as they are read. An award is settled before its
+ * end is journaled, and its outcome never changes. Only the ids of awards are kept.
  */
 export class LedgerProof {
   private readonly awarded = new AwardSet();
   private readonly found: string[] = [];
   private waiting: JournaledEnd[] = [];
   private count = 0;
-  private looked = 0;
+  private checked = 0;
 
-  /** How many ends of awards were looked at. */
+  /** Number of ends of awards that were checked. */
   get ended(): number {
-    return this.looked;
+    return this.checked;
   }
 
   get faults(): readonly string[] {
     const more = this.count - this.found.length;
-    return more === 0
-      ? this.found
-      : [...this.found, `and ${more} more awards of which it says something else`];
+    return more === 0 ? this.found : [...this.found, `and ${more} more awards that differ`];
   }
 
   award(event: AuctionEvent): void {
@@ -67,7 +65,7 @@ export class LedgerProof {
     if (end !== undefined) this.expect(end);
   }
 
-  /** To be looked at with the next page. */
+  /** The end is checked with the next page. */
   expect(end: JournaledEnd): void {
     this.waiting.push(end);
   }
@@ -77,20 +75,20 @@ export class LedgerProof {
     this.waiting = [];
     for (let from = 0; from < ends.length; from += PAGE) {
       const page = ends.slice(from, from + PAGE);
-      const rows = await standingOf(database, page.map(awardIn));
+      const rows = await outcomesOf(database, page.map(awardIn));
       for (const end of page) {
-        this.looked += 1;
+        this.checked += 1;
         const what = faultOf(end, rows.get(awardIn(end)));
         if (what !== undefined) this.object(`${what}: see record ${end.sequence} of shard ${end.shard}`);
       }
     }
   }
 
-  /** Awards of which no journal has told the end yet may stand on the ledger as well, settled just so. */
+  /** An award without a journaled end may already be settled in the ledger. That settlement must be right too. */
   async lookAtPending(database: LedgerQueries, pending: readonly AwardToSettle[]): Promise<void> {
     for (let from = 0; from < pending.length; from += PAGE) {
       const page = pending.slice(from, from + PAGE);
-      const rows = await standingOf(
+      const rows = await outcomesOf(
         database,
         page.map(({ award_id: id }) => id),
       );
@@ -103,17 +101,17 @@ export class LedgerProof {
     }
   }
 
-  /** What stands on the ledger for awards of these shards that no journal has named so far; the first of them, and how many there are. */
+  /** Outcomes in the ledger for awards of these shards that no journal has named: the first of them, and how many there are. */
   async unknown(
     database: LedgerQueries,
-    isAsked: (awardId: string) => boolean,
+    isInScope: (awardId: string) => boolean,
   ): Promise<{ readonly first: readonly StoredSettlement[]; readonly count: number }> {
     const first: StoredSettlement[] = [];
     let count = 0;
     for (let after = BEFORE_ALL; ;) {
       const { rows } = await database.query<StoredSettlement>(SETTLEMENTS, [after]);
       for (const row of rows) {
-        if (!isAsked(row.award_id) || this.awarded.has(row.award_id)) continue;
+        if (!isInScope(row.award_id) || this.awarded.has(row.award_id)) continue;
         count += 1;
         if (first.length < KEPT) first.push(row);
       }
@@ -129,8 +127,8 @@ export class LedgerProof {
   }
 }
 
-async function standingOf(database: LedgerQueries, ids: readonly string[]): Promise<Map<string, LedgerRow>> {
-  const { rows } = await database.query<LedgerRow>(STANDING, [ids]);
+async function outcomesOf(database: LedgerQueries, ids: readonly string[]): Promise<Map<string, LedgerRow>> {
+  const { rows } = await database.query<LedgerRow>(OUTCOMES, [ids]);
   return new Map(rows.map((row) => [row.award_id, row]));
 }
 

@@ -3,7 +3,7 @@ import type { Entry } from '#libs/ledger/ledger.js';
 import { couldSettle, entriesAsSettled } from '../../settlement/settlement-plan.js';
 import type { AwardToSettle } from '../../settlement/settlement.js';
 
-/** What the ledger says of an award, with the entries of its transaction. */
+/** The outcome of an award in the ledger, with the entries of its transaction. */
 export interface LedgerRow {
   readonly award_id: string;
   readonly outcome: 'SETTLED' | 'FAILED';
@@ -15,21 +15,25 @@ export interface LedgerRow {
   readonly entries: readonly (readonly [account: string, venue: string, asset: string, amount: number])[];
 }
 
-/** What is wrong with how the award was settled, to the atom; undefined where nothing is. `told` is what its record says, if there is one yet. */
+/**
+ * What is wrong with an award's settlement, to the atom; undefined if it is right. `journaled` is the settlement in its record,
+ * if there is one yet.
+ */
 export function faultIn(
   row: LedgerRow,
   award: AwardToSettle,
-  told: AwardSettlement | undefined,
+  journaled: AwardSettlement | undefined,
 ): string | undefined {
   if (row.kind !== 'SETTLEMENT') return `${transactionOf(row)} is ${row.kind ?? 'not there'}`;
-  const stands = settlementIn(row);
-  if (stands === undefined) return `the ledger does not say by which route ${transactionOf(row)} settled it`;
-  if (told !== undefined && nameOf(stands) !== nameOf(told)) {
-    return `the ledger says ${nameOf(stands)}, the record ${nameOf(told)}`;
+  const settlement = settlementIn(row);
+  if (settlement === undefined)
+    return `the ledger does not say by which route ${transactionOf(row)} settled it`;
+  if (journaled !== undefined && nameOf(settlement) !== nameOf(journaled)) {
+    return `the ledger says ${nameOf(settlement)}, the record ${nameOf(journaled)}`;
   }
-  const expected = entriesAsSettled(award, stands);
-  if (expected === undefined || !couldSettle(award, stands)) {
-    return `${transactionOf(row)} settled it by ${nameOf(stands)}, which what is set aside for it does not carry`;
+  const expected = entriesAsSettled(award, settlement);
+  if (expected === undefined || !couldSettle(award, settlement)) {
+    return `${transactionOf(row)} settled it by ${nameOf(settlement)}, which exceeds what is reserved for it`;
   }
   return differenceOf(row, expected);
 }
@@ -45,8 +49,9 @@ function differenceOf(row: LedgerRow, expected: readonly Entry[]): string | unde
   );
   for (const [account, venue, asset, amount] of row.entries) {
     const key = keyOf(account, venue, asset);
-    const right = wanted.get(key) ?? 0;
-    if (amount !== right) return `${transactionOf(row)} enters ${amount} for ${key} instead of ${right}`;
+    const required = wanted.get(key) ?? 0;
+    if (amount !== required)
+      return `${transactionOf(row)} enters ${amount} for ${key} instead of ${required}`;
     wanted.delete(key);
   }
   const [missing] = wanted;

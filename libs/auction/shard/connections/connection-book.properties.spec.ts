@@ -7,14 +7,14 @@ import { LEASE_MILLIS } from './connection.js';
 
 const BEAT = 250;
 const LONGEST_GRACE = 4_000;
-/** Lease, grace and a look: by then whatever is lost is noticed. */
+/** Lease, grace and one check: after this, every loss has been noticed. */
 const LONG_ENOUGH = LEASE_MILLIS + LONGEST_GRACE + BEAT;
 const CONNECTIONS = ['c0', 'c1', 'c2'];
 const GATEWAYS = 3;
 
-/** What is true of a connection, whoever has noticed. */
+/** The true state of a connection, whether or not the owner knows it. */
 interface Truth {
-  /** Where its latest socket is, and until when it was. */
+  /** Where its latest socket is, and until when it existed. */
   gateway: string | undefined;
   lostAt: number;
   attachment: number;
@@ -23,7 +23,7 @@ interface Truth {
   quotes: Set<string>;
 }
 
-type Deed =
+type Action =
   | { act: 'HELLO'; who: number; where: number; grace: number | undefined }
   | { act: 'END' | 'BYE' | 'QUOTE' | 'UNQUOTE'; who: number }
   | { act: 'CRASH'; where: number }
@@ -34,7 +34,7 @@ type Deed =
 const who = fc.nat(CONNECTIONS.length - 1);
 const where = fc.nat(GATEWAYS - 1);
 const grace = fc.option(fc.nat(LONGEST_GRACE), { nil: undefined, freq: 4 });
-const deed: fc.Arbitrary<Deed> = fc.oneof(
+const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ act: fc.constant('HELLO'), who, where, grace }) },
   {
     weight: 8,
@@ -45,34 +45,34 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ act: fc.constant('PASS'), beats: fc.integer({ min: 1, max: 30 }) }) },
 );
 
-/** Gateways, their sockets and one owner; what the owner does is held against what is true. */
+/** Gateways, their sockets and one owner. The owner's actions are compared with the true state. */
 class World {
   private book = new ConnectionBook();
   private noted = new NotedConnections();
   private now = 0;
-  private begunAt = 0;
-  private lives = GATEWAYS;
+  private startedAt = 0;
+  private gatewaysStarted = GATEWAYS;
   private readonly gateways = Array.from({ length: GATEWAYS }, (_, index) => `g${index}`);
-  /** Who does not get a word out at present, and what it has still to say. */
-  private readonly faltering = new Map<string, { readonly from: number; readonly until: number }>();
-  private readonly unsaid = new Map<string, ConnectionEnd[]>();
+  /** Gateways whose messages do not get through at present, and what they still have to report. */
+  private readonly unreachable = new Map<string, { readonly from: number; readonly until: number }>();
+  private readonly unreported = new Map<string, ConnectionEnd[]>();
   private readonly truths = new Map<string, Truth>();
   readonly pulled: string[] = [];
 
-  does(next: Deed): void {
+  run(next: Action): void {
     if (next.act === 'PASS') this.pass(next.beats);
     else if (next.act === 'OWNER_CRASH') this.recover();
     else if (next.act === 'HELLO') this.hello(next);
     else if (next.act === 'CRASH') this.crash(next.where);
-    else if (next.act === 'FALTER') this.falter(this.gateways[next.where]!);
+    else if (next.act === 'FALTER') this.makeUnreachable(this.gateways[next.where]!);
     else if (next.act === 'QUOTE') this.quote(next.who);
     else if (next.act === 'UNQUOTE') this.unquote(next.who);
     else this.ends(CONNECTIONS[next.who]!, next.act === 'BYE' ? 'BYE' : 'LOST');
   }
 
-  /** Nothing more happens but that gateways are alive. */
-  rest(): void {
-    this.faltering.clear();
+  /** From here on nothing happens except that gateways are alive. */
+  settleAll(): void {
+    this.unreachable.clear();
     this.pass(Math.ceil(LONG_ENOUGH / BEAT) + 2);
     for (const [id, truth] of this.truths) {
       const stands = truth.gateway !== undefined || truth.saidBye || truth.grace === undefined;
@@ -80,18 +80,18 @@ class World {
     }
   }
 
-  private hello({ who: index, where: place, grace: asked }: Extract<Deed, { act: 'HELLO' }>): void {
+  private hello({ who: index, where: place, grace: asked }: Extract<Action, { act: 'HELLO' }>): void {
     const id = CONNECTIONS[index]!;
     const gateway = this.gateways[place]!;
-    if (this.faltering.has(gateway)) return;
+    if (this.unreachable.has(gateway)) return;
     const before = this.truths.get(id);
     const attachment = (before?.attachment ?? 0) + 1;
     const quotes = before?.quotes ?? new Set<string>();
     this.truths.set(id, { gateway, lostAt: 0, attachment, grace: asked, saidBye: false, quotes });
-    this.tell(gateway, { here: [this.claimOf(id)] });
-    // The socket before it ends somewhere, and whoever had it says so in its own time.
+    this.report(gateway, { here: [this.claimOf(id)] });
+    // The previous socket ends somewhere, and its gateway reports that later.
     if (before?.gateway !== undefined && before.gateway !== gateway)
-      this.tell(before.gateway, {
+      this.report(before.gateway, {
         gone: [{ connection_id: id, attachment: before.attachment, how: 'LOST' }],
       });
   }
@@ -101,39 +101,40 @@ class World {
     if (truth?.gateway === undefined) return;
     const { gateway, attachment } = truth;
     this.lose(truth);
-    // A bye that the owner cannot hear in time is as good as none to it.
-    truth.saidBye = how === 'BYE' && !this.faltering.has(gateway);
-    this.tell(gateway, { gone: [{ connection_id: id, attachment, how: truth.saidBye ? 'BYE' : 'LOST' }] });
+    // A bye that fails to reach the owner in time counts as none.
+    truth.saidBye = how === 'BYE' && !this.unreachable.has(gateway);
+    this.report(gateway, { gone: [{ connection_id: id, attachment, how: truth.saidBye ? 'BYE' : 'LOST' }] });
   }
 
-  private falter(gateway: string): void {
-    if (!this.faltering.has(gateway))
-      this.faltering.set(gateway, { from: this.now, until: this.now + 5_000 });
+  private makeUnreachable(gateway: string): void {
+    if (!this.unreachable.has(gateway))
+      this.unreachable.set(gateway, { from: this.now, until: this.now + 5_000 });
   }
 
   private crash(place: number): void {
     const gateway = this.gateways[place]!;
     for (const truth of this.truths.values()) if (truth.gateway === gateway) this.lose(truth);
-    this.faltering.delete(gateway);
-    this.unsaid.delete(gateway);
-    this.gateways[place] = `g${this.lives}`;
-    this.lives += 1;
+    this.unreachable.delete(gateway);
+    this.unreported.delete(gateway);
+    this.gateways[place] = `g${this.gatewaysStarted}`;
+    this.gatewaysStarted += 1;
   }
 
   private lose(truth: Truth): void {
-    const silence = this.faltering.get(truth.gateway ?? '');
+    const silence = this.unreachable.get(truth.gateway ?? '');
     truth.gateway = undefined;
-    // To the owner it may have been lost with its gateway's lease already, or when itself began without hearing of it.
+    // For the owner it may have been lost earlier: when its gateway's lease expired, or when the owner started without hearing of
+    // it.
     const lapsedAt = silence === undefined ? this.now : silence.from - BEAT + LEASE_MILLIS;
-    const unheardAt = silence === undefined || silence.from > this.begunAt ? this.now : this.begunAt;
+    const unheardAt = silence === undefined || silence.from > this.startedAt ? this.now : this.startedAt;
     truth.lostAt = Math.min(this.now, lapsedAt, unheardAt);
   }
 
   private quote(index: number): void {
     const id = CONNECTIONS[index]!;
     const truth = this.truths.get(id);
-    if (truth?.gateway === undefined || this.faltering.has(truth.gateway)) return;
-    this.tell(truth.gateway, {});
+    if (truth?.gateway === undefined || this.unreachable.has(truth.gateway)) return;
+    this.report(truth.gateway, {});
     const note = this.book.noteBeforeQuote(id, id);
     if (note !== undefined) this.journal(note);
     const auction = `auction-${truth.quotes.size}`;
@@ -150,17 +151,17 @@ class World {
     this.book.left(id, auction);
   }
 
-  private tell(gateway: string, said: { here?: ConnectionClaim[]; gone?: ConnectionEnd[] }): void {
-    if (this.faltering.has(gateway)) {
-      this.unsaid.set(gateway, [...(this.unsaid.get(gateway) ?? []), ...(said.gone ?? [])]);
+  private report(gateway: string, reported: { here?: ConnectionClaim[]; gone?: ConnectionEnd[] }): void {
+    if (this.unreachable.has(gateway)) {
+      this.unreported.set(gateway, [...(this.unreported.get(gateway) ?? []), ...(reported.gone ?? [])]);
       return;
     }
-    const gone = [...(this.unsaid.get(gateway) ?? []), ...(said.gone ?? [])];
-    const { here = [] } = said;
+    const gone = [...(this.unreported.get(gateway) ?? []), ...(reported.gone ?? [])];
+    const { here = [] } = reported;
     const request = { op: 'presence', gateway, whole: false, here, gone } as const;
     if (this.book.presence(request, this.now) === 'UNKNOWN')
       this.book.presence({ ...request, whole: true, here: this.allAt(gateway) }, this.now);
-    this.unsaid.delete(gateway);
+    this.unreported.delete(gateway);
     this.settle();
   }
 
@@ -177,9 +178,9 @@ class World {
   private pass(beats: number): void {
     for (let beat = 0; beat < beats; beat += 1) {
       this.now += BEAT;
-      for (const [gateway, { until }] of this.faltering)
-        if (until <= this.now) this.faltering.delete(gateway);
-      for (const gateway of this.gateways) this.tell(gateway, {});
+      for (const [gateway, { until }] of this.unreachable)
+        if (until <= this.now) this.unreachable.delete(gateway);
+      for (const gateway of this.gateways) this.report(gateway, {});
       this.book.tick(this.now);
       this.settle();
       for (const [id, auctions] of this.book.forfeits(this.now)) this.pull(id, auctions);
@@ -189,8 +190,8 @@ class World {
   private pull(id: string, auctions: readonly string[]): void {
     const truth = this.truths.get(id)!;
     const { gateway, saidBye, grace: asked = Infinity } = truth;
-    // Who does not get a word out for longer than a lease is as good as gone.
-    if (gateway !== undefined) expect(this.faltering.has(gateway)).toBe(true);
+    // A gateway whose messages do not get through for longer than a lease counts as gone.
+    if (gateway !== undefined) expect(this.unreachable.has(gateway)).toBe(true);
     else expect(this.now - truth.lostAt).toBeGreaterThanOrEqual(asked);
     expect(saidBye).toBe(false);
     expect(asked).toBeLessThan(Infinity);
@@ -202,7 +203,7 @@ class World {
   }
 
   private recover(): void {
-    this.begunAt = this.now;
+    this.startedAt = this.now;
     this.book = new ConnectionBook();
     this.book.recovered(this.noted.all(), this.now);
     for (const [id, { quotes }] of this.truths)
@@ -210,7 +211,7 @@ class World {
     expect(this.book.owesNotes).toBe(false);
   }
 
-  /** Whatever is owed is journaled, and then the journal says what is true of all that has quotes. */
+  /** Journals everything that is owed. The journal then has the truth about all connections with quotes. */
   private settle(): void {
     while (this.book.owesNotes) for (const note of this.book.takeNotes(2)) this.journal(note);
   }
@@ -220,29 +221,29 @@ class World {
     this.noted.note(event);
   }
 
-  /** What the journal alone tells of the watch. */
+  /** Compares the journal's notes with the true state. */
   checksJournal(): void {
     for (const [id, { quotes, grace: asked, saidBye, gateway }] of this.truths) {
-      if (quotes.size === 0 || (gateway !== undefined && this.faltering.has(gateway))) continue;
+      if (quotes.size === 0 || (gateway !== undefined && this.unreachable.has(gateway))) continue;
       expect([id, this.noted.all().get(id)?.graceMillis]).toEqual([id, saidBye ? undefined : asked]);
     }
   }
 }
 
-it('quotes go with their connection, after its grace and not before, whatever happens to gateways and owner', () => {
+it('quotes are withdrawn with their connection, after its grace and not before, whatever happens to gateways and owner', () => {
   const pulls: number[] = [];
   fc.assert(
-    fc.property(fc.array(deed, { minLength: 30, maxLength: 60, size: 'max' }), (deeds) => {
+    fc.property(fc.array(action, { minLength: 30, maxLength: 60, size: 'max' }), (actions) => {
       const world = new World();
-      for (const next of deeds) {
-        world.does(next);
+      for (const next of actions) {
+        world.run(next);
         world.checksJournal();
       }
-      world.rest();
+      world.settleAll();
       pulls.push(world.pulled.length);
     }),
     { numRuns: 400 },
   );
-  // The histories are worth telling.
+  // Enough runs had withdrawals.
   expect(pulls.filter((count) => count > 0).length).toBeGreaterThan(50);
 });

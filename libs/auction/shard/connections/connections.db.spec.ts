@@ -9,7 +9,7 @@ import { LiveShard, type ShardAnswer } from '#libs/testing/shards/shard-fixture.
 import { cancelOrder, submitOrder } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Allows for a busy machine. */
 jest.setTimeout(30_000);
 
 const MIA = accountOf('mia');
@@ -26,7 +26,7 @@ let live: LiveShard;
 beforeEach(async () => {
   world = await ShardWorld.open();
   live = await LiveShard.open(world);
-  // All gateways have had time to find it: what a fresh owner waits for besides is told of below.
+  // All gateways have had time to find it. What a new owner waits for apart from that is tested below.
   await live.leap(LEASE);
 });
 afterEach(async () => {
@@ -34,13 +34,16 @@ afterEach(async () => {
   await world.close();
 });
 
-interface Said {
+interface PresenceReport {
   readonly here?: readonly ConnectionClaim[];
   readonly gone?: readonly ConnectionEnd[];
   readonly whole?: boolean;
 }
 
-function says(gateway: string, { here = [], gone = [], whole = false }: Said = {}): Promise<ShardAnswer> {
+function reports(
+  gateway: string,
+  { here = [], gone = [], whole = false }: PresenceReport = {},
+): Promise<ShardAnswer> {
   return live.ask({ op: 'presence', gateway, whole, here, gone });
 }
 
@@ -52,10 +55,10 @@ function end(how: ConnectionEnd['how'], attachment = 1): ConnectionEnd {
   return { connection_id: CONNECTION, attachment, how };
 }
 
-/** Mia's connection is at gateway A and has a quote in a new auction. Its id. */
-async function quoting(asked = claim(1), different: Partial<CreateBody> = {}): Promise<string> {
+/** Opens an auction in which Mia's connection, at gateway A, has a quote. Returns the auction's id. */
+async function auctionWithQuote(asked = claim(1), different: Partial<CreateBody> = {}): Promise<string> {
   const auctionId = await live.opens('olga', { ...LONG, ...different });
-  expect((await says('A', { whole: true, here: [asked] })).status).toBe(200);
+  expect((await reports('A', { whole: true, here: [asked] })).status).toBe(200);
   await quotes(auctionId);
   return auctionId;
 }
@@ -66,13 +69,13 @@ async function quotes(auctionId: string): Promise<void> {
   expect([status, text]).toEqual([201, expect.not.stringContaining(CONNECTION)]);
 }
 
-/** Time goes by, in which these gateways are heard of. */
+/** Lets time pass while these gateways report. */
 async function passes(millis: number, ...gateways: string[]): Promise<void> {
   for (let gone = 0; gone < millis; gone += BEAT) {
     await live.leap(Math.min(BEAT, millis - gone));
-    for (const gateway of gateways) expect((await says(gateway)).status).toBe(200);
+    for (const gateway of gateways) expect((await reports(gateway)).status).toBe(200);
   }
-  // Whatever that has set off has been decided by then.
+  // Everything that this caused has been decided after this reply.
   await live.ask({ op: 'limits', account: MIA, request_id: 'r' });
   await new Promise((resolve) => setTimeout(resolve, 20));
 }
@@ -86,7 +89,7 @@ function isWithdrawn(auctionId: string): Promise<void> {
   return eventually(() => expect(quoteIn(auctionId)).toMatchObject(expected));
 }
 
-async function stands(auctionId: string, ...gateways: string[]): Promise<void> {
+async function staysActive(auctionId: string, ...gateways: string[]): Promise<void> {
   await passes(LEASE + 2_000, ...gateways);
   expect(quoteIn(auctionId)?.status).toBe('ACTIVE');
 }
@@ -107,10 +110,10 @@ async function noted(): Promise<object[]> {
 }
 
 describe('a watched connection that is lost', () => {
-  it('takes its quotes with it after its grace, and what they held is free', async () => {
-    const auctionId = await quoting();
+  it('has its quotes withdrawn after its grace, and their reservations released', async () => {
+    const auctionId = await auctionWithQuote();
     expect(await world.reservedOf('mia')).not.toEqual([]);
-    await says('A', { gone: [end('LOST')] });
+    await reports('A', { gone: [end('LOST')] });
     await passes(800, 'A');
     expect(quoteIn(auctionId)?.status).toBe('ACTIVE');
     await passes(400, 'A');
@@ -131,58 +134,58 @@ describe('a watched connection that is lost', () => {
     expect(text).not.toContain(CONNECTION);
   });
 
-  it('takes a quote with it that was on its way', async () => {
+  it('has a quote withdrawn that was not durable yet', async () => {
     const auctionId = await live.opens('olga', LONG);
-    await says('A', { whole: true, here: [claim(1, 0)] });
+    await reports('A', { whole: true, here: [claim(1, 0)] });
     live.writer.hold();
     const order = { ...submitOrder(MIA, auctionId, TERMS), connection_id: CONNECTION };
     const answer = live.ask(order);
     await eventually(() => expect(live.writer.inFlight).toBe(1));
-    // Answered only when it is certain that a fresh process would know.
-    const heard = says('A', { gone: [end('LOST')] });
+    // Answered only when a new process would certainly know.
+    const reported = reports('A', { gone: [end('LOST')] });
     live.writer.letGo();
     expect((await answer).status).toBe(201);
-    expect((await heard).status).toBe(200);
+    expect((await reported).status).toBe(200);
     await isWithdrawn(auctionId);
   });
 
-  it('keeps what it quoted over HTTP', async () => {
+  it('keeps quotes that were submitted over HTTP', async () => {
     const other = await live.opens('olga', LONG);
     expect((await live.ask(submitOrder(MIA, other, TERMS))).status).toBe(201);
-    const auctionId = await quoting(claim(1, 0));
-    await says('A', { gone: [end('LOST')] });
+    const auctionId = await auctionWithQuote(claim(1, 0));
+    await reports('A', { gone: [end('LOST')] });
     await isWithdrawn(auctionId);
     expect(quoteIn(other)?.status).toBe('ACTIVE');
   });
 });
 
 describe('the lease', () => {
-  it('runs out when the gateway is not heard of, within three seconds', async () => {
-    const auctionId = await quoting(claim(1, 0));
+  it('expires within three seconds if the gateway is silent', async () => {
+    const auctionId = await auctionWithQuote(claim(1, 0));
     await passes(LEASE - BEAT);
     expect(quoteIn(auctionId)?.status).toBe('ACTIVE');
     await passes(500 + BEAT);
     await isWithdrawn(auctionId);
-    expect(await says('A')).toMatchObject({ status: 409, body: { error: 'presence_unknown' } });
+    expect(await reports('A')).toMatchObject({ status: 409, body: { error: 'presence_unknown' } });
   });
 
-  it('does not while the owner itself stands still', async () => {
-    const auctionId = await quoting(claim(1, 0));
+  it('does not expire during a standstill of the owner', async () => {
+    const auctionId = await auctionWithQuote(claim(1, 0));
     await live.leap(60_000);
-    expect((await says('A')).status).toBe(200);
-    await stands(auctionId, 'A');
+    expect((await reports('A')).status).toBe(200);
+    await staysActive(auctionId, 'A');
   });
 });
 
 describe('a connection whose auctions are over', () => {
-  it('is forgotten a minute after it is lost, by the journal too', async () => {
-    const closed = await quoting(claim(1, 0), { duration_ms: 1_000 });
+  it('is forgotten a minute after it is lost, in the journal too', async () => {
+    const closed = await auctionWithQuote(claim(1, 0), { duration_ms: 1_000 });
     const cancelled = await live.opens('olga', LONG);
     await quotes(cancelled);
     expect((await live.ask(cancelOrder(accountOf('olga'), cancelled))).status).toBe(200);
     await passes(1_200, 'A');
     await eventually(() => expect(live.shard.book.find(closed)?.durable?.status).not.toBe('OPEN'));
-    await says('A', { gone: [end('LOST')] });
+    await reports('A', { gone: [end('LOST')] });
     await passes(40_000, 'A');
     expect((await noted()).at(-1)).toHaveProperty('grace_ms');
     await passes(21_000, 'A');
@@ -190,51 +193,51 @@ describe('a connection whose auctions are over', () => {
   });
 });
 
-describe('a connection that goes on', () => {
-  it('keeps a quote whose withdrawal was decided too late', async () => {
-    const auctionId = await quoting(claim(1, 0));
-    // One append is on its way and what follows it is decided, so that the withdrawal has to wait for its turn.
+describe('a connection that is resumed', () => {
+  it('keeps a quote whose withdrawal is decided after the resume', async () => {
+    const auctionId = await auctionWithQuote(claim(1, 0));
+    // One append is in flight and the next is decided, so the withdrawal has to wait for its turn.
     live.writer.hold();
     const others: Promise<ShardAnswer>[] = [];
     for (const name of ['max', 'moe']) {
       others.push(live.ask(submitOrder(accountOf(name), auctionId, TERMS)));
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    const lost = says('A', { gone: [end('LOST')] });
+    const lost = reports('A', { gone: [end('LOST')] });
     // The note of the loss, and the withdrawal.
     await eventually(() => expect(live.shard.queueDepth).toBeGreaterThan(1));
-    const back = says('A', { here: [claim(2, 0)] });
+    const back = reports('A', { here: [claim(2, 0)] });
     live.writer.letGo();
     await Promise.all([...others, lost, back]);
-    await stands(auctionId, 'A');
+    await staysActive(auctionId, 'A');
   });
 });
 
-describe('a fresh owner', () => {
-  it('lets stand what is claimed, which it learns by asking for everything', async () => {
-    const auctionId = await quoting();
+describe('a new owner', () => {
+  it('asks gateways for all connections, and keeps the quotes of those that are claimed', async () => {
+    const auctionId = await auctionWithQuote();
     await restarted();
-    expect((await says('A')).status).toBe(409);
-    expect((await says('A', { whole: true, here: [claim(1)] })).status).toBe(200);
-    await stands(auctionId, 'A');
-    await says('A', { gone: [end('LOST')] });
+    expect((await reports('A')).status).toBe(409);
+    expect((await reports('A', { whole: true, here: [claim(1)] })).status).toBe(200);
+    await staysActive(auctionId, 'A');
+    await reports('A', { gone: [end('LOST')] });
     await passes(1_200, 'A');
     await isWithdrawn(auctionId);
   });
 
-  it('lets stand what was left with a bye', async () => {
-    const auctionId = await quoting(claim(1, 0));
-    expect((await says('A', { gone: [end('BYE')] })).status).toBe(200);
+  it('keeps the quotes of a connection that ended with a bye', async () => {
+    const auctionId = await auctionWithQuote(claim(1, 0));
+    expect((await reports('A', { gone: [end('BYE')] })).status).toBe(200);
     await restarted();
-    await stands(auctionId);
+    await staysActive(auctionId);
   });
 
-  it('knows the latest watch, also out of a snapshot', async () => {
+  it('knows the latest grace, also from a snapshot', async () => {
     await live.stop();
     live = await LiveShard.open(world, 0, { settings: { snapshotEvery: 5 } });
-    const auctionId = await quoting(claim(1, 0));
-    await says('A', { here: [{ connection_id: CONNECTION, account: MIA, attachment: 2 }] });
-    await says('A', { here: [claim(3, 0)] });
+    const auctionId = await auctionWithQuote(claim(1, 0));
+    await reports('A', { here: [{ connection_id: CONNECTION, account: MIA, attachment: 2 }] });
+    await reports('A', { here: [claim(3, 0)] });
     const { sequence: noted } = live.writer.head;
     const other = await live.opens('olga', LONG);
     for (let more = 0; more < 5; more += 1) await live.opens('olga', LONG);
@@ -251,9 +254,9 @@ describe('a fresh owner', () => {
     await isWithdrawn(other);
   });
 
-  it('does not take back a withdrawal, nor do it twice', async () => {
-    const auctionId = await quoting(claim(1, 0));
-    await says('A', { gone: [end('LOST')] });
+  it('neither undoes nor repeats a withdrawal', async () => {
+    const auctionId = await auctionWithQuote(claim(1, 0));
+    await reports('A', { gone: [end('LOST')] });
     await isWithdrawn(auctionId);
     await restarted();
     await passes(LEASE + 600);

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { WakingTime } from './connection-desk.js';
 
-it('passes with the clock, but of a standstill only half a second counts', () => {
+it('advances with the clock, but a standstill counts for half a second only', () => {
   const clock = new MovableClock();
   clock.stopAtEpoch(clock.epochNanos());
   const time = new WakingTime(clock);

@@ -11,11 +11,11 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-it('knows each auction that it was given, and no other, and of its own shard alone', async () => {
+it('finds each stored auction of its own shard, and no other', async () => {
   const [own, others] = [0, 1].map((shard) => new HistoryTable(database.pool, shard));
-  const histories = Array.from({ length: 1_201 }, (_, place) => ({
+  const histories = Array.from({ length: 1_201 }, (_, index) => ({
     auctionId: randomUUID(),
-    positions: [place + 1, place + 2_000],
+    positions: [index + 1, index + 2_000],
   }));
   await own!.keep(histories);
   const found = await Promise.all(histories.map(({ auctionId }) => own!.find(auctionId)));
@@ -24,7 +24,7 @@ it('knows each auction that it was given, and no other, and of its own shard alo
   expect(await others!.find(histories[0]!.auctionId)).toBeUndefined();
 });
 
-it('stays with what was said first: a history has no second end', async () => {
+it('keeps the first history of an auction; later ones change nothing', async () => {
   const table = new HistoryTable(database.pool, 2);
   const auctionId = randomUUID();
   for (const positions of [[4, 9, 11], [4, 9, 11], [7]]) {
@@ -33,7 +33,7 @@ it('stays with what was said first: a history has no second end', async () => {
   }
 });
 
-it.each([[[]], [[0]], [[-1]], [['9007199254740992']]])('has no room for %j', async (positions) => {
+it.each([[[]], [[0]], [[-1]], [['9007199254740992']]])('refuses the positions %j', async (positions) => {
   const planted = database.pool.query('insert into journal.histories values ($1, 0, $2)', [
     randomUUID(),
     positions,
@@ -42,7 +42,7 @@ it.each([[[]], [[0]], [[-1]], [['9007199254740992']]])('has no room for %j', asy
 });
 
 it.each(['{NULL}', '{3,NULL}', '{{1,2},{3,4}}', '[5:6]={1,2}'])(
-  'is a list and nothing else: not %s',
+  'refuses %s, which is not a plain list',
   async (positions) => {
     const planted = database.pool.query('insert into journal.histories values ($1, 0, $2::text::bigint[])', [
       randomUUID(),

@@ -7,16 +7,16 @@ import { Sharing } from './sharing.js';
 
 const { state } = given(anOpenAuction(), aQuote('mia'), aQuote('max'), withdraws('mia'), aQuote('mia'));
 
-/** As it comes out of a snapshot: everything in copies of its own. */
+/** As read from a snapshot: everything is a separate copy. */
 function copied(): AuctionState {
   return JSON.parse(JSON.stringify(state)) as AuctionState;
 }
 
-it('changes nothing of what a state says', () => {
+it('the interned state equals the original', () => {
   expect(new Sharing().state(copied())).toEqual(state);
 });
 
-it('keeps once what quotes of an auction hold alike', () => {
+it('equal hold keys of quotes in an auction are kept once', () => {
   const { held, books } = new Sharing().state(copied());
   const quotes = books.flatMap((book) => book.quotes);
   expect(quotes.length).toBeGreaterThan(1);

@@ -14,7 +14,7 @@ import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 import type { LostAppend } from '#libs/testing/journals/steered-writer.js';
 import { nextDue } from '../memory/auction-book.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Allows for a busy machine. */
 jest.setTimeout(60_000);
 
 const ROUNDS = 12;
@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** What the journal says by itself. */
+/** The states that follow from the journal alone. */
 async function journaled(): Promise<Map<string, AuctionState>> {
   const states = new Map<string, AuctionState>();
   for (const record of await new PostgresJournalReader(world.database.pool, 'auction').read(0, 1, 100_000)) {
@@ -47,8 +47,8 @@ function inMemory(shard: LiveShard): Map<string, AuctionState> {
 }
 
 /**
- * The process ends while its last commands are on their way, and nobody must have heard of them. Told may be what rests on
- * nothing but what was durable before; that is what this resolves with.
+ * The process ends while its last commands are in flight. No caller may have a reply to them, except replies that rest only on
+ * what was durable before. Those are returned.
  */
 async function diesWith(session: ShardSession, last: readonly Deed[], what: LostAppend): Promise<Told[]> {
   const before = session.told.length;
@@ -67,7 +67,7 @@ async function diesWith(session: ShardSession, last: readonly Deed[], what: Lost
 }
 
 async function quietlyDies(): Promise<Told[]> {
-  // Releases are written behind the answers.
+  // Releases are written after the replies.
   await eventually(() => expect(live.desk.totals().unwritten).toBe(0));
   live.kill();
   return [];
@@ -75,9 +75,9 @@ async function quietlyDies(): Promise<Told[]> {
 
 const LOSSES = [undefined, 'written', 'not written'] as const;
 
-describe('a fresh process', () => {
+describe('a new process', () => {
   it.each(LOSSES)(
-    'has exactly what was acknowledged, and what of the rest was written (last append: %s)',
+    'has exactly what was acknowledged, and anything else that was written (last append: %s)',
     async (loss) => {
       const [rounds = [], last = []] =
         fc.sample(fc.tuple(anyRounds(ROUNDS), anyRounds(1)), {
@@ -96,7 +96,7 @@ describe('a fresh process', () => {
       expect(await world.reservedBy(0)).toEqual(expectedHolds(expected.values()));
 
       session.continueWith(live);
-      // Nothing came of the rest of their round, so whoever was told of a conflict is told of it again.
+      // The commands of that round had no effect, so a caller that got a conflict gets it again.
       for (const { order, answer } of loss === 'not written' ? told : []) {
         if (answer?.status === 409) expect(await live.ask(order)).toEqual(answer);
       }
@@ -105,7 +105,7 @@ describe('a fresh process', () => {
         const first = { status: answer.status === 201 ? 200 : answer.status, text: answer.text };
         expect(await live.ask(order)).toMatchObject(first);
       }
-      // Life goes on, and ends as it should.
+      // Work continues, and all auctions end as they should.
       for (const round of rounds.slice(0, 4)) await session.round(round);
       await live.leap(65_000);
       await eventually(() => {
@@ -139,7 +139,7 @@ describe('a fresh process', () => {
     await live.stop();
   });
 
-  /** Until the test is over: neither of the two processes compared has anything to do of its own accord. */
+  /** Until the end of the test, neither of the two processes has anything due. */
   async function nothingFallsDue(): Promise<void> {
     await eventually(() => {
       for (const state of inMemory(live).values())
@@ -156,7 +156,7 @@ describe('a fresh process', () => {
     return entries.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  it('closes what has fallen due while there was none', async () => {
+  it('closes auctions that became due while no process ran', async () => {
     const auctionId = await live.opens();
     await live.ask(
       submitOrder(accountOf('mia'), auctionId, { price_atoms: 500_000, quantity_atoms: 1_000_000 }),
@@ -180,7 +180,7 @@ describe('a fresh process', () => {
         'CANCELLED',
         [{ type: 'AUCTION_CANCELLED', data: { by: 'ORIGINATOR' } }],
       ],
-    ])('adds %s', async (_what, status, part) => {
+    ])('completes it with %s', async (_what, status, part) => {
       const auctionId = await live.opens();
       const terms = { price_atoms: 500_000, quantity_atoms: 1_000_000 };
       await live.ask(submitOrder(accountOf('mia'), auctionId, terms));
@@ -215,10 +215,10 @@ describe('a fresh process', () => {
   });
 });
 
-describe('whoever can write the table of snapshots', () => {
+describe('a process that can write the table of snapshots', () => {
   const TERMS = { quantity_atoms: 10_000_000 };
 
-  /** Two makers quote, and the snapshots behind that are changed so that the dearer one looks cheaper. */
+  /** Two makers quote, and the later snapshots are changed so that the dearer quote looks cheaper. */
   async function dearQuoteLooksCheap(): Promise<string> {
     await live.stop();
     live = await LiveShard.open(world, 0, { settings: { snapshotEvery: 1 } });
@@ -249,7 +249,10 @@ describe('whoever can write the table of snapshots', () => {
     return auctionId;
   }
 
-  /** Of the record that the journal ends with. One is written at a time, so a record that comes meanwhile has its snapshot with the next. */
+  /**
+   * Waits for the snapshot of the journal's last record. Only one is written at a time, so a record that comes meanwhile is in
+   * the next one.
+   */
   async function snapshotIsKept(attempts = 5): Promise<void> {
     const kept = eventually(async () => {
       const text = 'select max(sequence) as last from journal.snapshots where shard = 0';
@@ -265,7 +268,7 @@ describe('whoever can write the table of snapshots', () => {
     }
   }
 
-  it('does not say who wins: the owner reads its journal instead, and tells', async () => {
+  it('cannot decide who wins: the owner reads its journal instead, and reports the forgery', async () => {
     const auctionId = await dearQuoteLooksCheap();
     live = await LiveShard.open(world);
     await live.leap(60_001);
@@ -280,7 +283,7 @@ describe('whoever can write the table of snapshots', () => {
   });
 });
 
-it('tells where its journal ends at its start, and whenever that has moved', async () => {
+it('announces the end of its journal at its start, and whenever it has moved', async () => {
   await live.stop();
   const heads: number[] = [];
   const announce = ({ head }: { readonly head: number }): unknown => heads.push(head);
@@ -288,7 +291,7 @@ it('tells where its journal ends at its start, and whenever that has moved', asy
   expect(heads).toEqual([live.writer.head.sequence]);
   const auctionId = await live.opens();
   expect(heads.at(-1)).toBe(live.writer.head.sequence);
-  // What is not durable is not told of, and what writes nothing tells nothing.
+  // Nothing is announced before it is durable, and a command that writes nothing announces nothing.
   live.writer.hold();
   const terms = { price_atoms: 500_000, quantity_atoms: 1_000_000 };
   const answer = live.ask(submitOrder(accountOf('mia'), auctionId, terms));
@@ -301,7 +304,7 @@ it('tells where its journal ends at its start, and whenever that has moved', asy
   await live.stop();
 });
 
-it('says of itself how it stands', async () => {
+it('reports its status', async () => {
   await live.opens();
   const status = await live.ask({ op: 'shard_status' });
   expect(status).toMatchObject({
