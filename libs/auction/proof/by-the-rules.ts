@@ -53,12 +53,13 @@ export class ByTheRules {
     try {
       event = decodeEvent(payload);
     } catch (error) {
-      this.object({ sequence, auction_id: undefined, type: undefined, what: unreadable(error) });
+      this.addObjection({ sequence, auction_id: undefined, type: undefined, what: unreadable(error) });
       return;
     }
     if (!isOfAuction(event) || this.lost.has(event.auction_id)) return;
     const what = this.objectionTo(event, sequence);
-    if (what !== undefined) this.object({ sequence, auction_id: event.auction_id, type: event.type, what });
+    if (what !== undefined)
+      this.addObjection({ sequence, auction_id: event.auction_id, type: event.type, what });
   }
 
   private objectionTo(event: AuctionEvent, position: number): string | undefined {
@@ -82,7 +83,7 @@ export class ByTheRules {
     return objection;
   }
 
-  private object(objection: Objection): void {
+  private addObjection(objection: Objection): void {
     this.found += 1;
     if (this.objections.length < KEPT) this.objections.push(objection);
   }

@@ -51,30 +51,30 @@ export async function examineShards(examination: Examination): Promise<ExaminedS
   const marks = isHome ? await marksOf(pool, family) : [];
   const epochs = isHome ? await reservingEpochs(pool, family) : new Map<number, number>();
   const sealedFrom = isHome ? await sealedFromOf(pool, family) : new Map<number, number>();
-  const lives = isOurs ? await livesOf(pool, family, marks) : () => ANY_INCARNATION;
+  const incarnationOf = isOurs ? await livesOf(pool, family, marks) : () => ANY_INCARNATION;
   const progress = new Progress(clock, tell);
   const examined: ExaminedShard[] = [];
   for (const held of examination.held) {
     const { shard } = held;
     const rules = byRules ? new ByTheRules(shard) : undefined;
-    const sealed = new SealCheck({ seals, sealedFrom: sealedFrom.get(shard) });
-    const lived = new LifeCheck(lives(shard));
+    const sealCheck = new SealCheck({ seals, sealedFrom: sealedFrom.get(shard) });
+    const incarnationCheck = new LifeCheck(incarnationOf(shard));
     const histories = isInUse ? new HistoryProof(shard, pool) : undefined;
-    const meaning = new Meaning(isInUse ? held : undefined, histories);
+    const contentCheck = new ContentCheck(isInUse ? held : undefined, histories);
     const walk = await walkShard(
       { family, shard },
       {
         reader: store.bareReader,
-        marks: marks.filter((mark) => mark.shard === shard),
+        marks: marks.filter((referenced) => referenced.shard === shard),
         reservingEpoch: epochs.get(shard) ?? 0,
         tell: (read) => {
           progress.tell(`shard ${shard}: ${read} records read`);
         },
         onEntries: (entries) => {
-          sealed.take(entries);
-          lived.take(entries);
+          sealCheck.take(entries);
+          incarnationCheck.take(entries);
           rules?.take(entries);
-          meaning.take(entries);
+          contentCheck.take(entries);
         },
         onPage: async () => {
           await proof.look(pool);
@@ -83,16 +83,16 @@ export async function examineShards(examination: Examination): Promise<ExaminedS
       },
     );
     if (walk.isRead) {
-      sealed.end();
-      lived.end();
+      sealCheck.end();
+      incarnationCheck.end();
     }
-    const faults = [...walk.faults, ...meaning.faults, ...sealed.faults, ...lived.faults];
+    const faults = [...walk.faults, ...contentCheck.faults, ...sealCheck.faults, ...incarnationCheck.faults];
     const isWhole = faults.length === 0 && walk.isRead;
     examined.push({
       ...walk,
       faults,
       rules: rules?.told,
-      seals: sealed.told,
+      seals: sealCheck.told,
       histories: isWhole ? await histories?.end(walk.head.sequence) : undefined,
       sealed_behind: await sealedBehind(examination, walk),
     });
@@ -114,7 +114,7 @@ async function sealedBehind(
 }
 
 /** Unchanged records can still be impossible to apply. The records after them are then not judged. */
-class Meaning {
+class ContentCheck {
   readonly faults: string[] = [];
 
   constructor(

@@ -34,7 +34,7 @@ export class LifeCheck {
       this.since = sequence;
       if (before === undefined || life === undefined) continue;
       if (follows !== before || this.replaced.has(life)) {
-        this.object(
+        this.addFault(
           `record ${sequence} takes it over for another database (life ${life}) than before (life ${before}), which had not been accepted: two databases have taken turns at it`,
         );
       }
@@ -47,12 +47,12 @@ export class LifeCheck {
     const { own, known } = this.checks;
     const { current, since } = this;
     if (own === undefined || current === undefined || current === own || since <= known) return;
-    this.object(
+    this.addFault(
       `from record ${since} on it is written for another database (life ${current}), and this one (life ${own}) has what was done up to record ${known} alone`,
     );
   }
 
-  private object(fault: string): void {
+  private addFault(fault: string): void {
     if (this.faults.length < KEPT) this.faults.push(fault);
   }
 }

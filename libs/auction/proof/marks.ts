@@ -67,7 +67,7 @@ export async function lacksOf(
   const heads = await reader.heads(shards);
   return shards.flatMap((shard) => {
     const end = heads.get(shard) ?? 0;
-    const last = marks.findLast((mark) => mark.shard === shard && mark.sequence > end);
+    const last = marks.findLast((referenced) => referenced.shard === shard && referenced.sequence > end);
     return last === undefined ? [] : [`shard ${shard}: ${lackOf(last, end)}`];
   });
 }
@@ -75,16 +75,16 @@ export async function lacksOf(
 /** Refuses journals that lack known records. Reads only those records and the ends, not the whole journals. */
 export async function refuseWithout(pool: Pool, family: JournalFamily, reader: JournalReader): Promise<void> {
   const heads = await reader.heads();
-  for (const mark of await marksOf(pool, family)) {
-    const { shard, sequence, hash } = mark;
+  for (const referenced of await marksOf(pool, family)) {
+    const { shard, sequence, hash } = referenced;
     const end = heads.get(shard) ?? 0;
     if (end < sequence) {
       // If the end is damaged, this read reports the damage.
       if (end > 0) await reader.read(shard, end, 1);
-      throw new JournalCorrupt(shard, sequence, lackOf(mark, end));
+      throw new JournalCorrupt(shard, sequence, lackOf(referenced, end));
     }
     const [entry] = await reader.read(shard, sequence, 1);
-    if (entry?.hash !== hash) throw new JournalCorrupt(shard, sequence, differenceFrom(mark));
+    if (entry?.hash !== hash) throw new JournalCorrupt(shard, sequence, differenceFrom(referenced));
   }
   for (const [shard, reserving] of await reservingEpochs(pool, family)) {
     const end = heads.get(shard) ?? 0;

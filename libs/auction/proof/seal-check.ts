@@ -57,10 +57,10 @@ export class SealCheck {
       this.objectToEnd(last);
     }
     if (sealedFrom !== undefined && (last?.sequence ?? 0) < sealedFrom) {
-      this.object(`it ends at ${last?.sequence ?? 0}, but is known to be sealed from ${sealedFrom} on`);
+      this.addFault(`it ends at ${last?.sequence ?? 0}, but is known to be sealed from ${sealedFrom} on`);
     }
     if (seals !== undefined && !this.hasGood && this.former > 0) {
-      this.object(`no key of ID_KEY has made any of its ${this.former} seals`);
+      this.addFault(`no key of ID_KEY has made any of its ${this.former} seals`);
     }
   }
 
@@ -81,7 +81,8 @@ export class SealCheck {
     if (seals === undefined || seals.isGood(entry, seal)) this.lastGood = entry.sequence;
     if (seals === undefined) return;
     if (this.lastGood === entry.sequence) this.hasGood = true;
-    else if (this.hasGood) this.object(`the seal of record ${entry.sequence} was made with no key of ID_KEY`);
+    else if (this.hasGood)
+      this.addFault(`the seal of record ${entry.sequence} was made with no key of ID_KEY`);
     else this.former += 1;
   }
 
@@ -93,12 +94,12 @@ export class SealCheck {
   }
 
   private objectToEnd({ sequence }: JournalEntry): void {
-    this.object(
+    this.addFault(
       `record ${sequence} ends an append and has no seal: no owner wrote what follows record ${this.sealed}`,
     );
   }
 
-  private object(fault: string): void {
+  private addFault(fault: string): void {
     if (this.faults.length < KEPT) this.faults.push(fault);
   }
 }

@@ -88,12 +88,12 @@ function chainLines(verified: VerifiedShard): string[] {
   ];
 }
 
-function lastSealed({ records, seals, sealed_behind: behind }: VerifiedShard): string[] {
+function lastSealed({ records, seals, sealed_behind: later }: VerifiedShard): string[] {
   const { last_sealed: last, by_former_keys: former } = seals;
-  if (behind !== undefined) {
+  if (later !== undefined) {
     const what =
-      behind === records + 1 ? 'itself has the seal of an owner' : 'after it has the seal of an owner';
-    return [`record ${behind} ${what}: remove nothing there`];
+      later === records + 1 ? 'itself has the seal of an owner' : 'after it has the seal of an owner';
+    return [`record ${later} ${what}: remove nothing there`];
   }
   if (last === null) return [];
   if (former === null) return [`the last record that has a seal is ${last}; its seal was not checked`];

@@ -58,7 +58,7 @@ export async function walkShard({ family, shard }: JournalId, ports: WalkPorts):
       ports.tell(head.sequence);
     }
     isRead = true;
-    faults.push(...remaining.map((mark) => lackOf(mark, head.sequence)));
+    faults.push(...remaining.map((referenced) => lackOf(referenced, head.sequence)));
     if (ports.reservingEpoch > head.epoch) {
       faults.push(epochLackOf(head.epoch, ports.reservingEpoch));
     }
@@ -70,11 +70,11 @@ export async function walkShard({ family, shard }: JournalId, ports: WalkPorts):
   return { shard, records: head.sequence, epochs, head, faults, isRead, unread };
 }
 
-function faultOf(mark: Mark | undefined, page: readonly JournalEntry[]): string | undefined {
+function faultOf(referenced: Mark | undefined, page: readonly JournalEntry[]): string | undefined {
   const [first] = page;
-  if (mark === undefined || first === undefined) return undefined;
-  const { sequence, hash } = mark;
-  return page[sequence - first.sequence]?.hash === hash ? undefined : differenceFrom(mark);
+  if (referenced === undefined || first === undefined) return undefined;
+  const { sequence, hash } = referenced;
+  return page[sequence - first.sequence]?.hash === hash ? undefined : differenceFrom(referenced);
 }
 
 /** The records before the damage. `damage` is set if there are none. */

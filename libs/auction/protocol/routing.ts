@@ -13,8 +13,8 @@ const homes = new Map<string, number>();
 
 /** The shard that keeps an account's token buckets and answers its originator preflights. Needed for every command, so it is cached. */
 export function homeShard(account: string): number {
-  const known = homes.get(account);
-  if (known !== undefined) return known;
+  const cached = homes.get(account);
+  if (cached !== undefined) return cached;
   if (homes.size >= MAX_HOMES) homes.clear();
   const home = shardOf(hash('sha256', account, 'buffer'));
   homes.set(account, home);

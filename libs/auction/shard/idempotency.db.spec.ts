@@ -394,8 +394,8 @@ describe('an auction that is over and evicted', () => {
     const ports = {
       histories: {
         find: (auctionId: string) => histories.find(auctionId),
-        keep: (some: readonly AuctionHistory[]) =>
-          mayKeep ? histories.keep(some) : Promise.reject(new Error('no room')),
+        keep: (batch: readonly AuctionHistory[]) =>
+          mayKeep ? histories.keep(batch) : Promise.reject(new Error('no room')),
       },
     };
     await live.stop();

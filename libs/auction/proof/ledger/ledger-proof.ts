@@ -78,8 +78,9 @@ export class LedgerProof {
       const rows = await outcomesOf(database, page.map(awardIn));
       for (const end of page) {
         this.checked += 1;
-        const what = faultOf(end, rows.get(awardIn(end)));
-        if (what !== undefined) this.object(`${what}: see record ${end.sequence} of shard ${end.shard}`);
+        const difference = faultOf(end, rows.get(awardIn(end)));
+        if (difference !== undefined)
+          this.addFault(`${difference}: see record ${end.sequence} of shard ${end.shard}`);
       }
     }
   }
@@ -94,9 +95,11 @@ export class LedgerProof {
       );
       for (const award of page) {
         const row = rows.get(award.award_id);
-        const what = row?.outcome === 'SETTLED' ? faultIn(row, award, undefined) : undefined;
-        if (what !== undefined)
-          this.object(`award ${award.award_id}: ${what}: see auction ${award.auction_id}, which is not over`);
+        const difference = row?.outcome === 'SETTLED' ? faultIn(row, award, undefined) : undefined;
+        if (difference !== undefined)
+          this.addFault(
+            `award ${award.award_id}: ${difference}: see auction ${award.auction_id}, which is not over`,
+          );
       }
     }
   }
@@ -121,7 +124,7 @@ export class LedgerProof {
     }
   }
 
-  private object(fault: string): void {
+  private addFault(fault: string): void {
     this.count += 1;
     if (this.found.length < KEPT) this.found.push(fault);
   }
@@ -139,6 +142,6 @@ function faultOf(end: JournaledEnd, row: LedgerRow | undefined): string | undefi
   }
   if (end.outcome === 'FAILED') return undefined;
   if (end.told === undefined) return `${award}: its record does not say how it was settled`;
-  const what = faultIn(row, end.award, end.told);
-  return what === undefined ? undefined : `${award}: ${what}`;
+  const difference = faultIn(row, end.award, end.told);
+  return difference === undefined ? undefined : `${award}: ${difference}`;
 }

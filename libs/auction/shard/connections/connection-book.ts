@@ -89,7 +89,7 @@ export class ConnectionBook {
     row.isPulled = false;
     row.isFading = false;
     this.updateOwing(connectionId, row);
-    return row.connection.standing.is === 'HELD';
+    return row.connection.phase.is === 'HELD';
   }
 
   left(connectionId: string, auctionId: string): void {
@@ -188,11 +188,11 @@ export class ConnectionBook {
 
   private move(id: string, next: Connection): void {
     const row = this.rows.get(id) ?? this.enter(id, next);
-    const { standing: before } = row.connection;
+    const { phase: before } = row.connection;
     if (before.is === 'HELD') this.leases.letGo(before.gateway, id);
     row.connection = next;
-    if (next.standing.is === 'HELD') {
-      this.leases.hold(next.standing.gateway, id);
+    if (next.phase.is === 'HELD') {
+      this.leases.hold(next.phase.gateway, id);
       this.unheld.delete(id);
       row.isPulled = false;
       row.isFading = false;
@@ -205,7 +205,7 @@ export class ConnectionBook {
   private enter(id: string, connection: Connection): Row {
     const row: Row = { connection, quotes: new Set(), noted: undefined, isPulled: false, isFading: false };
     this.rows.set(id, row);
-    if (connection.standing.is !== 'HELD') this.unheld.add(id);
+    if (connection.phase.is !== 'HELD') this.unheld.add(id);
     return row;
   }
 
@@ -234,7 +234,7 @@ export class ConnectionBook {
  * forgotten.
  */
 function graceToNote({ connection, quotes, noted, isFading }: Row): number | undefined {
-  if (quotes.size > 0 || connection.standing.is === 'LEFT') return watchOf(connection);
+  if (quotes.size > 0 || connection.phase.is === 'LEFT') return watchOf(connection);
   return isFading ? undefined : noted;
 }
 

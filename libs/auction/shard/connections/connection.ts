@@ -21,79 +21,79 @@ export interface Connection {
   readonly attachment: number;
   /** The grace of the latest claim. Undefined if the quotes stay whatever happens to the connection. */
   readonly graceMillis: number | undefined;
-  readonly standing: ConnectionPhase;
+  readonly phase: ConnectionPhase;
 }
 
 /** A connection that is known only from a quote or from a note in the journal. */
 export function awaited(account: string, graceMillis: number | undefined, now: number): Connection {
-  return { account, attachment: 0, graceMillis, standing: { is: 'AWAITED', since: now } };
+  return { account, attachment: 0, graceMillis, phase: { is: 'AWAITED', since: now } };
 }
 
 /** Applies a gateway's claim. A claim that is older than the latest claim or end changes nothing. */
 export function claimed(
-  known: Connection | undefined,
+  current: Connection | undefined,
   claim: Omit<ConnectionClaim, 'connection_id'>,
   gateway: string,
 ): Connection {
-  if (known !== undefined && !isNews(known, claim)) return known;
+  if (current !== undefined && !isNews(current, claim)) return current;
   return {
     account: claim.account,
     attachment: claim.attachment,
     graceMillis: claim.grace_ms,
-    standing: { is: 'HELD', gateway },
+    phase: { is: 'HELD', gateway },
   };
 }
 
 function isNews(
-  { account, attachment, standing }: Connection,
+  { account, attachment, phase }: Connection,
   claim: Omit<ConnectionClaim, 'connection_id'>,
 ): boolean {
   if (claim.account !== account) return false;
-  const isOver = standing.is === 'LEFT' || (standing.is === 'LOST' && !standing.isSilent);
+  const isOver = phase.is === 'LEFT' || (phase.is === 'LOST' && !phase.isSilent);
   return isOver ? claim.attachment > attachment : claim.attachment >= attachment;
 }
 
 /** Applies the end of a socket. Only the latest socket counts, and only its first end. */
 export function ended(
-  known: Connection,
+  current: Connection,
   end: Omit<ConnectionEnd, 'connection_id'>,
   gateway: string,
   now: number,
 ): Connection {
-  const { attachment, standing } = known;
-  if (end.attachment < attachment) return known;
+  const { attachment, phase } = current;
+  if (end.attachment < attachment) return current;
   if (end.attachment === attachment) {
-    if (standing.is === 'HELD' && standing.gateway !== gateway) return known;
-    if (standing.is === 'LEFT' || (standing.is === 'LOST' && !standing.isSilent)) return known;
+    if (phase.is === 'HELD' && phase.gateway !== gateway) return current;
+    if (phase.is === 'LEFT' || (phase.is === 'LOST' && !phase.isSilent)) return current;
   }
-  const since = standing.is === 'LOST' ? standing.since : now;
+  const since = phase.is === 'LOST' ? phase.since : now;
   return {
-    ...known,
+    ...current,
     attachment: end.attachment,
-    standing: end.how === 'BYE' ? { is: 'LEFT', since } : { is: 'LOST', since, isSilent: false },
+    phase: end.how === 'BYE' ? { is: 'LEFT', since } : { is: 'LOST', since, isSilent: false },
   };
 }
 
 /** Its gateway counts as dead, or no longer lists the connection. */
-export function silenced(known: Connection, now: number): Connection {
-  return known.standing.is === 'HELD'
-    ? { ...known, standing: { is: 'LOST', since: now, isSilent: true } }
-    : known;
+export function silenced(current: Connection, now: number): Connection {
+  return current.phase.is === 'HELD'
+    ? { ...current, phase: { is: 'LOST', since: now, isSilent: true } }
+    : current;
 }
 
 /** The grace of its quotes, or undefined if they stay for good. */
-export function watchOf({ graceMillis, standing }: Connection): number | undefined {
-  return standing.is === 'LEFT' ? undefined : graceMillis;
+export function watchOf({ graceMillis, phase }: Connection): number | undefined {
+  return phase.is === 'LEFT' ? undefined : graceMillis;
 }
 
 /** When its quotes are to be withdrawn, unless a claim arrives before. */
 export function forfeitAt(connection: Connection): number | undefined {
-  const { standing } = connection;
+  const { phase } = connection;
   const grace = watchOf(connection);
-  return grace === undefined || standing.is === 'HELD' ? undefined : standing.since + grace;
+  return grace === undefined || phase.is === 'HELD' ? undefined : phase.since + grace;
 }
 
 /** Whether a connection without quotes may be forgotten. */
-export function isForgotten({ standing }: Connection, now: number): boolean {
-  return standing.is !== 'HELD' && now - standing.since >= REMEMBERED_MILLIS;
+export function isForgotten({ phase }: Connection, now: number): boolean {
+  return phase.is !== 'HELD' && now - phase.since >= REMEMBERED_MILLIS;
 }

@@ -103,9 +103,9 @@ export class AuctionBook {
   private forget(entry: AuctionEntry): void {
     this.entries.delete(entry.id);
     for (const account of accountsOf(entry.head)) {
-      const mine = this.byAccount.get(account);
-      mine?.delete(entry.id);
-      if (mine?.size === 0) this.byAccount.delete(account);
+      const entriesOfAccount = this.byAccount.get(account);
+      entriesOfAccount?.delete(entry.id);
+      if (entriesOfAccount?.size === 0) this.byAccount.delete(account);
     }
   }
 
@@ -135,9 +135,9 @@ export class AuctionBook {
 
   private index(entry: AuctionEntry): void {
     for (const account of accountsOf(entry.head)) {
-      const mine = this.byAccount.get(account);
-      if (mine === undefined) this.byAccount.set(account, new Map([[entry.id, entry]]));
-      else mine.set(entry.id, entry);
+      const entriesOfAccount = this.byAccount.get(account);
+      if (entriesOfAccount === undefined) this.byAccount.set(account, new Map([[entry.id, entry]]));
+      else entriesOfAccount.set(entry.id, entry);
     }
   }
 

@@ -55,8 +55,8 @@ export async function retire(
   histories: AuctionHistories,
   projectedTo: number,
 ): Promise<void> {
-  const over = book.overBy(projectedTo);
-  if (over.length === 0) return;
-  await histories.keep(over.map(({ id, positions }) => ({ auctionId: id, positions })));
+  const evictable = book.overBy(projectedTo);
+  if (evictable.length === 0) return;
+  await histories.keep(evictable.map(({ id, positions }) => ({ auctionId: id, positions })));
   book.evict(projectedTo);
 }

@@ -29,10 +29,10 @@ export class Sharing {
   state(state: AuctionState): AuctionState {
     const terms = this.terms(state.terms);
     const held = heldAs(this.hold(holdOf(state)));
-    const known = [held];
+    const shared = [held];
     const quoteOf = (quote: Quote): Quote => {
-      const held = heldAs(holdOf(quote), known);
-      if (known.every(({ keys }) => keys !== held.keys)) known.push(held);
+      const held = heldAs(holdOf(quote), shared);
+      if (shared.every(({ keys }) => keys !== held.keys)) shared.push(held);
       return { ...quote, maker: this.text(quote.maker), held };
     };
     const books = state.books.map((book) => ({
@@ -63,8 +63,8 @@ export class Sharing {
   }
 
   private text<Text extends string>(text: Text): Text {
-    const known = this.texts.get(text);
-    if (known !== undefined) return known as Text;
+    const shared = this.texts.get(text);
+    if (shared !== undefined) return shared as Text;
     if (this.texts.size >= MAX_TEXTS) this.texts.clear();
     this.texts.set(text, text);
     return text;

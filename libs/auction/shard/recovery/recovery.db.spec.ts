@@ -61,9 +61,9 @@ async function diesWith(session: ShardSession, last: readonly Deed[], what: Lost
   live.kill();
   const unanswered = session.told.slice(before).filter(({ answer }) => answer === undefined);
   if (live.failures.length > 0) expect(unanswered.length).toBeGreaterThan(0);
-  const told = session.told.slice(before).filter(({ answer }) => answer !== undefined);
-  for (const { answer } of told) expect([409, 503]).toContain(answer?.status);
-  return told;
+  const replied = session.told.slice(before).filter(({ answer }) => answer !== undefined);
+  for (const { answer } of replied) expect([409, 503]).toContain(answer?.status);
+  return replied;
 }
 
 async function quietlyDies(): Promise<Told[]> {
@@ -87,7 +87,7 @@ describe('a new process', () => {
       const session = new ShardSession(live);
       for (const round of rounds) await session.round(round);
       const acknowledged = inMemory(live);
-      const told = loss === undefined ? await quietlyDies() : await diesWith(session, last.flat(), loss);
+      const replied = loss === undefined ? await quietlyDies() : await diesWith(session, last.flat(), loss);
 
       live = await LiveShard.open(world, 0, SNAPSHOTS_OFTEN);
       const expected = await journaled();
@@ -97,7 +97,7 @@ describe('a new process', () => {
 
       session.continueWith(live);
       // The commands of that round had no effect, so a caller that got a conflict gets it again.
-      for (const { order, answer } of loss === 'not written' ? told : []) {
+      for (const { order, answer } of loss === 'not written' ? replied : []) {
         if (answer?.status === 409) expect(await live.ask(order)).toEqual(answer);
       }
       for (const { order, answer } of session.told) {

@@ -29,7 +29,7 @@ export type QuoteRequest = { readonly auction_id: string } & CallerIdentity & Co
 export interface QuoteRule {
   readonly operation: QuoteOperation;
   readonly quoteId: string | undefined;
-  /** Status of the first answer. */
+  /** Status of the first reply. */
   readonly created: 200 | 201;
   plan(state: AuctionState, now: Instant): QuotePlan | Rejection;
 }
