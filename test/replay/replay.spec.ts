@@ -158,7 +158,7 @@ describe('a forger with a key of his own', () => {
       'a writer of an earlier epoch',
       'QUOTE_REVISED',
       (record) => Object.assign(record, { epoch: 0 }),
-      'its writer was deposed',
+      'its epoch is older',
     ],
     [
       'an award of another shard',
@@ -255,7 +255,7 @@ describe('what is said', () => {
     const verdict = judge(altered, KEYS);
     const { position, type } = altered.records[4]!;
     expect(verdictText(verdict)).toContain(
-      `record 5 (position ${position}, ${type}): it is not as it was sealed`,
+      `record 5 (position ${position}, ${type}): its content does not match its digest`,
     );
     expect(JSON.parse(verdictJson(verdict))).toMatchObject({
       verdict: 'MISMATCH',

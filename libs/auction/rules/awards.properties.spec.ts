@@ -20,7 +20,7 @@ describe('an award', () => {
       if (event?.type === 'AUCTION_AWARDED') check(event.data.awards, played.states[index - 1]!);
     });
 
-  it('exceeds neither the auction nor the quote, and is never less than either wanted', () => {
+  it('fills at most the auction and the quote, and at least the minimum of each', () => {
     awarded((awards, { terms, ...state }) => {
       const sum = awards.reduce((total, award) => total + award.quantity_atoms, 0);
       expect(sum).toBeLessThanOrEqual(terms.quantity_atoms);
@@ -34,7 +34,7 @@ describe('an award', () => {
     });
   });
 
-  it("is at the winner's own price, within the reserve", () => {
+  it("is at the winner's own price, within the originator's limit", () => {
     awarded((awards, state) => {
       const { side, limit_price_atoms: limit } = state.terms;
       for (const { quote_id, maker, price_atoms: price } of awards) {
@@ -44,7 +44,7 @@ describe('an award', () => {
     });
   });
 
-  it('never needs more of anything than its maker and all of them than the originator had set aside', () => {
+  it('needs no more than its maker had set aside, and all awards together no more than the originator had', () => {
     awarded((awards, state) => {
       for (const award of awards) {
         expectWithin(award.maker_hold, holdOf(findQuote(state, award.quote_id)));
@@ -56,7 +56,7 @@ describe('an award', () => {
     });
   });
 
-  it('is covered in full on every route: tokens, and collateral for what they leave open', () => {
+  it('is fully covered on every route: by tokens first, by collateral for the missing tokens', () => {
     awarded((awards, { terms }) => {
       for (const { price_atoms: price, quantity_atoms: quantity, ...award } of awards) {
         for (const [side, hold] of [

@@ -12,7 +12,7 @@ import type {
 } from './terms.js';
 import type { Rejection } from '#libs/base/rejection.js';
 
-/** The create body as the edge has read it: types are right, nothing else is checked yet. */
+/** The create body after the gateway has parsed it: field types are right, nothing else is checked yet. */
 export interface CreateBody {
   readonly side: Side;
   readonly quantity_atoms: Atoms;
@@ -68,14 +68,14 @@ export interface ContractFacts {
 }
 
 /**
- * What the policy store, the registry and the clock say about a create. All of it was read outside; the rules only
- * judge it. `audience` is already resolved: eligible makers only, control group left out.
+ * What the policy store, the registry and the clock say about a create. It is read before the rules run; they only
+ * judge it. `audience` is already resolved: eligible makers only, without the originator's house.
  */
 export interface CreateFacts {
   readonly auction_id: string;
   readonly originator: Party;
   readonly now: Instant;
-  /** In the order of the routes; undefined where the registry knows no such contract. */
+  /** In the order of the routes. Undefined where the registry has no such contract. */
   readonly contracts: readonly (ContractFacts | undefined)[];
   readonly audience: ResolvedAudience;
   /** A refusal of the economic policy store: suspension, entitlement, halts, size. */
@@ -84,7 +84,7 @@ export interface CreateFacts {
 
 export type ResolvedAudience = { readonly ok: true; readonly makers: readonly Party[] } | Rejection;
 
-/** The outcome of the reservation, or undefined while the rules are only asked whether one is worth making. */
+/** The outcome of the reservation. Undefined while the rules are only asked whether it is worth trying. */
 export type Reservation = { readonly ok: true; readonly hold: readonly Hold[] } | Rejection;
 
 export interface QuoteFacts {
@@ -102,6 +102,6 @@ export interface WithdrawRequest {
 export interface EndRequest {
   readonly by: CancelledBy;
   readonly reason?: string;
-  /** Whose order it was, where an operator gave it. */
+  /** The operator who gave the order, if one did. */
   readonly operator?: string;
 }

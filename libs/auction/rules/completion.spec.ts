@@ -7,13 +7,13 @@ import type { Decided } from './decided.js';
 
 const completion: CommandUnderTest = decideCompletion;
 
-function decidedBy(command: CommandUnderTest, ...history: readonly Past[]): readonly Decided[] {
+function eventsOf(command: CommandUnderTest, ...history: readonly Past[]): readonly Decided[] {
   const answer = command(given(...history).state);
   if (!('ok' in answer)) return answer;
   return answer.ok ? answer.events : [];
 }
 
-describe('a decision of which the journal has all but the completion', () => {
+describe('an auction whose journal ends just before its completion event', () => {
   const won = [anOpenAuction(), aQuote('mia'), aQuote('max'), closes()];
   const first = reports({ award_id: 'award-of-quote-of-mia', step: 'FAILED', attempt: 1 }, at(70_000));
   const second = reports({ award_id: 'award-of-quote-of-max', step: 'CONFIRMED', attempt: 1 }, at(65_000));
@@ -22,26 +22,26 @@ describe('a decision of which the journal has all but the completion', () => {
     ['cancelled', cancels('reason'), [anOpenAuction(), aQuote('mia')]],
     ['voided', voids({ by: 'SYSTEM' }), [anOpenAuction(), aQuote('mia')]],
     ['not awarded', closes(), [anOpenAuction()]],
-  ])('is completed: %s', (_what, command, history) => {
-    const decided = decidedBy(command, ...history);
+  ])('gets the missing completion: %s', (_ending, command, history) => {
+    const decided = eventsOf(command, ...history);
     const broken = given(...history, ...decided.slice(0, -1));
     expect(broken.state.completed_at).toBeUndefined();
     expect(completion(broken.state)).toEqual(decided.slice(-1));
     expect(completion(broken.and(completion).state)).toEqual([]);
   });
 
-  it('is completed: executed, at the time of the last execution', () => {
-    const last = decidedBy(second, ...won, first);
+  it('gets the missing completion with the time of its last execution', () => {
+    const last = eventsOf(second, ...won, first);
     const broken = given(...won, first, ...last.slice(0, -1));
     broken.when(completion).then([at(70_000), 'AUCTION_COMPLETED', { status: 'PARTIALLY_SETTLED' }]);
   });
 });
 
-describe('where something else is still to happen there is nothing to complete', () => {
+describe('an auction that is not over gets no completion', () => {
   it.each<[string, readonly Past[]]>([
     ['open', [anOpenAuction(), aQuote('mia')]],
     ['awarded', [anOpenAuction(), aQuote('mia'), closes()]],
-  ])('%s', (_what, history) => {
+  ])('%s', (_status, history) => {
     given(...history)
       .when(completion)
       .then();

@@ -11,7 +11,7 @@ export function hasEnded(status: ExecutionStatus): boolean {
   return status === 'CONFIRMED' || status === 'FAILED';
 }
 
-/** What became of all awards together, once each of them has ended. */
+/** The final status of the auction once every award has ended. Undefined before. */
 export function settlementOf(statuses: readonly ExecutionStatus[]): CompletedStatus | undefined {
   if (statuses.length === 0 || !statuses.every(hasEnded)) return undefined;
   if (statuses.every((status) => status === 'CONFIRMED')) return 'SETTLED';
@@ -19,8 +19,8 @@ export function settlementOf(statuses: readonly ExecutionStatus[]): CompletedSta
 }
 
 /**
- * The completion that an auction still lacks although everything before it has happened. Decisions are journaled as a
- * whole, so this is nothing in ordinary times; where a journal ends within one, whoever recovers adds what is missing.
+ * The completion event that the journal still lacks, if all else has happened. A decision is journaled whole, so
+ * normally there is none. Recovery adds it where a journal ends in the middle of a decision.
  */
 export function decideCompletion(state: AuctionState): readonly Decided[] {
   if (state.completed_at !== undefined) return [];

@@ -1,6 +1,6 @@
 import type { AuctionEventBody, EventType, ShardEventBody } from './events.js';
 
-/** Finds what is wrong with a value: the path of the first fault, or undefined for none. */
+/** Returns the path of the first fault in a value, or undefined if there is none. */
 export type ValueCheck = (value: unknown) => string | undefined;
 
 type Fields = Readonly<Record<string, ValueCheck>>;
@@ -16,7 +16,7 @@ const flag: ValueCheck = (value) => (typeof value === 'boolean' ? undefined : ''
 const whole: ValueCheck = (value) => (Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : '');
 const list: ValueCheck = (value) => (Array.isArray(value) ? undefined : '');
 
-/** The path of a fault as seen from one level up; empty where it is the value itself. */
+/** The path of a fault, seen from the level above. Empty when the value itself is wrong. */
 export function within(name: string, fault: string): string {
   return fault === '' ? name : `${name}.${fault}`;
 }
@@ -32,7 +32,7 @@ function each(item: ValueCheck): ValueCheck {
   };
 }
 
-/** Written for the hot path of a replay: one pass over known names, nothing allocated unless there is a fault. */
+/** On the hot path of a replay: one pass over known names, no allocation unless there is a fault. */
 function fieldsOf<Data>(fields: FieldsOf<Data>): ValueCheck {
   const entries = Object.entries(fields as Fields);
   return (value) => {
@@ -106,18 +106,18 @@ const settlement = fieldsOf<NonNullable<DataOf<'EXECUTION_CONFIRMED'>['settlemen
   delivered_atoms: whole,
 });
 
-/** Who settles an award again from the journal leans on it where it is. */
+/** The settlement is optional, but where it is present the ledger depends on it to settle the award again. */
 const confirmed: ValueCheck = (value) => {
   const fault = step(value);
   if (fault !== undefined) return fault;
-  const { settlement: told } = value as DataOf<'EXECUTION_CONFIRMED'>;
-  const wrong = told === undefined ? undefined : settlement(told);
+  const { settlement: details } = value as DataOf<'EXECUTION_CONFIRMED'>;
+  const wrong = details === undefined ? undefined : settlement(details);
   return wrong === undefined ? undefined : within('settlement', wrong);
 };
 
 const shift = fieldsOf<{ operator: string }>({ operator: text });
 
-/** What the data of each type looks like in its current version, as far as the rules lean on it. */
+/** The required data of each event type in its current version, as far as the rules depend on it. */
 export const SHAPES: Readonly<Record<EventType, ValueCheck>> = {
   AUCTION_OPENED: fieldsOf<DataOf<'AUCTION_OPENED'>>({ terms, hold: each(hold) }),
   QUOTE_SUBMITTED: fieldsOf<DataOf<'QUOTE_SUBMITTED'>>({ quote }),

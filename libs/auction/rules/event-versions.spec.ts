@@ -28,7 +28,7 @@ function thrownBy(json: string, decode = decodeEvent): unknown {
 }
 
 describe('an event', () => {
-  it('is read as it was written, with all that stands around it', () => {
+  it('is decoded exactly as it was encoded, envelope included', () => {
     const event: DomainEvent = {
       type: 'QUOTE_EXPIRED',
       data: { quote_id: 'q', maker: 'mia' },
@@ -49,14 +49,14 @@ describe('an event', () => {
     expect(decodeEvent(encodeEvent(ofShard))).toEqual(ofShard);
   });
 
-  it('is written in version 1 today, whatever its type', () => {
+  it('of every type is written in version 1 today', () => {
     const types = Object.keys(SHAPES) as (keyof typeof SHAPES)[];
     expect(types).toHaveLength(22);
     expect(types.map(versionOf)).toEqual(types.map(() => 1));
   });
 });
 
-describe('what no rule reads is refused by type and version', () => {
+describe('an event of an unknown type or version is refused with both in the error', () => {
   it.each([
     ['AUCTION_FROZEN', 1],
     ['AUCTION_CLOSED', 2],
@@ -79,7 +79,7 @@ describe('what no rule reads is refused by type and version', () => {
   });
 });
 
-describe('what is not what its type promises is refused by the name of the field', () => {
+describe('an event that does not match its type is refused with the path of the wrong field', () => {
   const withdrawn = {
     ...ENVELOPE,
     type: 'QUOTE_WITHDRAWN',
@@ -124,18 +124,21 @@ describe('what is not what its type promises is refused by the name of the field
     expect(error).toMatchObject({ field, version: 1 });
   });
 
-  it('but a confirmation in a replay bundle has no settlement, and is right', () => {
+  it('a confirmation in a replay bundle has no settlement and is accepted', () => {
     const { data } = confirming;
     const bundled = { ...confirming, data: { award_id: data.award_id, attempt: data.attempt } };
     expect(thrownBy(JSON.stringify(bundled))).toBeUndefined();
   });
 
-  it.each(Object.keys(SHAPES).filter((type) => type !== 'AUCTION_CLOSED'))('%s without anything', (type) => {
-    expect(thrownBy(JSON.stringify({ ...ENVELOPE, type, data: {} }))).toBeInstanceOf(MalformedEvent);
-  });
+  it.each(Object.keys(SHAPES).filter((type) => type !== 'AUCTION_CLOSED'))(
+    '%s without data is refused',
+    (type) => {
+      expect(thrownBy(JSON.stringify({ ...ENVELOPE, type, data: {} }))).toBeInstanceOf(MalformedEvent);
+    },
+  );
 });
 
-describe('a former version', () => {
+describe('an event of an earlier version', () => {
   const shape: ValueCheck = (data) =>
     typeof (data as { quote?: unknown }).quote === 'string' ? undefined : 'quote';
   const versions: readonly EventVersion[] = [
@@ -151,17 +154,17 @@ describe('a former version', () => {
   const now = { ...ENVELOPE, type: 'QUOTE_EXPIRED', version: 2, data: { quote_id: 'q', maker: 'mia' } };
   const former = { ...now, version: 1, data: { quote: 'q', maker: 'mia' } };
 
-  it('is read as the current one', () => {
+  it('is converted to the current version', () => {
     expect(decode(JSON.stringify(now))).toEqual(now);
     expect(decode(JSON.stringify(former))).toEqual(now);
   });
 
-  it('is held against its own shape', () => {
+  it('is checked against the shape of its own version', () => {
     const lost = JSON.stringify({ ...former, data: {} });
     expect(thrownBy(lost, decode)).toMatchObject({ name: 'MalformedEvent', version: 1, field: 'data.quote' });
   });
 
-  it('is refused by name when it has no row, as one that is yet to come', () => {
+  it('is refused when no row reads its version, like a version of the future', () => {
     for (const [rows, version] of [
       [versions.slice(1), 1],
       [versions, 3],

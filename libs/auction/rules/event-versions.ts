@@ -3,16 +3,16 @@ import type { AuctionEvent, DomainEvent, EventType, ShardEvent } from './events.
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** How events of one type are read that were written in one version. */
+/** How events of one type and one version are read. */
 export interface EventVersion {
   readonly type: string;
   readonly version: number;
   readonly shape: ValueCheck;
-  /** Makes data of the version that is written today; only rows of former versions have it. */
+  /** Converts data of an earlier version to the current one. Only rows of earlier versions have it. */
   readonly toCurrent?: (data: Data) => Data;
 }
 
-/** No rule of this build reads such an event; it was written by a younger one, or by somebody else. */
+/** No rule of this build reads such an event. A newer build or a foreign program wrote it. */
 export class UnknownEvent extends Error {
   constructor(
     readonly type: string,
@@ -23,7 +23,7 @@ export class UnknownEvent extends Error {
   }
 }
 
-/** An event of a known type and version that is not what they promise. */
+/** An event of a known type and version whose content does not match them. */
 export class MalformedEvent extends Error {
   constructor(
     readonly type: string,
@@ -47,7 +47,7 @@ export function isOfAuction(event: DomainEvent): event is AuctionEvent {
   return !OF_NO_AUCTION.has(event.type);
 }
 
-/** Every version that a journal may hold, a row each; the last row of a type is what is written today. */
+/** One row for every version that a journal may hold. The last row of a type is the version written today. */
 const VERSIONS: readonly EventVersion[] = Object.entries(SHAPES).map(([type, shape]) => ({
   type,
   version: 1,
@@ -65,7 +65,7 @@ export function encodeEvent(event: DomainEvent): string {
   return JSON.stringify(event);
 }
 
-/** Reads what `encodeEvent` wrote, in any version that has a row. Never a guess: what is unknown or broken throws. */
+/** Decodes what `encodeEvent` wrote, in any version that has a row. Throws on anything unknown or malformed. */
 export const decodeEvent = decoderFor(VERSIONS);
 
 export function decoderFor(versions: readonly EventVersion[]): (json: string) => DomainEvent {

@@ -2,7 +2,7 @@ import type { Instant } from '#libs/base/instant.js';
 import type { Atoms } from '#libs/base/money.js';
 import type { Hold, Terms } from './terms.js';
 
-/** What a command was called by its caller, so that a repeat of it is found again: see the owner's idempotency table. */
+/** Identifies a command by account, operation and key, so that the owner recognizes a repeat of it. */
 export interface CommandMark {
   readonly account_id: string;
   readonly operation: Operation;
@@ -19,7 +19,7 @@ export type NotAwardedReason = 'NO_QUOTES' | 'RESERVE_NOT_MET' | 'MINIMUM_NOT_ME
 export type CompletedStatus =
   'CANCELLED' | 'VOIDED' | 'NO_AWARD' | 'SETTLED' | 'PARTIALLY_SETTLED' | 'EXECUTION_FAILED';
 
-/** The terms of a quote after the event, complete, so that no other event is needed to show it. */
+/** The complete terms of a quote after the event. No other event is needed to show the quote. */
 export interface QuoteTerms {
   readonly quote_id: string;
   readonly maker: string;
@@ -30,7 +30,7 @@ export interface QuoteTerms {
   readonly expires_at?: Instant;
   readonly client_reference?: string;
   readonly submitted_at: Instant;
-  /** What is set aside for the quote from now on. */
+  /** What is set aside for the quote from this event on. */
   readonly hold: readonly Hold[];
 }
 
@@ -40,7 +40,7 @@ export interface AwardTerms {
   readonly maker: string;
   readonly price_atoms: Atoms;
   readonly quantity_atoms: Atoms;
-  /** What stays set aside for the award alone; the rest of the quote's hold is free. */
+  /** What stays set aside for the award. The remainder of the quote's hold is released. */
   readonly maker_hold: readonly Hold[];
   readonly originator_hold: readonly Hold[];
 }
@@ -68,7 +68,7 @@ export type AuctionEventBody =
     >
   | Body<'CANCEL_REJECTED', { readonly error: string; readonly message: string }>
   | Body<'AUCTION_CANCELLED', { readonly by: CancelledBy; readonly reason?: string }>
-  /** The operator's account is for the journal alone: no view, timeline or audit tells it. */
+  /** The operator's account is for the journal only. No view, timeline or audit shows it. */
   | Body<'AUCTION_VOIDED', { readonly by: CancelledBy; readonly reason?: string; readonly operator?: string }>
   | Body<'AUCTION_CLOSED', Record<string, never>>
   | Body<'AUCTION_AWARDED', { readonly awards: readonly AwardTerms[]; readonly execution_deadline: Instant }>
@@ -85,21 +85,21 @@ export interface ExecutionStep {
   readonly reason?: string;
 }
 
-/** What the ledger has to know to settle an award once more just as it was settled. */
+/** What the ledger must know to settle an award again in exactly the same way. */
 export interface AwardSettlement {
   readonly venue: string;
-  /** Names with the venue the route that was taken, as holds do. */
+  /** Names the settled route within the venue, as in a hold: contract and outcome. */
   readonly asset: string;
-  /** Out of the tokens that the seller had; the rest was issued. */
+  /** How much came from the seller's own tokens; the remainder was issued. */
   readonly delivered_atoms: Atoms;
 }
 
-/** For the journal alone, like an operator's name: a replay bundle leaves it out. */
+/** For the journal only, like the operator's name. A replay bundle omits the settlement. */
 export interface ConfirmedStep extends ExecutionStep {
   readonly settlement?: AwardSettlement;
 }
 
-/** Facts of a shard that belong to no auction: they answer repeats and tell operators what was done. */
+/** Events of a shard that belong to no auction. They answer repeated commands and record what operators did. */
 export type ShardEventBody =
   | Body<
       'CREATE_REJECTED',
@@ -118,7 +118,7 @@ export type ShardEventBody =
         readonly not_withdrawable: readonly { readonly quote_id: string; readonly error: string }[];
       }
     >
-  /** The quotes of this connection are withdrawn when it is lost; without `grace_ms` they are not, or not any more. */
+  /** When this connection is lost, its quotes are withdrawn after `grace_ms`. Without `grace_ms` they stay. */
   | Body<
       'CONNECTION_NOTED',
       { readonly connection_id: string; readonly account_id: string; readonly grace_ms?: number }
@@ -127,7 +127,7 @@ export type ShardEventBody =
 
 export type EventType = AuctionEventBody['type'] | ShardEventBody['type'];
 
-/** How a domain event stands in the journal. `version` is that of the event's type: see event-versions. */
+/** The envelope of every event in the journal. `version` is that of the event's type: see event-versions. */
 interface Recorded {
   readonly version: number;
   readonly at: Instant;
@@ -138,7 +138,7 @@ export type AuctionEvent = AuctionEventBody & Recorded & { readonly auction_id: 
 export type ShardEvent = ShardEventBody & Recorded;
 export type DomainEvent = AuctionEvent | ShardEvent;
 
-/** An event and its place in its shard's journal; places are unique and order everything. */
+/** An event with its position in its shard's journal. Positions are unique and give the total order. */
 export interface Placed<E extends DomainEvent = DomainEvent> {
   readonly position: number;
   readonly event: E;

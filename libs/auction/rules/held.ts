@@ -3,20 +3,20 @@ import type { Hold } from './terms.js';
 
 export type HoldKey = Omit<Hold, 'amount'>;
 
-/** A hold in short: what is set aside, and apart from it how much. Quotes of one auction share the former, there are many of them. */
+/** A hold in compact form: keys and amounts apart. The many quotes of one auction share the same keys. */
 export interface Held {
   readonly keys: readonly HoldKey[];
   readonly amounts: readonly Atoms[];
 }
 
-/** The hold in short, with the keys of one of `others` where they are the same. */
+/** The compact form of a hold. Reuses the keys of one of `others` if they are equal. */
 export function heldAs(hold: readonly Hold[], others: Iterable<Held> = []): Held {
   const amounts = hold.map(({ amount }) => amount);
   for (const { keys } of others) if (areKeysOf(keys, hold)) return { keys, amounts };
   return { keys: hold.map(({ venue, resource, asset }) => ({ venue, resource, asset })), amounts };
 }
 
-/** What is set aside for a quote, or for an auction by its originator; nothing where there is none. */
+/** The hold of a quote, or of the originator for its auction. Empty without a holder. */
 export function holdOf(holder: { readonly held: Held } | undefined): Hold[] {
   if (holder === undefined) return [];
   const { keys, amounts } = holder.held;

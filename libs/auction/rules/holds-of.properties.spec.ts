@@ -12,9 +12,9 @@ function flat(held: ReadonlyMap<string, readonly Hold[]>): [string, [string, big
     .sort();
 }
 
-describe('what is set aside', () => {
-  /** A second book of account, kept by the events alone. */
-  function keptBy(events: readonly Placed<AuctionEvent>[]): Map<string, Hold[]> {
+describe('the holds of an auction', () => {
+  /** The expected holds, computed from the events alone. */
+  function expectedFrom(events: readonly Placed<AuctionEvent>[]): Map<string, Hold[]> {
     const parts = new Map<string, { account: string; hold: readonly Hold[] }>();
     let originator = '';
     for (const { event } of events) {
@@ -59,15 +59,15 @@ describe('what is set aside', () => {
     return held;
   }
 
-  it('is after every event what the events add up to', () => {
+  it('equal the sum of the events after every event', () => {
     inAnySession(({ events, states }) => {
       states.forEach((state, index) => {
-        expect(flat(holdsOf(state))).toEqual(flat(keptBy(events.slice(0, index + 1))));
+        expect(flat(holdsOf(state))).toEqual(flat(expectedFrom(events.slice(0, index + 1))));
       });
     });
   });
 
-  it('is nothing once the auction is over', () => {
+  it('are empty once the auction is over', () => {
     inAnySession(({ end }) => {
       if (!isLive(end.status)) expect(holdsOf(end).size).toBe(0);
     });

@@ -17,8 +17,8 @@ function held(history: ReturnType<typeof given>): Record<string, unknown> {
   return Object.fromEntries(holdsOf(history.state));
 }
 
-describe('what an auction has set aside', () => {
-  it('while it is open: what the originator and the active quotes may come to cost', () => {
+describe('the holds of an auction', () => {
+  it('cover the originator and the active quotes while it is open', () => {
     expect(held(open)).toEqual({ olga: holdOf(open.state), mia: ofMia, max: ofMax });
     expect(held(open.and(withdraws('mia')))).toEqual({ olga: holdOf(open.state), max: ofMax });
     const brief = given(anOpenAuction(), aQuote('mia', { expires_at: at(5_000) }));
@@ -26,12 +26,12 @@ describe('what an auction has set aside', () => {
     expect(held(brief.and(expires(at(5_000))))).toEqual({ olga: holdOf(open.state) });
   });
 
-  it('between the close and the decision: the same', () => {
+  it('stay the same between the close and the decision', () => {
     const closed: Decided = { at: at(60_000), body: { type: 'AUCTION_CLOSED', data: {} } };
     expect(held(open.and(closed))).toEqual(held(open));
   });
 
-  it('after the award: what the awards need, until each has ended', () => {
+  it('cover the awards after the decision, until each award has ended', () => {
     const won = open.and(closes());
     const [mia, max] = won.state.awards;
     expect(held(won)).toEqual({
@@ -46,14 +46,14 @@ describe('what an auction has set aside', () => {
     expect(held(won.and(report('mia', 'CONFIRMED')).and(report('max', 'FAILED')))).toEqual({});
   });
 
-  it('nothing as soon as it is decided that nobody wins, before it is completed', () => {
+  it('are empty as soon as no quote wins, even before the completion', () => {
     const lost = given(anOpenAuction({ limit_price_atoms: 1_000 }), aQuote('mia'));
     const [closed, notAwarded] = closes()(lost.state) as readonly Decided[];
     expect(held(lost.and(closed!).and(notAwarded!))).toEqual({});
     expect(held(lost.and(closes()))).toEqual({});
   });
 
-  it('nothing once it is cancelled or voided', () => {
+  it('are empty once it is cancelled or voided', () => {
     expect(held(open.and(cancels()))).toEqual({});
     expect(held(open.and(voids({ by: 'SYSTEM' })))).toEqual({});
   });

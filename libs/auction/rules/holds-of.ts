@@ -3,7 +3,7 @@ import { holdOf } from './held.js';
 import { activeQuotes, type AuctionState } from './state.js';
 import type { Hold } from './terms.js';
 
-/** Everything that an auction has set aside at present, by account. Recovery makes the reservations say just this. */
+/** All that an auction has set aside now, by account. Recovery restores the reservations to exactly this. */
 export function holdsOf(state: AuctionState): Map<string, Hold[]> {
   const held = new Map<string, Hold[]>();
   const add = (account: string, hold: readonly Hold[]): void => {
@@ -24,7 +24,7 @@ export function holdsOf(state: AuctionState): Map<string, Hold[]> {
   return held;
 }
 
-/** Releases follow from the decision, not from the completion that comes behind it. */
+/** Holds are released by the decision, not by the completion event that follows it. */
 function isUndecided({ status, not_awarded_reason: reason }: AuctionState): boolean {
   return status === 'OPEN' || (status === 'CLOSED' && reason === undefined);
 }

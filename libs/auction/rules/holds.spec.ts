@@ -14,8 +14,11 @@ const need = (different: Partial<Need>): Need => ({
   ...different,
 });
 
-function amounts(asked: Need, tokens: Record<string, number> = {}): [string, ResourceType, string, number][] {
-  return holdFor(asked, ({ contract_id: id }) => tokens[id] ?? 0).map((hold) => [
+function amounts(
+  needed: Need,
+  tokens: Record<string, number> = {},
+): [string, ResourceType, string, number][] {
+  return holdFor(needed, ({ contract_id: id }) => tokens[id] ?? 0).map((hold) => [
     hold.venue,
     hold.resource,
     hold.asset,
@@ -23,8 +26,8 @@ function amounts(asked: Need, tokens: Record<string, number> = {}): [string, Res
   ]);
 }
 
-describe('what is set aside', () => {
-  it('for a purchase is its price, rounded up, once more for every further part', () => {
+describe('the hold', () => {
+  it('of a purchase is its price rounded up, plus one atom for every further part', () => {
     expect(amounts(need({ side: 'BUY', parts: 3 }), { rain: 9e9 })).toEqual([
       ['venue_a', 'COLLATERAL', '', 1_200_001 + 2],
       ['venue_a', 'VENUE_POSITION_LIMIT', '', 3_000_001],
@@ -32,7 +35,7 @@ describe('what is set aside', () => {
     ]);
   });
 
-  it('for a sale is tokens, and collateral for those that are missing', () => {
+  it('of a sale is tokens first, and collateral for the missing tokens', () => {
     expect(amounts(need({}), { rain: 1_000_001 })).toEqual([
       ['venue_a', 'OUTCOME_TOKEN', 'rain/YES', 1_000_001],
       ['venue_a', 'COLLATERAL', '', 1_200_000],
@@ -42,7 +45,7 @@ describe('what is set aside', () => {
     expect(amounts(need({}), { rain: 9e9 }).map(([, resource]) => resource)).not.toContain('COLLATERAL');
   });
 
-  it('is set aside at every venue, and once for the routes of one venue: as the dearest asks', () => {
+  it('is needed at every venue, but only once per venue: as much as its dearest route needs', () => {
     const hold = amounts(need({ routes: [RAIN, WET, STORM] }), { rain: 3_000_001, wet: 1_000_001 });
     expect(hold.filter(([, resource]) => resource !== 'OUTCOME_TOKEN')).toEqual([
       ['venue_a', 'COLLATERAL', '', 1_200_000],
@@ -59,12 +62,15 @@ it.each([
   [1_000, 1_000_000, 1],
   [1_000, 999, 8],
   [1, 1, 8],
-])('ticks of %d and steps of %d may be rounded %d times among eight winners', (tick, step, parts) => {
-  const grid = {
-    price_tick_atoms: tick,
-    quantity_step_atoms: step,
-    min_price_atoms: tick,
-    max_price_atoms: 999_000,
-  };
-  expect(fillParts(grid, 8)).toBe(parts);
-});
+])(
+  'with ticks of %d and steps of %d an award may be rounded %d times among eight winners',
+  (tick, step, parts) => {
+    const grid = {
+      price_tick_atoms: tick,
+      quantity_step_atoms: step,
+      min_price_atoms: tick,
+      max_price_atoms: 999_000,
+    };
+    expect(fillParts(grid, 8)).toBe(parts);
+  },
+);

@@ -3,13 +3,16 @@ import type { Grid, Hold, Route, Side } from './terms.js';
 
 type RouteKey = Pick<Route, 'venue' | 'contract_id' | 'outcome'>;
 
-/** What one trade asks of the party on `side`. Routes are alternatives, so each of them must be able to carry all of it. */
+/**
+ * What one trade needs from the party on `side`. Routes are alternatives, so each must be able to carry the whole
+ * trade.
+ */
 export interface Need {
   readonly side: Side;
   readonly routes: readonly RouteKey[];
   readonly price_atoms: Atoms;
   readonly quantity_atoms: Atoms;
-  /** Into how many fills it may fall; each fill rounds up on its own. */
+  /** The most fills that the trade may be split into. Each fill rounds up separately. */
   readonly parts: number;
 }
 
@@ -17,19 +20,19 @@ export function assetOf(route: RouteKey): string {
   return `${route.contract_id}/${route.outcome}`;
 }
 
-/** The most that one contract can cost the party: a buyer its price, a seller what the price leaves of the payout. */
+/** The most that one contract can cost the party: the price for a buyer, the payout less the price for a seller. */
 export function riskPrice(side: Side, price: Atoms): Atoms {
   return side === 'BUY' ? price : PAYOUT_ATOMS - price;
 }
 
-/** On a grid where tick times step is whole atoms no fill is ever rounded, however it is split. */
+/** Where tick times step is a whole number of atoms, no fill is ever rounded, however it is split. */
 export function fillParts(grid: Grid, maxWinners: number): number {
   return (grid.price_tick_atoms * grid.quantity_step_atoms) % ATOMS_PER_CONTRACT === 0 ? 1 : maxWinners;
 }
 
 /**
- * What must be set aside for `need`. Outcome tokens go first; the rest of a sale is covered by collateral, from which
- * the missing tokens can be issued. Routes of one venue share its collateral, for only one of them is used for each atom.
+ * What must be set aside for `need`. A sale uses outcome tokens first, then collateral, from which missing tokens
+ * can be issued. Routes of one venue share its collateral, because each atom is traded on one route only.
  */
 export function holdFor(need: Need, tokensOn: (route: RouteKey) => Atoms): Hold[] {
   const tokens = new Map<string, Hold>();
@@ -66,7 +69,7 @@ function venueHolds(need: Need, venue: string, cost: Atoms): Hold[] {
   return cost === 0 ? [position] : [{ venue, resource: 'COLLATERAL', asset: '', amount: cost }, position];
 }
 
-/** Exposure counts over the whole service, so it names no venue. */
+/** Exposure is counted over the whole service, so it names no venue. */
 function exposure(need: Need): Hold {
   const amount = owed(riskPrice(need.side, need.price_atoms), need.quantity_atoms) + need.parts - 1;
   return { venue: '', resource: 'SERVICE_EXPOSURE_LIMIT', asset: '', amount };

@@ -10,8 +10,8 @@ import { auctionView } from './told/view.js';
 const CONNECTION = 'connection-of-mia';
 const OPERATOR = 'opal-the-operator';
 
-/** Mia quotes over a stream, betters her quote, and an operator ends it all. */
-function told(): AuctionStory {
+/** Mia quotes over a stream and revises her quote, then an operator voids the auction. */
+function voidedStory(): AuctionStory {
   const story = new AuctionStory(storyTerms());
   const { events } = new AuctionStory(storyTerms()).submits('mia');
   const opened = events[1]?.event;
@@ -26,7 +26,7 @@ function told(): AuctionStory {
 
 const DELIVERED = 123_457;
 
-/** Mia has won, and the award was settled by a route that only the ledger and the journal know of. */
+/** Mia wins. The route of the settlement is known only to the ledger and the journal. */
 function settled(): AuctionStory {
   const settlement = { venue: 'venue-of-it', asset: 'asset-of-it', delivered_atoms: DELIVERED };
   const data = { award_id: 'award-of-mia', attempt: 1, settlement };
@@ -38,10 +38,10 @@ function settled(): AuctionStory {
     .completes('SETTLED');
 }
 
-describe('what the journal keeps for the owner alone', () => {
-  const story = told();
+describe('what the journal stores for the owner only', () => {
+  const story = voidedStory();
 
-  it('is kept: a quote belongs to the connection that it was submitted on, however it is revised', () => {
+  it('includes the connection of a quote, through every revision', () => {
     const connections: unknown[] = [];
     let state: AuctionState | undefined;
     for (const placed of story.events) {
@@ -51,20 +51,20 @@ describe('what the journal keeps for the owner alone', () => {
     expect(connections).toEqual([undefined, CONNECTION, CONNECTION, CONNECTION, CONNECTION]);
   });
 
-  it('but no view, no timeline and no audit tells of it', () => {
+  it('appears in no view, timeline or audit', () => {
     const viewers = [ORIGINATOR, makerNamed('mia'), makerNamed('max')];
-    const witnessed = story.events.map((placed) => ({ ...placed, hash: 'hash' }));
+    const chained = story.events.map((placed) => ({ ...placed, hash: 'hash' }));
     const shown = JSON.stringify([
       viewers.map((viewer) => auctionView(story.state, viewer)),
       viewers.map((viewer) => timeline(story.events, viewer).entries),
-      auditView(story.state, witnessed, () => 'P1'),
+      auditView(story.state, chained, () => 'P1'),
     ]);
     expect(shown).toContain('in dispute');
     for (const secret of [CONNECTION, OPERATOR, 'connection_id', '"operator"'])
       expect(shown).not.toContain(secret);
   });
 
-  it('nor does any of them tell by which route an award was settled', () => {
+  it('includes the settled route, which appears in no view, timeline or audit', () => {
     const { events, state } = settled();
     const viewers = [ORIGINATOR, makerNamed('mia'), makerNamed('max')];
     const shown = JSON.stringify([
@@ -82,7 +82,7 @@ describe('what the journal keeps for the owner alone', () => {
     expect(JSON.stringify(state)).not.toContain('venue-of-it');
   });
 
-  it('and which operator it was does not even stand in the state', () => {
+  it('includes the operator, who is not even part of the state', () => {
     expect(JSON.stringify(story.state)).not.toContain(OPERATOR);
     expect(story.state.cancellation).toMatchObject({ by: 'OPERATOR', reason: 'in dispute' });
   });

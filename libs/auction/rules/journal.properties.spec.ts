@@ -11,7 +11,7 @@ import { activeQuotes, findQuote, isLive, type AuctionState } from './state.js';
 import { decodeEvent, encodeEvent } from './event-versions.js';
 
 describe('a journal', () => {
-  it('gives the same auction when it is read again, from any of its beginnings', () => {
+  it('gives the same auction when it is replayed, at every prefix', () => {
     inAnySession(({ events, states }) => {
       let state: AuctionState | undefined;
       events.forEach(({ position, event }, index) => {
@@ -22,7 +22,7 @@ describe('a journal', () => {
     });
   });
 
-  it('changes no auction that somebody still holds', () => {
+  it('never changes an earlier state of an auction in place', () => {
     inAnySession(({ events }) => {
       let state: AuctionState | undefined;
       for (const placed of events) {
@@ -34,10 +34,10 @@ describe('a journal', () => {
     });
   });
 
-  it('that ends anywhere lets the auction go on to its end', () => {
+  it('that ends at any event lets the auction be completed', () => {
     inAnySession(({ events, states }) => {
       states.forEach((state, index) => {
-        const end = broughtToItsEnd(state, events[index]!.position);
+        const end = completedAuction(state, events[index]!.position);
         expect(isLive(end.status)).toBe(false);
         expect(end.completed_at).toBeDefined();
         expect(holdsOf(end).size).toBe(0);
@@ -45,7 +45,7 @@ describe('a journal', () => {
     });
   });
 
-  it('has one close, one decision and one completion, which is the last of its events', () => {
+  it('has one close, one decision and one completion, and the completion is last', () => {
     inAnySession((played) => {
       const kinds = played.events.map(({ event }) => event.type);
       const count = (...types: string[]) => kinds.filter((kind) => types.includes(kind)).length;
@@ -60,23 +60,23 @@ describe('a journal', () => {
   });
 });
 
-/** As an owner does that recovers and finds every award failed. */
-function broughtToItsEnd(start: AuctionState, position: number): AuctionState {
+/** As an owner does after recovery when every award fails. */
+function completedAuction(start: AuctionState, position: number): AuctionState {
   let state = start;
-  const takes = (bodies: readonly { at: string; body: AuctionEventBody }[]) => {
+  const append = (bodies: readonly { at: string; body: AuctionEventBody }[]) => {
     for (const { at, body } of bodies) {
       const event = { ...body, version: 1, at, auction_id: state.terms.auction_id };
       state = evolve(state, { position: position + 1, event });
     }
   };
-  takes(decideCompletion(state));
-  takes(decideClose(state, { awardId: (quoteId) => `award-of-${quoteId}` }));
+  append(decideCompletion(state));
+  append(decideClose(state, { awardId: (quoteId) => `award-of-${quoteId}` }));
   for (const { award_id, execution_status } of state.awards) {
     if (execution_status === 'CONFIRMED' || execution_status === 'FAILED') continue;
     const at = state.terms.closes_at;
-    takes([{ at, body: { type: 'EXECUTION_FAILED', data: { award_id, attempt: 9 } } }]);
+    append([{ at, body: { type: 'EXECUTION_FAILED', data: { award_id, attempt: 9 } } }]);
   }
-  takes(decideCompletion(state));
+  append(decideCompletion(state));
   return state;
 }
 
@@ -99,13 +99,13 @@ describe('a maker', () => {
     });
   });
 
-  it('has after the close no quote that still stands', () => {
+  it('has no active quote after the close', () => {
     inAnySession(({ end }) => {
       expect(activeQuotes(end)).toEqual([]);
     });
   });
 
-  it('keeps its priority unless it is the one that moves', () => {
+  it('keeps its priority unless it changes its own quote for the better', () => {
     inAnySession(({ events, states }) => {
       states.slice(1).forEach((state, index) => {
         const before = states[index]!;
@@ -119,7 +119,7 @@ describe('a maker', () => {
   });
 });
 
-it('time goes forward within a decision, and what happens at the close is of that instant', () => {
+it('time never goes back within a decision, and the close and its decision bear closes_at', () => {
   inAnySession(({ events, end }) => {
     for (const { event } of events) {
       const { type, at } = event;
@@ -133,7 +133,7 @@ it('time goes forward within a decision, and what happens at the close is of tha
   });
 });
 
-it('the sessions are worth playing: everything that can happen happens among them', () => {
+it('the random sessions reach every status, refusal and kind of event', () => {
   const seen = new Set<string>();
   fc.assert(
     fc.property(anySession, (session) => {

@@ -28,7 +28,7 @@ import { decideWithdraw } from './decide/withdraw.js';
 const MAKERS = ['mia', 'max', 'moe'] as const;
 const VIEWERS = [ORIGINATOR, ...MAKERS.map(makerNamed), makerNamed('may')];
 
-/** A call of a maker: it may well be refused. */
+/** A call of a maker. It may be refused. */
 interface Call {
   readonly maker: string;
   readonly operation: QuoteOperation;
@@ -75,9 +75,9 @@ const script: fc.Arbitrary<Script> = fc.record({
   cancels: fc.boolean(),
 });
 
-type Ruling = { readonly ok: true; readonly body: AuctionEventBody } | Rejection;
+type CallOutcome = { readonly ok: true; readonly body: AuctionEventBody } | Rejection;
 
-function rule(story: AuctionStory, next: Call, quoteId: string, now: Instant): Ruling {
+function applyRules(story: AuctionStory, next: Call, quoteId: string, now: Instant): CallOutcome {
   const { state } = story;
   const facts = { maker: next.maker, now, policy: undefined };
   const current = bookOf(state, next.maker)?.quotes.at(-1)?.quote_id ?? 'none';
@@ -100,25 +100,28 @@ function rule(story: AuctionStory, next: Call, quoteId: string, now: Instant): R
   return { ok: true, body };
 }
 
-/** Runs the script by the rules in use, with the calls of those that are heeded, and gives all that the viewer observes. */
+/**
+ * Runs the script through the real rules with the calls of the included makers, and returns all that the viewer
+ * observes.
+ */
 function observed(
   { terms, calls, cancels }: Script,
   viewer: Viewer,
-  heeded: (maker: string) => boolean,
+  included: (maker: string) => boolean,
 ): unknown[] {
   const story = new AuctionStory(terms);
   const seen: unknown[] = [];
   const record = (decided: readonly Decided[]) => decided.forEach(({ at, body }) => story.happens(body, at));
-  const look = () => seen.push(auctionView(story.state, viewer), quotesFor(story.state, viewer));
+  const observe = () => seen.push(auctionView(story.state, viewer), quotesFor(story.state, viewer));
   calls.forEach((next, index) => {
     const now = plusMillis(OPENED_AT, 1 + index);
     record(decideExpiries(story.state, now));
-    if (heeded(next.maker)) {
-      const ruling = rule(story, next, `quote-${index}`, now);
-      const answer = answered(story, next, ruling, now);
+    if (included(next.maker)) {
+      const result = applyRules(story, next, `quote-${index}`, now);
+      const answer = answered(story, next, result, now);
       if (next.maker === viewer.account_id) seen.push(answer);
     }
-    look();
+    observe();
   });
   if (cancels) {
     const decision = decideCancel(story.state, { by: 'ORIGINATOR' }, { now: plusMillis(OPENED_AT, 100) });
@@ -126,16 +129,24 @@ function observed(
   } else {
     record(untilClosed(decideClose(story.state, { awardId: (quoteId) => `award-of-${quoteId}` })));
   }
-  look();
+  observe();
   return [...seen, ...timeline(story.events, viewer).entries];
 }
 
-/** As the owner does: what is accepted or refused by the engine is journaled and answered from there, a conflict only answered. */
-function answered(story: AuctionStory, { maker, operation }: Call, ruling: Ruling, now: Instant): unknown {
-  if (!ruling.ok && ruling.status === 409) return ruling;
-  const body: AuctionEventBody = ruling.ok
-    ? ruling.body
-    : { type: 'QUOTE_REJECTED', data: { maker, operation, error: ruling.error, message: ruling.message } };
+/**
+ * As the owner does: acceptances and refusals are journaled and answered from the journal; a conflict is only
+ * answered.
+ */
+function answered(
+  story: AuctionStory,
+  { maker, operation }: Call,
+  result: CallOutcome,
+  now: Instant,
+): unknown {
+  if (!result.ok && result.status === 409) return result;
+  const body: AuctionEventBody = result.ok
+    ? result.body
+    : { type: 'QUOTE_REJECTED', data: { maker, operation, error: result.error, message: result.message } };
   const { event } = story.happens(body, now).events.at(-1) ?? {};
   return event && commandReply(story.state, event);
 }
@@ -144,8 +155,8 @@ function untilClosed(decided: readonly Decided[]): readonly Decided[] {
   return decided.slice(0, decided.findIndex(({ body }) => body.type === 'AUCTION_CLOSED') + 1);
 }
 
-describe('a script of calls, run by the rules with and without competitors', () => {
-  it('shows every viewer the same bytes up to the close: views, quotes, entries, answers and refusals', () => {
+describe('a script of calls, run with and without competitors', () => {
+  it('gives every viewer the same bytes up to the close: views, quotes, entries, answers and refusals', () => {
     fc.assert(
       fc.property(script, (one) => {
         for (const viewer of VIEWERS) {
@@ -158,7 +169,7 @@ describe('a script of calls, run by the rules with and without competitors', () 
     );
   });
 
-  it('is worth the comparison: accepts, refuses, conflicts and expires', () => {
+  it('is worth the comparison: the scripts include acceptances, refusals, conflicts and expiries', () => {
     const met = new Set<string>();
     fc.assert(
       fc.property(script, (one) => {

@@ -17,19 +17,19 @@ const MAKER_VIEWERS = MAKERS.map(makerNamed);
 const EVERY_VIEWER = [ORIGINATOR, ...MAKER_VIEWERS];
 
 interface Run {
-  /** Bytes of view and quotes at every moment, in order. */
+  /** The bytes of view and quotes after every event, in order. */
   readonly frames: readonly string[];
-  /** How many of them come before the decision. */
+  /** How many of the frames come before the decision. */
   readonly sealed: number;
   readonly events: readonly Placed<AuctionEvent>[];
   readonly state: AuctionState;
 }
 
-/** Plays the tale and looks at it through the viewer's eyes between any two moments. */
-function play(tale: Tale, viewer: Viewer, heeded: (maker: string) => boolean): Run {
+/** Plays the tale and records what the viewer sees after every event. */
+function play(tale: Tale, viewer: Viewer, included: (maker: string) => boolean): Run {
   const frames: string[] = [];
   let sealed = 0;
-  const { events, state } = tell(tale, heeded, (now) => {
+  const { events, state } = tell(tale, included, (now) => {
     frames.push(seenOf(now, viewer));
     if (!isDecided(now)) sealed = frames.length;
   });
@@ -40,7 +40,7 @@ function seenOf(state: AuctionState, viewer: Viewer): string {
   return JSON.stringify([auctionView(state, viewer), quotesFor(state, viewer)]);
 }
 
-/** The same tale with everybody, and with the viewer alone. */
+/** The same tale with all makers, and with the viewer alone. */
 function withAndWithout(tale: Tale, viewer: Viewer): [Run, Run] {
   return [play(tale, viewer, () => true), play(tale, viewer, (maker) => maker === viewer.account_id)];
 }
@@ -64,7 +64,7 @@ function repliesOf({ events }: Pick<Run, 'events'>, viewer: Viewer): string[] {
   });
 }
 
-/** Asserts `holds` for everybody who may see the auction, whatever happens in it. */
+/** Asserts `holds` for every party that may see the auction, whatever happens in it. */
 function property(holds: (tale: Tale, viewer: Viewer) => void): void {
   fc.assert(
     fc.property(anyTale, (tale) => {
@@ -97,7 +97,7 @@ describe('whether or not other makers quote', () => {
     });
   });
 
-  it('a maker that has no quote at the close never sees a difference, to the end of the execution', () => {
+  it('a maker without a quote at the close never sees a difference, to the end of the execution', () => {
     property((tale, viewer) => {
       if (viewer.role === 'ORIGINATOR') return;
       const [busy, quiet] = withAndWithout(tale, viewer);
@@ -107,7 +107,7 @@ describe('whether or not other makers quote', () => {
     });
   });
 
-  it('a maker with the same award sees no difference either, to the end of its execution', () => {
+  it('a maker with the same award sees no difference, to the end of its execution', () => {
     let compared = 0;
     property((tale, viewer) => {
       const [busy, quiet] = withAndWithout(tale, viewer);
@@ -122,7 +122,7 @@ describe('whether or not other makers quote', () => {
     expect(compared).toBeGreaterThan(20);
   });
 
-  it('a loser sees a difference in its result alone', () => {
+  it('a loser sees a difference only in its result', () => {
     let compared = 0;
     property((tale, viewer) => {
       const [busy, quiet] = withAndWithout(tale, viewer);
@@ -138,7 +138,7 @@ describe('whether or not other makers quote', () => {
   });
 });
 
-/** Takes out what a loser is told of its result: why, the rank and the price, and whether anybody won at all. */
+/** Removes what a loser learns of its result: reason, rank, price, and whether any quote won. */
 function withoutLoss(bytes: string): string {
   return bytes
     .replaceAll(/,"rank":\d+/g, '')
@@ -147,10 +147,10 @@ function withoutLoss(bytes: string): string {
     .replaceAll(/"status":"(COMPLETED|NO_AWARD)"/g, '"status":"OVER"');
 }
 
-describe('what the originator keeps to itself', () => {
-  /** Another auction of which the makers must not notice that it is another; who wins stays as it was. */
+describe('what only the originator may know', () => {
+  /** The same auction with other secrets. Makers must not notice the difference; the winners stay the same. */
   function disguised(terms: Terms): Terms {
-    // What did not count has no rank: the one thing about the limit that WINNING_PRICE_AND_RANK discloses.
+    // A quote worse than the limit has no rank. This is all that WINNING_PRICE_AND_RANK discloses of the limit.
     const ranked = terms.result_disclosure === 'WINNING_PRICE_AND_RANK';
     return {
       ...terms,
@@ -220,12 +220,12 @@ describe('the execution of others', () => {
     });
   });
 
-  /** A step of nobody's award: time passes and nothing happens. */
-  const IDLE = { maker: 'nobody', step: 'SUBMITTED' } as const;
+  /** A step of no existing award: time passes and nothing happens. */
+  const IDLE = { maker: 'no-maker', step: 'SUBMITTED' } as const;
 });
 
 describe('the tales', () => {
-  it('reach what they are to reach', () => {
+  it('reach every status, several winners and a second quote', () => {
     const reached = new Set<string>();
     fc.assert(
       fc.property(anyTale, (tale) => {

@@ -18,11 +18,11 @@ export type QuoteStatus =
   | 'FAILED';
 export type ExecutionStatus = 'PENDING' | 'SUBMITTED' | 'CONFIRMED' | 'FAILED';
 
-/** What the winner rule said of a quote that stood at the close. Present only after the award or its absence. */
+/** The winner rule's result for a quote that was active at the close. Absent until the decision. */
 export interface QuoteResult {
   readonly awarded_quantity_atoms: Atoms;
   readonly award_id?: string;
-  /** Place among all quotes that counted, 1 the best; absent for a quote worse than the reserve. */
+  /** Rank among all quotes that counted, 1 is best. Absent for a quote worse than the originator's limit. */
   readonly rank?: number;
 }
 
@@ -42,32 +42,32 @@ export interface Quote {
   /** Journal position of the last revision that changed the price or raised the quantity. */
   readonly priority: number;
   readonly held: Held;
-  /** The stream connection that it was submitted on, whatever revised it since. No business of any view. */
+  /** The stream connection on which the quote was submitted. Revisions do not change it, and no view shows it. */
   readonly connection_id?: string;
   readonly result?: QuoteResult;
 }
 
-/** One invited maker's part of an auction; kept only for makers that did something. */
+/** One invited maker's part of an auction. Exists only for makers that did something. */
 export interface MakerBook {
   readonly maker: string;
   /** All quotes of this maker, oldest first; at most the last one is ACTIVE. */
   readonly quotes: readonly Quote[];
-  /** Entries on this maker's own timeline that come from its quotes before the close, rejections included. */
+  /** How many entries of this maker's timeline come from its quotes before the close, rejections included. */
   readonly quote_events: number;
 }
 
 export interface Award extends AwardTerms {
   readonly execution_status: ExecutionStatus;
-  /** Execution entries so far on the timelines of the winner and the originator. */
+  /** How many execution entries the timelines of the winner and the originator have. */
   readonly execution_events: number;
-  /** The latest attempt that was told of; older news is no news. */
+  /** The latest attempt that was reported. Reports of earlier attempts are ignored. */
   readonly last_attempt: number;
 }
 
 export interface AuctionState {
   readonly terms: Terms;
   readonly status: AuctionStatus;
-  /** What the originator has set aside; split over the awards once there are any. */
+  /** What the originator has set aside. After the decision it is divided among the awards. */
   readonly held: Held;
   readonly books: readonly MakerBook[];
   readonly awards: readonly Award[];
@@ -88,7 +88,7 @@ export function bookOf(state: AuctionState, maker: string): MakerBook | undefine
   return state.books.find((book) => book.maker === maker);
 }
 
-/** The maker's quote that counts at present, if it has one. */
+/** The maker's quote that counts now, if it has one. */
 export function activeQuote(state: AuctionState, maker: string): Quote | undefined {
   const last = bookOf(state, maker)?.quotes.at(-1);
   return last?.status === 'ACTIVE' ? last : undefined;
@@ -103,7 +103,7 @@ export function activeQuotes(state: AuctionState): Quote[] {
   return active;
 }
 
-/** The latest quote of each maker, whatever has become of it. */
+/** The latest quote of each maker, in any status. */
 export function* lastQuotes({ books }: AuctionState): Generator<Quote> {
   for (const { quotes } of books) {
     const last = quotes.at(-1);

@@ -8,7 +8,10 @@ export type ResultDisclosure = 'OWN_RESULT' | 'WINNING_PRICE' | 'WINNING_PRICE_A
 export type OriginatorIdentity = 'ANONYMOUS' | 'DISCLOSED' | 'WINNER_ONLY';
 export type MakerIdentity = 'ANONYMOUS' | 'DISCLOSED_AFTER_AWARD';
 
-/** The version of the winner rule and of everything that decides money; frozen with each auction. */
+/**
+ * The version of the winner rule and of everything that decides about money. Each auction keeps the version it
+ * opened with.
+ */
 export const RULE_VERSION = 1;
 
 export interface Route {
@@ -26,7 +29,7 @@ export interface Grid {
   readonly quantity_step_atoms: Atoms;
 }
 
-/** A party under the name that it may be shown by, and the one made up for this auction alone. */
+/** A party with its display name and its alias in this auction. */
 export interface Party {
   readonly account_id: string;
   readonly display_name: string;
@@ -38,7 +41,7 @@ export interface IdentityPolicy {
   readonly market_makers: MakerIdentity;
 }
 
-/** All that is frozen when an auction opens. Nothing here ever changes afterwards. */
+/** All that is fixed when an auction opens. It never changes afterwards. */
 export interface Terms {
   readonly auction_id: string;
   readonly rule_version: number;
@@ -61,7 +64,7 @@ export interface Terms {
   readonly client_reference?: string;
 }
 
-/** What an account has set aside: `asset` is the contract and outcome of an outcome token, else empty. */
+/** What an account has set aside. `asset` is contract and outcome for an outcome token, else empty. */
 export interface Hold {
   readonly venue: string;
   readonly resource: ResourceType;
@@ -76,7 +79,7 @@ export function opposite(side: Side): Side {
   return side === 'BUY' ? 'SELL' : 'BUY';
 }
 
-/** The price at which the originator's own resources are set aside: the worst that an award could cost it. */
+/** The price at which the originator's resources are reserved: the worst that an award could cost. */
 export function originatorReservePrice(terms: Pick<Terms, 'side' | 'limit_price_atoms' | 'grid'>): Atoms {
   if (terms.limit_price_atoms !== undefined) return terms.limit_price_atoms;
   return terms.side === 'BUY' ? terms.grid.max_price_atoms : terms.grid.min_price_atoms;

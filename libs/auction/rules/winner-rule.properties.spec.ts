@@ -50,7 +50,7 @@ const contests: fc.Arbitrary<Contest> = fc
     ...(limit === undefined ? {} : { limit_price_atoms: limit }),
   }));
 
-/** No quote is larger than its auction; the rules see to that when it is submitted. */
+/** No quote is larger than its auction; the rules refuse it at submission. */
 const cases = fc.tuple(contests, contenders).map(([contest, quotes]) => {
   const fitting = quotes.filter((quote) => quote.quantity_atoms <= contest.quantity_atoms);
   return [contest, fitting] as const;
@@ -82,18 +82,18 @@ function onlyWinner(contest: Contest, counted: readonly Contender[]): Map<string
 }
 
 function bestDivision(contest: Contest, counted: readonly Contender[]): Map<string, number> {
-  // Place of a quote: how many beat it.
-  const byPlace = counted.map((_none, place) =>
-    counted.find((quote) => counted.filter((other) => beats(contest, other, quote)).length === place)!,
+  // The index of a quote is the number of quotes that beat it.
+  const byRank = counted.map((_none, index) =>
+    counted.find((quote) => counted.filter((other) => beats(contest, other, quote)).length === index)!,
   );
-  let best: readonly number[] = byPlace.map(() => 0);
-  for (const division of divisions(byPlace)) {
+  let best: readonly number[] = byRank.map(() => 0);
+  for (const division of divisions(byRank)) {
     const sum = division.reduce((total, quantity) => total + quantity, 0);
     const winners = division.filter((quantity) => quantity > 0).length;
     if (sum <= contest.quantity_atoms && winners <= contest.max_winners && exceeds(division, best))
       best = division;
   }
-  const won = byPlace.map((quote, place): [string, number] => [quote.quote_id, best[place]!]);
+  const won = byRank.map((quote, index): [string, number] => [quote.quote_id, best[index]!]);
   return new Map(won.filter(([, quantity]) => quantity > 0));
 }
 
@@ -109,11 +109,11 @@ function* divisions([first, ...rest]: readonly Contender[]): Generator<readonly 
 }
 
 function exceeds(one: readonly number[], other: readonly number[]): boolean {
-  const index = one.findIndex((quantity, place) => quantity !== other[place]);
+  const index = one.findIndex((quantity, position) => quantity !== other[position]);
   return index >= 0 && one[index]! > other[index]!;
 }
 
-it('the winners are those of the oracle', () => {
+it('the winners equal those of the oracle', () => {
   fc.assert(
     fc.property(cases, ([contest, quotes]) => {
       const fills = award(contest, rank(contest, quotes));
@@ -124,7 +124,7 @@ it('the winners are those of the oracle', () => {
   );
 });
 
-it('the order is that of the oracle, whatever the order of the list', () => {
+it('the ranking equals that of the oracle, in whatever order the quotes are listed', () => {
   fc.assert(
     fc.property(cases, ([contest, quotes]) => {
       const ranked = rank(contest, quotes);
@@ -137,7 +137,7 @@ it('the order is that of the oracle, whatever the order of the list', () => {
   );
 });
 
-it('the awards keep within the auction, the quotes and the number of winners', () => {
+it('the awards stay within the auction, the quotes and the number of winners', () => {
   fc.assert(
     fc.property(cases, ([contest, quotes]) => {
       const fills = award(contest, rank(contest, quotes));

@@ -10,7 +10,7 @@ const ladder: Contest = {
 };
 const single: Contest = { ...ladder, allocation: 'SINGLE_WINNER', max_winners: 1 };
 
-/** Price, quantity and smallest fill; the place in the list is the priority. */
+/** Price, quantity and smallest fill. The index in the list is the priority. */
 type Row = [price: number, quantity: number, min?: number];
 
 function contenders(rows: readonly Row[]): Contender[] {
@@ -34,8 +34,8 @@ function wins(contest: Contest, rows: readonly Row[]): [string, number][] {
   ]);
 }
 
-describe('the order', () => {
-  it('is the best price first, the earlier among equals', () => {
+describe('the ranking', () => {
+  it('puts the best price first, and the earlier quote among equal prices', () => {
     const rows: Row[] = [
       [5, 1],
       [3, 1],
@@ -46,7 +46,7 @@ describe('the order', () => {
     expect(order({ ...ladder, side: 'SELL' }, rows)).toEqual(['0', '2', '1', '3']);
   });
 
-  it('is that of the priorities, not of the list', () => {
+  it('follows the priorities, not the order of the list', () => {
     const [first, second] = contenders([
       [5, 1],
       [5, 1],
@@ -54,7 +54,7 @@ describe('the order', () => {
     expect(rank(ladder, [second!, first!])).toEqual([first, second]);
   });
 
-  it('leaves out what is worse than the reserve, and keeps what equals it', () => {
+  it('leaves out quotes worse than the limit and keeps those equal to it', () => {
     const rows: Row[] = [
       [4, 1],
       [5, 1],
@@ -64,7 +64,7 @@ describe('the order', () => {
     expect(order({ ...ladder, side: 'SELL', limit_price_atoms: 5 }, rows)).toEqual(['2', '1']);
   });
 
-  it('does not touch the list that it was given', () => {
+  it('does not change the list it is given', () => {
     const list = Object.freeze(
       contenders([
         [5, 1],
@@ -78,7 +78,7 @@ describe('the order', () => {
 describe('a single winner', () => {
   it.each<[string, Partial<Contest>, Row[], [string, number][]]>([
     [
-      'is the first',
+      'is the best quote',
       {},
       [
         [5, 4],
@@ -87,7 +87,7 @@ describe('a single winner', () => {
       [['1', 3]],
     ],
     [
-      'is the first that reaches the minimum fill',
+      'is the best quote that reaches the minimum fill',
       { min_fill_quantity_atoms: 4 },
       [
         [5, 4],
@@ -95,9 +95,9 @@ describe('a single winner', () => {
       ],
       [['0', 4]],
     ],
-    ['takes all of its quantity and no more', {}, [[5, 10]], [['0', 10]]],
+    ['gets all of its quantity and no more', {}, [[5, 10]], [['0', 10]]],
     [
-      'there is none below the minimum fill, for quotes do not add up',
+      'does not exist when no quote alone reaches the minimum fill',
       { min_fill_quantity_atoms: 5 },
       [
         [5, 4],
@@ -105,7 +105,7 @@ describe('a single winner', () => {
       ],
       [],
     ],
-    ['there is none without quotes', {}, [], []],
+    ['does not exist without quotes', {}, [], []],
   ])('%s', (_what, different, rows, winners) => {
     expect(wins({ ...single, ...different }, rows)).toEqual(winners);
   });
@@ -114,7 +114,7 @@ describe('a single winner', () => {
 describe('a split', () => {
   it.each<[string, Partial<Contest>, Row[], [string, number][]]>([
     [
-      'goes down the ladder',
+      'fills from the best price on',
       {},
       [
         [3, 4],
@@ -137,7 +137,7 @@ describe('a split', () => {
       [['0', 10]],
     ],
     [
-      'skips whose minimum exceeds the rest, and goes on',
+      'skips a quote whose minimum exceeds the remainder, and goes on',
       {},
       [
         [3, 8],
@@ -150,7 +150,7 @@ describe('a split', () => {
       ],
     ],
     [
-      'gives the rest to whose minimum just fits',
+      'gives the remainder to a quote whose minimum just fits',
       {},
       [
         [3, 8],
@@ -162,7 +162,7 @@ describe('a split', () => {
       ],
     ],
     [
-      'ends at the most winners',
+      'ends at the maximum number of winners',
       { max_winners: 2 },
       [
         [3, 1],
@@ -175,7 +175,7 @@ describe('a split', () => {
       ],
     ],
     [
-      'skipped quotes are no winners',
+      'does not count skipped quotes as winners',
       { max_winners: 2 },
       [
         [3, 9],
@@ -200,7 +200,7 @@ describe('a split', () => {
       ],
     ],
     [
-      'or nobody wins',
+      'has no winner below the minimum fill',
       { min_fill_quantity_atoms: 9 },
       [
         [3, 4],
@@ -209,7 +209,7 @@ describe('a split', () => {
       [],
     ],
     [
-      'or nobody wins, even where another choice would have reached it',
+      'has no winner below the minimum fill, even where other winners would have reached it',
       { min_fill_quantity_atoms: 10, max_winners: 2 },
       [
         [3, 1],
@@ -219,7 +219,7 @@ describe('a split', () => {
       [],
     ],
     [
-      'counts nothing beyond the reserve',
+      'ignores quotes beyond the limit',
       { limit_price_atoms: 4 },
       [
         [3, 4],
@@ -227,7 +227,7 @@ describe('a split', () => {
       ],
       [['0', 4]],
     ],
-    ['there is none without quotes', {}, [], []],
+    ['has no winner without quotes', {}, [], []],
   ])('%s', (_what, different, rows, winners) => {
     expect(wins({ ...ladder, ...different }, rows)).toEqual(winners);
   });

@@ -2,12 +2,9 @@ import type { Atoms } from '#libs/base/money.js';
 import type { Allocation, Side } from './terms.js';
 
 /**
- * Who wins.
- *
- * The best price for the originator comes first; among equal prices the earlier priority point, which is a journal position
- * and therefore unique, so no tie remains. Nothing else counts: not who quoted, how often, or how much. Quotes worse than
- * the originator's reserve are not looked at. Every winner trades at its own price. The rule is a function of what the
- * journal holds, so anybody who may read the journal can compute the same winners.
+ * The winner rule: best price for the originator first, then the earlier priority point. That is a journal position, so there are no
+ * ties. Quotes worse than the originator's limit do not count. Each winner trades at its own price. The rule depends only on the
+ * journal, so anyone who can read the journal can recompute the winners.
  */
 export interface Contender {
   readonly quote_id: string;
@@ -37,7 +34,7 @@ export function rank<C extends Contender>(contest: Contest, quotes: readonly C[]
   return quotes.filter((quote) => meetsReserve(contest, quote)).sort((a, b) => compare(contest.side, a, b));
 }
 
-/** What each winner gets, in the order of `ranked`; empty where the minimum fill is not reached. */
+/** What each winner gets, in the order of `ranked`. Empty when the minimum fill is not reached. */
 export function award<C extends Contender>(contest: Contest, ranked: readonly C[]): Fill<C>[] {
   return contest.allocation === 'SINGLE_WINNER' ? single(contest, ranked) : split(contest, ranked);
 }

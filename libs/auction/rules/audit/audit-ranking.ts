@@ -1,21 +1,21 @@
 import type { Atoms } from '#libs/base/money.js';
 import type { AuctionState, Quote, QuoteResult } from '../state.js';
 
-/** The name of an account for auditors: the same throughout one auction, and unlike any it has in another. */
+/** The name of an account for auditors: constant within one auction, different in every other. */
 export type PseudonymOf = (accountId: string) => string;
 
 export type RankingReason =
   | 'AWARDED'
   | 'PARTIALLY_AWARDED'
-  /** Worse than the originator's limit: it did not count. */
+  /** Worse than the originator's limit, so it did not count. */
   | 'RESERVE_NOT_MET'
-  /** Nobody won, for what could be awarded stayed below the auction's minimum fill. */
+  /** No quote won, because the possible awards together stayed below the auction's minimum fill. */
   | 'MINIMUM_NOT_MET'
   /** Too small for the minimum fill, which a single winner must reach alone. */
   | 'BELOW_MINIMUM_FILL'
-  /** A better one took what there was. */
+  /** Better quotes took the whole quantity. */
   | 'OUTRANKED'
-  /** Less was left than the quote's own minimum. */
+  /** The remaining quantity was below the quote's own minimum. */
   | 'QUOTE_MINIMUM_NOT_MET'
   | 'MAX_WINNERS_REACHED';
 
@@ -31,13 +31,13 @@ export interface RankingRow {
 
 type Judged = Quote & { readonly result: QuoteResult };
 
-/** Every quote that stood at the close, in the order in which the winner rule took them, and what became of each and why. */
+/** Every quote that was active at the close, in the order of the winner rule, with its result and the reason. */
 export function auditRanking(state: AuctionState, pseudonymOf: PseudonymOf): RankingRow[] {
-  const standing = state.books.flatMap((book) => book.quotes).filter(isJudged);
-  standing.sort((one, other) => place(one) - place(other) || one.priority - other.priority);
+  const judged = state.books.flatMap((book) => book.quotes).filter(isJudged);
+  judged.sort((one, other) => sortKey(one) - sortKey(other) || one.priority - other.priority);
   let left = state.terms.quantity_atoms;
   let winners = 0;
-  return standing.map((quote) => {
+  return judged.map((quote) => {
     const reason = reasonOf(state, quote, left, winners);
     const { rank, awarded_quantity_atoms } = quote.result;
     left -= awarded_quantity_atoms;
@@ -69,6 +69,6 @@ function isJudged(quote: Quote): quote is Judged {
   return quote.result !== undefined;
 }
 
-function place(quote: Judged): number {
+function sortKey(quote: Judged): number {
   return quote.result.rank ?? Number.MAX_SAFE_INTEGER;
 }

@@ -6,8 +6,8 @@ import type { Terms } from '../terms.js';
 const pseudonymOf = (account: string) => `P${account.charAt(2)}${account.charAt(1)}`;
 
 function audited(story: AuctionStory): AuditView {
-  const witnessed = story.events.map((placed) => ({ ...placed, hash: `hash-${placed.position}` }));
-  return auditView(story.state, witnessed, pseudonymOf);
+  const chained = story.events.map((placed) => ({ ...placed, hash: `hash-${placed.position}` }));
+  return auditView(story.state, chained, pseudonymOf);
 }
 
 function quoting(different: Partial<Terms> = {}): AuctionStory {
@@ -21,7 +21,7 @@ function quoting(different: Partial<Terms> = {}): AuctionStory {
 const reasons = (story: AuctionStory) =>
   audited(story).ranking.map((row) => [row.market_maker, row.rank, row.awarded_quantity_atoms, row.reason]);
 
-describe('what an auditor sees', () => {
+describe('the audit view', () => {
   const story = quoting()
     .isRefused('mia', 'REVISE')
     .revises('moe', { price_atoms: 530_000 })
@@ -31,19 +31,19 @@ describe('what an auditor sees', () => {
     .executes('moe', 'CONFIRMED')
     .completes('SETTLED');
 
-  it('is every event with its place and hash, and the terms', () => {
+  it('shows the terms, and every event with its position and hash', () => {
     const { events, ...head } = audited(story);
     expect(head).toMatchObject({ auction_id: storyTerms().auction_id, status: 'SETTLED', rule_version: 1 });
     expect(head.terms).toMatchObject({ originator: 'Pgl', audience: ['Pai', 'Peo', 'Pxa', 'Pya'] });
     expect(head.terms).toMatchObject({ limit_price_atoms: 700_000, quantity_atoms: 10_000_000 });
     expect(events).toHaveLength(story.events.length);
     events.forEach((event, index) => {
-      const { position, event: told } = story.events[index] ?? {};
+      const { position, event: journaled } = story.events[index] ?? {};
       expect(Object.keys(event)).toEqual(['position', 'type', 'version', 'occurred_at', 'data', 'hash']);
       expect(event).toMatchObject({
         position,
-        type: told?.type,
-        occurred_at: told?.at,
+        type: journaled?.type,
+        occurred_at: journaled?.at,
         hash: `hash-${position}`,
       });
     });
@@ -54,7 +54,7 @@ describe('what an auditor sees', () => {
     expect(events[9]?.data).toMatchObject({ awards: [{ market_maker: 'Pai' }, { market_maker: 'Peo' }] });
   });
 
-  it('names nobody, nor what the parties noted for themselves', () => {
+  it('shows no account name and no private note', () => {
     const bytes = JSON.stringify(audited(story)).replaceAll(/(quote|award)-of-\w+/g, '');
     for (const hidden of ['olga', 'mia', 'moe', 'may', 'max"', 'alias', 'Ltd', 'note-of']) {
       expect(bytes).not.toContain(hidden);
@@ -63,7 +63,7 @@ describe('what an auditor sees', () => {
 });
 
 describe('the ranking', () => {
-  it('says why each quote of a split got what it got', () => {
+  it('gives the reason for each quote of a split', () => {
     const story = quoting().awards({ mia: 3_000_000, moe: 4_000_000 });
     expect(reasons(story)).toEqual([
       ['Pai', 1, 3_000_000, 'AWARDED'],
@@ -86,7 +86,7 @@ describe('the ranking', () => {
     expect(reasons(two)[2]).toEqual(['Pxa', 3, 0, 'MAX_WINNERS_REACHED']);
   });
 
-  it('says why the best did not win alone', () => {
+  it('gives the reason why the best quote did not win alone', () => {
     const single = {
       allocation: 'SINGLE_WINNER',
       max_winners: 1,
@@ -100,7 +100,7 @@ describe('the ranking', () => {
     ]);
   });
 
-  it('says why nobody won', () => {
+  it('gives the reason when no quote won', () => {
     const story = quoting().withdraws('moe').awardsNobody('MINIMUM_NOT_MET');
     expect(reasons(story)).toEqual([
       ['Pai', 1, 0, 'MINIMUM_NOT_MET'],
@@ -109,7 +109,7 @@ describe('the ranking', () => {
     ]);
   });
 
-  it('is empty where nothing was ranked', () => {
+  it('is empty when nothing was ranked', () => {
     expect(reasons(quoting().cancelled())).toEqual([]);
   });
 });

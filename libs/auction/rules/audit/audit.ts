@@ -4,10 +4,13 @@ import type { Instant } from '#libs/base/instant.js';
 import type { AuctionState, AuctionStatus } from '../state.js';
 import type { Terms } from '../terms.js';
 
-/** An event as it stands in the journal, with the hash that chains it to the one before. */
+/** An event from the journal, with the hash that links it to the record before. */
 export type ChainedEvent = Placed<AuctionEvent> & { readonly hash: string };
 
-/** All that a completed auction rests on: enough to apply the winner rule again, and nobody's name. */
+/**
+ * All that the outcome of a completed auction follows from, without account names. Enough to apply the winner rule
+ * again.
+ */
 export interface AuditView {
   readonly auction_id: string;
   readonly status: AuctionStatus;
@@ -41,7 +44,7 @@ export function auditView(
     status: state.status,
     rule_version: state.terms.rule_version,
     terms: auditTerms(state.terms, pseudonymOf),
-    events: events.map((witnessed) => auditEvent(witnessed, pseudonymOf)),
+    events: events.map((chained) => auditEvent(chained, pseudonymOf)),
     ranking: auditRanking(state, pseudonymOf),
   };
 }
@@ -52,8 +55,8 @@ export function auditEvent({ position, event, hash }: ChainedEvent, pseudonymOf:
 }
 
 /**
- * Client references are notes of the parties to themselves, and connections and operators are no business of an audit of
- * auctions: they stay out. Every field is named, so that nothing gets to an auditor by being added to an event.
+ * Client references are private notes, and connections and operators are not part of an audit, so they are left
+ * out. Every field is named here: a field added to an event never reaches an auditor by accident.
  */
 function auditData(event: AuctionEvent, pseudonymOf: PseudonymOf): Readonly<Record<string, unknown>> {
   switch (event.type) {
@@ -71,7 +74,7 @@ function auditData(event: AuctionEvent, pseudonymOf: PseudonymOf): Readonly<Reco
       return { error: event.data.error, message: event.data.message };
     case 'AUCTION_CANCELLED':
     case 'AUCTION_VOIDED':
-      return { by: event.data.by, ...given('reason', event.data.reason) };
+      return { by: event.data.by, ...optional('reason', event.data.reason) };
     case 'AUCTION_CLOSED':
       return {};
     case 'AUCTION_AWARDED':
@@ -86,25 +89,25 @@ function auditData(event: AuctionEvent, pseudonymOf: PseudonymOf): Readonly<Reco
     case 'EXECUTION_CONFIRMED':
     case 'EXECUTION_FAILED': {
       const { award_id, attempt, reason } = event.data;
-      return { award_id, attempt, ...given('reason', reason) };
+      return { award_id, attempt, ...optional('reason', reason) };
     }
     case 'AUCTION_COMPLETED':
       return { status: event.data.status };
   }
 }
 
-type OfMaker = Extract<AuctionEvent, { type: 'QUOTE_WITHDRAWN' | 'QUOTE_EXPIRED' | 'QUOTE_REJECTED' }>;
+type MakerEvent = Extract<AuctionEvent, { type: 'QUOTE_WITHDRAWN' | 'QUOTE_EXPIRED' | 'QUOTE_REJECTED' }>;
 
-function auditOfMaker(event: OfMaker, pseudonymOf: PseudonymOf) {
+function auditOfMaker(event: MakerEvent, pseudonymOf: PseudonymOf) {
   const { quote_id: quoteId, maker } = event.data;
-  const whose = { ...given('quote_id', quoteId), market_maker: pseudonymOf(maker) };
+  const whose = { ...optional('quote_id', quoteId), market_maker: pseudonymOf(maker) };
   if (event.type === 'QUOTE_EXPIRED') return whose;
   if (event.type === 'QUOTE_WITHDRAWN') return { ...whose, by: event.data.by };
   const { operation, error, message } = event.data;
   return { ...whose, operation, error, message };
 }
 
-function given(name: string, value: string | undefined): Readonly<Record<string, string>> {
+function optional(name: string, value: string | undefined): Readonly<Record<string, string>> {
   return value === undefined ? {} : { [name]: value };
 }
 
@@ -124,7 +127,7 @@ function auditTerms(terms: Terms, pseudonymOf: PseudonymOf): AuditTerms {
     opened_at: terms.opened_at,
     closes_at: terms.closes_at,
     quote_revision_policy: terms.quote_revision_policy,
-    // Frozen in the order of the accounts, which would tell who is who by comparing two auctions.
+    // Sorted by pseudonym: the original order follows the accounts and would identify them across two auctions.
     audience: terms.audience.map((party) => pseudonymOf(party.account_id)).sort(),
     identity_policy: terms.identity_policy,
     result_disclosure: terms.result_disclosure,

@@ -8,7 +8,7 @@ import type { EndRequest } from '../commands.js';
 const LAST_NANOSECOND = CLOSES_AT.replace('1Z', '0Z');
 
 describe('an originator cancels', () => {
-  it('with a reason or without', () => {
+  it('with or without a reason', () => {
     given(anOpenAuction(), aQuote('mia'))
       .when(cancels('no longer needed'))
       .then(
@@ -23,16 +23,19 @@ describe('an originator cancels', () => {
       );
   });
 
-  it('whatever the revision policy says of quotes', () => {
+  it('under every quote revision policy', () => {
     const { state } = given(anOpenAuction({ quote_revision_policy: 'FINAL' }), aQuote('mia'), cancels());
     expect(state.books[0]?.quotes[0]?.status).toBe('RELEASED');
   });
 
-  it.each(['x'.repeat(201), 'a\u0000b', '\u2028', '\ud800'])('but not for %j', (reason) => {
-    given(anOpenAuction()).when(cancels(reason)).thenRefused('INVALID_TERMS');
-  });
+  it.each(['x'.repeat(201), 'a\u0000b', '\u2028', '\ud800'])(
+    'but is refused with the reason %j',
+    (reason) => {
+      given(anOpenAuction()).when(cancels(reason)).thenRefused('INVALID_TERMS');
+    },
+  );
 
-  it('in 200 characters of any script', () => {
+  it('with a reason of 200 characters in any script', () => {
     const { state } = given(anOpenAuction(), cancels('😀'.repeat(200)));
     expect(state.cancellation?.reason).toBe('😀'.repeat(200));
   });
@@ -50,8 +53,8 @@ describe('an auction is voided', () => {
   });
 });
 
-describe('an operator voids with a reason', () => {
-  it.each([undefined, '', 'x'.repeat(201), 'a\u0000b'])('but not with %j', (reason) => {
+describe('an operator voids an auction', () => {
+  it.each([undefined, '', 'x'.repeat(201), 'a\u0000b'])('but is refused with the reason %j', (reason) => {
     const request = {
       by: 'OPERATOR' as const,
       operator: 'opal',
@@ -60,25 +63,25 @@ describe('an operator voids with a reason', () => {
     given(anOpenAuction()).when(voids(request)).thenRefused('INVALID_TERMS');
   });
 
-  it('of up to 200 characters', () => {
+  it('with a reason of up to 200 characters', () => {
     const { state } = given(anOpenAuction(), voids({ by: 'OPERATOR', reason: '😀'.repeat(200) }));
     expect(state.cancellation?.reason).toBe('😀'.repeat(200));
   });
 });
 
-describe('what is not open is neither cancelled nor voided', () => {
+describe('an auction that is not open can be neither cancelled nor voided', () => {
   const over = [
     ['cancelled', given(anOpenAuction(), cancels())],
     ['voided', given(anOpenAuction(), voids({ by: 'SYSTEM' }))],
     ['closed', given(anOpenAuction(), closes())],
     ['awarded', given(anOpenAuction(), aQuote('mia'), closes())],
   ] as const;
-  it.each(over)('%s', (_how, history) => {
+  it.each(over)('%s', (_status, history) => {
     history.when(cancels('\n', at(6_000))).thenRefused('AUCTION_NOT_OPEN');
     history.when(voids({ by: 'OPERATOR' }, at(6_000))).thenRefused('AUCTION_NOT_OPEN');
   });
 
-  it('past its close, however late that is journaled', () => {
+  it('also after closes_at, when the close is not journaled yet', () => {
     given(anOpenAuction()).when(cancels(undefined, CLOSES_AT)).thenRefused('AUCTION_NOT_OPEN');
     given(anOpenAuction())
       .when(voids({ by: 'OPERATOR' }, CLOSES_AT))

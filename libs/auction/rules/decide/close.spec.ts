@@ -9,7 +9,7 @@ import type { Hold, Terms } from '../terms.js';
 
 const CLOSED: Expected = [CLOSES_AT, 'AUCTION_CLOSED', {}];
 
-function nobodyWins(reason: NotAwardedReason): [Expected, Expected] {
+function notAwarded(reason: NotAwardedReason): [Expected, Expected] {
   return [
     [CLOSES_AT, 'AUCTION_NOT_AWARDED', { reason }],
     [CLOSES_AT, 'AUCTION_COMPLETED', { status: 'NO_AWARD' }],
@@ -35,29 +35,29 @@ describe('a close without an award', () => {
   ])('%s', (reason, terms, makers) => {
     given(anOpenAuction(terms), ...makers.map((maker) => aQuote(maker)))
       .when(closes())
-      .then(CLOSED, ...nobodyWins(reason));
+      .then(CLOSED, ...notAwarded(reason));
   });
 
-  it('for quotes that were withdrawn were none', () => {
+  it('has reason NO_QUOTES when all quotes were withdrawn', () => {
     given(anOpenAuction(), aQuote('mia'), withdraws('mia'))
       .when(closes())
-      .then(CLOSED, ...nobodyWins('NO_QUOTES'));
+      .then(CLOSED, ...notAwarded('NO_QUOTES'));
   });
 
-  it('for quotes that expire first are none, at the very instant of the close too', () => {
+  it('has reason NO_QUOTES when all quotes expire before the close or at its very instant', () => {
     given(anOpenAuction(), aQuote('mia', { expires_at: CLOSES_AT }), aQuote('max', { expires_at: at(9_000) }))
       .when(closes())
       .then(
         [at(9_000), 'QUOTE_EXPIRED', { quote_id: 'quote-of-max', maker: 'max' }],
         [CLOSES_AT, 'QUOTE_EXPIRED', { quote_id: 'quote-of-mia', maker: 'mia' }],
         CLOSED,
-        ...nobodyWins('NO_QUOTES'),
+        ...notAwarded('NO_QUOTES'),
       );
   });
 });
 
 describe('a close with an award', () => {
-  it('gives each winner its own price, in the order of the rank, at closes_at', () => {
+  it('gives each winner its own price, in the order of the ranking, at closes_at', () => {
     const [mia, max] = awardsOf(anOpenAuction(), aQuote('mia', { price_atoms: 510_000 }), aQuote('max'));
     given(anOpenAuction(), aQuote('mia', { price_atoms: 510_000 }), aQuote('max'))
       .when(closes())
@@ -71,13 +71,13 @@ describe('a close with an award', () => {
     });
   });
 
-  it('counts a quote that expires a nanosecond after the close', () => {
+  it('counts a quote that expires one nanosecond after the close', () => {
     const expires_at = CLOSES_AT.replace('1Z', '2Z');
     expect(awardsOf(anOpenAuction(), aQuote('mia', { expires_at }))).toHaveLength(1);
   });
 });
 
-describe('what is kept of a hold', () => {
+describe('what stays set aside after the award', () => {
   const collateral = (amount: number): Hold => ({
     venue: 'venue_a',
     resource: 'COLLATERAL',
@@ -95,7 +95,7 @@ describe('what is kept of a hold', () => {
     () =>
       amount;
 
-  it('of a maker: what its own award needs, its tokens first', () => {
+  it('for a maker: what its own award needs, tokens first', () => {
     const [, partly] = awardsOf(
       anOpenAuction({ quantity_atoms: 6 * CONTRACT }),
       aQuote('mia'),
@@ -110,12 +110,12 @@ describe('what is kept of a hold', () => {
     ]);
   });
 
-  it('of a buying originator: the price of the award, not of its limit', () => {
+  it('for a buying originator: the price of the award, not of its limit', () => {
     const [award] = awardsOf(anOpenAuction(), aQuote('mia'));
     expect(award?.originator_hold).toContainEqual(collateral(2 * CONTRACT));
   });
 
-  it('of a selling originator: its tokens go to the best award first, collateral to the rest', () => {
+  it('for a selling originator: tokens for the best award first, collateral for the others', () => {
     const selling = anOpenAuction({ side: 'SELL', limit_price_atoms: 400_000 }, having(5 * CONTRACT));
     const [best, second] = awardsOf(selling, aQuote('mia'), aQuote('max', { price_atoms: 600_000 }));
     expect(best).toMatchObject({ maker: 'max' });
@@ -124,7 +124,7 @@ describe('what is kept of a hold', () => {
     expect(second?.originator_hold.slice(0, 2)).toEqual([tokens(CONTRACT), collateral(1_500_000)]);
   });
 
-  it('of tokens on several routes: on each of them, for any may be used', () => {
+  it('for tokens on several routes: the tokens of each, because any route may be used', () => {
     const routes = ['rain', 'wet'].map((contract_id) => ({
       venue: 'venue_a',
       contract_id,
@@ -140,30 +140,30 @@ describe('what is kept of a hold', () => {
   });
 });
 
-describe('a close that broke off is taken up where it ended', () => {
+describe('a close that broke off continues where it ended', () => {
   it.each<[string, Partial<Terms>, string[]]>([
     ['with an award', {}, ['mia', 'max']],
-    ['with nobody winning', { limit_price_atoms: 1_000 }, ['mia', 'max']],
+    ['without a winner', { limit_price_atoms: 1_000 }, ['mia', 'max']],
     ['without quotes', {}, []],
-  ])('%s, without a second decision', (_what, terms, makers) => {
+  ])('%s, without a second decision', (_case, terms, makers) => {
     const open = given(
       anOpenAuction(terms),
       ...makers.map((maker) => aQuote(maker)),
       aQuote('moe', { expires_at: at(9_000) }),
     );
-    const whole = closes()(open.state) as readonly Decided[];
-    for (let done = 0; done <= whole.length; done += 1) {
+    const events = closes()(open.state) as readonly Decided[];
+    for (let done = 0; done <= events.length; done += 1) {
       const broken = given(
         anOpenAuction(terms),
         ...makers.map((maker) => aQuote(maker)),
         aQuote('moe', { expires_at: at(9_000) }),
-        ...whole.slice(0, done),
+        ...events.slice(0, done),
       );
-      expect(closes()(broken.state)).toEqual(whole.slice(done));
+      expect(closes()(broken.state)).toEqual(events.slice(done));
     }
   });
 
-  it('and what is over is not closed again', () => {
+  it('an auction that is over is not closed again', () => {
     const won = given(anOpenAuction(), aQuote('mia'), closes());
     won.when(closes()).then();
     const report = reports({ award_id: 'award-of-quote-of-mia', step: 'CONFIRMED', attempt: 1 });

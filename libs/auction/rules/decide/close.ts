@@ -9,13 +9,13 @@ import { type Hold, opposite, type Route, type Terms } from '../terms.js';
 import { award, type Fill, rank } from '../winner-rule.js';
 
 export interface CloseFacts {
-  /** The id of the award that a quote wins. */
+  /** The id for the award of a quote. */
   readonly awardId: (quoteId: string) => string;
 }
 
 /**
- * The close and what the winner rule makes of it. All of it happens at `closes_at`, whenever it is decided, so that the
- * time it took tells nothing. An auction that was found CLOSED gets what it still lacks, and no second decision.
+ * The close and the result of the winner rule. Every event bears `closes_at`, so that the time of the decision
+ * discloses nothing. An auction found CLOSED gets the events it still lacks, but no second decision.
  */
 export function decideClose(state: AuctionState, facts: CloseFacts): readonly Decided[] {
   const at = state.terms.closes_at;
@@ -23,23 +23,19 @@ export function decideClose(state: AuctionState, facts: CloseFacts): readonly De
   if (state.status === 'CLOSED') return outcome(state, activeQuotes(state), facts);
   if (state.status !== 'OPEN') return [];
   const expiries = decideExpiries(state, at);
-  const standing = activeQuotes(state).filter(
+  const active = activeQuotes(state).filter(
     (quote) => quote.expires_at === undefined || quote.expires_at > at,
   );
-  return [
-    ...expiries,
-    { at, body: { type: 'AUCTION_CLOSED', data: {} } },
-    ...outcome(state, standing, facts),
-  ];
+  return [...expiries, { at, body: { type: 'AUCTION_CLOSED', data: {} } }, ...outcome(state, active, facts)];
 }
 
-function outcome(state: AuctionState, standing: readonly Quote[], facts: CloseFacts): Decided[] {
+function outcome(state: AuctionState, active: readonly Quote[], facts: CloseFacts): Decided[] {
   const { terms } = state;
   const at = terms.closes_at;
-  const ranked = rank(terms, standing);
+  const ranked = rank(terms, active);
   const fills = award(terms, ranked);
   if (fills.length === 0) {
-    const reason = reasonFor(standing, ranked);
+    const reason = reasonFor(active, ranked);
     return [{ at, body: { type: 'AUCTION_NOT_AWARDED', data: { reason } } }, completed(at, 'NO_AWARD')];
   }
   const data = {
@@ -49,12 +45,12 @@ function outcome(state: AuctionState, standing: readonly Quote[], facts: CloseFa
   return [{ at, body: { type: 'AUCTION_AWARDED', data } }];
 }
 
-function reasonFor(standing: readonly Quote[], ranked: readonly Quote[]): NotAwardedReason {
-  if (standing.length === 0) return 'NO_QUOTES';
+function reasonFor(active: readonly Quote[], ranked: readonly Quote[]): NotAwardedReason {
+  if (active.length === 0) return 'NO_QUOTES';
   return ranked.length === 0 ? 'RESERVE_NOT_MET' : 'MINIMUM_NOT_MET';
 }
 
-/** The originator's outcome tokens go to the awards in the order of their rank. */
+/** The originator's outcome tokens go to the awards in the order of the ranking. */
 function awardsOf(
   terms: Terms,
   hold: readonly Hold[],
@@ -77,7 +73,7 @@ function awardsOf(
   });
 }
 
-/** What of a hold one award needs. */
+/** The part of a hold that one award needs. */
 function kept(
   terms: Terms,
   side: Need['side'],
@@ -112,7 +108,7 @@ function lessTokens(hold: readonly Hold[], used: readonly Hold[]): readonly Hold
 
 type Expiring = Quote & { readonly expires_at: Instant };
 
-/** Quotes whose time is up, in the order in which it was. */
+/** Active quotes that have expired at `now`, in the order of their expiry. */
 export function decideExpiries(state: AuctionState, now: Instant): readonly Decided[] {
   return activeQuotes(state)
     .filter((quote): quote is Expiring => quote.expires_at !== undefined && quote.expires_at <= now)

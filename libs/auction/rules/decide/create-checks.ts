@@ -14,7 +14,7 @@ const MAX_EXECUTION_MS = 900_000;
 
 type CheckedRoutes = { readonly ok: true; readonly contracts: readonly ContractFacts[] } | Rejection;
 
-/** The routes as written, then as registered, then what the policy says of them, then their markets. */
+/** Checks the routes in this order: form, registration, policy, markets. */
 export function checkRoutes(body: CreateBody, facts: CreateFacts): CheckedRoutes {
   const names = new Set(
     body.routes.map((route) => JSON.stringify([route.venue, route.contract_id, route.outcome])),
@@ -59,15 +59,13 @@ export function scheduleOf(
     : closesAt;
 }
 
-function closeOf({ duration_ms: duration, closes_at: given }: CreateBody, now: Instant): Instant | undefined {
-  if ((duration === undefined) === (given === undefined)) return undefined;
+function closeOf({ duration_ms: duration, closes_at: end }: CreateBody, now: Instant): Instant | undefined {
+  if ((duration === undefined) === (end === undefined)) return undefined;
   if (duration !== undefined) {
     return duration >= MIN_DURATION_MS && duration <= MAX_DURATION_MS ? plusMillis(now, duration) : undefined;
   }
-  if (given === undefined) return undefined;
-  return given >= plusMillis(now, MIN_DURATION_MS) && given <= plusMillis(now, MAX_DURATION_MS)
-    ? given
-    : undefined;
+  if (end === undefined) return undefined;
+  return end >= plusMillis(now, MIN_DURATION_MS) && end <= plusMillis(now, MAX_DURATION_MS) ? end : undefined;
 }
 
 export function checkFill(body: CreateBody, grid: Grid): Rejection | undefined {

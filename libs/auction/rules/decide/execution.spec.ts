@@ -15,20 +15,20 @@ const two = given(
 const MIA = 'award-of-quote-of-mia';
 const MAX = 'award-of-quote-of-max';
 const report = (award_id: string, step: Step, attempt = 1) => reports({ award_id, step, attempt });
-const told = (award_id: string, step: Step, attempt = 1) =>
+const event = (award_id: string, step: Step, attempt = 1) =>
   [at(61_000), `EXECUTION_${step}`, { award_id, attempt }] as const;
 const end = (status: string) => [at(61_000), 'AUCTION_COMPLETED', { status }] as const;
 
-describe('what a venue did', () => {
-  it('is told as it went', () => {
-    two.when(report(MIA, 'SUBMITTED')).then(told(MIA, 'SUBMITTED'));
+describe('a report of an award', () => {
+  it('is journaled as it came', () => {
+    two.when(report(MIA, 'SUBMITTED')).then(event(MIA, 'SUBMITTED'));
     const submitted = two.and(report(MIA, 'SUBMITTED'));
     for (const step of ['CONFIRMED', 'FAILED'] as const)
-      submitted.when(report(MIA, step)).then(told(MIA, step));
-    submitted.when(report(MIA, 'RETRYING', 2)).then(told(MIA, 'RETRYING', 2));
+      submitted.when(report(MIA, step)).then(event(MIA, step));
+    submitted.when(report(MIA, 'RETRYING', 2)).then(event(MIA, 'RETRYING', 2));
   });
 
-  it('is told with its reason, and with nothing else that the carrier may have sent along', () => {
+  it('is journaled with its reason, and without other fields that the report may contain', () => {
     const sent = { award_id: MIA, step: 'FAILED', attempt: 1, reason: 'venue down', op: 'report' } as const;
     two
       .and(report(MIA, 'SUBMITTED'))
@@ -36,7 +36,7 @@ describe('what a venue did', () => {
       .then([at(61_000), 'EXECUTION_FAILED', { award_id: MIA, attempt: 1, reason: 'venue down' }]);
   });
 
-  it('is told with the route by which it was settled, and with nothing else of it, when it is confirmed', () => {
+  it('of a confirmation is journaled with the settled route, and without other fields', () => {
     const settlement = { venue: 'venue_a', asset: 'rain/YES', delivered_atoms: 7, transaction_id: 4 };
     const submitted = two.and(report(MIA, 'SUBMITTED'));
     submitted.when(reports({ award_id: MIA, step: 'CONFIRMED', attempt: 1, settlement })).then([
@@ -50,10 +50,10 @@ describe('what a venue did', () => {
     ]);
     submitted
       .when(reports({ award_id: MIA, step: 'FAILED', attempt: 1, settlement }))
-      .then(told(MIA, 'FAILED'));
+      .then(event(MIA, 'FAILED'));
   });
 
-  it('moves the auction to EXECUTING at the first word', () => {
+  it('moves the auction to EXECUTING when it is the first', () => {
     for (const step of ['SUBMITTED', 'RETRYING', 'CONFIRMED', 'FAILED'] as const) {
       const { status, awards } = two.and(report(MIA, step, 2)).state;
       expect([status, awards[1]?.execution_status]).toEqual(['EXECUTING', 'PENDING']);
@@ -61,40 +61,40 @@ describe('what a venue did', () => {
   });
 });
 
-describe('where reports were lost, the steps that must have been are told too', () => {
-  it('submitted, before any other word', () => {
+describe('steps whose reports were lost are journaled too', () => {
+  it('SUBMITTED before any other step', () => {
     for (const step of ['CONFIRMED', 'FAILED'] as const) {
-      two.when(report(MIA, step)).then(told(MIA, 'SUBMITTED'), told(MIA, step));
+      two.when(report(MIA, step)).then(event(MIA, 'SUBMITTED'), event(MIA, step));
     }
-    two.when(report(MIA, 'RETRYING', 2)).then(told(MIA, 'SUBMITTED'), told(MIA, 'RETRYING', 2));
+    two.when(report(MIA, 'RETRYING', 2)).then(event(MIA, 'SUBMITTED'), event(MIA, 'RETRYING', 2));
   });
 
-  it('tried again, before the end of a later attempt', () => {
+  it('RETRYING before the end of a later attempt', () => {
     const submitted = two.and(report(MIA, 'SUBMITTED'));
     for (const step of ['CONFIRMED', 'FAILED'] as const) {
-      submitted.when(report(MIA, step, 3)).then(told(MIA, 'RETRYING', 3), told(MIA, step, 3));
+      submitted.when(report(MIA, step, 3)).then(event(MIA, 'RETRYING', 3), event(MIA, step, 3));
       two
         .when(report(MIA, step, 2))
-        .then(told(MIA, 'SUBMITTED'), told(MIA, 'RETRYING', 2), told(MIA, step, 2));
+        .then(event(MIA, 'SUBMITTED'), event(MIA, 'RETRYING', 2), event(MIA, step, 2));
     }
   });
 
-  it('the latest attempt is the one that ended, whatever the carrier counts', () => {
+  it('the end belongs to the latest attempt, whatever number the report has', () => {
     const fifth = two.and(report(MIA, 'RETRYING', 5));
     for (const step of ['CONFIRMED', 'FAILED'] as const)
-      fifth.when(report(MIA, step, 1)).then(told(MIA, step, 5));
+      fifth.when(report(MIA, step, 1)).then(event(MIA, step, 5));
   });
 
-  it('an award that was never submitted fails without an attempt, and cannot have been confirmed so', () => {
-    two.when(report(MIA, 'FAILED', 0)).then(told(MIA, 'FAILED', 0));
-    two.when(report(MIA, 'CONFIRMED', 0)).then(told(MIA, 'SUBMITTED'), told(MIA, 'CONFIRMED'));
+  it('an award that was never submitted may fail without an attempt, but not be confirmed without one', () => {
+    two.when(report(MIA, 'FAILED', 0)).then(event(MIA, 'FAILED', 0));
+    two.when(report(MIA, 'CONFIRMED', 0)).then(event(MIA, 'SUBMITTED'), event(MIA, 'CONFIRMED'));
   });
 });
 
-describe('what is no news changes nothing', () => {
+describe('a report without news changes nothing', () => {
   const submitted = two.and(report(MIA, 'SUBMITTED'));
 
-  it('submitted again, even after a retry', () => {
+  it('SUBMITTED again, even after a retry', () => {
     submitted.when(report(MIA, 'SUBMITTED')).then();
     submitted
       .and(report(MIA, 'RETRYING', 2))
@@ -106,23 +106,23 @@ describe('what is no news changes nothing', () => {
       .then();
   });
 
-  it('an attempt that was told of', () => {
+  it('an attempt that was already reported', () => {
     const third = submitted.and(report(MIA, 'RETRYING', 3));
     third.when(report(MIA, 'RETRYING', 2)).then();
     third.when(report(MIA, 'RETRYING', 3)).then();
-    third.when(report(MIA, 'RETRYING', 4)).then(told(MIA, 'RETRYING', 4));
-    // The first attempt is none that was made again.
+    third.when(report(MIA, 'RETRYING', 4)).then(event(MIA, 'RETRYING', 4));
+    // A first attempt is no retry.
     two.when(report(MIA, 'RETRYING', 1)).then();
   });
 
-  it.each<Step>(['CONFIRMED', 'FAILED'])('anything after %s', (last) => {
+  it.each<Step>(['CONFIRMED', 'FAILED'])('any report after %s', (last) => {
     const ended = submitted.and(report(MIA, last));
     for (const step of ['SUBMITTED', 'RETRYING', 'CONFIRMED', 'FAILED'] as const) {
       ended.when(report(MIA, step, 9)).then();
     }
   });
 
-  it('another attempt behind the deadline, though its end is', () => {
+  it('a retry after the execution deadline, but the end of the award is still journaled', () => {
     const late = { now: at(120_001) };
     const { state } = submitted;
     const retrying = { award_id: MIA, step: 'RETRYING', attempt: 2 } as const;
@@ -133,13 +133,13 @@ describe('what is no news changes nothing', () => {
     });
   });
 
-  it('an award that nobody knows, or before there is any', () => {
-    two.when(report('award-of-nobody', 'CONFIRMED')).then();
+  it('an unknown award, or no award yet', () => {
+    two.when(report('unknown-award', 'CONFIRMED')).then();
     given(anOpenAuction(), aQuote('mia')).when(report(MIA, 'CONFIRMED')).then();
   });
 });
 
-describe('with the last award the auction is over', () => {
+describe('the auction is over when its last award has ended', () => {
   it.each<[Step, Step, string]>([
     ['CONFIRMED', 'CONFIRMED', 'SETTLED'],
     ['CONFIRMED', 'FAILED', 'PARTIALLY_SETTLED'],
@@ -148,7 +148,7 @@ describe('with the last award the auction is over', () => {
   ])('%s, then %s: %s', (first, second, status) => {
     const half = two.and(report(MIA, first));
     expect(half.state.completed_at).toBeUndefined();
-    half.when(report(MAX, second)).then(told(MAX, 'SUBMITTED'), told(MAX, second), end(status));
+    half.when(report(MAX, second)).then(event(MAX, 'SUBMITTED'), event(MAX, second), end(status));
     const { state } = half.and(report(MAX, second));
     expect(state).toMatchObject({ status, completed_at: at(61_000) });
     expect(state.books.map((book) => book.quotes[0]?.status)).toEqual(

@@ -4,12 +4,12 @@ import type { ConfirmedStep } from '../events.js';
 import type { Instant } from '#libs/base/instant.js';
 import type { AuctionState, Award } from '../state.js';
 
-/** What became of an award at its venue, as its carrier tells it; telling it again changes nothing. */
+/** What happened to an award at its venue, as the settler reports it. A repeated report changes nothing. */
 export interface ExecutionReport extends ConfirmedStep {
   readonly step: 'SUBMITTED' | 'RETRYING' | 'CONFIRMED' | 'FAILED';
 }
 
-/** The attempt of an award that was given up before anybody had carried it anywhere. */
+/** The attempt number of an award that was given up before any attempt. */
 const NEVER_SUBMITTED = 0;
 
 export function decideExecution(state: AuctionState, report: ExecutionReport, { now }: Moment): Decision {
@@ -18,7 +18,9 @@ export function decideExecution(state: AuctionState, report: ExecutionReport, { 
   if (award === undefined || !isNews(award, report, isTooLate)) return { ok: true, events: [] };
   const { step } = report;
   const attempt = attemptOf(award, report, isTooLate);
-  const events = [...untold(award, step, attempt), { ...report, attempt }].map((one) => told(one, now));
+  const events = [...missingSteps(award, step, attempt), { ...report, attempt }].map((one) =>
+    reported(one, now),
+  );
   if (step === 'CONFIRMED' || step === 'FAILED') {
     const settlement = settlementOf(state.awards.map((one) => (one === award ? step : one.execution_status)));
     if (settlement !== undefined) events.push(completed(now, settlement));
@@ -26,7 +28,7 @@ export function decideExecution(state: AuctionState, report: ExecutionReport, { 
   return { ok: true, events };
 }
 
-/** Behind the deadline nothing is tried any more, only ended. */
+/** After the deadline an award is not tried again; it only ends. */
 function isNews(award: Award, { step, attempt }: ExecutionReport, isTooLate: boolean): boolean {
   if (hasEnded(award.execution_status)) return false;
   if (step === 'SUBMITTED') return award.execution_status === 'PENDING';
@@ -34,16 +36,16 @@ function isNews(award: Award, { step, attempt }: ExecutionReport, isTooLate: boo
 }
 
 /**
- * A carrier that was started anew may have lost count, attempts behind the deadline are none, and only what was never submitted
- * ends without one.
+ * A restarted settler may have lost count, so the number never goes back. Attempts after the deadline do not count.
+ * Only an award that was never submitted may end without an attempt.
  */
 function attemptOf(award: Award, { step, attempt }: ExecutionReport, isTooLate: boolean): number {
   const least = Math.max(award.last_attempt, step === 'FAILED' ? NEVER_SUBMITTED : 1);
   return isTooLate ? least : Math.max(attempt, least);
 }
 
-/** The story has no gaps, even where reports of single steps were lost: submitted, tried again, and then its end. */
-function untold(award: Award, step: ExecutionReport['step'], attempt: number): ExecutionReport[] {
+/** The steps before this one whose reports were lost: SUBMITTED, RETRYING. The timeline must have no gaps. */
+function missingSteps(award: Award, step: ExecutionReport['step'], attempt: number): ExecutionReport[] {
   if (step === 'SUBMITTED' || attempt === NEVER_SUBMITTED) return [];
   const { award_id, last_attempt: last } = award;
   const before: ExecutionReport[] = [];
@@ -53,8 +55,8 @@ function untold(award: Award, step: ExecutionReport['step'], attempt: number): E
   return before;
 }
 
-/** Field by field: what a carrier sends along beyond them is not journaled. */
-function told({ step, award_id, attempt, reason, settlement }: ExecutionReport, at: Instant): Decided {
+/** Copies field by field: other fields of a report are not journaled. */
+function reported({ step, award_id, attempt, reason, settlement }: ExecutionReport, at: Instant): Decided {
   const data = { award_id, attempt, ...(reason === undefined ? {} : { reason }) };
   if (step !== 'CONFIRMED') return { at, body: { type: `EXECUTION_${step}`, data } };
   if (settlement === undefined) return { at, body: { type: 'EXECUTION_CONFIRMED', data } };

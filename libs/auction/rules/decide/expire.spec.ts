@@ -15,17 +15,17 @@ describe('quotes expire', () => {
     aQuote('may'),
   );
 
-  it('at their own time, in that order, however late it is noticed', () => {
+  it('at their own time and in that order, however late the expiry is decided', () => {
     three.when(expires(at(7_500))).then(expiry('max', 6_000), expiry('mia', 7_000));
     three.when(expires(at(59_000))).then(expiry('max', 6_000), expiry('mia', 7_000), expiry('moe', 8_000));
   });
 
-  it('in the very nanosecond, not before', () => {
+  it('at the exact nanosecond and not before', () => {
     three.when(expires(at(6_000))).then(expiry('max', 6_000));
     three.when(expires(at(6_000).replace('1Z', '0Z'))).then();
   });
 
-  it('together in the order of their priority', () => {
+  it('in the order of their priority when the times are equal', () => {
     given(
       anOpenAuction(),
       aQuote('mia', { expires_at: at(6_000) }),
@@ -36,7 +36,7 @@ describe('quotes expire', () => {
       .then(expiry('max', 6_000), expiry('mia', 6_000));
   });
 
-  it('once', () => {
+  it('only once', () => {
     three
       .and(expires(at(6_000)))
       .when(expires(at(6_000)))
@@ -47,7 +47,7 @@ describe('quotes expire', () => {
       .then();
   });
 
-  it('at the time that the last revision gave them', () => {
+  it('at the time that the last revision set', () => {
     given(
       anOpenAuction(),
       aQuote('mia', { expires_at: at(6_000) }),

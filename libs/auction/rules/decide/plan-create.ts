@@ -24,7 +24,7 @@ export interface PlannedAuction {
 const SPLIT_WINNERS = 8;
 const EXECUTION_DEADLINE_MS = 60_000;
 
-/** Everything about a create but capacity: routes, policy, markets, schedule, sizes and prices, audience, in this order. */
+/** All checks of a create but capacity, in this order: routes, policy, markets, schedule, sizes, prices, audience. */
 export function planCreate(body: CreateBody, facts: CreateFacts): PlannedAuction | Rejection {
   const contracts = checkRoutes(body, facts);
   if (!contracts.ok) return contracts;
@@ -54,7 +54,7 @@ function checkSize({ quantity_atoms: quantity }: CreateBody, grid: Grid): Reject
       );
 }
 
-/** The least common multiple of the routes' grids: a price or quantity on it is on the grid of every route. */
+/** The least common multiple of the routes' grids: a price or quantity on it is valid on every route. */
 function gridOf(contracts: readonly ContractFacts[]): Grid {
   const tick = contracts.map((contract) => contract.price_tick_atoms).reduce(leastCommonMultiple);
   const step = contracts.map((contract) => contract.quantity_step_atoms).reduce(leastCommonMultiple);
@@ -66,7 +66,7 @@ function gridOf(contracts: readonly ContractFacts[]): Grid {
   };
 }
 
-/** Ticks or steps that share too little have no multiple that anybody could trade at. */
+/** Ticks or steps with too large a common multiple leave no valid price or quantity. */
 function isUsable({ max_price_atoms: highest, quantity_step_atoms: step }: Grid): boolean {
   return highest > 0 && step <= Number.MAX_SAFE_INTEGER;
 }
@@ -77,7 +77,7 @@ function leastCommonMultiple(a: number, b: number): number {
   return (a / divisor) * b;
 }
 
-interface Frozen {
+interface ResolvedTerms {
   readonly closesAt: Instant;
   readonly grid: Grid;
   readonly makers: readonly Party[];
@@ -87,7 +87,7 @@ function termsOf(
   body: CreateBody,
   facts: CreateFacts,
   contracts: readonly ContractFacts[],
-  { closesAt, grid, makers }: Frozen,
+  { closesAt, grid, makers }: ResolvedTerms,
 ): Terms {
   const allocation = body.allocation ?? 'SINGLE_WINNER';
   const usualFill = allocation === 'SPLIT' ? grid.quantity_step_atoms : body.quantity_atoms;
@@ -122,7 +122,7 @@ function termsOf(
   };
 }
 
-/** What an award could cost the originator at worst, in as many pieces as there may be winners. */
+/** The most that the awards could cost the originator, split among as many winners as allowed. */
 export function originatorNeed(terms: Terms): Need {
   return {
     side: terms.side,

@@ -21,7 +21,7 @@ function accepted(quote: object, keepsPriority: boolean): Expected {
 }
 
 describe('a revision is accepted', () => {
-  it('and keeps what it does not name', () => {
+  it('and keeps the fields that it does not name', () => {
     const quote = { min_quantity_atoms: 2 * CONTRACT, expires_at: at(9_000), client_reference: 'note' };
     given(anOpenAuction(), aQuote('mia', quote))
       .when(revises('mia', { price_atoms: 510_000 }))
@@ -48,17 +48,17 @@ describe('a revision is accepted', () => {
 
   it.each<[string, Partial<ReviseBody>, boolean]>([
     ['another price', { price_atoms: 499_000 }, false],
-    ['more', { quantity_atoms: 5 * CONTRACT }, false],
-    ['less', { quantity_atoms: 3 * CONTRACT }, true],
-    ['the same again', { price_atoms: 500_000, quantity_atoms: 4 * CONTRACT }, true],
-    ['another smallest fill', { min_quantity_atoms: 2 * CONTRACT }, true],
+    ['a larger quantity', { quantity_atoms: 5 * CONTRACT }, false],
+    ['a smaller quantity', { quantity_atoms: 3 * CONTRACT }, true],
+    ['the same price and quantity', { price_atoms: 500_000, quantity_atoms: 4 * CONTRACT }, true],
+    ['another minimum quantity', { min_quantity_atoms: 2 * CONTRACT }, true],
     ['another expiry', { expires_at: at(6_000) }, true],
     ['another note', { client_reference: 'note' }, true],
-  ])('of %s (%j): keeps its place %p', (_what, body, keepsPriority) => {
+  ])('with %s (%j), keeping its priority: %p', (_what, body, keepsPriority) => {
     given(anOpenAuction(), aQuote('mia')).when(revises('mia', body)).then(accepted(body, keepsPriority));
   });
 
-  it('of more after less: the place that less had kept is lost', () => {
+  it('with a larger quantity after a smaller one, which loses the priority', () => {
     const before = given(anOpenAuction(), aQuote('mia'), aQuote('max'));
     const less = before.and(revises('mia', { quantity_atoms: 3 * CONTRACT }));
     const more = less.and(revises('mia', { quantity_atoms: 4 * CONTRACT, expected_revision: 2 }));
@@ -70,7 +70,7 @@ describe('a revision is accepted', () => {
     expect(priorities[2]).toBeGreaterThan(priorityOfMax);
   });
 
-  it('against what the quote holds already', () => {
+  it('with the current hold and the new need', () => {
     const { state } = given(anOpenAuction(), aQuote('mia'));
     const body = { expected_revision: 1, price_atoms: 510_000 };
     expect(
@@ -95,7 +95,7 @@ describe('under IMPROVE_ONLY', () => {
     ['BUY', { quantity_atoms: 5 * CONTRACT }],
     ['SELL', { price_atoms: 501_000, quantity_atoms: 5 * CONTRACT }],
     ['BUY', { price_atoms: 499_000, min_quantity_atoms: CONTRACT }],
-  ])('%s auction: %j is better', (side, body) => {
+  ])('%s auction: %j improves the quote', (side, body) => {
     improving(side).when(revises('mia', body)).then(accepted(body, false));
   });
 
@@ -109,34 +109,34 @@ describe('under IMPROVE_ONLY', () => {
     ['BUY', { min_quantity_atoms: CONTRACT }],
     ['BUY', { price_atoms: 499_000, min_quantity_atoms: 3 * CONTRACT }],
     ['SELL', { client_reference: 'note' }],
-  ])('%s auction: %j is not', (side, body) => {
+  ])('%s auction: %j is refused', (side, body) => {
     improving(side).when(revises('mia', body)).thenRefused('REVISION_NOT_IMPROVING');
   });
 
-  it('nothing expires', () => {
+  it('a revision with an expiry is refused', () => {
     improving('BUY')
       .when(revises('mia', { price_atoms: 499_000, expires_at: at(9_000) }))
       .thenRefused('INVALID_TERMS');
   });
 });
 
-describe('a quote that cannot be revised', () => {
+describe('QUOTE_NOT_REVISABLE is the answer', () => {
   const better = revises('mia', { price_atoms: 499_000 });
 
-  it('is a final one', () => {
+  it('for a quote under the policy FINAL', () => {
     given(anOpenAuction({ quote_revision_policy: 'FINAL' }), aQuote('mia'))
       .when(better)
       .thenRefused('QUOTE_NOT_REVISABLE');
   });
 
-  it('is one that is over, expired ones before anybody has said so included', () => {
+  it('for a quote that is over, also when its expiry is not journaled yet', () => {
     given(anOpenAuction(), aQuote('mia'), withdraws('mia')).when(better).thenRefused('QUOTE_NOT_REVISABLE');
     given(anOpenAuction(), aQuote('mia', { expires_at: at(5_000) }))
       .when(better)
       .thenRefused('QUOTE_NOT_REVISABLE');
   });
 
-  it("is another maker's, which is told as if there were none", () => {
+  it('for a quote of another maker, exactly as for an unknown quote', () => {
     const foreign = given(anOpenAuction(), aQuote('max'));
     const answers = ['quote-of-max', 'no-such-quote'].map((quote_id) =>
       revises('mia', { price_atoms: 499_000 }, { quote_id })(foreign.state),
@@ -146,8 +146,8 @@ describe('a quote that cannot be revised', () => {
   });
 });
 
-/** Every row breaks one thing; with all rows from any one on broken at once, that one's code is the answer. */
-describe('of several faults the first is told', () => {
+/** Each row breaks one more rule. With the faults of a row and all later rows, the answer is the code of that row. */
+describe('of several faults the first one is answered', () => {
   const rows: [RejectionCode | ConflictCode, Partial<ReviseBody>][] = [
     ['AUCTION_NOT_OPEN', {}],
     ['QUOTE_NOT_REVISABLE', {}],
@@ -165,21 +165,21 @@ describe('of several faults the first is told', () => {
     const parts = rows.slice(index).map(([, part]) => part);
     return [index + 1, code, Object.assign({}, ...parts.reverse()) as Partial<ReviseBody>] as const;
   });
-  it.each(broken)('%d. %s', (place, code, body) => {
-    const quote_revision_policy: QuoteRevisionPolicy = place <= 2 ? 'FINAL' : 'IMPROVE_ONLY';
-    const now = place <= 1 ? CLOSES_AT : at(5_000);
+  it.each(broken)('%d. %s', (number, code, body) => {
+    const quote_revision_policy: QuoteRevisionPolicy = number <= 2 ? 'FINAL' : 'IMPROVE_ONLY';
+    const now = number <= 1 ? CLOSES_AT : at(5_000);
     given(anOpenAuction({ quote_revision_policy }), aQuote('mia'))
-      .when(revises('mia', body, place <= 4 ? { now, policy: HALT } : { now }))
+      .when(revises('mia', body, number <= 4 ? { now, policy: HALT } : { now }))
       .thenRefused(code);
   });
 
-  it('and lowering a quantity below its own smallest fill is one', () => {
+  it("a quantity below the quote's own minimum is refused", () => {
     given(anOpenAuction(), aQuote('mia', { min_quantity_atoms: 3 * CONTRACT }))
       .when(revises('mia', { quantity_atoms: 2 * CONTRACT }))
       .thenRefused('QUANTITY_BELOW_MINIMUM');
   });
 
-  it('and a closed auction is one', () => {
+  it('a revision in a closed auction is refused', () => {
     given(anOpenAuction(), aQuote('mia'), closes())
       .when(revises('mia', { price_atoms: 499_000 }))
       .thenRefused('AUCTION_NOT_OPEN');

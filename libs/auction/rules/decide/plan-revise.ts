@@ -14,7 +14,7 @@ export interface PlannedRevision {
   readonly quote: QuoteDraft;
   readonly keeps_priority: boolean;
   readonly need: Need;
-  /** What the quote holds until the revision stands. */
+  /** What the quote holds until the revision takes effect. */
   readonly current: readonly Hold[];
 }
 
@@ -72,7 +72,7 @@ function applied(quote: Quote, body: ReviseBody): QuoteDraft {
   };
 }
 
-/** Better for the originator: a seller asks less, a buyer bids more; or the quote is larger. Nothing may get worse. */
+/** An improvement for the originator: a better price or a larger quantity, and nothing worse. */
 function checkImproves(makerSide: Side, before: Quote, after: QuoteDraft): Rejection | undefined {
   const gain =
     makerSide === 'SELL' ? before.price_atoms - after.price_atoms : after.price_atoms - before.price_atoms;

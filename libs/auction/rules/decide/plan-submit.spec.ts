@@ -10,7 +10,7 @@ import { rejected, type ConflictCode, type RejectionCode } from '#libs/base/reje
 const HALT = rejected('VENUE_HALTED', 'A venue of the auction is halted.');
 
 describe('a quote is accepted', () => {
-  it('with its smallest fill at one step', () => {
+  it('with one step as the default minimum quantity', () => {
     given(anOpenAuction())
       .when(submits('mia'))
       .then([
@@ -35,8 +35,8 @@ describe('a quote is accepted', () => {
       ]);
   });
 
-  it('with all that was said', () => {
-    const said = {
+  it('with every optional field as given', () => {
+    const body = {
       price_atoms: 999_000,
       quantity_atoms: 10 * CONTRACT,
       min_quantity_atoms: 10 * CONTRACT,
@@ -44,8 +44,8 @@ describe('a quote is accepted', () => {
       client_reference: 'note',
     };
     given(anOpenAuction())
-      .when(submits('mia', said))
-      .then([at(5_000), 'QUOTE_SUBMITTED', { quote: expect.objectContaining(said) }]);
+      .when(submits('mia', body))
+      .then([at(5_000), 'QUOTE_SUBMITTED', { quote: expect.objectContaining(body) }]);
   });
 
   it('in the last nanosecond', () => {
@@ -55,13 +55,13 @@ describe('a quote is accepted', () => {
       .then([now, 'QUOTE_SUBMITTED', expect.anything()]);
   });
 
-  it('below the minimum fill and beyond the reserve, for a refusal would tell of them', () => {
+  it('below the minimum fill and beyond the limit, because a refusal would disclose them', () => {
     given(anOpenAuction({ min_fill_quantity_atoms: 10 * CONTRACT, limit_price_atoms: 100_000 }))
       .when(submits('mia', { quantity_atoms: CONTRACT, price_atoms: 999_000 }))
       .then([at(5_000), 'QUOTE_SUBMITTED', expect.anything()]);
   });
 
-  it('again after the last one was withdrawn or has expired, journaled or not', () => {
+  it('after the last one was withdrawn or has expired, journaled or not', () => {
     const again = [at(5_000), 'QUOTE_SUBMITTED', expect.anything()] as const;
     given(anOpenAuction(), aQuote('mia'), withdraws('mia')).when(submits('mia')).then(again);
     given(anOpenAuction(), aQuote('mia', { expires_at: at(5_000) }))
@@ -69,13 +69,13 @@ describe('a quote is accepted', () => {
       .then(again);
   });
 
-  it('whatever others have quoted', () => {
+  it('whatever other makers have quoted', () => {
     given(anOpenAuction(), aQuote('max'))
       .when(submits('mia'))
       .then([at(5_000), 'QUOTE_SUBMITTED', expect.anything()]);
   });
 
-  it('on the connection that it came by', () => {
+  it('with the connection on which it came', () => {
     const plan = planSubmit(
       given(anOpenAuction()).state,
       { price_atoms: 500_000, quantity_atoms: CONTRACT },
@@ -87,11 +87,11 @@ describe('a quote is accepted', () => {
   });
 });
 
-describe('what a quote needs', () => {
+describe('the resources that a quote needs', () => {
   it.each([
     ['BUY', 'SELL'],
     ['SELL', 'BUY'],
-  ] as const)('in a %s auction is what a %s of it could cost, in one piece', (side, maker) => {
+  ] as const)('in a %s auction are those of a %s in one fill', (side, maker) => {
     const { state } = given(anOpenAuction({ side }));
     const body = { price_atoms: 300_000, quantity_atoms: 2 * CONTRACT };
     const plan = planSubmit(state, body, { maker: 'mia', now: at(1), policy: undefined, quote_id: 'q' });
@@ -100,7 +100,7 @@ describe('what a quote needs', () => {
 });
 
 describe('a quote is refused', () => {
-  it('from the close on, however late that is journaled', () => {
+  it('from the close on, even before the close is journaled', () => {
     given(anOpenAuction())
       .when(submits('mia', {}, { now: CLOSES_AT }))
       .thenRefused('AUCTION_NOT_OPEN');
@@ -113,7 +113,7 @@ describe('a quote is refused', () => {
       .thenRefused('AUCTION_NOT_OPEN');
   });
 
-  it('beside an active one', () => {
+  it('while the maker has an active one', () => {
     given(anOpenAuction(), aQuote('mia')).when(submits('mia')).thenRefused('quote_already_active');
     given(anOpenAuction(), aQuote('mia', { expires_at: at(5_001) }))
       .when(submits('mia'))
@@ -127,8 +127,8 @@ describe('a quote is refused', () => {
   });
 });
 
-/** Every row breaks one thing; with all rows from any one on broken at once, that one's code is the answer. */
-describe('of several faults the first is told', () => {
+/** Each row breaks one more rule. With the faults of a row and all later rows, the answer is the code of that row. */
+describe('of several faults the first one is answered', () => {
   const rows: [RejectionCode | ConflictCode, Partial<SubmitBody>][] = [
     ['AUCTION_NOT_OPEN', {}],
     ['VENUE_HALTED', {}],
@@ -149,15 +149,15 @@ describe('of several faults the first is told', () => {
     const parts = rows.slice(index).map(([, part]) => part);
     return [index + 1, code, Object.assign({}, ...parts.reverse()) as Partial<SubmitBody>] as const;
   });
-  it.each(broken)('%d. %s', (place, code, body) => {
-    const now = place <= 1 ? CLOSES_AT : at(5_000);
+  it.each(broken)('%d. %s', (number, code, body) => {
+    const now = number <= 1 ? CLOSES_AT : at(5_000);
     given(anOpenAuction(), aQuote('mia'))
-      .when(submits('mia', body, place <= 2 ? { now, policy: HALT } : { now }))
+      .when(submits('mia', body, number <= 2 ? { now, policy: HALT } : { now }))
       .thenRefused(code);
   });
 });
 
-it('a refusal says the same whatever the originator keeps to itself', () => {
+it('a refusal does not depend on the limit or the minimum fill', () => {
   const secrets = [{}, { limit_price_atoms: 1_000, min_fill_quantity_atoms: 7 * CONTRACT }];
   const bodies = [
     { price_atoms: 0 },

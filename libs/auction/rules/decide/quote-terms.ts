@@ -10,7 +10,7 @@ export interface ProposedTerms {
   readonly expires_at?: Instant;
 }
 
-/** Price, then size, as the frozen grid and the auction's own size allow them. */
+/** Checks the price, then the quantity, against the auction's grid and size. */
 export function checkQuoteTerms(terms: Terms, proposed: ProposedTerms): Rejection | undefined {
   return (
     checkPrice(terms.grid, proposed.price_atoms) ??
@@ -58,7 +58,7 @@ function checkMinimum({ grid }: Terms, proposed: ProposedTerms): Rejection | und
     : undefined;
 }
 
-/** Only quotes that may be taken back may expire by themselves. */
+/** Only quotes that may be withdrawn may expire. */
 export function checkExpiry(
   terms: Terms,
   expiresAt: Instant | undefined,

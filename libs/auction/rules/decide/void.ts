@@ -5,7 +5,7 @@ import { checkOpen, checkReason } from './open-check.js';
 import { rejected, type Rejection } from '#libs/base/rejection.js';
 import type { AuctionState } from '../state.js';
 
-/** An operator's decision, or the end of a market on one of the routes. A halt voids nothing. */
+/** Voids by an operator, or by the system when a market of the routes ends. A halt voids nothing. */
 export function decideVoid(state: AuctionState, request: EndRequest, { now }: Moment): Decision {
   const { by, reason, operator } = request;
   const refusal = checkOpen(state, now) ?? (by === 'OPERATOR' ? checkOrder(reason) : checkReason(reason));
@@ -21,7 +21,7 @@ export function decideVoid(state: AuctionState, request: EndRequest, { now }: Mo
   };
 }
 
-/** Who ends somebody else's auction says why. */
+/** An operator must give a reason. */
 function checkOrder(reason: string | undefined): Rejection | undefined {
   return reason === undefined || reason === ''
     ? rejected('INVALID_TERMS', 'An auction is not voided without a reason.')

@@ -5,30 +5,30 @@ import { given } from '#libs/testing/auctions/given.js';
 import { CLOSES_AT } from '#libs/testing/auctions/story.js';
 
 const QUOTE = { quote_id: 'quote-of-mia', maker: 'mia' };
-const EVERYBODY = ['MARKET_MAKER', 'DISCONNECT', 'PROTECTION', 'OPERATOR'] as const;
+const EVERY_PARTY = ['MARKET_MAKER', 'DISCONNECT', 'PROTECTION', 'OPERATOR'] as const;
 
 describe('a quote is withdrawn', () => {
-  it.each(EVERYBODY)('by %s', (by) => {
+  it.each(EVERY_PARTY)('by %s', (by) => {
     given(anOpenAuction(), aQuote('mia'))
       .when(withdraws('mia', { by }))
       .then([at(5_000), 'QUOTE_WITHDRAWN', { ...QUOTE, by }]);
   });
 
-  it('at the revision that its maker knows', () => {
+  it('with the right expected revision', () => {
     given(anOpenAuction(), aQuote('mia'))
       .when(withdraws('mia', { expected_revision: 1 }))
       .then([at(5_000), 'QUOTE_WITHDRAWN', { ...QUOTE, by: 'MARKET_MAKER' }]);
   });
 
-  it('without any of the others being touched', () => {
+  it('without a change to other quotes', () => {
     given(anOpenAuction(), aQuote('mia'), aQuote('max'), withdraws('mia'))
       .when(withdraws('max'))
       .then([at(5_000), 'QUOTE_WITHDRAWN', { quote_id: 'quote-of-max', maker: 'max', by: 'MARKET_MAKER' }]);
   });
 });
 
-describe('a quote stays', () => {
-  it.each(EVERYBODY)('under IMPROVE_ONLY and FINAL, whoever would take it back: %s', (by) => {
+describe('a withdrawal is refused', () => {
+  it.each(EVERY_PARTY)('under IMPROVE_ONLY and FINAL, also by %s', (by) => {
     for (const quote_revision_policy of ['IMPROVE_ONLY', 'FINAL'] as const) {
       given(anOpenAuction({ quote_revision_policy }), aQuote('mia'))
         .when(withdraws('mia', { by }))
@@ -36,13 +36,13 @@ describe('a quote stays', () => {
     }
   });
 
-  it('when its maker is thinking of another revision', () => {
+  it('with a conflict when the expected revision is wrong', () => {
     given(anOpenAuction(), aQuote('mia'))
       .when(withdraws('mia', { expected_revision: 2 }))
       .thenRefused('quote_revision_conflict');
   });
 
-  it('withdrawn, expired or never given as it is', () => {
+  it('when the quote is withdrawn, expired or unknown', () => {
     given(anOpenAuction(), aQuote('mia'), withdraws('mia'))
       .when(withdraws('mia'))
       .thenRefused('QUOTE_NOT_WITHDRAWABLE');
@@ -52,18 +52,18 @@ describe('a quote stays', () => {
     given(anOpenAuction()).when(withdraws('mia')).thenRefused('QUOTE_NOT_WITHDRAWABLE');
   });
 
-  it('the old one, where there is a newer', () => {
+  it('for an old quote when there is a newer one', () => {
     given(anOpenAuction(), aQuote('mia'), withdraws('mia'), submits('mia'))
       .when(withdraws('mia'))
       .thenRefused('QUOTE_NOT_WITHDRAWABLE');
   });
 });
 
-describe('of several faults the first is told', () => {
+describe('of several faults the first one is answered', () => {
   const finals = anOpenAuction({ quote_revision_policy: 'FINAL' });
   const wrong = { expected_revision: 9 };
 
-  it('the auction is not open', () => {
+  it('first that the auction is not open', () => {
     given(finals, aQuote('mia'))
       .when(withdraws('mia', wrong, CLOSES_AT))
       .thenRefused('AUCTION_NOT_OPEN');
@@ -71,7 +71,7 @@ describe('of several faults the first is told', () => {
     given(finals, cancels()).when(withdraws('mia', wrong)).thenRefused('AUCTION_NOT_OPEN');
   });
 
-  it('then the quote, then the revision', () => {
+  it("then the quote's state, then the revision", () => {
     given(finals, aQuote('mia')).when(withdraws('mia', wrong)).thenRefused('QUOTE_NOT_WITHDRAWABLE');
   });
 });

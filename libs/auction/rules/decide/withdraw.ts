@@ -4,7 +4,7 @@ import { checkOpen, standingQuote } from './open-check.js';
 import { conflict, rejected } from '#libs/base/rejection.js';
 import type { AuctionState } from '../state.js';
 
-/** Under IMPROVE_ONLY and FINAL a quote stands until the close, whoever would take it back. */
+/** Under IMPROVE_ONLY and FINAL no party may withdraw a quote before the close. */
 export function decideWithdraw(state: AuctionState, request: WithdrawRequest, { now }: Moment): Decision {
   const notOpen = checkOpen(state, now);
   if (notOpen !== undefined) return notOpen;

@@ -19,7 +19,7 @@ import { activeQuotes, bookOf, findQuote, type QuoteStatus } from '../state.js';
 const open = given(anOpenAuction(), aQuote('mia'), aQuote('max', { price_atoms: 600_000 }));
 
 function statusesOf(...history: readonly Past[]): (QuoteStatus | undefined)[] {
-  const { state } = history.reduce<typeof open>((told, next) => told.and(next), open);
+  const { state } = history.reduce<typeof open>((history, next) => history.and(next), open);
   return ['mia', 'max'].map((maker) => bookOf(state, maker)?.quotes.at(-1)?.status);
 }
 
@@ -28,7 +28,7 @@ function event(body: AuctionEventBody) {
 }
 
 describe('an auction', () => {
-  it('begins with its opening', () => {
+  it('starts with AUCTION_OPENED and throws on any other first event', () => {
     const { state } = given(anOpenAuction());
     expect(state).toEqual({
       terms: storyTerms(),
@@ -41,7 +41,7 @@ describe('an auction', () => {
     expect(() => evolve(undefined, ending)).toThrow(/begins with AUCTION_CLOSED/);
   });
 
-  it('goes through its states', () => {
+  it('passes through its statuses', () => {
     const won = open.and(closes());
     const done = reports({ award_id: 'award-of-quote-of-mia', step: 'CONFIRMED', attempt: 1 });
     const closed = open.and({ at: CLOSES_AT, body: { type: 'AUCTION_CLOSED', data: {} } });
@@ -63,7 +63,7 @@ describe('an auction', () => {
 });
 
 describe('a quote', () => {
-  it('is what its last event says, at the priority of its last change for the better', () => {
+  it('has the terms of its last event and the priority of its last improving change', () => {
     const { state } = given(anOpenAuction(), aQuote('mia'), revises('mia', { quantity_atoms: 3 * CONTRACT }));
     expect(findQuote(state, 'quote-of-mia')).toMatchObject({
       status: 'ACTIVE',
@@ -101,7 +101,7 @@ describe('a quote', () => {
     expect(quote).not.toHaveProperty('expires_at');
   });
 
-  it('ends with its auction', () => {
+  it('ends when its auction ends', () => {
     expect(statusesOf()).toEqual(['ACTIVE', 'ACTIVE']);
     expect(statusesOf(withdraws('mia', { by: 'PROTECTION' }))).toEqual(['WITHDRAWN', 'ACTIVE']);
     expect(statusesOf(withdraws('mia'), cancels())).toEqual(['WITHDRAWN', 'RELEASED']);
@@ -109,7 +109,7 @@ describe('a quote', () => {
     expect(statusesOf(closes())).toEqual(['AWARDED', 'AWARDED']);
   });
 
-  it('is told its result: award, place among those that counted, or neither', () => {
+  it('has its result after the decision: award, rank among the quotes that counted, or neither', () => {
     const { state } = given(
       anOpenAuction({ quantity_atoms: 7 * CONTRACT, limit_price_atoms: 600_000 }),
       aQuote('mia', { price_atoms: 601_000 }),
@@ -133,7 +133,7 @@ describe('a quote', () => {
     ]);
   });
 
-  it('that expired unnoticed is over when its maker quotes anew', () => {
+  it('is EXPIRED when its maker submits again after an expiry that was not journaled', () => {
     const { state } = given(anOpenAuction(), aQuote('mia', { expires_at: at(3_000) }), submits('mia'));
     expect(bookOf(state, 'mia')?.quotes).toMatchObject([
       { quote_id: 'quote-of-mia', status: 'EXPIRED', updated_at: at(3_000) },
@@ -143,13 +143,13 @@ describe('a quote', () => {
   });
 });
 
-describe("a maker's book", () => {
+describe("a maker's part of the auction", () => {
   const rejectedOnce: AuctionEventBody = {
     type: 'QUOTE_REJECTED',
     data: { maker: 'moe', operation: 'SUBMIT', error: 'INVALID_TERMS', message: 'No.' },
   };
 
-  it('counts every event of its own, rejections included', () => {
+  it('counts every event of the maker, rejections included', () => {
     const { state } = given(anOpenAuction(), aQuote('mia'), revises('mia', {}), withdraws('mia'));
     expect(bookOf(state, 'mia')?.quote_events).toBe(3);
     expect(bookOf(evolve(state, event(rejectedOnce)), 'moe')).toEqual({
@@ -159,7 +159,7 @@ describe("a maker's book", () => {
     });
   });
 
-  it('is the only thing that its quote copies', () => {
+  it('is the only part that a quote of the maker copies', () => {
     const after = open.and(revises('mia', { price_atoms: 501_000 }));
     expect(bookOf(after.state, 'max')).toBe(bookOf(open.state, 'max'));
     expect(after.state.terms).toBe(open.state.terms);
@@ -167,13 +167,13 @@ describe("a maker's book", () => {
     expect(findQuote(open.state, 'quote-of-mia')?.revision).toBe(1);
   });
 
-  it('stays as it is when the originator is refused something', () => {
+  it('is not changed when a cancel of the originator is refused', () => {
     const body: AuctionEventBody = { type: 'CANCEL_REJECTED', data: { error: 'E', message: 'No.' } };
     expect(evolve(open.state, event(body))).toBe(open.state);
   });
 });
 
-it('an execution of an award that is not there changes nothing', () => {
+it('a report of an unknown award changes nothing', () => {
   const won = open.and(closes()).state;
   const body: AuctionEventBody = { type: 'EXECUTION_CONFIRMED', data: { award_id: 'none', attempt: 1 } };
   expect(evolve(won, event(body))).toBe(won);

@@ -5,8 +5,8 @@ import { heldAs } from '../held.js';
 import type { AuctionState } from '../state.js';
 
 /**
- * The auction after an event. Both are values: nothing is changed in place, and what did not change is the same object, so
- * that one maker's quote copies that maker's book and nothing of the others'.
+ * The auction after an event. States are immutable: unchanged parts are shared, so a quote copies only its own
+ * maker's part of the auction.
  */
 export function evolve(
   state: AuctionState | undefined,
@@ -34,7 +34,7 @@ export function evolve(
     case 'AUCTION_CANCELLED':
       return stopped(state, 'CANCELLED', { at, ...event.data });
     case 'AUCTION_VOIDED': {
-      // Which operator it was stays in the journal.
+      // The operator is not part of the state; only the journal has it.
       const { by, reason } = event.data;
       return stopped(state, 'VOIDED', { at, by, ...(reason === undefined ? {} : { reason }) });
     }
@@ -44,7 +44,7 @@ export function evolve(
       return awarded(state, event.data.awards, event.data.execution_deadline, at);
     case 'AUCTION_NOT_AWARDED':
       return notAwarded(state, event.data.reason, at);
-    // A venue is asked again only after it was asked, even if the first report was lost.
+    // A retry implies an earlier submission, even if the report of it was lost.
     case 'EXECUTION_SUBMITTED':
     case 'EXECUTION_RETRYING':
       return executed(state, event.data, 'SUBMITTED', at);

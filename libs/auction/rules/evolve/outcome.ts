@@ -42,13 +42,13 @@ export function notAwarded(state: AuctionState, reason: NotAwardedReason, at: In
   return { ...state, books: judged(state, [], at), not_awarded_reason: reason };
 }
 
-/** What the winner rule has said of every quote that stood at the close. */
+/** Writes the winner rule's result into every quote that was active at the close. */
 function judged(state: AuctionState, awards: readonly AwardTerms[], at: Instant): readonly MakerBook[] {
-  const places = new Map(rank(state.terms, activeQuotes(state)).map((quote, index) => [quote, index + 1]));
+  const ranks = new Map(rank(state.terms, activeQuotes(state)).map((quote, index) => [quote, index + 1]));
   const won = new Map(awards.map((award) => [award.quote_id, award]));
   return mapActive(state, (quote) => {
     const award = won.get(quote.quote_id);
-    const place = places.get(quote);
+    const position = ranks.get(quote);
     return {
       ...quote,
       status: statusAfter(quote, award),
@@ -56,7 +56,7 @@ function judged(state: AuctionState, awards: readonly AwardTerms[], at: Instant)
       result: {
         awarded_quantity_atoms: award?.quantity_atoms ?? 0,
         ...(award === undefined ? {} : { award_id: award.award_id }),
-        ...(place === undefined ? {} : { rank: place }),
+        ...(position === undefined ? {} : { rank: position }),
       },
     };
   });

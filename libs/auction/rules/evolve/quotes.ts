@@ -6,8 +6,8 @@ import type { Terms } from '../terms.js';
 
 type Submission = Extract<AuctionEventBody, { type: 'QUOTE_SUBMITTED' }>['data'];
 
-/** What a quote has besides its terms while it stands. */
-interface Standing {
+/** What an active quote has besides its terms. */
+interface QuoteContext {
   readonly at: Instant;
   readonly priority: number;
   readonly connection: string | undefined;
@@ -20,7 +20,7 @@ export function entered(
   position: number,
 ): AuctionState {
   const quote = quoteOf(state, terms, { at, priority: position, connection });
-  return inBook(state, terms.maker, (quotes) => lapsed(quotes).concat([quote]));
+  return updateMaker(state, terms.maker, (quotes) => withExpired(quotes).concat([quote]));
 }
 
 export function revised(
@@ -29,28 +29,31 @@ export function revised(
   at: Instant,
   position: number | undefined,
 ): AuctionState {
-  return inBook(state, terms.maker, (quotes) =>
+  return updateMaker(state, terms.maker, (quotes) =>
     changed(quotes, terms.quote_id, (quote) => {
-      // A quote belongs to the connection that it was submitted on, however it is revised.
+      // A quote keeps the connection on which it was submitted, through all revisions.
       const { priority, connection_id: connection } = quote;
       return quoteOf(state, terms, { at, priority: position ?? priority, connection });
     }),
   );
 }
 
-/** Written out, and optional fields last: of what is kept by the hundred thousand all must look alike. */
-function quoteOf(state: AuctionState, terms: QuoteTerms, { at, priority, connection }: Standing): Quote {
+/**
+ * One fixed order of fields, optional ones last: with hundreds of thousands of quotes, all must have the same shape
+ * in V8.
+ */
+function quoteOf(state: AuctionState, terms: QuoteTerms, { at, priority, connection }: QuoteContext): Quote {
   const { quote_id, revision, price_atoms, quantity_atoms, min_quantity_atoms, submitted_at } = terms;
   const { expires_at, client_reference } = terms;
   const quote: Quote = {
     quote_id,
-    maker: nameIn(state.terms, terms.maker),
+    maker: sharedName(state.terms, terms.maker),
     revision,
     status: 'ACTIVE',
     price_atoms,
     quantity_atoms,
     min_quantity_atoms,
-    // Told twice in the event, kept once.
+    // The event holds the same time twice; memory keeps one copy.
     submitted_at: submitted_at === at ? at : submitted_at,
     updated_at: at,
     priority,
@@ -65,8 +68,8 @@ function quoteOf(state: AuctionState, terms: QuoteTerms, { at, priority, connect
   };
 }
 
-/** The maker's name as the terms have it: the same text, kept once. */
-function nameIn(terms: Terms, maker: string): string {
+/** The maker's name from the terms, so that memory holds one copy of the text. */
+function sharedName(terms: Terms, maker: string): string {
   return terms.audience.find(({ account_id: account }) => account === maker)?.account_id ?? maker;
 }
 
@@ -80,14 +83,16 @@ export function ended(
   { maker, quote_id: quoteId }: { readonly maker: string; readonly quote_id: string },
   ending: Partial<Quote>,
 ): AuctionState {
-  return inBook(state, maker, (quotes) => changed(quotes, quoteId, (quote) => ({ ...quote, ...ending })));
+  return updateMaker(state, maker, (quotes) =>
+    changed(quotes, quoteId, (quote) => ({ ...quote, ...ending })),
+  );
 }
 
 export function rejectedOnce(state: AuctionState, maker: string): AuctionState {
-  return inBook(state, maker, (quotes) => quotes);
+  return updateMaker(state, maker, (quotes) => quotes);
 }
 
-/** The auction is off: quotes that stood are free. */
+/** The auction was cancelled or voided: active quotes are released. */
 export function released(state: AuctionState, at: Instant): readonly MakerBook[] {
   return mapActive(state, (quote) => ({ ...quote, status: 'RELEASED', updated_at: at }));
 }
@@ -99,7 +104,7 @@ export function mapActive(state: AuctionState, change: (quote: Quote) => Quote):
   });
 }
 
-/** The quote under this id, which is most often the latest one. */
+/** Applies `change` to the quote with this id. It is usually the latest one. */
 export function changed(
   quotes: readonly Quote[],
   quoteId: string,
@@ -110,20 +115,23 @@ export function changed(
   return quote === undefined ? quotes : quotes.with(index, change(quote));
 }
 
-/** Every event of a maker's own is one entry on its timeline, so its book counts it. */
-function inBook(
+/** Each of a maker's own events is one timeline entry, so every call counts one. */
+function updateMaker(
   state: AuctionState,
   maker: string,
   change: (quotes: readonly Quote[]) => readonly Quote[],
 ): AuctionState {
   const index = state.books.findIndex((book) => book.maker === maker);
-  const book = state.books[index] ?? { maker: nameIn(state.terms, maker), quotes: [], quote_events: 0 };
+  const book = state.books[index] ?? { maker: sharedName(state.terms, maker), quotes: [], quote_events: 0 };
   const after = { maker: book.maker, quotes: change(book.quotes), quote_events: book.quote_events + 1 };
   return { ...state, books: index < 0 ? state.books.concat([after]) : state.books.with(index, after) };
 }
 
-/** A maker quotes anew only after its last quote is over; where that expired and nobody has said so yet, this says it. */
-function lapsed(quotes: readonly Quote[]): readonly Quote[] {
+/**
+ * Marks the last quote EXPIRED if it is still active. A maker may submit again only after its last quote is over,
+ * so it must have expired without an event yet.
+ */
+function withExpired(quotes: readonly Quote[]): readonly Quote[] {
   const last = quotes.at(-1);
   if (last?.status !== 'ACTIVE') return quotes;
   return quotes.with(-1, { ...last, status: 'EXPIRED', updated_at: last.expires_at ?? last.updated_at });

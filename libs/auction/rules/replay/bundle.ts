@@ -7,18 +7,18 @@ export const BUNDLE_FORMAT = 'sotto-replay-bundle';
 export const BUNDLE_VERSION = 1;
 export const SIGNATURE_ALGORITHM = 'Ed25519';
 
-/** Lower-case hex of the SHA-256 over the UTF-8 of a text. The rules import nothing, so whoever calls brings it. */
+/** Lower-case hex of the SHA-256 over the UTF-8 of a text. The rules import nothing, so the caller provides it. */
 export type Sha256 = (text: string) => string;
 
-/** A record of the journal under pseudonyms, at its place there, and its link in the bundle's own chain. */
+/** A journal record with pseudonyms, its position there, and its link in the bundle's own chain. */
 export interface ReplayRecord extends AuditEvent {
-  /** Dense from 1 within the bundle; positions have holes where the shard was busy with other auctions. */
+  /** Consecutive from 1 within the bundle. Positions have gaps, because the shard also holds other auctions. */
   readonly number: number;
   readonly shard: number;
   readonly epoch: number;
-  /** `digest` of the record before; of the first, the digest of the heading. */
+  /** The `digest` of the record before. For the first record, the digest of the heading. */
   readonly previous: string;
-  /** Covers all of the above. */
+  /** Covers all fields above. */
   readonly digest: string;
 }
 
@@ -30,7 +30,7 @@ export interface ReplayHeading {
   readonly terms: AuditTerms;
 }
 
-/** Who says that this is how it was: the service, with its audit key. */
+/** The service's statement, with its audit key, that the bundle is right. */
 export interface Attestation {
   readonly algorithm: typeof SIGNATURE_ALGORITHM;
   readonly key_id: string;
@@ -40,7 +40,7 @@ export interface Attestation {
   readonly signature: string;
 }
 
-/** Everything that the outcome of a completed auction follows from, and the outcome as the service gave it. */
+/** Everything from which the outcome of a completed auction follows, and the outcome as the service computed it. */
 export interface ReplayBundle extends ReplayHeading {
   readonly status: AuctionStatus;
   readonly ranking: readonly RankingRow[];
@@ -51,7 +51,7 @@ export interface ReplayBundle extends ReplayHeading {
   readonly records: readonly ReplayRecord[];
 }
 
-/** What stands beside the records; the head commits it to them. */
+/** Everything beside the records. The head ties it to them. */
 export type BundleFrame = Omit<ReplayBundle, 'records'>;
 export type UnsignedFrame = Omit<BundleFrame, 'attestation'> & {
   readonly attestation: Omit<Attestation, 'signature'>;
@@ -64,7 +64,7 @@ export function headingDigest(heading: ReplayHeading, sha256: Sha256): string {
   );
 }
 
-/** Over everything that the record holds but the digest itself, whatever that may be. */
+/** Covers every field of the record but the digest itself. */
 export function recordDigest(record: Omit<ReplayRecord, 'digest'>, sha256: Sha256): string {
   const content = Object.entries(record).filter(([name]) => name !== 'digest');
   return sha256(`sotto replay record
@@ -75,7 +75,7 @@ export function linked(content: Omit<ReplayRecord, 'digest'>, sha256: Sha256): R
   return { ...content, digest: recordDigest(content, sha256) };
 }
 
-/** The text under the signature. The records are in it by their head alone, so it is short however long the history is. */
+/** The signed text. It covers the records by their head only, so it stays short. */
 export function signedText(frame: UnsignedFrame): string {
   const { format, version, auction_id, rule_version, terms, status, ranking, record_count, head } = frame;
   const { algorithm, key_id, public_key } = frame.attestation;

@@ -1,7 +1,7 @@
 /**
- * One text for equal values, in the form of RFC 8785: names in the order of their UTF-16 units, no white space. Bundles hold
- * strings, whole numbers and truth values, so nothing else of that standard is needed. Digests and signatures are taken of
- * this text, and anybody can write it again in any language.
+ * One text for equal values, as in RFC 8785: names in the order of their UTF-16 units, no white space. Bundles hold
+ * only strings, whole numbers and booleans, so the rest of that standard is not needed. Digests and signatures
+ * cover this text.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
@@ -17,7 +17,7 @@ export function isSame(one: unknown, other: unknown): boolean {
   return canonicalJson(one) === canonicalJson(other);
 }
 
-/** Where two values part, as a path such as `grid.price_tick_atoms`; undefined where they do not. */
+/** The path of the first difference of two values, such as `grid.price_tick_atoms`. Undefined if they are equal. */
 export function firstDifference(one: unknown, other: unknown, path = ''): string | undefined {
   if (isSame(one, other)) return undefined;
   if (!isNested(one) || !isNested(other) || Array.isArray(one) !== Array.isArray(other)) return path;

@@ -19,7 +19,7 @@ export function objectionToExpiry(
   const due = decideExpiries(before, at);
   return due.some((one) => one.at === at && isSame(one.body.data, data))
     ? undefined
-    : 'no such quote expires at that moment';
+    : 'no such quote expires at that time';
 }
 
 export function objectionToEnd(before: AuctionState, { type, at, data }: Ended): string | undefined {
@@ -28,16 +28,16 @@ export function objectionToEnd(before: AuctionState, { type, at, data }: Ended):
   return decision.ok ? undefined : `the rules refuse it: ${decision.error}`;
 }
 
-/** The close, the winners and their absence: the winner rule is applied anew to the quotes that stand. */
+/** The close and its decision. The winner rule is applied again to the active quotes. */
 export function objectionToDecision(before: AuctionState, event: Decided): string | undefined {
   const ids = new Map(
     event.type === 'AUCTION_AWARDED' ? event.data.awards.map((one) => [one.quote_id, one.award_id]) : [],
   );
-  if (new Set(ids.values()).size < ids.size) return 'two awards bear one id';
+  if (new Set(ids.values()).size < ids.size) return 'two awards have the same id';
   const [due] = decideClose(before, { awardId: (quoteId) => ids.get(quoteId) ?? '' });
   if (due === undefined) return 'nothing is to be decided at this point';
-  if (due.body.type !== event.type) return `the rules come to ${due.body.type} here`;
-  if (due.at !== event.at) return `it is of ${due.at}`;
+  if (due.body.type !== event.type) return `the rules decide ${due.body.type} here`;
+  if (due.at !== event.at) return `its time must be ${due.at}`;
   const difference = firstDifference(due.body.data, event.data);
   return difference === undefined ? undefined : `the winner rule gives another ${difference}`;
 }
@@ -46,14 +46,14 @@ export function objectionToExecution(before: AuctionState, event: Executed): str
   const step = STEPS[event.type];
   const decision = decideExecution(before, { ...event.data, step }, { now: event.at });
   const [due] = decision.ok ? decision.events : [];
-  if (due === undefined) return 'no award awaits this report';
+  if (due === undefined) return 'no award expects this report';
   if (!isSame(due.body, { type: event.type, data: event.data })) {
     return 'a step of the award is missing before it';
   }
   return event.type === 'EXECUTION_CONFIRMED' ? objectionToSettlement(before, event) : undefined;
 }
 
-/** Which of the routes was taken follows from the balances of that moment, so the rules know only what cannot have been. */
+/** The chosen route depends on balances that the rules do not know, so only the impossible is rejected. */
 function objectionToSettlement(
   { terms, awards }: AuctionState,
   { data }: Of<'EXECUTION_CONFIRMED'>,
@@ -63,11 +63,11 @@ function objectionToSettlement(
   const { venue, asset, delivered_atoms: delivered } = settlement;
   const award = awards.find(({ award_id: id }) => id === data.award_id);
   const isRoute = terms.routes.some((route) => route.venue === venue && assetOf(route) === asset);
-  if (!isRoute) return 'the auction has no route by which it can have been settled so';
+  if (!isRoute) return 'the auction has no such route';
   return delivered > (award?.quantity_atoms ?? 0) ? 'more was delivered than was awarded' : undefined;
 }
 
-/** The completion bears the time of the last report, or of the decision where nothing was to be executed. */
+/** A completion bears the time of the last report, or of the decision if there was nothing to settle. */
 export function objectionToCompletion(
   before: AuctionState,
   { at, data }: Of<'AUCTION_COMPLETED'>,
@@ -75,7 +75,7 @@ export function objectionToCompletion(
   const [due] = decideCompletion(before);
   if (due === undefined) return 'the auction is not over yet';
   if (!isSame(due.body.data, data)) return 'the rules end the auction with another status';
-  return due.at === at ? undefined : `it is of ${due.at}`;
+  return due.at === at ? undefined : `its time must be ${due.at}`;
 }
 
 const STEPS: Readonly<Record<Executed['type'], ExecutionReport['step']>> = {

@@ -5,8 +5,8 @@ import { decodeEvent, isOfAuction } from '../event-versions.js';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The event that a record of a bundle tells of, with pseudonyms for accounts. It is read like one out of the journal: older
- * versions are lifted, and what no rule can read throws.
+ * The event of a bundle's record, with pseudonyms for accounts. It is decoded like an event of the journal: earlier
+ * versions are converted, and unreadable events throw.
  */
 export function restored(auctionId: string, record: AuditEvent): Placed<AuctionEvent> {
   const { position, type, version, occurred_at: at, data } = record;
@@ -37,7 +37,7 @@ function originalData(type: AuditEvent['type'], data: Fields): unknown {
   }
 }
 
-/** Names that a party may be shown by are nothing to an audit; the rules do not look at them. */
+/** Audits hold no display names and aliases, and the rules do not use them. */
 function party(pseudonym: unknown): Fields {
   return { account_id: pseudonym, display_name: '', alias: '' };
 }
@@ -48,11 +48,11 @@ function withMaker(value: unknown): Fields {
 }
 
 function fields(value: unknown): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('no object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('not an object');
   return value as Fields;
 }
 
 function list(value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw new Error('no list');
+  if (!Array.isArray(value)) throw new Error('not a list');
   return value;
 }

@@ -10,7 +10,7 @@ import type {
 } from '../terms.js';
 import { type Instant, instantFromNanos, nanosFromInstant } from '#libs/base/instant.js';
 
-/** All words of a kind: the compiler asks for each of them, and for no other. */
+/** All words of an enumeration. The compiler requires each of them and allows no other. */
 type Words<Word extends string> = Readonly<Record<Word, true>>;
 
 const SIDES: Words<Side> = { BUY: true, SELL: true };
@@ -30,14 +30,17 @@ const WITHDRAWERS: Words<WithdrawnBy> = {
   OPERATOR: true,
 };
 const OPERATIONS: Words<QuoteOperation> = { SUBMIT: true, REVISE: true, WITHDRAW: true };
-/** Its originator cancels an auction; everybody else voids it. */
+/** An originator cancels its auction. Anyone else voids it. */
 const CANCELLERS: Words<Extract<CancelledBy, 'ORIGINATOR'>> = { ORIGINATOR: true };
 const VOIDERS: Words<Exclude<CancelledBy, 'ORIGINATOR'>> = { OPERATOR: true, SYSTEM: true };
 
 const STEP = ['award_id', 'attempt', 'reason'];
 const ENDED = ['by', 'reason'];
 
-/** What an audit shows of each event, maker and originator by their pseudonyms: nothing else may stand in a record. */
+/**
+ * The fields that an audit shows for each event, with pseudonyms for maker and originator. A record may hold no
+ * others.
+ */
 const FIELDS: Readonly<Record<AuctionEvent['type'], readonly string[]>> = {
   AUCTION_OPENED: ['terms', 'hold'],
   QUOTE_SUBMITTED: ['quote'],
@@ -58,10 +61,13 @@ const FIELDS: Readonly<Record<AuctionEvent['type'], readonly string[]>> = {
   AUCTION_COMPLETED: ['status'],
 };
 
-/** How events are told of: to auditors under pseudonyms and without anybody's notes, or as the journal keeps them. */
+/**
+ * The source of the events: a bundle for auditors, with pseudonyms and without private fields, or the journal
+ * itself.
+ */
 export type Telling = 'AUDITED' | 'JOURNALED';
 
-/** What only the journal tells. */
+/** Fields that only the journal has. */
 const NOTES: Partial<Record<AuctionEvent['type'], readonly string[]>> = {
   QUOTE_SUBMITTED: ['connection_id'],
   AUCTION_VOIDED: ['operator'],
@@ -71,16 +77,16 @@ const NOTES: Partial<Record<AuctionEvent['type'], readonly string[]>> = {
 const MOST_MAKERS = 64;
 
 /**
- * What the edge and the policy store see to before the rules are asked, and the rules take for granted: no strange field, no
- * word outside its enumeration, times that are times, an audience as it may be.
+ * Checks what the gateway and the policy store guarantee before the rules run, and what the rules take for granted:
+ * no unknown field, no unknown enumeration value, valid times, a valid audience.
  */
 export function objectionToForm(event: AuctionEvent, telling: Telling): string | undefined {
-  const notes = telling === 'JOURNALED' ? (NOTES[event.type] ?? []) : [];
-  const stranger = Object.keys(event.data).find(
-    (name) => !FIELDS[event.type].includes(name) && !notes.includes(name),
+  const privateFields = telling === 'JOURNALED' ? (NOTES[event.type] ?? []) : [];
+  const extra = Object.keys(event.data).find(
+    (name) => !FIELDS[event.type].includes(name) && !privateFields.includes(name),
   );
-  if (stranger !== undefined) return `${stranger} does not belong there`;
-  if (!isInstant(event.at)) return 'occurred_at is no time';
+  if (extra !== undefined) return `${extra} does not belong there`;
+  if (!isInstant(event.at)) return 'occurred_at is not a valid time';
   switch (event.type) {
     case 'AUCTION_OPENED':
       return (
@@ -92,7 +98,7 @@ export function objectionToForm(event: AuctionEvent, telling: Telling): string |
     case 'QUOTE_REVISED':
       return event.data.quote.expires_at === undefined || isInstant(event.data.quote.expires_at)
         ? objectionToReference(event.data.quote, telling)
-        : 'expires_at is no time';
+        : 'expires_at is not a valid time';
     case 'QUOTE_WITHDRAWN':
       return objectionToWords([['by', WITHDRAWERS, event.data.by]]);
     case 'QUOTE_REJECTED':
@@ -107,9 +113,9 @@ export function objectionToForm(event: AuctionEvent, telling: Telling): string |
 }
 
 function objectionToWording({ identity_policy: identity, ...terms }: Terms): string | undefined {
-  if (!isInstant(terms.closes_at)) return 'closes_at is no time';
+  if (!isInstant(terms.closes_at)) return 'closes_at is not a valid time';
   const isPlain = terms.routes.every((route) => Object.values(route).every((name) => isName(name)));
-  if (!isPlain) return 'a route is named by something else than text';
+  if (!isPlain) return 'a name in a route is not a text';
   return objectionToWords([
     ['side', SIDES, terms.side],
     ['allocation', ALLOCATIONS, terms.allocation],
@@ -120,7 +126,7 @@ function objectionToWording({ identity_policy: identity, ...terms }: Terms): str
   ]);
 }
 
-/** What it may look like the rules say, where there may be one. */
+/** Auditors never see a client reference. In the journal the rules check its form. */
 function objectionToReference(
   { client_reference: reference }: Terms | QuoteTerms,
   telling: Telling,
@@ -130,7 +136,7 @@ function objectionToReference(
     : 'client_reference does not belong there';
 }
 
-/** As auditors are told of accounts. */
+/** The form of a party's pseudonym for auditors. */
 const PARTY = /^P-[A-HJ-NP-Z2-9]{16}$/;
 
 function objectionToAudience({ audience, originator }: Terms, telling: Telling): string | undefined {
@@ -138,11 +144,11 @@ function objectionToAudience({ audience, originator }: Terms, telling: Telling):
   if (makers.has(originator.account_id)) return 'the originator is in its own audience';
   const parties = [originator.account_id, ...makers];
   if (!parties.every((party) => (telling === 'AUDITED' ? PARTY.test(party) : isName(party))))
-    return telling === 'AUDITED' ? 'a party has a name that audits do not give' : 'a party has no name';
-  if (makers.size < audience.length) return 'somebody is invited twice';
+    return telling === 'AUDITED' ? 'a party has a name that is no pseudonym' : 'a party has no name';
+  if (makers.size < audience.length) return 'a maker is invited twice';
   return makers.size >= 1 && makers.size <= MOST_MAKERS
     ? undefined
-    : `an auction is for 1 to ${MOST_MAKERS} makers`;
+    : `an auction has 1 to ${MOST_MAKERS} makers`;
 }
 
 function isName(value: unknown): boolean {
@@ -150,15 +156,18 @@ function isName(value: unknown): boolean {
 }
 
 function objectionToWords(
-  said: readonly (readonly [name: string, words: Readonly<Record<string, true>>, word: string])[],
+  checks: readonly (readonly [name: string, words: Readonly<Record<string, true>>, word: string])[],
 ): string | undefined {
-  const wrong = said.find(([, words, word]) => !Object.hasOwn(words, word));
-  return wrong === undefined ? undefined : `${wrong[0]} is none of ${Object.keys(wrong[1]).join(', ')}`;
+  const wrong = checks.find(([, words, word]) => !Object.hasOwn(words, word));
+  return wrong === undefined ? undefined : `${wrong[0]} is not one of ${Object.keys(wrong[1]).join(', ')}`;
 }
 
 const FORM = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{9}Z$/;
 
-/** Whose time follows from the terms and the events before it, however late they are written down: the rules give the very instant. */
+/**
+ * Events whose time follows from the terms and earlier events, whenever they are journaled. The rules give the
+ * exact instant.
+ */
 const OF_THEIR_OWN_TIME: ReadonlySet<AuctionEvent['type']> = new Set<AuctionEvent['type']>([
   'QUOTE_EXPIRED',
   'AUCTION_CLOSED',
@@ -167,14 +176,14 @@ const OF_THEIR_OWN_TIME: ReadonlySet<AuctionEvent['type']> = new Set<AuctionEven
   'AUCTION_COMPLETED',
 ]);
 
-/** Instants compare as strings only where each of them has this form and names a moment that there is. */
+/** Instants can be compared as strings only when all have this form and name an existing moment. */
 export function isInstant(text: string): boolean {
   if (!FORM.test(text) || Number.isNaN(Date.parse(text))) return false;
   return instantFromNanos(nanosFromInstant(text)) === text;
 }
 
-/** An owner never tells an earlier time than it told before. `latest` is of all records before. */
+/** An owner's times never go back. `latest` is the latest time of all earlier records. */
 export function objectionToTime(latest: Instant | undefined, { type, at }: AuctionEvent): string | undefined {
   if (latest === undefined || at >= latest || OF_THEIR_OWN_TIME.has(type)) return undefined;
-  return `time runs back: something of ${latest} stands before it`;
+  return `time runs back: an earlier record bears ${latest}`;
 }

@@ -12,8 +12,8 @@ import { objectionToCancelRefusal, objectionToRefusal } from './refusals.js';
 import type { AuctionState } from '../state.js';
 
 /**
- * What the rules say against an event where they find the auction as `before`; undefined for nothing. Whatever followed from
- * a command is put to the same rules that decided it, and whatever followed from time or from the close is decided anew.
+ * Why the rules would not have produced this event in the state `before`; undefined if they would. The result of a
+ * command is checked by the rules that decided it. Results of time or of the close are decided again.
  */
 export function objectionTo(before: AuctionState | undefined, event: AuctionEvent): string | undefined {
   if (event.type === 'AUCTION_OPENED') {

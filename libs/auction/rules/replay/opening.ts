@@ -11,14 +11,14 @@ type Opened = Extract<AuctionEvent, { type: 'AUCTION_OPENED' }>;
 
 const NEVER: Instant = '9999-12-31T23:59:59.999999999Z';
 
-/** Opens the auction once more with what its terms ask for, and says where the rules would have frozen something else. */
+/** Opens the auction again from its own terms, and reports where the rules would have produced other terms. */
 export function objectionToOpening({
   at,
   auction_id: id,
   data: { terms, hold },
 }: Opened): string | undefined {
   if (terms.rule_version !== RULE_VERSION) {
-    return `it was held by rule ${terms.rule_version}, and this is rule ${RULE_VERSION}: replay it with a build of its time`;
+    return `it was decided by rule ${terms.rule_version}, and this program has rule ${RULE_VERSION}: replay it with an older build`;
   }
   const planned = planCreate(bodyOf(terms), {
     auction_id: id,
@@ -30,10 +30,10 @@ export function objectionToOpening({
   });
   if (!planned.ok) return `the rules refuse these terms: ${planned.error}`;
   const difference = firstDifference(planned.terms, terms);
-  if (difference !== undefined) return `the rules freeze another ${difference}`;
+  if (difference !== undefined) return `the rules would give another ${difference}`;
   return isSame(holdNeeded(planned.need, hold), hold)
     ? undefined
-    : 'it sets aside what its terms do not need';
+    : 'its holds are not those that its terms need';
 }
 
 function bodyOf(terms: Terms): CreateBody {
@@ -56,7 +56,7 @@ function bodyOf(terms: Terms): CreateBody {
   };
 }
 
-/** What the registry said of each route is not in the journal, but for the grid that came of all of them. */
+/** The journal does not hold the registry's data of each route, only the grid that followed from all routes. */
 function contractOf(route: Terms['routes'][number], { grid }: Terms): ContractFacts {
   return {
     ...route,
@@ -68,7 +68,7 @@ function contractOf(route: Terms['routes'][number], { grid }: Terms): ContractFa
   };
 }
 
-/** What `need` asks to be set aside by a party whose outcome tokens are those of `hold`: the same again, if it was right. */
+/** The hold for `need` by a party that has the outcome tokens of `hold`. Equal to `hold` if that was right. */
 export function holdNeeded(need: Need, hold: readonly Hold[]): Hold[] {
   return holdFor(need, (route) => tokensIn(hold, route));
 }

@@ -9,7 +9,7 @@ import { decideWithdraw } from '../decide/withdraw.js';
 
 type Of<Type extends AuctionEvent['type']> = Extract<AuctionEvent, { type: Type }>;
 
-/** Policy admitted the command when it came; what policy was then is not in the journal. */
+/** The policy admitted the command when it arrived. The journal does not hold that policy. */
 const ADMITTED = { policy: undefined };
 
 export function objectionToSubmission(
@@ -32,7 +32,7 @@ export function objectionToRevision(
   const plan = planRevise(before, quote.quote_id, revisionOf(current, quote), facts);
   if (!plan.ok) return `the rules refuse it: ${plan.error}`;
   if (plan.keeps_priority !== keeps) {
-    return keeps ? 'it must lose its priority and keeps it' : 'it must keep its priority and loses it';
+    return keeps ? 'it keeps its priority and must lose it' : 'it loses its priority and must keep it';
   }
   return objectionToTerms(before, plan.quote, quote);
 }
@@ -43,7 +43,9 @@ export function objectionToWithdrawal(
 ): string | undefined {
   const decision = decideWithdraw(before, { quote_id: data.quote_id, by: data.by }, { now: at });
   if (!decision.ok) return `the rules refuse it: ${decision.error}`;
-  return isSame(decision.events[0]?.body.data, data) ? undefined : 'it is not its maker who is named';
+  return isSame(decision.events[0]?.body.data, data)
+    ? undefined
+    : 'it names a maker that does not own the quote';
 }
 
 function isInvited({ terms }: AuctionState, maker: string): boolean {
@@ -67,10 +69,10 @@ function revisionOf(before: Quote, after: QuoteTerms): ReviseBody {
 function objectionToTerms(
   { terms }: AuctionState,
   planned: Omit<QuoteTerms, 'hold'>,
-  { hold, ...told }: QuoteTerms,
+  { hold, ...quote }: QuoteTerms,
 ): string | undefined {
-  const difference = firstDifference(planned, told);
-  if (difference !== undefined) return `the rules give the quote another ${difference}`;
-  const needed = holdNeeded(needOf(terms, told.price_atoms, told.quantity_atoms), hold);
-  return isSame(needed, hold) ? undefined : 'it sets aside what its terms do not need';
+  const difference = firstDifference(planned, quote);
+  if (difference !== undefined) return `the rules would give the quote another ${difference}`;
+  const needed = holdNeeded(needOf(terms, quote.price_atoms, quote.quantity_atoms), hold);
+  return isSame(needed, hold) ? undefined : 'its holds are not those that its terms need';
 }

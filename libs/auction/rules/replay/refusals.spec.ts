@@ -18,7 +18,7 @@ const AWARDED = given(
 
 const recorded = { version: 1, auction_id: QUOTED.terms.auction_id, at: at(6_000) };
 
-interface Told {
+interface Refusal {
   readonly operation: QuoteOperation;
   readonly error: string;
   readonly maker?: string;
@@ -26,77 +26,89 @@ interface Told {
   readonly at?: string;
 }
 
-function objection(before: AuctionState, { at: moment = recorded.at, ...told }: Told): string | undefined {
-  const own = told.operation === 'SUBMIT' ? {} : { quote_id: 'quote-of-mia' };
-  const data = { maker: 'mia', message: 'No.', ...own, ...told };
+function objection(
+  before: AuctionState,
+  { at: moment = recorded.at, ...refusal }: Refusal,
+): string | undefined {
+  const own = refusal.operation === 'SUBMIT' ? {} : { quote_id: 'quote-of-mia' };
+  const data = { maker: 'mia', message: 'No.', ...own, ...refusal };
   return objectionToRefusal(before, { ...recorded, at: moment, type: 'QUOTE_REJECTED', data });
 }
 
-describe('a refusal that the rules could have given', () => {
-  it.each<[string, AuctionState, Told]>([
+describe('a refusal that the rules could have given is accepted', () => {
+  it.each<[string, AuctionState, Refusal]>([
     ['a price off the grid', QUOTED, { operation: 'SUBMIT', error: 'INVALID_PRICE_TICK' }],
-    ['too little to set aside', WITHDRAWN, { operation: 'SUBMIT', error: 'INSUFFICIENT_COLLATERAL' }],
+    ['too little capacity', WITHDRAWN, { operation: 'SUBMIT', error: 'INSUFFICIENT_COLLATERAL' }],
     ['a halt', QUOTED, { operation: 'REVISE', error: 'SERVICE_HALTED' }],
     ['a final quote', FINAL, { operation: 'REVISE', error: 'QUOTE_NOT_REVISABLE' }],
-    ['a quote that is gone', WITHDRAWN, { operation: 'WITHDRAW', error: 'QUOTE_NOT_WITHDRAWABLE' }],
     [
-      'a winner that would withdraw',
+      'a quote that is not active any more',
+      WITHDRAWN,
+      { operation: 'WITHDRAW', error: 'QUOTE_NOT_WITHDRAWABLE' },
+    ],
+    [
+      'a withdrawal by a winner',
       AWARDED,
       { operation: 'WITHDRAW', error: 'AUCTION_NOT_OPEN', at: at(61_000) },
     ],
-  ])('stands: %s', (_what, before, told) => {
-    expect(objection(before, told)).toBeUndefined();
+  ])('%s', (_case, before, refusal) => {
+    expect(objection(before, refusal)).toBeUndefined();
   });
 });
 
-describe('a refusal that no rule gives', () => {
-  it.each<[string, AuctionState, Told, string]>([
-    ['an error of nobody', QUOTED, { operation: 'SUBMIT', error: 'LALA' }, 'no SUBMIT is refused with LALA'],
+describe('a refusal that no rule gives is reported', () => {
+  it.each<[string, AuctionState, Refusal, string]>([
+    ['an unknown error', QUOTED, { operation: 'SUBMIT', error: 'LALA' }, 'no SUBMIT is refused with LALA'],
     [
-      'a withdrawal for policy',
+      'a withdrawal refused by policy',
       QUOTED,
       { operation: 'WITHDRAW', error: 'MMP_FROZEN' },
       'no WITHDRAW is refused',
     ],
     [
-      'somebody who was not invited',
+      'a maker who was not invited',
       QUOTED,
       { operation: 'SUBMIT', error: 'INVALID_TERMS', maker: 'eve' },
       'not invited',
     ],
     [
-      "another's quote",
+      'a quote of another maker',
       QUOTED,
       { operation: 'REVISE', error: 'INVALID_TERMS', maker: 'max' },
       'a quote of its maker',
     ],
     [
-      'a quote that never was',
+      'a quote that does not exist',
       QUOTED,
       { operation: 'REVISE', error: 'INVALID_TERMS', quote_id: 'q' },
       'a quote of its maker',
     ],
     [
-      'a first quote with an id',
+      'a submission that already has a quote id',
       QUOTED,
       { operation: 'SUBMIT', error: 'INVALID_TERMS', quote_id: 'quote-of-mia' },
       'a quote of its maker',
     ],
-    ['an auction that was open', QUOTED, { operation: 'SUBMIT', error: 'AUCTION_NOT_OPEN' }, 'was open'],
     [
-      'an auction that was not',
+      'AUCTION_NOT_OPEN while the auction was open',
+      QUOTED,
+      { operation: 'SUBMIT', error: 'AUCTION_NOT_OPEN' },
+      'was open',
+    ],
+    [
+      'another error while the auction was not open',
       AWARDED,
       { operation: 'SUBMIT', error: 'INVALID_TERMS', at: at(61_000) },
       'was not open',
     ],
     [
-      'a time behind the close',
+      'a time after the close, before the close was journaled',
       QUOTED,
       { operation: 'SUBMIT', error: 'AUCTION_NOT_OPEN', at: at(60_000) },
       'after the close',
     ],
     [
-      'a loser behind the close',
+      'a losing maker after the close',
       AWARDED,
       { operation: 'SUBMIT', error: 'AUCTION_NOT_OPEN', maker: 'max', at: at(61_000) },
       'over for its maker',
@@ -108,50 +120,50 @@ describe('a refusal that no rule gives', () => {
       'nothing was to be set aside',
     ],
     [
-      'a quote that could be revised',
+      'QUOTE_NOT_REVISABLE for a revisable quote',
       QUOTED,
       { operation: 'REVISE', error: 'QUOTE_NOT_REVISABLE' },
-      'the quote stood',
+      'the quote was active',
     ],
     [
-      'a quote that could not',
+      'another error for a quote that could not be revised',
       FINAL,
       { operation: 'REVISE', error: 'INVALID_PRICE_TICK' },
       'QUOTE_NOT_REVISABLE',
     ],
     [
-      'a quote that could be withdrawn',
+      'QUOTE_NOT_WITHDRAWABLE for a withdrawable quote',
       QUOTED,
       { operation: 'WITHDRAW', error: 'QUOTE_NOT_WITHDRAWABLE' },
-      'the quote stood',
+      'the quote was active',
     ],
     [
-      'improvement that nobody asked for',
+      'no improvement where none is required',
       QUOTED,
       { operation: 'REVISE', error: 'REVISION_NOT_IMPROVING' },
       'need not improve',
     ],
-  ])('is objected to: %s', (_what, before, told, why) => {
-    expect(objection(before, told)).toContain(why);
+  ])('%s', (_case, before, refusal, why) => {
+    expect(objection(before, refusal)).toContain(why);
   });
 });
 
-describe('a cancel that was refused', () => {
+describe('a refused cancel', () => {
   it.each<[string, AuctionState, string, string | undefined]>([
-    ['for its reason', QUOTED, 'INVALID_TERMS', undefined],
-    ['behind the close', AWARDED, 'AUCTION_NOT_OPEN', undefined],
-    ['with an error of nobody', QUOTED, 'LALA', 'no cancel is refused with LALA'],
-    ['as if it were not open', QUOTED, 'AUCTION_NOT_OPEN', 'was open'],
-    ['for its reason, too late', AWARDED, 'INVALID_TERMS', 'was not open'],
-  ])('%s', (_what, before, error, why) => {
+    ['with INVALID_TERMS while the auction was open is accepted', QUOTED, 'INVALID_TERMS', undefined],
+    ['with AUCTION_NOT_OPEN after the close is accepted', AWARDED, 'AUCTION_NOT_OPEN', undefined],
+    ['with an unknown error is reported', QUOTED, 'LALA', 'no cancel is refused with LALA'],
+    ['with AUCTION_NOT_OPEN while the auction was open is reported', QUOTED, 'AUCTION_NOT_OPEN', 'was open'],
+    ['with INVALID_TERMS after the close is reported', AWARDED, 'INVALID_TERMS', 'was not open'],
+  ])('%s', (_case, before, error, why) => {
     const event = {
       ...recorded,
       at: before === AWARDED ? at(61_000) : at(6_000),
       type: 'CANCEL_REJECTED',
       data: { error, message: 'No.' },
     } as const;
-    const told = objectionToCancelRefusal(before, event);
-    if (why === undefined) expect(told).toBeUndefined();
-    else expect(told).toContain(why);
+    const text = objectionToCancelRefusal(before, event);
+    if (why === undefined) expect(text).toBeUndefined();
+    else expect(text).toContain(why);
   });
 });

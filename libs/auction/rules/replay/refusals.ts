@@ -32,7 +32,7 @@ const QUOTING: readonly RejectionCode[] = [
   'VENUE_HALTED',
 ];
 
-/** With what a command may be refused so that it is kept: conflicts and late commands are not. */
+/** The error codes that are journaled for each command. Conflicts and expired commands are not journaled. */
 const CODES: Readonly<Record<QuoteOperation, readonly string[]>> = {
   SUBMIT: QUOTING,
   REVISE: [...QUOTING, 'QUOTE_NOT_REVISABLE', 'REVISION_NOT_IMPROVING'],
@@ -40,14 +40,14 @@ const CODES: Readonly<Record<QuoteOperation, readonly string[]>> = {
 };
 
 /**
- * The command that was refused is not in the journal, only the refusal. What can be told is who may be refused, when and with
- * what, and for each cause that lies in the auction itself whether it was there.
+ * The journal holds only the refusal, not the refused command. Checked are who may be refused, when, and with which
+ * code; causes within the auction itself are checked as well.
  */
 export function objectionToRefusal(before: AuctionState, event: Refused): string | undefined {
   const { maker, operation, error, quote_id: quoteId } = event.data;
   if (!before.terms.audience.some((party) => party.account_id === maker)) return 'its maker was not invited';
   if (isOverFor(before, { account_id: maker, role: 'MARKET_MAKER' }))
-    return 'the auction is over for its maker, who is told nothing more of it';
+    return 'the auction is over for its maker, who sees nothing after that';
   if (!CODES[operation].includes(error)) return `no ${operation} is refused with ${error}`;
   const owner = quoteId === undefined ? undefined : findQuote(before, quoteId)?.maker;
   if (operation === 'SUBMIT' ? quoteId !== undefined : owner !== maker)
@@ -62,27 +62,27 @@ export function objectionToCancelRefusal(
   before: AuctionState,
   { at, data: { error } }: Of<'CANCEL_REJECTED'>,
 ): string | undefined {
-  // Of an open auction only the reason that is given for its end can be refused.
+  // While an auction is open, a cancel can be refused only for its reason text.
   return error === 'AUCTION_NOT_OPEN' || error === 'INVALID_TERMS'
     ? objectionToOpenness(before, at, error)
     : `no cancel is refused with ${error}`;
 }
 
-/** Whether the auction is open is asked before anything else, so it is told exactly when it was not. */
+/** Openness is checked before anything else, so the code is AUCTION_NOT_OPEN exactly when the auction was not open. */
 function objectionToOpenness(before: AuctionState, at: string, error: string): string | undefined {
   if (before.status === 'OPEN' && at >= before.terms.closes_at)
-    return 'it is of a time after the close, and the close stands behind it';
+    return 'its time is after the close, but it comes before the close';
   const isOpen = checkOpen(before, at) === undefined;
   if (isOpen !== (error === 'AUCTION_NOT_OPEN')) return undefined;
-  return isOpen ? 'the auction was open' : 'the auction was not open, which is not what it was refused for';
+  return isOpen ? 'the auction was open' : 'the auction was not open, but the error is another';
 }
 
 function objectionToCause(before: AuctionState, { at, data }: Refused): string | undefined {
   const { maker, operation, error, quote_id: quoteId = '' } = data;
   if (operation === 'SUBMIT') {
-    const isTaken = standingQuoteOf(before, maker, at) !== undefined;
-    return isTaken && CAPACITY.some((code) => code === error)
-      ? 'its maker had a quote, so nothing was to be set aside for another'
+    const hasQuote = standingQuoteOf(before, maker, at) !== undefined;
+    return hasQuote && CAPACITY.some((code) => code === error)
+      ? 'its maker had an active quote, so nothing was to be set aside for another'
       : undefined;
   }
   const { quote_revision_policy: policy } = before.terms;
@@ -91,7 +91,7 @@ function objectionToCause(before: AuctionState, { at, data }: Refused): string |
     operation === 'REVISE'
       ? [!isStanding || policy === 'FINAL', 'QUOTE_NOT_REVISABLE']
       : [!isStanding || policy !== 'FREE', 'QUOTE_NOT_WITHDRAWABLE'];
-  if (fixed !== (error === code)) return fixed ? `the rules refuse it with ${code}` : 'the quote stood';
+  if (fixed !== (error === code)) return fixed ? `the rules refuse it with ${code}` : 'the quote was active';
   return error === 'REVISION_NOT_IMPROVING' && policy !== 'IMPROVE_ONLY'
     ? 'a revision need not improve anything in this auction'
     : undefined;

@@ -12,21 +12,21 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 const signer = { keyId: 'k', publicKey: 'p', sign: (text: string) => sha256(text) };
 
 function bundleOf({ events, end }: Played): ReplayBundle {
-  const witnessed = events.map((placed) => ({ ...placed, hash: sha256(`${placed.position}`) }));
-  const played = auditView(end, witnessed, (account) => partyNamed(account));
+  const chained = events.map((placed) => ({ ...placed, hash: sha256(`${placed.position}`) }));
+  const played = auditView(end, chained, (account) => partyNamed(account));
   const view = JSON.parse(withIds(JSON.stringify(played))) as typeof played;
   const records = [...sealedRecords(view, () => ({ shard: 0, epoch: 1 }), sha256)];
   const bundle = { ...signedFrame(view, records.at(-1)!.digest, signer), records };
   return JSON.parse(JSON.stringify(bundle)) as ReplayBundle;
 }
 
-/** As auditors are told of accounts. */
+/** A pseudonym as auditors see it. */
 function partyNamed(name: string): string {
   const letters = [...Buffer.from(sha256(name), 'hex').subarray(0, 16)];
   return `P-${letters.map((byte) => 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'.charAt(byte % 32)).join('')}`;
 }
 
-/** Ids as an owner makes them, in place of the short ones that sessions are played with. */
+/** Replaces the short ids of the sessions with ids in the owner's form. */
 function withIds(text: string): string {
   return text.replaceAll(/"(award-of-)?quote-(\d+)"/g, (_, award: string | undefined, position: string) => {
     const last = position.padStart(12, '0');
@@ -34,22 +34,22 @@ function withIds(text: string): string {
   });
 }
 
-/** What a forger would do who knows how records are linked. */
-function resealed(bundle: ReplayBundle, change: (records: ReplayRecord[]) => ReplayRecord[]): ReplayBundle {
+/** A bundle forged by someone who knows how records are linked. */
+function relinked(bundle: ReplayBundle, change: (records: ReplayRecord[]) => ReplayRecord[]): ReplayBundle {
   const events = change(structuredClone([...bundle.records]));
   const opened = events[0]!.data.terms as ReplayBundle['terms'];
   const view = { ...bundle, terms: opened, events };
   const places = events[Symbol.iterator]();
-  const placeOf = (): { shard: number; epoch: number } => {
+  const locationOf = (): { shard: number; epoch: number } => {
     const { shard, epoch } = places.next().value!;
     return { shard, epoch };
   };
-  const records = [...sealedRecords(view, placeOf, sha256)];
+  const records = [...sealedRecords(view, locationOf, sha256)];
   return { ...signedFrame(view, records.at(-1)!.digest, signer), records };
 }
 
 describe('a replay', () => {
-  it('finds nothing in what the rules have decided, whatever happened', () => {
+  it('finds nothing in what the rules decided, for any session', () => {
     const ends = new Set<string>();
     inAnySession((played) => {
       if (isLive(played.end.status)) return;
@@ -63,16 +63,16 @@ describe('a replay', () => {
     expect(ends.size).toBeGreaterThan(3);
   });
 
-  it('ends nowhere but at the completion', () => {
+  it('reports a bundle that does not end with the completion', () => {
     inAnySession((played) => {
       if (isLive(played.end.status)) return;
-      const cut = resealed(bundleOf(played), (records) => records.slice(0, -1));
+      const cut = relinked(bundleOf(played), (records) => records.slice(0, -1));
       expect(replay(cut).findings.map(({ what }) => what)).toContain('the auction does not end here');
     }, 100);
   });
 });
 
-describe('a forger who seals the records anew', () => {
+describe('a forger who links the records again', () => {
   const bundles: ReplayBundle[] = [];
 
   beforeAll(() => {
@@ -82,30 +82,42 @@ describe('a forger who seals the records anew', () => {
   });
 
   it.each<[string, string, (record: ReplayRecord) => void]>([
-    ['makes a quote better', 'QUOTE_SUBMITTED', ({ data }) => grow(data.quote, 'quantity_atoms', 1)],
+    ['improves a quote', 'QUOTE_SUBMITTED', ({ data }) => grow(data.quote, 'quantity_atoms', 1)],
     [
       'gives a winner another price',
       'AUCTION_AWARDED',
       ({ data }) => grow(first(data.awards), 'price_atoms', 1),
     ],
     ['lets a revision keep its priority', 'QUOTE_REVISED', (record) => flip(record)],
-    ['lets somebody quote who was not invited', 'QUOTE_SUBMITTED', ({ data }) => rename(data.quote)],
+    ['adds a quote of a maker who was not invited', 'QUOTE_SUBMITTED', ({ data }) => rename(data.quote)],
     ['closes at another time', 'AUCTION_CLOSED', (record) => later(record)],
-    ['lets a quote come after the close', 'QUOTE_SUBMITTED', (record) => later(record)],
-    ['changes the reserve', 'AUCTION_OPENED', ({ data }) => grow(data.terms, 'quantity_atoms', 1)],
-    ['ends it otherwise', 'AUCTION_COMPLETED', (record) => ends(record)],
+    ['moves a quote after the close', 'QUOTE_SUBMITTED', (record) => later(record)],
+    [
+      'changes the quantity of the auction',
+      'AUCTION_OPENED',
+      ({ data }) => grow(data.terms, 'quantity_atoms', 1),
+    ],
+    ['changes the final status', 'AUCTION_COMPLETED', (record) => ends(record)],
     [
       'reports on an award that was never made',
       'EXECUTION_CONFIRMED',
       ({ data }) => rename(data, 'award_id'),
     ],
-    ['sets less aside', 'QUOTE_SUBMITTED', ({ data }) => grow(last(fieldOf(data.quote).hold), 'amount', -1)],
-    ['lets a quote come before the opening', 'QUOTE_SUBMITTED', (record) => happens(record, LONG_AGO)],
-    ['lets a revision come before its quote', 'QUOTE_REVISED', (record) => happens(record, LONG_AGO)],
-    ['confirms before anything was submitted', 'EXECUTION_CONFIRMED', (record) => happens(record, LONG_AGO)],
-    ['completes it before the last report', 'AUCTION_COMPLETED', (record) => happens(record, LONG_AGO)],
+    ['reduces a hold', 'QUOTE_SUBMITTED', ({ data }) => grow(last(fieldOf(data.quote).hold), 'amount', -1)],
+    ['moves a quote before the opening', 'QUOTE_SUBMITTED', (record) => happens(record, LONG_AGO)],
+    ['moves a revision before its quote', 'QUOTE_REVISED', (record) => happens(record, LONG_AGO)],
+    [
+      'moves a confirmation before the submission',
+      'EXECUTION_CONFIRMED',
+      (record) => happens(record, LONG_AGO),
+    ],
+    [
+      'moves the completion before the last report',
+      'AUCTION_COMPLETED',
+      (record) => happens(record, LONG_AGO),
+    ],
     ['writes a time in another form', 'QUOTE_SUBMITTED', (record) => happens(record, '2026-11-20')],
-    ['writes a day that there is not', 'QUOTE_SUBMITTED', (record) => happens(record, NO_SUCH_DAY)],
+    ['writes a day that does not exist', 'QUOTE_SUBMITTED', (record) => happens(record, NO_SUCH_DAY)],
     ['gives a quote an id of another shard', 'QUOTE_SUBMITTED', ({ data }) => moves(data.quote, 'quote_id')],
     ['gives an award an id of another shard', 'AUCTION_AWARDED', ({ data }) => moves(first(data.awards))],
     [
@@ -114,15 +126,15 @@ describe('a forger who seals the records anew', () => {
       ({ data }) => set(first(data.awards), 'award_id', first(data.awards).quote_id),
     ],
     [
-      'invites somebody by another name',
+      'invites a party by its real name',
       'AUCTION_OPENED',
       ({ data }) => set(data.terms, 'audience', ['Jane Street']),
     ],
-    ['gives a quote an id that is none', 'QUOTE_SUBMITTED', ({ data }) => rename(data.quote, 'quote_id')],
+    ['gives a quote an invalid id', 'QUOTE_SUBMITTED', ({ data }) => rename(data.quote, 'quote_id')],
     ['invites the originator', 'AUCTION_OPENED', ({ data }) => invites(data.terms, 'originator')],
-    ['invites somebody twice', 'AUCTION_OPENED', ({ data }) => invites(data.terms)],
-    ['invites nobody', 'AUCTION_OPENED', ({ data }) => set(data.terms, 'audience', [])],
-    ['invites too many', 'AUCTION_OPENED', ({ data }) => set(data.terms, 'audience', crowd(65))],
+    ['invites a maker twice', 'AUCTION_OPENED', ({ data }) => invites(data.terms)],
+    ['invites no maker', 'AUCTION_OPENED', ({ data }) => set(data.terms, 'audience', [])],
+    ['invites too many makers', 'AUCTION_OPENED', ({ data }) => set(data.terms, 'audience', crowd(65))],
     ['invents a side', 'AUCTION_OPENED', ({ data }) => set(data.terms, 'side', 'LALA')],
     ['invents a disclosure', 'AUCTION_OPENED', ({ data }) => set(data.terms, 'result_disclosure', 'LALA')],
     [
@@ -132,11 +144,19 @@ describe('a forger who seals the records anew', () => {
     ],
     ['invents an error', 'QUOTE_REJECTED', ({ data }) => set(data, 'error', 'LALA')],
     ['invents an operation', 'QUOTE_REJECTED', ({ data }) => set(data, 'operation', 'LALA')],
-    ['refuses with what nobody keeps', 'QUOTE_REJECTED', ({ data }) => set(data, 'error', 'COMMAND_EXPIRED')],
-    ['refuses one quote for a create', 'QUOTE_REJECTED', ({ data }) => set(data, 'error', 'AUDIENCE_EMPTY')],
     [
-      // With AUCTION_NOT_OPEN that would be by the rules, and the next record would be the one that is not.
-      'refuses in a time behind the close',
+      'refuses with an error that is not journaled',
+      'QUOTE_REJECTED',
+      ({ data }) => set(data, 'error', 'COMMAND_EXPIRED'),
+    ],
+    [
+      'refuses a quote with an error of creates',
+      'QUOTE_REJECTED',
+      ({ data }) => set(data, 'error', 'AUDIENCE_EMPTY'),
+    ],
+    [
+      // With AUCTION_NOT_OPEN the refusal would follow the rules, and only the next record would break them.
+      'moves a refusal after the close',
       'QUOTE_REJECTED',
       (record) => {
         set(record.data, 'error', 'INVALID_TERMS');
@@ -144,11 +164,11 @@ describe('a forger who seals the records anew', () => {
       },
     ],
     [
-      'says that it was closed',
+      'claims that the auction was closed, or was open',
       'QUOTE_REJECTED',
       ({ data }) => turns(data, 'AUCTION_NOT_OPEN', 'INVALID_TERMS'),
     ],
-    ['lets nobody withdraw', 'QUOTE_WITHDRAWN', ({ data }) => set(data, 'by', 'LALA')],
+    ['lets an unknown party withdraw', 'QUOTE_WITHDRAWN', ({ data }) => set(data, 'by', 'LALA')],
     ['lets an operator cancel', 'AUCTION_CANCELLED', ({ data }) => set(data, 'by', 'OPERATOR')],
     ['lets the originator void', 'AUCTION_VOIDED', ({ data }) => set(data, 'by', 'ORIGINATOR')],
     ['adds a field', 'AUCTION_CLOSED', ({ data }) => set(data, 'note', 'a note')],
@@ -162,13 +182,13 @@ describe('a forger who seals the records anew', () => {
       'QUOTE_SUBMITTED',
       ({ data }) => set(data.quote, 'client_reference', 'a note'),
     ],
-    ['adds a field to an end', 'AUCTION_VOIDED', ({ data }) => set(data, 'operator', 'somebody')],
-  ])('is found out by the rules when he %s', (_what, type, change) => {
-    const fitting = bundles.filter(({ records }) => records.some((record) => record.type === type));
-    expect(fitting.length).toBeGreaterThan(0);
-    for (const bundle of fitting.slice(0, TRIED)) {
+    ['adds a field to a void event', 'AUCTION_VOIDED', ({ data }) => set(data, 'operator', 'opal')],
+  ])('is detected by the rules when he %s', (_case, type, change) => {
+    const matching = bundles.filter(({ records }) => records.some((record) => record.type === type));
+    expect(matching.length).toBeGreaterThan(0);
+    for (const bundle of matching.slice(0, TRIED)) {
       const index = bundle.records.findIndex((record) => record.type === type);
-      const forged = resealed(bundle, (records) => {
+      const forged = relinked(bundle, (records) => {
         change(records[index]!);
         return records;
       });
@@ -180,29 +200,29 @@ describe('a forger who seals the records anew', () => {
 
 it.each<[string, Partial<ReplayRecord>, string]>([
   ['of another shard', { shard: 15 }, 'it is of another shard'],
-  ['of a writer that was deposed', { epoch: 0 }, 'its writer was deposed'],
-  ['from before the one before it', { position: 0 }, 'it stands before'],
-  ['of a writer that never took over', { epoch: 2 }, 'has not taken the shard over'],
-])('a record %s is found out even when it was sealed anew, and it alone', (_, change, told) => {
+  ['of an older epoch', { epoch: 0 }, 'its epoch is older'],
+  ['with a position before its predecessor', { position: 0 }, 'its position is not after'],
+  ['of an epoch that was never opened', { epoch: 2 }, 'lacks the record that opens it'],
+])('a record %s is reported, and it alone, even when the records are linked again', (_, change, finding) => {
   inAnySession((played) => {
     if (isLive(played.end.status)) return;
-    const forged = resealed(bundleOf(played), (records) => {
+    const forged = relinked(bundleOf(played), (records) => {
       Object.assign(records.at(-1)!, change);
       return records;
     });
     const findings = alterations(forged, sha256);
     expect(findings.map(({ record }) => record?.number)).toEqual([forged.records.length]);
-    expect(findings[0]?.what).toContain(told);
+    expect(findings[0]?.what).toContain(finding);
   }, 20);
 });
 
 it.each<[string, (record: ReplayRecord) => Partial<ReplayRecord>]>([
   ['in no epoch', () => ({ epoch: 0 })],
-  ['where the first writer has put its own record', ({ position }) => ({ position: position - 1 })],
-])('records %s are found out even when they were sealed anew', (_, moved) => {
+  ["at the position of the first owner's own record", ({ position }) => ({ position: position - 1 })],
+])('records %s are reported even when they are linked again', (_, moved) => {
   inAnySession((played) => {
     if (isLive(played.end.status) || played.events[0]?.position !== 2) return;
-    const forged = resealed(bundleOf(played), (records) => {
+    const forged = relinked(bundleOf(played), (records) => {
       return records.map((record) => ({ ...record, ...moved(record) }));
     });
     expect(alterations(forged, sha256)).toMatchObject([{ record: { number: 1 } }]);
@@ -233,7 +253,7 @@ function grow(value: unknown, field: string, by: number): void {
 }
 
 function rename(value: unknown, field = 'market_maker'): void {
-  fieldOf(value)[field] = 'somebody';
+  fieldOf(value)[field] = 'someone';
 }
 
 function flip({ data }: ReplayRecord): void {
@@ -244,7 +264,7 @@ function set(value: unknown, field: string, to: unknown): void {
   fieldOf(value)[field] = to;
 }
 
-/** Another cause than the one it had, so that neither fits the auction as it was. */
+/** The other of two causes, so that neither fits the auction. */
 function turns(data: unknown, one: string, other: string): void {
   set(data, 'error', fieldOf(data).error === one ? other : one);
 }
@@ -262,7 +282,7 @@ function crowd(count: number): string[] {
   return Array.from({ length: count }, (_, index) => partyNamed(String(index)));
 }
 
-/** Of the bundles that can be forged in a way. */
+/** How many matching bundles are forged in each way. */
 const TRIED = 30;
 const LONG_AGO = '2020-01-01T00:00:00.000000000Z';
 const NO_SUCH_DAY = '2026-11-31T00:00:00.000000000Z';

@@ -6,18 +6,18 @@ import { about, type Finding } from './shape.js';
 import { Rerun } from './rerun.js';
 import type { AuctionState } from '../state.js';
 
-/** What the rules make of the records, and where that is not what the bundle says. */
+/** What the rules compute from the records, and where the bundle differs from it. */
 export interface ReplayOutcome {
   readonly findings: readonly Finding[];
-  /** Undefined where the records could not be read to their end. */
+  /** Undefined when the records could not be read to the end. */
   readonly state: AuctionState | undefined;
-  /** Computed anew, never copied from the bundle. */
+  /** Computed from the records, never copied from the bundle. */
   readonly ranking: readonly RankingRow[];
 }
 
 /**
- * Runs a completed auction again from its records, by the rules alone. Nothing but the records is believed: terms, winners,
- * ranking, reasons and status are what follows from them.
+ * Runs a completed auction again from its records. Only the records are trusted: terms, winners, ranking, reasons
+ * and status are computed from them.
  */
 export function replay(bundle: ReplayBundle): ReplayOutcome {
   const findings: Finding[] = [];
@@ -50,21 +50,22 @@ function outcomeFindings(
   if (bundle.auction_id !== state.terms.auction_id)
     findings.push({ what: `the records are of auction ${state.terms.auction_id}` });
   if (bundle.rule_version !== state.terms.rule_version)
-    findings.push({ what: `the records are of rule version ${state.terms.rule_version}` });
+    findings.push({ what: `the records have rule version ${state.terms.rule_version}` });
   if (bundle.status !== state.status)
     findings.push({ what: `the status is ${bundle.status}, and the records end in ${state.status}` });
   return [...findings, ...rankingFindings(bundle.ranking, ranking)];
 }
 
-function rankingFindings(told: readonly RankingRow[], computed: readonly RankingRow[]): Finding[] {
-  if (isSame(told, computed)) return [];
+function rankingFindings(stated: readonly RankingRow[], computed: readonly RankingRow[]): Finding[] {
+  if (isSame(stated, computed)) return [];
   const findings = computed.flatMap((row, index): Finding[] => {
-    const difference = firstDifference(told[index], row);
+    const difference = firstDifference(stated[index], row);
     if (difference === undefined) return [];
     const what = difference === '' ? 'is missing' : `has another ${difference}`;
-    return [{ what: `the ranking ${what} where the rules put quote ${row.quote_id} (place ${index + 1})` }];
+    return [{ what: `the ranking ${what} where the rules put quote ${row.quote_id} (rank ${index + 1})` }];
   });
-  if (told.length > computed.length) findings.push({ what: 'the ranking has more rows than the rules give' });
+  if (stated.length > computed.length)
+    findings.push({ what: 'the ranking has more rows than the rules give' });
   return findings;
 }
 

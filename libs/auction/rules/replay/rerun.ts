@@ -6,21 +6,21 @@ import { idsGivenBy, objectionToIds } from './ids.js';
 import { objectionTo } from './objections.js';
 import type { AuctionState } from '../state.js';
 
-/** One auction run again from its events, by the rules alone. */
+/** Runs one auction again from its events, by the rules alone. */
 export class Rerun {
   private current: AuctionState | undefined;
-  /** Of all events so far. */
+  /** The latest time of all events so far. */
   private latest: Instant | undefined;
   private readonly given = new Set<string>();
 
   constructor(private readonly telling: Telling) {}
 
-  /** As the events make it, also where the rules object to them. */
+  /** The state after all events taken, including those that the rules object to. */
   get state(): AuctionState | undefined {
     return this.current;
   }
 
-  /** What the rules have against the event as the next one; undefined for nothing. Throws what they cannot read. */
+  /** Why the rules object to this event as the next one; undefined if they do not. Throws if they cannot read it. */
   objectionTo(event: AuctionEvent): string | undefined {
     return (
       objectionToForm(event, this.telling) ??
@@ -30,7 +30,7 @@ export class Rerun {
     );
   }
 
-  /** Whatever the rules say of it. Throws where there is no going on. */
+  /** Applies the event, whatever the rules say of it. Throws if it cannot be applied. */
   take(placed: Placed<AuctionEvent>): void {
     const { event } = placed;
     this.current = evolve(this.current, placed);

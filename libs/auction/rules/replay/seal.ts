@@ -12,7 +12,7 @@ import {
   type Sha256,
 } from './bundle.js';
 
-/** Where in its journal a record stands, beside its position. */
+/** Shard and epoch of a record in the journal. */
 export interface JournalPlace {
   readonly shard: number;
   readonly epoch: number;
@@ -25,7 +25,7 @@ export interface BundleSigner {
   sign(text: string): string;
 }
 
-/** The records one by one, each sealed behind the one before it: whoever asks may do other things in between. */
+/** Yields the records one by one, each linked to the one before. The caller may do other work between them. */
 export function* sealedRecords(
   view: AuditView,
   placeOf: (event: AuditEvent) => JournalPlace,
@@ -39,7 +39,7 @@ export function* sealedRecords(
   }
 }
 
-/** All but the records, signed. Nothing here depends on when or for whom it is made: one auction has one bundle. */
+/** Everything but the records, signed. It does not depend on the time or the reader: one auction has one bundle. */
 export function signedFrame(view: AuditView, head: string, signer: BundleSigner): BundleFrame {
   const { status, ranking, events } = view;
   const attestation = {

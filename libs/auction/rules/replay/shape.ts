@@ -45,23 +45,23 @@ export interface NotRead {
   readonly findings: readonly Finding[];
 }
 
-/** The value as a bundle, provided that every field of its frame is there, of its kind, and no other. */
+/** Returns the value as a bundle if its frame has every field, of the right kind, and no other field. */
 export function readBundle(value: unknown): Read {
-  if (!isObject(value)) return refused('it is no JSON object');
-  if (value.format !== BUNDLE_FORMAT) return refused('it does not say that it is a replay bundle');
+  if (!isObject(value)) return refused('it is not a JSON object');
+  if (value.format !== BUNDLE_FORMAT) return refused('its format is not that of a replay bundle');
   if (value.version !== BUNDLE_VERSION)
-    return refused('it is a bundle of a version that this program does not know');
+    return refused('this program does not know the version of the bundle');
   const findings = faultsOf(value, FRAME).map((what): Finding => ({ what }));
   if (isObject(value.attestation)) {
     for (const what of faultsOf(value.attestation, ATTESTATION))
       findings.push({ what: `attestation: ${what}` });
     if (value.attestation.algorithm !== SIGNATURE_ALGORITHM)
-      findings.push({ what: 'attestation: algorithm is none that this program knows' });
+      findings.push({ what: 'attestation: this program does not know the algorithm' });
   }
   if (Array.isArray(value.records)) {
     if (value.records.length === 0) findings.push({ what: 'it holds no records' });
     value.records.forEach((record: unknown, index) => {
-      for (const what of isObject(record) ? faultsOf(record, RECORD) : ['it is no object'])
+      for (const what of isObject(record) ? faultsOf(record, RECORD) : ['it is not an object'])
         findings.push(about(nameOf(record, index + 1), what));
     });
   }
@@ -79,10 +79,10 @@ function refused(what: string): NotRead {
 function faultsOf(value: Fields, shape: Readonly<Record<string, Kind>>): string[] {
   const faults = Object.entries(shape).flatMap(([name, kind]) => {
     if (!Object.hasOwn(value, name)) return [`${name} is missing`];
-    return isOf(kind, value[name]) ? [] : [`${name} is of the wrong kind`];
+    return isOf(kind, value[name]) ? [] : [`${name} has the wrong type`];
   });
-  const strangers = Object.keys(value).filter((name) => !Object.hasOwn(shape, name));
-  return [...faults, ...strangers.map((name) => `${name} does not belong there`)];
+  const extras = Object.keys(value).filter((name) => !Object.hasOwn(shape, name));
+  return [...faults, ...extras.map((name) => `${name} does not belong there`)];
 }
 
 function isOf(kind: Kind, value: unknown): boolean {
@@ -111,14 +111,14 @@ function nameOf(record: unknown, number: number) {
   };
 }
 
-/** Which record is meant: its number in the bundle, and what it says of its place and type. */
+/** Identifies a record: its number in the bundle, and the position and type that it states. */
 export interface RecordName {
   readonly number: number;
   readonly position: number;
   readonly type: string;
 }
 
-/** Something in a bundle that is not as it must be. Without a record it is about what stands beside the records. */
+/** A fault in a bundle. Without a record it concerns the part beside the records. */
 export interface Finding {
   readonly record?: RecordName;
   readonly what: string;

@@ -4,7 +4,7 @@ import { awardOf, type Viewer } from './viewer.js';
 import { quoteView, type QuoteView, quoteViewForOthers } from './quote-view.js';
 import type { Party } from '../terms.js';
 
-/** Its own award as a maker sees it. */
+/** A maker's own award, as the maker sees it. */
 export interface OwnAwardView {
   readonly award_id: string;
   readonly price_atoms: Atoms;
@@ -12,7 +12,7 @@ export interface OwnAwardView {
   readonly execution_status: ExecutionStatus;
 }
 
-/** All awards as the originator sees them, in the order of their rank. */
+/** All awards as the originator sees them, in the order of the ranking. */
 export interface AwardView {
   readonly quantity_atoms: Atoms;
   readonly average_price_atoms: Atoms;
@@ -50,10 +50,13 @@ export function awardView(state: AuctionState): AwardView | undefined {
   };
 }
 
-/** An awarded quote as the originator sees it: without what its maker noted for itself, and with whose it is. */
+/** An awarded quote as the originator sees it: without the maker's private note, with the maker. */
 export type AwardedQuoteView = Omit<QuoteView, 'client_reference'> & { readonly market_maker: PartyView };
 
-/** A maker's own quotes, newest first; to the originator the awarded ones in the order of the awards, once there are any. */
+/**
+ * A maker gets its own quotes, newest first. The originator gets the awarded quotes in the order of the awards,
+ * none before the award.
+ */
 export function quotesFor(state: AuctionState, viewer: Viewer): readonly (QuoteView | AwardedQuoteView)[] {
   return viewer.role === 'ORIGINATOR' ? awardedQuotes(state) : ownQuotes(state, viewer.account_id);
 }
@@ -72,7 +75,7 @@ function awardedQuotes(state: AuctionState): AwardedQuoteView[] {
   });
 }
 
-/** Another party as a viewer may know it: by the name made up for this auction, or by its own. */
+/** Another party as the viewer may know it: by its alias in this auction, or by name. */
 export type PartyView = { readonly alias: string } | { readonly id: string; readonly display_name: string };
 
 export function originatorAsSeenBy(state: AuctionState, maker: string): PartyView {
@@ -81,7 +84,10 @@ export function originatorAsSeenBy(state: AuctionState, maker: string): PartyVie
   return partyView(state.terms.originator, policy === 'DISCLOSED' || (policy === 'WINNER_ONLY' && won));
 }
 
-/** A winner as the originator sees it. There is none before the award, so being disclosed "after the award" is being disclosed. */
+/**
+ * A winner as the originator sees it. There are no winners before the award, so DISCLOSED_AFTER_AWARD needs no
+ * check of time.
+ */
 export function winnerAsSeenByOriginator(state: AuctionState, maker: string): PartyView {
   const party = state.terms.audience.find((invited) => invited.account_id === maker);
   if (party === undefined) throw new Error('an award went to a maker that was not invited');

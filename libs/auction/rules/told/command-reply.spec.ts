@@ -4,8 +4,8 @@ import { commandReply, type CommandReply, refusal, replyFor } from './command-re
 import { quotesFor } from './award-view.js';
 import { auctionView } from './view.js';
 
-/** What the last event's call was answered. */
-function first(story: AuctionStory): CommandReply | undefined {
+/** The reply to the call of the last event. */
+function lastReply(story: AuctionStory): CommandReply | undefined {
   const placed = story.events.at(-1);
   return placed && commandReply(story.state, placed.event);
 }
@@ -14,22 +14,22 @@ function mine(story: AuctionStory) {
   return quotesFor(story.state, makerNamed('mia'))[0];
 }
 
-describe('the answer to a command', () => {
-  it('is the view of the auction for a create', () => {
+describe('the reply to a command', () => {
+  it('is the auction view for a create', () => {
     const story = new AuctionStory();
-    expect(first(story)).toEqual({ status: 201, body: auctionView(story.state, ORIGINATOR) });
+    expect(lastReply(story)).toEqual({ status: 201, body: auctionView(story.state, ORIGINATOR) });
   });
 
   it('is the quote view for a submit, a revision and a withdrawal', () => {
     const story = new AuctionStory().submits('mia');
-    expect(first(story)).toEqual({ status: 201, body: mine(story) });
+    expect(lastReply(story)).toEqual({ status: 201, body: mine(story) });
     story.revises('mia', { price_atoms: 490_000 });
-    expect(first(story)).toEqual({ status: 200, body: mine(story) });
+    expect(lastReply(story)).toEqual({ status: 200, body: mine(story) });
     story.withdraws('mia');
-    expect(first(story)).toEqual({ status: 200, body: mine(story) });
+    expect(lastReply(story)).toEqual({ status: 200, body: mine(story) });
   });
 
-  it('is the view of the auction, all over, for a cancel', () => {
+  it('is the completed auction view for a cancel', () => {
     const story = new AuctionStory().submits('mia').cancelled();
     const [cancelled, completed] = story.events.slice(-2);
     const body = auctionView(story.state, ORIGINATOR);
@@ -43,26 +43,26 @@ describe('the answer to a command', () => {
     expect(replyFor(story.events, cancelled?.position ?? 0)).toEqual({ status: 200, body });
   });
 
-  it('is the refusal for what was refused', () => {
+  it('is the error for a refused command', () => {
     const error = { error: 'INVALID_PRICE_TICK', message: 'The price is off the grid.' };
-    expect(first(new AuctionStory().isRefused('mia', 'SUBMIT'))).toEqual({ status: 422, body: error });
+    expect(lastReply(new AuctionStory().isRefused('mia', 'SUBMIT'))).toEqual({ status: 422, body: error });
     const late = { error: 'AUCTION_NOT_OPEN', message: 'The auction is not open.' };
     const story = new AuctionStory().closes().happens({ type: 'CANCEL_REJECTED', data: late });
-    expect(first(story)).toEqual({ status: 422, body: late });
+    expect(lastReply(story)).toEqual({ status: 422, body: late });
     expect(refusal({ ...late, ...{ auction_id: 'x' } })).toEqual({ status: 422, body: late });
   });
 
-  it('is none where nobody called', () => {
-    expect(first(new AuctionStory().closes())).toBeUndefined();
+  it('does not exist for an event without a caller', () => {
+    expect(lastReply(new AuctionStory().closes())).toBeUndefined();
   });
 });
 
-describe('a repeat', () => {
-  it('is answered as it was first, whatever came after, but with 200 for 201', () => {
+describe('the reply to a repeat', () => {
+  it('equals the first reply, whatever came later, but with 200 instead of 201', () => {
     const story = new AuctionStory();
     const answers: { position: number; reply: CommandReply }[] = [];
     const note = () => {
-      const reply = first(story);
+      const reply = lastReply(story);
       if (reply !== undefined) answers.push({ position: story.lastPosition, reply });
     };
     note();
@@ -82,7 +82,7 @@ describe('a repeat', () => {
     }
   });
 
-  it('of nothing is a bug', () => {
+  it('to a position without a call is a bug and throws', () => {
     const story = new AuctionStory().closes();
     expect(() => replyFor(story.events, story.lastPosition)).toThrow('no answered call');
     expect(() => replyFor(story.events, 1_000)).toThrow('no answered call');

@@ -4,7 +4,7 @@ import { quoteView, type QuoteView } from './quote-view.js';
 import { findQuote, type AuctionState } from '../state.js';
 import { auctionView, type AuctionView } from './view.js';
 
-/** An engine's refusal on the wire. */
+/** The error body of a refused command. */
 export interface RefusalBody {
   readonly error: string;
   readonly message: string;
@@ -16,8 +16,8 @@ export interface CommandReply {
 }
 
 /**
- * What the call that caused `event` is answered, given the state right after it; undefined for an event that answers no
- * call on this auction. It depends on the journal up to the event alone, and of that only on what the caller may see.
+ * The reply to the call that caused `event`, from the state right after it. Undefined if no call on this auction
+ * caused it. Depends only on events up to this one that the caller may see.
  */
 export function commandReply(after: AuctionState, event: AuctionEvent): CommandReply | undefined {
   switch (event.type) {
@@ -40,8 +40,8 @@ export function commandReply(after: AuctionState, event: AuctionEvent): CommandR
 }
 
 /**
- * What a repeat is answered of the call that caused the event at `position`. `events` are the auction's, from the first;
- * what they hold beyond that position makes no difference.
+ * The reply to a repeat of the call that caused the event at `position`. `events` are all events of the auction;
+ * later ones do not matter.
  */
 export function replyFor(events: readonly Placed<AuctionEvent>[], position: number): CommandReply {
   let state: AuctionState | undefined;
@@ -54,7 +54,7 @@ export function replyFor(events: readonly Placed<AuctionEvent>[], position: numb
   throw new Error(`no answered call at position ${position}`);
 }
 
-/** The same body again; only what was created then is not created now. */
+/** The same body, but with 200: nothing is created now. */
 export function repeated(first: CommandReply): CommandReply {
   return first.status === 201 ? { status: 200, body: first.body } : first;
 }
@@ -63,7 +63,10 @@ export function refusal(refused: RefusalBody): CommandReply {
   return { status: 422, body: { error: refused.error, message: refused.message } };
 }
 
-/** A cancel completes the auction in the same decision, so its answer shows that whichever of the two events it is made from. */
+/**
+ * A cancel completes the auction in the same decision. Its reply shows the completion, from whichever of the two
+ * events it is made.
+ */
 function cancelledAndCompleted(after: AuctionState, event: AuctionEvent): AuctionState {
   return { ...after, completed_at: event.at };
 }

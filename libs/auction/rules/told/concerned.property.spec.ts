@@ -8,21 +8,21 @@ import type { AuctionState } from '../state.js';
 import { timelineEntries } from './timeline.js';
 import { viewerOf } from './viewer.js';
 
-const EVERYBODY = ['olga', 'mia', 'max', 'moe', 'may', 'nobody'];
+const ACCOUNTS = ['olga', 'mia', 'max', 'moe', 'may', 'none'];
 
-interface Seen {
+interface Observation {
   readonly placed: Placed<AuctionEvent>;
   readonly after: AuctionState;
   readonly told: readonly string[];
-  /** Who really gains an entry, asked one by one. */
+  /** The accounts that really gain an entry, computed one by one. */
   readonly gaining: readonly string[];
 }
 
-function look(events: readonly Placed<AuctionEvent>[]): Seen[] {
+function observe(events: readonly Placed<AuctionEvent>[]): Observation[] {
   let before: AuctionState | undefined;
   return events.map((placed) => {
     const after = evolve(before, placed);
-    const gaining = EVERYBODY.filter((account) => {
+    const gaining = ACCOUNTS.filter((account) => {
       const viewer = viewerOf(after, account);
       return viewer !== undefined && timelineEntries(before, placed, after, viewer).length > 0;
     });
@@ -31,30 +31,30 @@ function look(events: readonly Placed<AuctionEvent>[]): Seen[] {
   });
 }
 
-function overTales(check: (seen: Seen) => void): void {
+function overTales(check: (seen: Observation) => void): void {
   fc.assert(
     fc.property(anyTale, (tale) => {
-      look(tell(tale, () => true).events).forEach(check);
+      observe(tell(tale, () => true).events).forEach(check);
     }),
     { numRuns: 300 },
   );
 }
 
-describe('whom an event concerns', () => {
-  it('is everybody whose timeline gains an entry by it', () => {
+describe('the accounts that an event concerns', () => {
+  it('include every account whose timeline gains an entry', () => {
     overTales(({ told, gaining }) => {
       expect(told).toEqual(expect.arrayContaining([...gaining]));
     });
   });
 
-  it('is nobody who may not see the auction, and nobody twice', () => {
+  it('may all see the auction, and are each listed once', () => {
     overTales(({ told, after }) => {
       expect(partiesOf(after)).toEqual(expect.arrayContaining([...told]));
       expect(new Set(told).size).toBe(told.length);
     });
   });
 
-  it('is of a quote its maker alone, so that nobody else is even asked', () => {
+  it('are the maker alone for an event of a quote', () => {
     overTales(({ placed, told }) => {
       const { data } = placed.event;
       if ('maker' in data) expect(told).toEqual([data.maker]);
@@ -62,7 +62,7 @@ describe('whom an event concerns', () => {
     });
   });
 
-  it('is of an execution the originator and the winner of that award', () => {
+  it('are the originator and the winner for a step of an award', () => {
     overTales(({ placed, told, after }) => {
       const { data } = placed.event;
       if (!('attempt' in data)) return;

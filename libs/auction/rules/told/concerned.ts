@@ -1,7 +1,7 @@
 import type { AuctionEvent } from '../events.js';
 import { findQuote, type AuctionState } from '../state.js';
 
-/** The accounts whose timelines an event may add to; nobody else's gains an entry by it. */
+/** The accounts whose timelines an event may add to. No other timeline gains an entry. */
 export function concernedBy(event: AuctionEvent, after: AuctionState): readonly string[] {
   switch (event.type) {
     case 'QUOTE_SUBMITTED':
@@ -23,7 +23,7 @@ export function concernedBy(event: AuctionEvent, after: AuctionState): readonly 
   }
 }
 
-/** Everybody who may see the auction. */
+/** All accounts that may see the auction. */
 export function partiesOf({ terms }: AuctionState): readonly string[] {
   return [terms.originator.account_id, ...terms.audience.map((party) => party.account_id)];
 }

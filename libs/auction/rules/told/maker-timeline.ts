@@ -16,7 +16,7 @@ type QuoteEvent = Extract<
   { type: 'QUOTE_SUBMITTED' | 'QUOTE_REVISED' | 'QUOTE_WITHDRAWN' | 'QUOTE_EXPIRED' }
 >;
 
-/** An invited maker's timeline: the auction's own life, and of quotes and awards none but its own. */
+/** An invited maker's timeline: the auction's own events, and only this maker's quotes and award. */
 export function makerEntries(event: AuctionEvent, after: AuctionState, viewer: Viewer): TimelineEntry[] {
   const occurred_at = event.at;
   const maker = viewer.account_id;
@@ -64,8 +64,8 @@ function quoteEntries(event: AuctionEvent, after: AuctionState, maker: string): 
 }
 
 function ownQuoteEntries(event: QuoteEvent, after: AuctionState, maker: string): TimelineEntry[] {
-  const told = 'quote' in event.data ? event.data.quote : event.data;
-  const quote = told.maker === maker ? findQuote(after, told.quote_id) : undefined;
+  const source = 'quote' in event.data ? event.data.quote : event.data;
+  const quote = source.maker === maker ? findQuote(after, source.quote_id) : undefined;
   if (quote === undefined) return [];
   const kind = event.type === 'QUOTE_SUBMITTED' ? 'QUOTE_ACCEPTED' : event.type;
   return [{ kind, occurred_at: event.at, actor: actorOf(event), data: { quote: quoteView(after, quote) } }];
@@ -76,7 +76,7 @@ function actorOf(event: QuoteEvent): Actor {
   return event.type === 'QUOTE_WITHDRAWN' ? WITHDRAWN_BY[event.data.by] : 'SELF';
 }
 
-/** A maker that has no quote in the decision is told nothing of it: for it the auction is just over. */
+/** A maker without a quote in the decision gets no result entry: for it the auction is just over. */
 function resultEntries(event: AuctionEvent, after: AuctionState, maker: string): TimelineEntry[] {
   const occurred_at = event.at;
   const award = awardOf(after, maker);

@@ -4,7 +4,7 @@ import type { AuctionState } from '../state.js';
 import { executionEntry, openingView, type TimelineEntry } from './timeline-entry.js';
 import type { Viewer } from './viewer.js';
 
-/** The originator's timeline. It hears of no quote, nor that there is one, before the award. */
+/** The originator's timeline. Before the award it shows no quote, not even that one exists. */
 export function originatorEntries(event: AuctionEvent, after: AuctionState, viewer: Viewer): TimelineEntry[] {
   const occurred_at = event.at;
   switch (event.type) {

@@ -16,8 +16,8 @@ function quoting(): AuctionStory {
 const ids = (story: AuctionStory, viewer = ORIGINATOR) =>
   quotesFor(story.state, viewer).map((quote) => quote.quote_id);
 
-describe('the quotes of one auction', () => {
-  it('are to a maker its own, newest first', () => {
+describe('the list of quotes in one auction', () => {
+  it("has a maker's own quotes, newest first", () => {
     expect(ids(quoting(), makerNamed('mia'))).toEqual(['second-of-mia', 'first-of-mia']);
     expect(ids(quoting(), makerNamed('max'))).toEqual(['quote-of-max']);
     expect(ids(quoting(), makerNamed('may'))).toEqual([]);
@@ -26,14 +26,14 @@ describe('the quotes of one auction', () => {
     });
   });
 
-  it('are to the originator none before the award', () => {
+  it('is empty for the originator before the award', () => {
     expect(ids(quoting())).toEqual([]);
     expect(ids(quoting().closes())).toEqual([]);
     expect(ids(quoting().awardsNobody('MINIMUM_NOT_MET'))).toEqual([]);
     expect(ids(quoting().cancelled())).toEqual([]);
   });
 
-  it('are to the originator the awarded ones afterwards, in the order of the awards, without their references', () => {
+  it('has the awarded quotes for the originator after the award, in the order of the awards, without private notes', () => {
     const quotes = quotesFor(quoting().awards({ moe: 4_000_000, mia: 2_000_000 }).state, ORIGINATOR);
     expect(quotes).toMatchObject([
       {

@@ -5,7 +5,7 @@ import type { AuctionState, Quote, QuoteStatus } from '../state.js';
 
 export type LossReason = 'NOT_SELECTED' | 'NO_AWARD';
 
-/** A quote as its own maker sees it. Fields come in this order, and one that does not apply is absent. */
+/** A quote as its own maker sees it. Fields come in this order; a field that does not apply is absent. */
 export interface QuoteView {
   readonly quote_id: string;
   readonly auction_id: string;
@@ -22,7 +22,10 @@ export interface QuoteView {
   readonly result?: QuoteResultView;
 }
 
-/** Of a quote that stood at the close. A winner learns its award; a loser why, and what `result_disclosure` adds to that. */
+/**
+ * The result of a quote that was active at the close. A winner sees its award; a loser the reason, and what
+ * `result_disclosure` adds.
+ */
 export type QuoteResultView =
   | { readonly awarded_quantity_atoms: Atoms; readonly award_id: string }
   | ({ readonly awarded_quantity_atoms: Atoms } & Loss);
@@ -37,13 +40,13 @@ export function quoteView(state: AuctionState, quote: Quote): QuoteView {
   return {
     ...termsView(state, quote),
     ...(quote.client_reference !== undefined && { client_reference: quote.client_reference }),
-    ...courseView(state, quote),
+    ...historyView(state, quote),
   };
 }
 
-/** The same without what its maker noted for itself. */
+/** The view without the maker's private note. */
 export function quoteViewForOthers(state: AuctionState, quote: Quote): Omit<QuoteView, 'client_reference'> {
-  return { ...termsView(state, quote), ...courseView(state, quote) };
+  return { ...termsView(state, quote), ...historyView(state, quote) };
 }
 
 function termsView(state: AuctionState, quote: Quote) {
@@ -59,7 +62,7 @@ function termsView(state: AuctionState, quote: Quote) {
   };
 }
 
-function courseView(state: AuctionState, quote: Quote) {
+function historyView(state: AuctionState, quote: Quote) {
   const result = resultView(state, quote);
   return {
     submitted_at: quote.submitted_at,
@@ -76,7 +79,7 @@ function resultView(state: AuctionState, quote: Quote): QuoteResultView | undefi
   return { awarded_quantity_atoms, ...lossOf(state, quote) };
 }
 
-/** What the maker of a quote that stood at the close and won nothing learns. */
+/** What the maker of a losing quote learns. */
 export function lossOf(state: AuctionState, quote: Quote): Loss {
   const { result_disclosure: disclosure } = state.terms;
   const rank = disclosure === 'WINNING_PRICE_AND_RANK' ? quote.result?.rank : undefined;
@@ -88,7 +91,7 @@ export function lossOf(state: AuctionState, quote: Quote): Loss {
   };
 }
 
-/** The price that would just have been good enough; with one winner, simply its price. */
+/** The worst price that still won. */
 function worstWinningPrice(state: AuctionState): Atoms | undefined {
   if (state.awards.length === 0) return undefined;
   const prices = state.awards.map((award) => award.price_atoms);

@@ -7,7 +7,7 @@ import type { AuctionState } from '../state.js';
 import { auctionView, type AuctionView } from './view.js';
 import type { ViewedStatus, Viewer } from './viewer.js';
 
-/** Who did it, as the viewer is told. `SELF` is the viewer, also when the originator looks at its own auction. */
+/** Who did it, as the viewer sees it. `SELF` is the viewer, also for the originator of its own auction. */
 export type Actor = 'SELF' | 'ORIGINATOR' | 'SYSTEM' | 'OPERATOR';
 
 interface Kind<Name extends string, Data> {
@@ -39,7 +39,7 @@ export interface ExecutionNews {
 
 type Nothing = Readonly<Record<string, never>>;
 
-/** One line of a viewer's timeline, still without its number. */
+/** One entry of a viewer's timeline, without its number. */
 export type TimelineEntry =
   | Kind<'AUCTION_OPENED', { readonly auction: AuctionView }>
   | Kind<'INVITATION_RECEIVED' | 'AUCTION_VOIDED' | 'AUCTION_CLOSED', Nothing>
@@ -59,12 +59,12 @@ export type TimelineEntry =
 export type ExecutionKind =
   'EXECUTION_SUBMITTED' | 'EXECUTION_RETRYING' | 'EXECUTION_CONFIRMED' | 'EXECUTION_FAILED';
 
-/** `seq` is dense for each viewer and starts at 1. */
+/** `seq` starts at 1 for each viewer and has no gaps. */
 export type NumberedEntry = { readonly seq: number } & TimelineEntry;
 
 const FIRST_VERSION = 1;
 
-/** The view that goes with the first entry: a maker's invitation, from the same event, comes only after it. */
+/** The view in the first entry. A maker's invitation comes from the same event but is the second entry. */
 export function openingView(opened: AuctionState, viewer: Viewer): AuctionView {
   return { ...auctionView(opened, viewer), view_version: FIRST_VERSION };
 }

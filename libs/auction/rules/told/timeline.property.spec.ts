@@ -39,7 +39,7 @@ describe('at every prefix of the journal, for every viewer', () => {
     });
   });
 
-  it('AUCTION_COMPLETED comes once, last, exactly when it is over, and says what the view says', () => {
+  it('AUCTION_COMPLETED comes once, last, exactly when the auction is over, with the status of the view', () => {
     atEveryPrefix(({ entries, state }, viewer) => {
       if (state === undefined) return;
       const endings = entries.filter((entry) => entry.kind === 'AUCTION_COMPLETED');
@@ -53,7 +53,7 @@ describe('at every prefix of the journal, for every viewer', () => {
     });
   });
 
-  it('the close, the awards and their absence are of closes_at itself', () => {
+  it('the close, the awards and their absence bear closes_at', () => {
     atEveryPrefix(({ entries, state }) => {
       const kinds = [
         'AUCTION_CLOSED',
@@ -67,17 +67,17 @@ describe('at every prefix of the journal, for every viewer', () => {
     });
   });
 
-  it('the last entries of a quote and of an award say what the view says', () => {
+  it('the last quote entry equals the quote in the view', () => {
     atEveryPrefix(({ entries, state }, viewer) => {
       if (state === undefined || isDecided(state) || state.cancellation !== undefined) return;
-      const told = entries.findLast((entry) => 'quote' in entry.data);
+      const lastEntry = entries.findLast((entry) => 'quote' in entry.data);
       const view = auctionView(state, viewer);
       const quote = view.role === 'MARKET_MAKER' ? view.my_quote : undefined;
-      expect(told && 'quote' in told.data ? told.data.quote : undefined).toEqual(quote);
+      expect(lastEntry && 'quote' in lastEntry.data ? lastEntry.data.quote : undefined).toEqual(quote);
     });
   });
 
-  it('an entry once told is never told differently', () => {
+  it('an entry never changes later', () => {
     fc.assert(
       fc.property(anyTale, fc.nat(), (tale, cut) => {
         const { events } = tell(tale, everyMaker);
@@ -92,7 +92,7 @@ describe('at every prefix of the journal, for every viewer', () => {
     );
   });
 
-  it('nothing is null, and what is seen survives JSON', () => {
+  it('no field is null, and all survives JSON', () => {
     atEveryPrefix(({ entries, state }, viewer) => {
       const seen = state && [auctionView(state, viewer), quotesFor(state, viewer), entries];
       expect(JSON.parse(JSON.stringify(seen))).toEqual(seen);

@@ -40,7 +40,7 @@ const ORIGINATOR_OPENING = ['AUCTION_OPENED SELF'];
 const MAKER_OPENING = ['AUCTION_OPENED ORIGINATOR', 'INVITATION_RECEIVED ORIGINATOR'];
 
 describe('numbers and shape', () => {
-  it('numbers from 1 without holes, each entry with its five fields in order', () => {
+  it('numbers entries from 1 without gaps, each with its five fields in order', () => {
     const entries = entriesOf(quoting().awardsNobody('MINIMUM_NOT_MET'), MIA);
     expect(entries.map((entry) => entry.seq)).toEqual([1, 2, 3, 4, 5, 6]);
     for (const entry of entries) {
@@ -48,7 +48,7 @@ describe('numbers and shape', () => {
     }
   });
 
-  it('gives the state at its end', () => {
+  it('returns the state after the last event', () => {
     const story = quoting();
     expect(timeline(story.events, MIA).state).toEqual(story.state);
     expect(timeline([], MIA)).toEqual({ entries: [], state: undefined });
@@ -56,15 +56,15 @@ describe('numbers and shape', () => {
 });
 
 describe('AUCTION_OPENED', () => {
-  it.each([ORIGINATOR, MIA])('holds the view of that moment, version 1, for ever: %j', (viewer) => {
+  it.each([ORIGINATOR, MIA])('always holds the view of the opening, version 1: %j', (viewer) => {
     const view = auctionView(new AuctionStory().state, viewer);
     const opening = { seq: 1, kind: 'AUCTION_OPENED', occurred_at: OPENED_AT };
-    const told = entriesOf(new AuctionStory().submits('mia').awards({ mia: 1_000_000 }), viewer)[0];
-    expect(told).toMatchObject({ ...opening, data: { auction: { ...view, view_version: 1 } } });
-    expect(Object.keys(told?.data ?? {})).toEqual(['auction']);
+    const entry = entriesOf(new AuctionStory().submits('mia').awards({ mia: 1_000_000 }), viewer)[0];
+    expect(entry).toMatchObject({ ...opening, data: { auction: { ...view, view_version: 1 } } });
+    expect(Object.keys(entry?.data ?? {})).toEqual(['auction']);
   });
 
-  it('is followed by the invitation of a maker, of the same instant', () => {
+  it("is followed by the maker's invitation at the same instant", () => {
     expect(entriesOf(new AuctionStory(), MIA)[1]).toEqual({
       seq: 2,
       kind: 'INVITATION_RECEIVED',
@@ -76,7 +76,7 @@ describe('AUCTION_OPENED', () => {
 });
 
 describe('quotes', () => {
-  const told = () =>
+  const quoteStory = () =>
     new AuctionStory()
       .submits('mia')
       .isRefused('mia', 'REVISE', 'quote-of-mia')
@@ -84,8 +84,8 @@ describe('quotes', () => {
       .withdraws('mia')
       .isRefused('mia', 'SUBMIT');
 
-  it('are told to their maker', () => {
-    expect(kinds(told(), MIA)).toEqual([
+  it("have entries on their maker's timeline", () => {
+    expect(kinds(quoteStory(), MIA)).toEqual([
       ...MAKER_OPENING,
       'QUOTE_ACCEPTED SELF',
       'QUOTE_REJECTED SELF',
@@ -95,13 +95,13 @@ describe('quotes', () => {
     ]);
   });
 
-  it('and to nobody else', () => {
-    expect(kinds(told(), ORIGINATOR)).toEqual(ORIGINATOR_OPENING);
-    expect(kinds(told(), MAX)).toEqual(MAKER_OPENING);
+  it('have no entries on other timelines', () => {
+    expect(kinds(quoteStory(), ORIGINATOR)).toEqual(ORIGINATOR_OPENING);
+    expect(kinds(quoteStory(), MAX)).toEqual(MAKER_OPENING);
   });
 
-  it('carry the quote view after each event', () => {
-    const quotes = entriesOf(told(), MIA).map((entry) =>
+  it('show the quote view after each event', () => {
+    const quotes = entriesOf(quoteStory(), MIA).map((entry) =>
       'quote' in entry.data ? entry.data.quote : undefined,
     );
     expect(quotes[2]).toMatchObject({ revision: 1, status: 'ACTIVE', price_atoms: 500_000 });
@@ -109,14 +109,14 @@ describe('quotes', () => {
     expect(quotes[5]).toMatchObject({ revision: 2, status: 'WITHDRAWN', withdrawn_by: 'MARKET_MAKER' });
   });
 
-  it('carry the refusal, with the quote that it was about', () => {
+  it('show the refusal, with the quote that it was about', () => {
     const error = { error: 'INVALID_PRICE_TICK', message: 'The price is off the grid.' };
-    expect(entriesOf(told(), MIA)[3]?.data).toEqual({
+    expect(entriesOf(quoteStory(), MIA)[3]?.data).toEqual({
       operation: 'REVISE',
       ...error,
       quote_id: 'quote-of-mia',
     });
-    expect(last(told(), MIA)?.data).toEqual({ operation: 'SUBMIT', ...error });
+    expect(last(quoteStory(), MIA)?.data).toEqual({ operation: 'SUBMIT', ...error });
   });
 
   it.each([
@@ -124,11 +124,11 @@ describe('quotes', () => {
     ['DISCONNECT', 'SYSTEM'],
     ['PROTECTION', 'SYSTEM'],
     ['OPERATOR', 'OPERATOR'],
-  ] as const)('withdrawn by %s is the act of %s', (by, actor) => {
+  ] as const)('withdrawn by %s has the actor %s', (by, actor) => {
     expect(last(quoting().withdraws('mia', by), MIA)).toMatchObject({ kind: 'QUOTE_WITHDRAWN', actor });
   });
 
-  it('expire by themselves, at their own time', () => {
+  it('have an entry with their own expiry time', () => {
     const expires_at = '2026-11-20T12:00:30.000000000Z';
     expect(last(new AuctionStory().submits('mia', { expires_at }).expires('mia'), MIA)).toMatchObject({
       kind: 'QUOTE_EXPIRED',
@@ -148,12 +148,12 @@ describe('cancelled and voided', () => {
     const story = quoting().cancelled(by, 'why');
     const completed = { kind: 'AUCTION_COMPLETED', actor: 'SYSTEM', data: { status: story.state.status } };
     const occurred_at = story.events.at(-1)?.event.at;
-    const told = entriesOf(story, ORIGINATOR);
-    expect(told.slice(1)).toMatchObject([
+    const entries = entriesOf(story, ORIGINATOR);
+    expect(entries.slice(1)).toMatchObject([
       { seq: 2, kind, actor: toOriginator, occurred_at, data },
       completed,
     ]);
-    expect(told[1]?.data).toEqual(data);
+    expect(entries[1]?.data).toEqual(data);
     const toMia = entriesOf(story, MIA);
     expect(toMia.slice(3)).toMatchObject([
       { seq: 4, kind, actor: toMaker, data: {} },
@@ -164,7 +164,7 @@ describe('cancelled and voided', () => {
 });
 
 describe('the close', () => {
-  it('tells the originator who won, as in the view of that moment', () => {
+  it('shows the originator the winners, as in the view of that moment', () => {
     const story = quoting().awards({ mia: 4_000_000, moe: 1_000_000 });
     expect(kinds(story, ORIGINATOR)).toEqual([
       ...ORIGINATOR_OPENING,
@@ -177,7 +177,7 @@ describe('the close', () => {
     expect(entriesOf(story, ORIGINATOR)[2]?.data).toEqual({ award: view.award });
   });
 
-  it('tells a winner its award', () => {
+  it('shows a winner its award', () => {
     const story = quoting().awards({ mia: 4_000_000, moe: 1_000_000 });
     expect(kinds(story, MOE).slice(3)).toEqual(['AUCTION_CLOSED SYSTEM', 'QUOTE_AWARDED SYSTEM']);
     const award = { award_id: 'award-of-moe', price_atoms: 520_000, quantity_atoms: 1_000_000 };
@@ -185,29 +185,29 @@ describe('the close', () => {
     expect(last(story, MOE)?.data).toEqual({ quote_id: 'quote-of-moe', ...award });
   });
 
-  it('is the end for a loser, at once', () => {
+  it('completes the auction for a loser at once', () => {
     const story = quoting().awards({ mia: 4_000_000, moe: 1_000_000 });
-    const told = entriesOf(story, MAX).slice(3);
-    expect(told.map(({ seq, kind, occurred_at, actor }) => [seq, kind, occurred_at, actor])).toEqual([
+    const entries = entriesOf(story, MAX).slice(3);
+    expect(entries.map(({ seq, kind, occurred_at, actor }) => [seq, kind, occurred_at, actor])).toEqual([
       [4, 'AUCTION_CLOSED', CLOSES_AT, 'SYSTEM'],
       [5, 'QUOTE_NOT_AWARDED', CLOSES_AT, 'SYSTEM'],
       [6, 'AUCTION_COMPLETED', CLOSES_AT, 'SYSTEM'],
     ]);
     const disclosed = { reason: 'NOT_SELECTED', rank: 3, winning_price_atoms: 520_000 };
-    expect(told.map((entry) => entry.data)).toEqual([
+    expect(entries.map((entry) => entry.data)).toEqual([
       {},
       { quote_id: 'quote-of-max', ...disclosed },
       { status: 'COMPLETED' },
     ]);
   });
 
-  it('is the end for one that has no quote any more', () => {
+  it('completes the auction for a maker without an active quote', () => {
     const story = quoting().withdraws('max').awards({ mia: 4_000_000 });
     expect(kinds(story, MAX).slice(4)).toEqual(['AUCTION_CLOSED SYSTEM', 'AUCTION_COMPLETED SYSTEM']);
     expect(kinds(story, MAY).slice(2)).toEqual(['AUCTION_CLOSED SYSTEM', 'AUCTION_COMPLETED SYSTEM']);
   });
 
-  it('without an award is the end for all', () => {
+  it('without an award completes the auction for all', () => {
     const story = quoting().withdraws('max').awardsNobody('MINIMUM_NOT_MET');
     expect(entriesOf(story, ORIGINATOR).slice(1)).toMatchObject([
       { kind: 'AUCTION_CLOSED', data: {} },
@@ -239,7 +239,7 @@ describe('execution', () => {
       .executes('moe', 'FAILED', 'venue down')
       .completes('PARTIALLY_SETTLED');
 
-  it('is told whole to the originator', () => {
+  it('is completely visible to the originator', () => {
     expect(kinds(executed(), ORIGINATOR).slice(3)).toEqual([
       'EXECUTION_SUBMITTED SYSTEM',
       'EXECUTION_SUBMITTED SYSTEM',
@@ -251,7 +251,7 @@ describe('execution', () => {
     expect(last(executed(), ORIGINATOR)?.data).toEqual({ status: 'PARTIALLY_SETTLED' });
   });
 
-  it('is told to each winner as far as its own award goes, with which the auction ends for it', () => {
+  it('is visible to each winner for its own award, whose end completes the auction for it', () => {
     const toMia = entriesOf(executed(), MIA).slice(5);
     expect(toMia.map((entry) => [entry.kind, entry.data])).toEqual([
       ['EXECUTION_SUBMITTED', { award_id: 'award-of-mia', attempt: 1 }],
@@ -267,7 +267,7 @@ describe('execution', () => {
     ]);
   });
 
-  it('reaches no loser', () => {
+  it('is invisible to losers', () => {
     expect(entriesOf(executed(), MAX)).toEqual(
       entriesOf(quoting().awards({ mia: 4_000_000, moe: 1_000_000 }), MAX),
     );

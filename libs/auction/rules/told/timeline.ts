@@ -7,8 +7,8 @@ import type { NumberedEntry, TimelineEntry } from './timeline-entry.js';
 import { isOverFor, statusFor, type Viewer } from './viewer.js';
 
 /**
- * What one event adds to the viewer's timeline; mostly nothing or one entry. Nothing is added once the auction is over
- * for the viewer, and the event with which that happens adds AUCTION_COMPLETED last, so it ends every timeline.
+ * The entries that one event adds to the viewer's timeline, usually none or one. Once the auction is over for the
+ * viewer nothing is added; the event that ends it adds AUCTION_COMPLETED last.
  */
 export function timelineEntries(
   before: AuctionState | undefined,
@@ -25,7 +25,7 @@ export function timelineEntries(
   return isOverFor(after, viewer) ? [...entries, completed(event, after, viewer)] : entries;
 }
 
-/** The viewer's whole timeline, and the state at its end. */
+/** The viewer's whole timeline, and the state after the last event. */
 export function timeline(
   events: readonly Placed<AuctionEvent>[],
   viewer: Viewer,

@@ -66,7 +66,7 @@ describe('the fields of a view and their order', () => {
     ['originator, awarded', awarded(), ORIGINATOR, [...OPEN, 'closed_at', ...OF_ORIGINATOR, 'award']],
     ['winner, awarded', awarded(), MIA, [...OPEN, 'closed_at', 'originator', 'my_quote', 'award']],
     ['loser, awarded', awarded(), MAX, [...OPEN, 'closed_at', 'completed_at', 'originator', 'my_quote']],
-    ['bystander, awarded', awarded(), MAY, [...OPEN, 'closed_at', 'completed_at', 'originator']],
+    ['maker without a quote, awarded', awarded(), MAY, [...OPEN, 'closed_at', 'completed_at', 'originator']],
     [
       'originator, ended',
       settled(),
@@ -90,7 +90,7 @@ describe('the fields of a view and their order', () => {
     expect(Object.keys(seen(story, viewer))).toEqual(fields);
   });
 
-  it('leaves out what the originator did not set', () => {
+  it('leave out what the originator did not set', () => {
     const bare = bareTerms({ allocation: 'SINGLE_WINNER' });
     expect(Object.keys(seen(new AuctionStory(bare), ORIGINATOR))).toEqual([
       ...OPEN.filter((field) => field !== 'max_winners'),
@@ -98,7 +98,7 @@ describe('the fields of a view and their order', () => {
     ]);
   });
 
-  it('is plain JSON', () => {
+  it('are plain JSON', () => {
     const view = seen(settled(), ORIGINATOR);
     expect(JSON.parse(JSON.stringify(view))).toEqual(view);
     expect(JSON.stringify(view)).not.toContain('null');
@@ -114,7 +114,7 @@ describe('the table of section 3, row by row', () => {
     expect(seen(open(), MIA)).toMatchObject({ auction_id: storyTerms().auction_id, role: 'MARKET_MAKER' });
   });
 
-  const nobody = () => open().awardsNobody('MINIMUM_NOT_MET');
+  const unawarded = () => open().awardsNobody('MINIMUM_NOT_MET');
   it.each<[string, AuctionStory, Viewer, string, string]>([
     ['open', open(), ORIGINATOR, 'OPEN', 'LIVE'],
     ['open', open(), MIA, 'OPEN', 'LIVE'],
@@ -123,7 +123,7 @@ describe('the table of section 3, row by row', () => {
     ['awarded', awarded(), ORIGINATOR, 'AWARDED', 'LIVE'],
     ['awarded, winner', awarded(), MIA, 'AWARDED', 'LIVE'],
     ['awarded, loser', awarded(), MAX, 'COMPLETED', 'COMPLETED'],
-    ['awarded, bystander', awarded(), MAY, 'COMPLETED', 'COMPLETED'],
+    ['awarded, maker without a quote', awarded(), MAY, 'COMPLETED', 'COMPLETED'],
     ['executing', awarded().executes('mia', 'SUBMITTED'), ORIGINATOR, 'EXECUTING', 'LIVE'],
     ['executing, its winner', awarded().executes('mia', 'SUBMITTED'), MIA, 'EXECUTING', 'LIVE'],
     ['executing, the other winner', awarded().executes('mia', 'SUBMITTED'), MOE, 'AWARDED', 'LIVE'],
@@ -132,11 +132,11 @@ describe('the table of section 3, row by row', () => {
     ['ended, settled winner', settled(), MIA, 'SETTLED', 'COMPLETED'],
     ['ended, failed winner', settled(), MOE, 'EXECUTION_FAILED', 'COMPLETED'],
     ['ended, loser', settled(), MAX, 'COMPLETED', 'COMPLETED'],
-    ['nobody won', nobody(), ORIGINATOR, 'NO_AWARD', 'COMPLETED'],
-    ['nobody won, quote at the close', nobody(), MIA, 'NO_AWARD', 'COMPLETED'],
-    ['nobody won, bystander', nobody(), MAY, 'COMPLETED', 'COMPLETED'],
+    ['no award', unawarded(), ORIGINATOR, 'NO_AWARD', 'COMPLETED'],
+    ['no award, quote at the close', unawarded(), MIA, 'NO_AWARD', 'COMPLETED'],
+    ['no award, maker without a quote', unawarded(), MAY, 'COMPLETED', 'COMPLETED'],
     [
-      'nobody won, withdrawn',
+      'no award, withdrawn quote',
       open().withdraws('mia').awardsNobody('NO_QUOTES'),
       MIA,
       'COMPLETED',
@@ -149,7 +149,7 @@ describe('the table of section 3, row by row', () => {
     expect(seen(story, viewer)).toMatchObject({ status, phase });
   });
 
-  it('view_version: a competing quote never moves it', () => {
+  it('view_version: a competing quote never changes it', () => {
     const before = new AuctionStory();
     for (const viewer of [ORIGINATOR, MAY]) {
       expect(seen(open(), viewer).view_version).toBe(seen(before, viewer).view_version);
@@ -177,7 +177,7 @@ describe('the table of section 3, row by row', () => {
     );
   });
 
-  it('limit price, minimum fill, reference, identity policy, execution deadline: the originator alone', () => {
+  it('limit price, minimum fill, reference, identity policy, execution deadline: only for the originator', () => {
     const { limit_price_atoms, min_fill_quantity_atoms, client_reference } = storyTerms();
     const { identity_policy, execution_deadline_ms } = storyTerms();
     const numbers = { limit_price_atoms, min_fill_quantity_atoms, execution_deadline_ms };
@@ -203,7 +203,7 @@ describe('the table of section 3, row by row', () => {
     expect(seen(awarded(policy), MAY).originator).toEqual(toLoser);
   });
 
-  it('my_quote: the latest of its own, whatever became of it', () => {
+  it("my_quote: the maker's latest quote, in any status", () => {
     expect(seen(open(), MIA).my_quote).toMatchObject({ quote_id: 'quote-of-mia', status: 'ACTIVE' });
     expect(seen(open().withdraws('mia'), MIA).my_quote).toMatchObject({ status: 'WITHDRAWN' });
     const again = open().withdraws('mia').submits('mia', { quote_id: 'second-of-mia' });
@@ -237,7 +237,7 @@ describe('the table of section 3, row by row', () => {
     });
   });
 
-  it('award, winner: its own and nothing else', () => {
+  it('award, winner: its own only', () => {
     expect(seen(settled(), MOE).award).toEqual({
       award_id: 'award-of-moe',
       price_atoms: 520_001,
@@ -259,7 +259,7 @@ describe('the table of section 3, row by row', () => {
     expect(seen(story, MIA).my_quote).toMatchObject({ status: 'RELEASED' });
   });
 
-  it('no reference of one side is shown to the other', () => {
+  it('a private note is never shown to the other side', () => {
     expect(JSON.stringify(seen(settled(), ORIGINATOR))).not.toContain('note-of-mia');
     expect(JSON.stringify(seen(settled(), MIA))).not.toContain('note-of-olga');
   });

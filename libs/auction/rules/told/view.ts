@@ -32,8 +32,8 @@ import {
 } from './viewer.js';
 
 /**
- * An auction as one viewer sees it. Live and completed reads serve the same bytes, so the order of the fields is fixed: it
- * is the order in which these interfaces name them, the common ones first. A field that does not apply is absent.
+ * An auction as one viewer sees it. Live and completed reads give the same bytes, so the order of fields is fixed:
+ * as in these interfaces, common fields first. A field that does not apply is absent.
  */
 export type AuctionView = OriginatorView | MakerView;
 
@@ -45,7 +45,7 @@ interface CommonView extends Grid {
   readonly side: Side;
   readonly quantity_atoms: Atoms;
   readonly allocation: Allocation;
-  /** Only of a `SPLIT`. */
+  /** Only with `SPLIT`. */
   readonly max_winners?: number;
   readonly quote_revision_policy: QuoteRevisionPolicy;
   readonly result_disclosure: ResultDisclosure;
@@ -75,7 +75,7 @@ export interface OriginatorView extends CommonView {
 export interface MakerView extends CommonView {
   readonly role: 'MARKET_MAKER';
   readonly originator: PartyView;
-  /** Its latest quote, whatever became of it. */
+  /** Its latest quote, in any status. */
   readonly my_quote?: QuoteView;
   readonly award?: OwnAwardView;
   readonly cancellation?: { readonly cancelled_at: Instant };
@@ -163,7 +163,7 @@ function commonView<Role extends Viewer['role']>(
   };
 }
 
-/** Over for the viewer who is told of the status: nothing more comes. */
+/** COMPLETED once the auction is over for this viewer: nothing more comes. */
 export function phaseOf(status: ViewedStatus): AuctionView['phase'] {
   return status !== 'COMPLETED' && isLive(status) ? 'LIVE' : 'COMPLETED';
 }
@@ -172,8 +172,8 @@ const OPENED = 1;
 const OPENED_AND_INVITED = 2;
 
 /**
- * How many entries the viewer's timeline has, from the state alone: it is the `view_version` and the last `seq` at once.
- * Nothing of another maker is counted for a maker, and no quote at all for the originator.
+ * The number of entries on the viewer's timeline, computed from the state: `view_version` equals the last `seq`.
+ * Other makers' quotes never count, and for the originator no quotes count.
  */
 export function viewVersion(state: AuctionState, viewer: Viewer): number {
   const own =

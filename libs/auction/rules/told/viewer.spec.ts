@@ -6,37 +6,37 @@ const MIA = makerNamed('mia');
 const MAX = makerNamed('max');
 const MOE = makerNamed('moe');
 
-describe('who may see an auction', () => {
-  it('is its originator and those invited', () => {
+describe('an auction is visible', () => {
+  it('to its originator and the invited makers', () => {
     expect(viewerOf(storyTerms(), 'olga')).toEqual(ORIGINATOR);
     expect(viewerOf(storyTerms(), 'mia')).toEqual(MIA);
     expect(viewerOf(new AuctionStory().state, 'mia')).toEqual(MIA);
   });
 
-  it('is nobody else, not even under an alias', () => {
+  it('to no other account, not even under an alias', () => {
     for (const stranger of ['', 'otto', 'alias-of-mia', 'alias-of-olga', 'mia Ltd', 'MIA']) {
       expect(viewerOf(storyTerms(), stranger)).toBeUndefined();
     }
   });
 });
 
-describe('when it is over', () => {
+describe('an auction is over', () => {
   const quoting = () =>
     new AuctionStory().submits('mia').submits('moe').submits('max', { price_atoms: 600_000 });
   const awarded = () => quoting().awards({ mia: 4_000_000, moe: 1_000_000 });
 
-  it.each([ORIGINATOR, MIA, MAX])('is not said before the decision: %j', (viewer: Viewer) => {
+  it.each([ORIGINATOR, MIA, MAX])('not before the decision: %j', (viewer: Viewer) => {
     expect(isOverFor(quoting().state, viewer)).toBe(false);
     expect(isOverFor(quoting().closes().state, viewer)).toBe(false);
   });
 
-  it('is the close for a maker without an award', () => {
+  it('at the close for a maker without an award', () => {
     expect(completionFor(awarded().state, MAX)).toBe(CLOSES_AT);
     expect(completionFor(awarded().state, makerNamed('may'))).toBe(CLOSES_AT);
     expect(isOverFor(awarded().state, MAX)).toBe(true);
   });
 
-  it('is the end of its own award for a winner, and the end of all for the originator', () => {
+  it('at the end of its own award for a winner, and at the end of all for the originator', () => {
     const story = awarded();
     expect([ORIGINATOR, MIA, MOE].map((viewer) => isOverFor(story.state, viewer))).toEqual([
       false,
@@ -54,7 +54,7 @@ describe('when it is over', () => {
     expect(ends).toEqual([failedAt, settledAt, failedAt, CLOSES_AT]);
   });
 
-  it('is the cancellation for all', () => {
+  it('at the cancellation for all', () => {
     const story = quoting().cancelled();
     const at = story.events.at(-1)?.event.at;
     expect([ORIGINATOR, MIA, makerNamed('may')].map((viewer) => completionFor(story.state, viewer))).toEqual([

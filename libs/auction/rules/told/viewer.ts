@@ -11,14 +11,14 @@ import {
 } from '../state.js';
 import type { Terms } from '../terms.js';
 
-/** Somebody who may see an auction. Everyone else is told that there is none. */
+/** A party that may see an auction. For any other account there is no such auction. */
 export interface Viewer {
   readonly account_id: string;
   readonly role: ViewerRole;
 }
 export type ViewerRole = 'ORIGINATOR' | 'MARKET_MAKER';
 
-/** `COMPLETED` is what a maker without an award is told of an auction that went on without it. */
+/** `COMPLETED` is the status for a maker without an award while the auction goes on for others. */
 export type ViewedStatus = AuctionStatus | 'COMPLETED';
 
 const STATUS_OF_A_WINNER: Readonly<Record<ExecutionStatus, AuctionStatus>> = {
@@ -35,36 +35,35 @@ export function viewerOf(auction: AuctionState | Terms, accountId: string): View
   return { account_id: accountId, role: 'MARKET_MAKER' };
 }
 
-/** Whether the winner rule has spoken, whatever it said. */
+/** Whether the winner rule has been applied, with or without an award. */
 export function isDecided(state: AuctionState): boolean {
   return state.awards.length > 0 || state.not_awarded_reason !== undefined;
 }
 
-/** One quote of a maker wins at most. */
+/** A maker has at most one award, because only one of its quotes can win. */
 export function awardOf(state: AuctionState, maker: string): Award | undefined {
   return state.awards.find((award) => award.maker === maker);
 }
 
-/** The maker's quote that the winner rule looked at: known once there is a decision. */
+/** The maker's quote that the winner rule judged. Undefined before the decision. */
 export function judgedQuote(state: AuctionState, maker: string): Quote | undefined {
   const last = bookOf(state, maker)?.quotes.at(-1);
   return last?.result === undefined ? undefined : last;
 }
 
 /**
- * How the auction stands for the viewer. Once it is decided a maker sees its own part and nothing else: it is over at the
- * close without an award, and over with its own award otherwise. The execution of others, how many they are and how long
- * they take, never reaches it.
+ * The status for the viewer. After the decision a maker sees its own part only: without an award the auction is
+ * over at the close, else it ends with its own award. It never sees the execution of others.
  */
 export function statusFor(state: AuctionState, viewer: Viewer): ViewedStatus {
   if (viewer.role === 'ORIGINATOR' || !isDecided(state)) return state.status;
   const award = awardOf(state, viewer.account_id);
   if (award !== undefined) return STATUS_OF_A_WINNER[award.execution_status];
-  const nobodyWon = state.awards.length === 0;
-  return nobodyWon && judgedQuote(state, viewer.account_id) !== undefined ? 'NO_AWARD' : 'COMPLETED';
+  const isUnawarded = state.awards.length === 0;
+  return isUnawarded && judgedQuote(state, viewer.account_id) !== undefined ? 'NO_AWARD' : 'COMPLETED';
 }
 
-/** When the auction was over for this viewer: the instant of its AUCTION_COMPLETED. */
+/** When the auction was over for this viewer: the time of its AUCTION_COMPLETED. */
 export function completionFor(state: AuctionState, viewer: Viewer): Instant | undefined {
   if (viewer.role === 'ORIGINATOR' || !isDecided(state)) return state.completed_at;
   const award = awardOf(state, viewer.account_id);
@@ -72,7 +71,7 @@ export function completionFor(state: AuctionState, viewer: Viewer): Instant | un
   return hasEnded(award.execution_status) ? findQuote(state, award.quote_id)?.updated_at : undefined;
 }
 
-/** Nothing that happens later reaches this viewer. */
+/** Whether nothing later can reach this viewer. */
 export function isOverFor(state: AuctionState, viewer: Viewer): boolean {
   return completionFor(state, viewer) !== undefined;
 }
