@@ -3,12 +3,12 @@ import type { Instant } from '#libs/base/instant.js';
 import { rejected } from '#libs/base/rejection.js';
 import { requiredInstant, utcText } from './timestamps.js';
 
-/** By account, until when its own protection keeps it away. */
+/** Until when each account's maker protection keeps it from quoting. */
 export type Freezes = ReadonlyMap<string, Instant>;
 
 const FROZEN = rejected('MMP_FROZEN', 'Market maker protection has tripped.');
 
-/** Of these accounts alone, each by primary key. */
+/** Reads only these accounts, each by primary key. */
 const READ_FREEZES = `
   select s.account_id, ${utcText('s.frozen_until')} as until
   from unnest($1::text[]) as q (account_id) join control.protection_state s on s.account_id = q.account_id`;
@@ -18,7 +18,7 @@ export function judgeFreeze(freezes: Freezes, maker: string, now: Instant): type
   return until !== undefined && now < until ? FROZEN : undefined;
 }
 
-/** Within the transaction that `from` is in, if it is in one. */
+/** Runs in the transaction of `from`, if it is in one. */
 export async function readFreezes(from: Pick<Pool, 'query'>, accounts: readonly string[]): Promise<Freezes> {
   if (accounts.length === 0) return new Map();
   const { rows } = await from.query<{ account_id: string; until: string }>({

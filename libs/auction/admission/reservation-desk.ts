@@ -9,9 +9,9 @@ import type { PreflightVerdict } from './risk/verdict.js';
 export interface ReserveRequest {
   readonly account: string;
   readonly need: Need;
-  /** The hold of the same quote that this one replaces; empty for a first quote and for a create. */
+  /** The hold of the quote that this one replaces. Empty for a first quote and for a create. */
   readonly current: readonly Hold[];
-  /** Refused while the account's own protection keeps it away; asked of the database within the same snapshot. */
+  /** Also refuse while the account's maker protection is in force. Read from the database in the same snapshot. */
   readonly forQuote?: true;
 }
 
@@ -23,14 +23,12 @@ export interface Release {
 }
 
 /**
- * - `UNKNOWN`: the answer was lost; what was set aside may or may not stand, and the next write of the same rows mends it.
- * - `UNAVAILABLE`: nothing was set aside, the database could not be asked.
- * - `CONTENDED`: nothing was set aside, other shards kept winning until the bound was reached.
- * - `FENCED`: a younger owner has this shard; this process must stop.
+ * UNKNOWN: the answer was lost; the next write of the same rows repairs them. UNAVAILABLE: the database did not
+ * answer. CONTENDED: other shards won every retry. FENCED: another owner has the shard; this process must stop.
  */
 export type ReservationFaultKind = 'UNKNOWN' | 'UNAVAILABLE' | 'CONTENDED' | 'FENCED';
 
-/** Fails a whole batch closed. */
+/** Fails a whole batch. Except for UNKNOWN, nothing was set aside. */
 export class ReservationFault extends Error {
   constructor(
     readonly kind: ReservationFaultKind,
@@ -43,11 +41,11 @@ export class ReservationFault extends Error {
 }
 
 export interface DeskTotals {
-  /** Keys (account, venue, resource, asset) of which this shard holds something. */
+  /** Keys (account, venue, resource, asset) that this shard holds something of. */
   readonly keys: number;
-  /** Keys whose row in the database is not known to say what memory does. */
+  /** Keys whose database row may differ from memory. */
   readonly unwritten: number;
-  /** For how long that has been so of the one that has waited longest; 0 where there is none. */
+  /** How long the oldest of those keys has been unwritten; 0 if there is none. */
   readonly unwrittenSeconds: number;
   readonly reserved: number;
   readonly refused: number;
@@ -56,21 +54,20 @@ export interface DeskTotals {
   readonly faults: number;
 }
 
-/** Sets aside what quotes and auctions of one shard may come to cost. Only the owner of the shard has one. */
+/** Sets aside what quotes and auctions of one shard may cost. Only the owner of the shard has one. */
 export interface ReservationDesk {
   /**
-   * One SERIALIZABLE transaction for all that is asked while the last one was under way. A granted request holds, of each
-   * resource, the larger of `current` and the new hold. Which of the two stands is the owner's to know: it releases what the
-   * new hold no longer needs once the command is journaled, or what it added if it never was.
-   * Rejects with a ReservationFault; an outcome of status 500 is an account whose evidence cannot be right.
+   * One SERIALIZABLE transaction for all requests that came during the last one. A granted request holds the larger
+   * of `current` and the new hold; the owner releases the rest. Rejects with a ReservationFault. Status 500 means
+   * the evidence cannot be right.
    */
   reserve(requests: readonly ReserveRequest[]): Promise<readonly ReserveOutcome[]>;
   /**
-   * Holds that ended. They count in memory at once and are written soon; a failed write is tried again until it succeeds.
-   * Resolves when they are written, or when this desk may no longer write; never rejects.
+   * Releases holds that ended. Memory counts them at once; failed writes are retried. Resolves when they are
+   * written or this owner may no longer write. Never rejects.
    */
   release(changes: readonly Release[]): Promise<void>;
-  /** Recovery, before the first reserve: makes the table say of this shard what its journal says. */
+  /** Recovery, before the first reserve: makes the table equal to the journal for this shard. */
   reconcile(holds: ReadonlyMap<string, readonly Hold[]>): Promise<void>;
   totals(): DeskTotals;
   close(): Promise<void>;
@@ -78,9 +75,9 @@ export interface ReservationDesk {
 
 export interface PreflightDesk {
   /**
-   * What the account could carry at this moment; `current` is what its standing quote holds and a revision of it could use.
-   * Sets nothing aside. What it tells is a multiple of `step`, so that all of it can be asked for. Rejects with EvidenceInvalid where the evidence cannot be right, and with the cause where the
-   * evidence cannot be read.
+   * What the account could carry now, as a multiple of `step`. Its active quote's hold (`current`) may be used.
+   * Sets nothing aside. Rejects with EvidenceInvalid if the evidence cannot be right, and with the cause if it
+   * cannot be read.
    */
   preflight(request: ReserveRequest, step: Atoms): Promise<PreflightVerdict | Rejection>;
 }

@@ -2,12 +2,12 @@ import type { Instant } from '#libs/base/instant.js';
 
 const SHAPE = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?$/;
 
-/** SQL that gives a timestamptz column as text, whatever time zone the session has. */
+/** SQL that returns a timestamptz column as text in UTC, in any session time zone. */
 export function utcText(column: string): string {
   return `(${column} at time zone 'UTC')::text`;
 }
 
-/** Undefined for what is no moment, such as `infinity`. */
+/** Undefined for values that are no finite time, such as `infinity`. */
 export function instantOfUtcText(text: string): Instant | undefined {
   const [, date, time, fraction = ''] = SHAPE.exec(text) ?? [];
   return date === undefined || time === undefined ? undefined : `${date}T${time}.${fraction.padEnd(9, '0')}Z`;
@@ -15,6 +15,6 @@ export function instantOfUtcText(text: string): Instant | undefined {
 
 export function requiredInstant(text: string): Instant {
   const instant = instantOfUtcText(text);
-  if (instant === undefined) throw new RangeError(`${text} is no moment`);
+  if (instant === undefined) throw new RangeError(`${text} is not a time`);
   return instant;
 }

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Parts of the policy that are versioned one by one, so that followers read again only what changed. */
+/** Parts of the policy with versions of their own, so that followers read again only what changed. */
 const VERSIONED: Readonly<Record<string, string>> = {
   contracts: 'contracts',
   principals: 'principals',
@@ -106,8 +106,8 @@ const POLICY = `
 `;
 
 /**
- * The row lock on the version makes changes of policy take turns, so a higher version is never seen before a lower one. Who changes the
- * policy needs no right to the version: what the trigger does is all that can be done there.
+ * The row lock on the version serializes changes of policy, so versions are seen in order. A role that changes the
+ * policy needs no right to the version: the trigger has it.
  */
 const BUMP = `
   create function control.bump_version() returns trigger
@@ -119,7 +119,7 @@ const BUMP = `
   $$;
 `;
 
-/** Accounts are named by UUIDs in journals and projections. Another name among those who take part would end up in a journal that could not be projected. */
+/** Accounts must be UUIDs: a journal with another name could not be projected. */
 const NAMES = `
   create function control.refuse_strange_names() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
   begin
@@ -138,7 +138,7 @@ const NAMES = `
     for each row execute function control.refuse_strange_names();
 `;
 
-/** The operators' book. What was written once stands: not even a mistake is taken out, a later entry corrects it. */
+/** The log of operators' actions. Entries are never changed; a later entry corrects a mistake. */
 const BOOK = `
   create table control.operator_actions (
     entry bigint generated always as identity primary key,
@@ -167,9 +167,9 @@ const BOOK = `
 `;
 
 /**
- * No halt is imposed or lifted without an entry in the book, whatever the gateways' login does; the entry comes in the same transaction,
- * after it, and is of the same operator (`xmin` is the transaction that wrote it). A lifted halt stays so. Times are the database's, and
- * corrected, not refused. The owner of the tables is exempt: it could take the triggers away.
+ * The gateways' login cannot impose or lift a halt without an entry of the same operator in the log, in the same
+ * transaction (`xmin`). A lifted halt stays lifted, and times are the database's. The role that owns the tables is
+ * exempt.
  */
 const HALTS = `
   create function control.refuse_unbooked() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -211,10 +211,9 @@ const HALTS = `
 `;
 
 /**
- * Free pages and no index on what changes keep every update HOT: the index is not touched, so serializable transactions
- * on neighbouring accounts do not get in each other's way.
- *
- * Evidence carries no checks on purpose. It is the word of another authority; the reader judges it and fails closed.
+ * Free pages, and no index on changing columns, keep every update HOT, so transactions on neighbouring accounts do
+ * not conflict. Evidence has no checks on purpose: another authority states it, and the reader rejects what is
+ * wrong.
  */
 const RISK = `
   create schema risk;
@@ -251,7 +250,10 @@ const RISK = `
   ) with (fillfactor = 10);
 `;
 
-/** Owners then never insert while they reserve, and an insert is what would touch the index. Publishing evidence needs no right to `reserved`. */
+/**
+ * Owners never insert while they reserve, because an insert touches the index. Publishing evidence needs no right
+ * to `reserved`.
+ */
 const ROOM_FOR_HOLDS = `
   create function risk.make_room_for_holds() returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$

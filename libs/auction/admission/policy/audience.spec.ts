@@ -9,10 +9,10 @@ const ME = 'originator';
 
 function policy(more: readonly TradingPrincipal[] = [], me: Partial<TradingPrincipal> = {}): PolicySnapshot {
   const group = { group_id: 'g1', owner: ME, name: 'friends', market_maker_ids: ['maker-3', 'maker-1'] };
-  const foreign = { ...group, group_id: 'g2', owner: 'originator-2' };
+  const othersGroup = { ...group, group_id: 'g2', owner: 'originator-2' };
   return policyOf(
     [principal(ME, me), principal('maker-1'), principal('maker-2'), principal('maker-3'), ...more],
-    { groups: new Map([group, foreign].map((each) => [each.group_id, each])) },
+    { groups: new Map([group, othersGroup].map((each) => [each.group_id, each])) },
   );
 }
 
@@ -22,7 +22,7 @@ function resolve(request: AudienceRequest, from = policy()): string | string[] {
 }
 
 describe('audience', () => {
-  it('invites the listed, those of groups, or all, each once and in a fixed order', () => {
+  it('invites listed makers, members of groups, or all makers, each once and in a fixed order', () => {
     expect(resolve({ market_maker_ids: ['maker-2', 'maker-1', 'maker-2'] })).toEqual(['maker-1', 'maker-2']);
     expect(resolve({ market_maker_ids: ['maker-1'], group_ids: ['g1'] })).toEqual(['maker-1', 'maker-3']);
     expect(resolve({ all_eligible: true })).toEqual(['maker-1', 'maker-2', 'maker-3']);
@@ -32,7 +32,7 @@ describe('audience', () => {
     ]);
   });
 
-  it('shows a party under its name and the alias made for this auction', () => {
+  it('shows a party with its display name and its alias for this auction', () => {
     const audience = resolveAudience(
       policy(),
       ME,
@@ -47,16 +47,16 @@ describe('audience', () => {
   });
 
   it('refuses ids and groups that the originator cannot know', () => {
-    expect(resolve({ market_maker_ids: ['maker-1', 'nobody'] })).toBe('AUDIENCE_MEMBER_UNKNOWN');
+    expect(resolve({ market_maker_ids: ['maker-1', 'no-maker'] })).toBe('AUDIENCE_MEMBER_UNKNOWN');
     expect(resolve({ market_maker_ids: [ME] })).toBe('AUDIENCE_MEMBER_UNKNOWN');
-    expect(resolve({ all_eligible: true, exclude_market_maker_ids: ['nobody'] })).toBe(
+    expect(resolve({ all_eligible: true, exclude_market_maker_ids: ['no-maker'] })).toBe(
       'AUDIENCE_MEMBER_UNKNOWN',
     );
     expect(resolve({ group_ids: ['g1', 'gone'] })).toBe('GROUP_UNKNOWN');
     expect(resolve({ group_ids: ['g2'] })).toBe('GROUP_UNKNOWN');
   });
 
-  it('leaves out without a word who is known but not eligible', () => {
+  it('silently leaves out known makers that are not eligible', () => {
     const from = policy(
       [
         principal('maker-4', { suspended: true }),
@@ -72,11 +72,11 @@ describe('audience', () => {
     expect(resolve({ market_maker_ids: ['maker-4'] }, from)).toBe('AUDIENCE_EMPTY');
   });
 
-  it('never invites the originator, even where it makes markets too', () => {
+  it('never invites the originator, even if it is also a maker', () => {
     expect(resolve({ all_eligible: true }, policy([], { is_maker: true }))).not.toContain(ME);
   });
 
-  it('holds between one and the most makers', () => {
+  it('has at least one and at most MAX_AUDIENCE makers', () => {
     const crowd = (size: number): PolicySnapshot =>
       policyOf([principal(ME), ...Array.from({ length: size }, (_, index) => principal(`maker-${index}`))]);
     expect(resolve({ all_eligible: true }, crowd(MAX_AUDIENCE))).toHaveLength(MAX_AUDIENCE);

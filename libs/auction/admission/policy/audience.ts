@@ -5,10 +5,8 @@ import type { PolicySnapshot, TradingPrincipal, RouteKey } from './policy-snapsh
 export const MAX_AUDIENCE = 64;
 
 /**
- * Who is invited, from what the originator asked for; frozen with the auction by the caller. An id or a group that is
- * unknown refuses the request, for the originator made a mistake. A known maker that is not eligible (suspended, not
- * entitled to a venue, of the originator's own control group) is left out without a word: why it is not eligible is
- * none of the originator's business. `alias` is asked only for those who are invited.
+ * The invited makers. An unknown id or group refuses the request, because the originator made a mistake. Ineligible
+ * makers (suspended, not entitled, same house) are left out silently: the originator must not learn why.
  */
 export function resolveAudience(
   snapshot: PolicySnapshot,
@@ -17,14 +15,14 @@ export function resolveAudience(
   routes: readonly RouteKey[],
   alias: (accountId: string) => string,
 ): ResolvedAudience {
-  const asked = membersAsked(snapshot, originator, request);
-  if (!(asked instanceof Set)) return asked;
+  const requested = membersAsked(snapshot, originator, request);
+  if (!(requested instanceof Set)) return requested;
   const excluded = new Set(request.exclude_market_maker_ids);
-  const unknown = firstUnknownMaker(snapshot, [...asked, ...excluded]);
+  const unknown = firstUnknownMaker(snapshot, [...requested, ...excluded]);
   if (unknown !== undefined) {
     return rejected('AUDIENCE_MEMBER_UNKNOWN', `Account ${unknown} is no market maker.`);
   }
-  const candidates = request.all_eligible === true ? snapshot.principals.keys() : asked;
+  const candidates = request.all_eligible === true ? snapshot.principals.keys() : requested;
   const invited = eligibleOf(snapshot, originator, candidates, routes).filter(
     (maker) => !excluded.has(maker.account_id),
   );
@@ -39,26 +37,26 @@ function asParty({ account_id, display_name }: TradingPrincipal, alias: (account
   return { account_id, display_name, alias: alias(account_id) };
 }
 
-/** Ids listed one by one and through groups. Another originator's group is as unknown as one that never existed. */
+/** Ids listed directly and through groups. Another originator's group is treated as unknown. */
 function membersAsked(
   snapshot: PolicySnapshot,
   originator: string,
   request: AudienceRequest,
 ): Set<string> | Rejection {
-  const asked = new Set(request.market_maker_ids);
+  const requested = new Set(request.market_maker_ids);
   for (const groupId of request.group_ids ?? []) {
     const group = snapshot.groups.get(groupId);
     if (group?.owner !== originator) return rejected('GROUP_UNKNOWN', `There is no group ${groupId}.`);
-    for (const member of group.market_maker_ids) asked.add(member);
+    for (const member of group.market_maker_ids) requested.add(member);
   }
-  return asked;
+  return requested;
 }
 
 function firstUnknownMaker(snapshot: PolicySnapshot, ids: readonly string[]): string | undefined {
   return ids.find((id) => snapshot.principals.get(id)?.is_maker !== true);
 }
 
-/** Sorted by account id, so that the same policy always freezes the same audience. */
+/** Sorted by account id, so that the same policy always gives the same audience. */
 function eligibleOf(
   snapshot: PolicySnapshot,
   originator: string,

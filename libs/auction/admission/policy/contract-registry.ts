@@ -5,7 +5,7 @@ import { requiredInstant, utcText } from '../timestamps.js';
 
 export interface ContractPage {
   readonly venue?: string;
-  /** The last contract of the page before. */
+  /** The last contract of the previous page. */
   readonly after?: RouteKey;
   readonly limit: number;
 }
@@ -45,7 +45,7 @@ export async function findContract(
   return rows.map(contractOfRow)[0];
 }
 
-/** For the registry's own side: a market pauses, trades again, or closes for good. */
+/** Called by the registry: a market pauses, trades again, or closes for good. */
 export async function setContractStatus(
   pool: Pool,
   contract: RouteKey,

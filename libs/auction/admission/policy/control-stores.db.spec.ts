@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 describe('contract registry', () => {
-  it('pages along its key, each contract once', async () => {
+  it('pages by its key, each contract once', async () => {
     const first = await listContracts(database.pool, { limit: 4 });
     const last = first.at(-1);
     if (last === undefined) throw new Error('empty page');
@@ -58,7 +58,7 @@ describe('contract registry', () => {
     expect(first[1]).toEqual(contract('venue_a'));
   });
 
-  it('never opens again what closed for good, not even by a second seed', async () => {
+  it('never reopens a closed contract, not even by a second seed', async () => {
     expect(await setContractStatus(database.pool, contract('venue_c'), 'CLOSED')).toBe(true);
     expect(await setContractStatus(database.pool, contract('venue_c'), 'TRADING')).toBe(false);
     await seedContracts(database.pool, [contract('venue_c')]);
@@ -68,7 +68,7 @@ describe('contract registry', () => {
 });
 
 describe('principals', () => {
-  it('lists makers that may be invited, and tells each its own entitlement', async () => {
+  it('lists makers that may be invited, and shows each account only its own entitlement', async () => {
     expect((await listMakers(database.pool)).map((maker) => maker.market_maker_id)).toEqual([
       'maker-1',
       'maker-2',
@@ -76,7 +76,7 @@ describe('principals', () => {
     expect(await ownPolicy(database.pool, 'maker-1')).toMatchObject({
       entitled_venues: ['venue_a', 'venue_b'],
     });
-    expect(await ownPolicy(database.pool, 'nobody')).toEqual({
+    expect(await ownPolicy(database.pool, 'unknown')).toEqual({
       display_name: '',
       entitled_venues: [],
       max_quantity_atoms: 0,
@@ -107,7 +107,7 @@ describe('maker groups', () => {
     expect(await groups.list(owner)).toEqual([]);
   });
 
-  it('are bounded in number and size, and hold known makers only', async () => {
+  it('are limited in number and size, and contain known makers only', async () => {
     const groups = new MakerGroups(database.pool);
     const group = { group_id: uuid(2), owner, name: 'g', market_maker_ids: ['maker-1'] };
     const crowd = Array.from({ length: MAX_MEMBERS + 1 }, (_, index) => `maker-${index}`);
@@ -136,7 +136,7 @@ describe('market maker protection', () => {
     awarded_at: plusMillis(NOON, at),
   });
 
-  it('trips when a window reaches its most awards, counting each award once', async () => {
+  it('trips when a window reaches the maximum, counting each award once', async () => {
     const protection = new MakerProtection(database.pool);
     expect(await protection.record([award(1, 0)])).toEqual([]);
     await protection.change('maker-1', settings, plusMillis(NOON, -1));
@@ -149,7 +149,7 @@ describe('market maker protection', () => {
     expect(frozen.get('maker-1')).toBe(plusMillis(NOON, 61_005));
   });
 
-  it('is reset by its maker, which then starts to count anew', async () => {
+  it('counts from zero again after a reset by its maker', async () => {
     const protection = new MakerProtection(database.pool);
     await protection.reset('maker-1', plusMillis(NOON, 1_005));
     expect((await loadPolicy(database.pool)).frozen.size).toBe(0);
@@ -157,7 +157,7 @@ describe('market maker protection', () => {
     expect(await protection.record([award(7, 1_007, 1)])).toEqual(['maker-1']);
   });
 
-  it('counts nothing while it is off, forgets what was counted, and lets a freeze go on', async () => {
+  it('counts nothing while it is off, forgets earlier counts, and does not end a freeze', async () => {
     const protection = new MakerProtection(database.pool);
     await protection.reset('maker-1', plusMillis(NOON, 1_007));
     await protection.change('maker-1', { ...settings, max_awards: 2 }, NOON);
@@ -174,7 +174,7 @@ describe('market maker protection', () => {
     expect(await readFreezes(database.pool, ['maker-1'])).toEqual(new Map());
   });
 
-  describe('judges each window that holds an award counted late', () => {
+  describe('judges every window that contains an award reported late', () => {
     const late = { ...settings, window_ms: 100, max_awards: 2, frozen_ms: 1_000 };
     const maker = 'maker-2';
     const won = (n: number, at: number) => ({ ...award(n, at), maker });
@@ -191,25 +191,25 @@ describe('market maker protection', () => {
     });
     const id = (): number => (next += 1);
 
-    it('also one that ended before the latest award', async () => {
+    it('including a window that ended before the latest award', async () => {
       expect(await protection.record([won(id(), 0), won(id(), 50), won(id(), 9_000)])).toEqual([maker]);
       expect(await frozenUntil()).toBe(plusMillis(NOON, 1_050));
     });
 
-    it('and one that ends with an award counted before it', async () => {
+    it('including a window that ends with an award counted earlier', async () => {
       expect(await protection.record([won(id(), 50)])).toEqual([]);
       expect(await protection.record([won(id(), 0)])).toEqual([maker]);
       expect(await frozenUntil()).toBe(plusMillis(NOON, 1_050));
     });
 
-    it('but no longer stretch than a window', async () => {
+    it('but no stretch longer than a window', async () => {
       expect(await protection.record([won(id(), 9_000)])).toEqual([]);
       expect(await protection.record([won(id(), 0)])).toEqual([]);
       expect(await protection.record([won(id(), 100)])).toEqual([]);
       expect(await frozenUntil()).toBeUndefined();
     });
 
-    it('and no award of before a reset, or of before it was switched on, whenever it is reported', async () => {
+    it('but no award from before a reset or before it was switched on, whenever it is reported', async () => {
       const [first, second] = [won(id(), 0), won(id(), 50)];
       await protection.record([first, second]);
       await protection.reset(maker, plusMillis(NOON, 40));
@@ -220,7 +220,7 @@ describe('market maker protection', () => {
       expect(await frozenUntil()).toBeUndefined();
     });
 
-    it('and repeats nothing under settings of afterwards', async () => {
+    it('but does not judge known awards again under later settings', async () => {
       const first = won(id(), 0);
       await protection.record([first]);
       await protection.change(maker, { ...late, max_awards: 1 }, plusMillis(NOON, 10));

@@ -9,9 +9,9 @@ export interface Entitlement {
   readonly may_create: boolean;
   readonly may_quote: boolean;
   readonly entitled_venues: readonly string[];
-  /** The most that it may trade at a time. */
+  /** The largest quantity of one trade. */
   readonly max_quantity_atoms: Atoms;
-  /** Accounts of one group never meet in an auction. */
+  /** The house. Accounts of one house never meet in an auction. */
   readonly control_group?: string;
 }
 
@@ -25,7 +25,7 @@ const ENTITLEMENT = `
     coalesce(venues, '{}') as entitled_venues, coalesce(max_quantity_atoms, 0) as max_quantity_atoms, control_group
   from control.principals left join control.accounts_policy using (account_id) where account_id = $1`;
 
-/** Undefined for an account that is no party here; one without a policy row may do nothing. */
+/** Undefined for an unknown account. An account without a policy row may do nothing. */
 export async function entitlementOf(pool: Pool, account: string): Promise<Entitlement | undefined> {
   const { rows } = await pool.query<EntitlementRow>(ENTITLEMENT, [account]);
   const [row] = rows;

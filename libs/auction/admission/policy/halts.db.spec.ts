@@ -36,7 +36,7 @@ function halt(n: number, more: Partial<Halt> = {}): Halt {
   };
 }
 
-async function told(): Promise<unknown[]> {
+async function logged(): Promise<unknown[]> {
   const entries = await actions.page(50);
   return entries.map(({ action, target, by, request_id, outcome }) => [
     action,
@@ -48,7 +48,7 @@ async function told(): Promise<unknown[]> {
 }
 
 describe('halts', () => {
-  it('are entered in the book with who imposed and lifted them, in the same transaction', async () => {
+  it('are logged with the operator who imposed or lifted them, in the same transaction', async () => {
     const before = await readableVersion(database.pool);
     const imposed = await halts.impose(halt(1), 'request-1');
     expect(imposed).toEqual({ ok: true, halt: halt(1), repeated: false, version: before + 1 });
@@ -57,7 +57,7 @@ describe('halts', () => {
     expect(await halts.lift(halt(1).halt_id, lifting)).toBe(before + 2);
     expect(await halts.lift(halt(1).halt_id, lifting)).toBeUndefined();
     expect(await halts.list()).toEqual([]);
-    expect(await told()).toEqual([
+    expect(await logged()).toEqual([
       ['LIFT_HALT', halt(1).halt_id, 'operator-2', 'request-2', 'DONE'],
       ['IMPOSE_HALT', halt(1).halt_id, 'operator-1', 'request-1', 'DONE'],
     ]);
@@ -69,7 +69,7 @@ describe('halts', () => {
     });
   });
 
-  it('that nobody can enter in the book are not imposed either', async () => {
+  it('that cannot be logged are not imposed', async () => {
     await database.pool.query(
       'alter table control.operator_actions add constraint full_book check (false) not valid',
     );
@@ -81,7 +81,7 @@ describe('halts', () => {
     }
   });
 
-  it('stand once, however often the same operator says the same; another operator has another', async () => {
+  it("are imposed once when the same operator repeats them; another operator's halt is separate", async () => {
     const repeats = await Promise.all(
       [3, 4, 5, 6].map((n) =>
         halts.impose(halt(n, { what: n % 2 === 0 ? ['CREATE', 'QUOTE'] : ['QUOTE', 'CREATE'] }), `r-${n}`),
@@ -99,15 +99,15 @@ describe('halts', () => {
   it.each<[Halt['scope'], string]>([
     ['VENUE', 'venue_z'],
     ['MARKET', 'snow'],
-    ['PRINCIPAL', 'nobody'],
-  ])('of a %s that is not there are refused', async (scope, target) => {
+    ['PRINCIPAL', 'unknown'],
+  ])('of an unknown %s are refused', async (scope, target) => {
     const refused = await halts.impose(halt(10, { scope, target }), 'request-10');
     expect(refused).toEqual({ ok: false, fault: 'TARGET_UNKNOWN' });
   });
 });
 
-describe('the book of operators', () => {
-  it('pages backwards and never changes what was written', async () => {
+describe("the log of operators' actions", () => {
+  it('pages backwards and never changes an entry', async () => {
     const all = await actions.page(50);
     const first = await actions.page(3);
     const rest = await actions.page(50, first.at(-1)?.entry);

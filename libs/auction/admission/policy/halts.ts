@@ -5,7 +5,7 @@ import { enterAction, type OperatorActionName } from './operator-actions.js';
 import type { Halt, HaltScope } from './policy-snapshot.js';
 import { requiredInstant, utcText } from '../timestamps.js';
 
-/** `version` is that of the policy from which on the halt is, or is no longer, part of it. */
+/** `version` is the policy version from which the halt is in force, or no longer is. */
 export type ImposeResult =
   | { readonly ok: true; readonly halt: Halt; readonly repeated: boolean; readonly version: number }
   | { readonly ok: false; readonly fault: 'TARGET_UNKNOWN' };
@@ -17,7 +17,7 @@ export interface Lifting {
 }
 
 export interface ListedHalt extends Halt {
-  /** Of the operator who imposed it; empty where that account is not entered. */
+  /** The name of the operator who imposed it. Empty if that account is not registered. */
   readonly display_name: string;
 }
 
@@ -28,8 +28,8 @@ const TARGETS: Readonly<Record<Exclude<HaltScope, 'GLOBAL'>, string>> = {
 };
 
 /**
- * Halts that stand; those that were lifted stay in the table as history. A halt and the entry that says who imposed or lifted it
- * are one transaction: there is no halt of nobody. Of a gateway with a role of its own the database takes no times, and gives its own.
+ * Halts in force; lifted halts stay in the table as history. A halt and its entry in the operators' log are one
+ * transaction. For a gateway with its own role the database sets the times.
  */
 export class Halts {
   constructor(private readonly pool: Pool) {}
@@ -43,12 +43,12 @@ export class Halts {
     return rows.map((row) => ({ ...haltOfRow(row), display_name: row.display_name }));
   }
 
-  /** What the same operator has said in the same words, and what still stands, is not imposed a second time. */
+  /** A halt that repeats one in force, by the same operator in the same words, is not imposed again. */
   impose(halt: Halt, requestId: string): Promise<ImposeResult> {
     return this.change(async (client): Promise<ImposeResult> => {
-      const standing = await standingLike(client, halt);
-      if (standing !== undefined) {
-        return { ok: true, halt: standing, repeated: true, version: await versionIn(client) };
+      const inForce = await sameInForce(client, halt);
+      if (inForce !== undefined) {
+        return { ok: true, halt: inForce, repeated: true, version: await versionIn(client) };
       }
       if (!(await exists(client, halt))) return { ok: false, fault: 'TARGET_UNKNOWN' };
       const { rows } = await client.query<HaltRow>(
@@ -62,7 +62,7 @@ export class Halts {
     });
   }
 
-  /** The policy's version behind it; undefined when no such halt stands. */
+  /** Returns the policy version after the change. Undefined if no such halt is in force. */
   lift(haltId: string, { by, request_id, at }: Lifting): Promise<number | undefined> {
     return this.change(async (client) => {
       const { rows } = await client.query<HaltRow>(
@@ -77,7 +77,7 @@ export class Halts {
     });
   }
 
-  /** Changes take turns, so that a repeat sees what the first call did. */
+  /** Serializes changes, so that a repeat sees what the first call did. */
   private change<T>(make: (client: PoolClient) => Promise<T>): Promise<T> {
     return withTransaction(this.pool, 'read committed', async (client) => {
       await client.query("select pg_advisory_xact_lock(hashtextextended('halts', 24))");
@@ -86,7 +86,7 @@ export class Halts {
   }
 }
 
-async function standingLike(client: PoolClient, halt: Halt): Promise<Halt | undefined> {
+async function sameInForce(client: PoolClient, halt: Halt): Promise<Halt | undefined> {
   const { rows } = await client.query<HaltRow>(
     `select ${HALT_COLUMNS} from control.halts
      where lifted_at is null and scope = $1 and target is not distinct from $2 and what @> $3 and what <@ $3
@@ -96,7 +96,7 @@ async function standingLike(client: PoolClient, halt: Halt): Promise<Halt | unde
   return rows.map(haltOfRow)[0];
 }
 
-/** A halt of something that is not there would stop nothing, and nobody would know. */
+/** Refuses unknown targets: their halt would stop nothing, and no operator would notice. */
 async function exists(client: PoolClient, { scope, target }: Halt): Promise<boolean> {
   if (scope === 'GLOBAL') return target === undefined;
   return (await client.query(TARGETS[scope], [target])).rowCount === 1;
@@ -113,7 +113,7 @@ function enter(
   return enterAction(client, { action, by, target: halt_id, halt, ...why, request_id }, 'DONE');
 }
 
-/** This transaction's own change has bumped it, and holds its row until the commit. */
+/** This transaction has raised the version and holds its row lock until the commit. */
 async function versionIn(client: PoolClient): Promise<number> {
   const { rows } = await client.query<{ version: number }>('select version from control.version');
   return rows[0]?.version ?? 0;

@@ -29,7 +29,7 @@ function quote(policy: PolicySnapshot, account = 'maker', quantity = SIZE): stri
 }
 
 describe('policy', () => {
-  it('lets the entitled create and quote up to their size', () => {
+  it('lets entitled accounts create and quote up to their size', () => {
     const policy = withPrincipals();
     expect([create(policy), quote(policy)]).toEqual([undefined, undefined]);
     expect(create(policy, 'originator', SIZE + 1)).toBe('UNAUTHORIZED_SIZE');
@@ -45,7 +45,7 @@ describe('policy', () => {
     expect([create(withPrincipals(more)), quote(withPrincipals(more))]).toEqual([code, code]);
   });
 
-  it('knows nothing of strangers, and refuses them', () => {
+  it('refuses unknown accounts, and accounts in the wrong role', () => {
     expect([create(withPrincipals(), 'stranger'), quote(withPrincipals(), 'stranger')]).toEqual([
       'PRINCIPAL_NOT_ENTITLED',
       'PRINCIPAL_NOT_ENTITLED',
@@ -60,8 +60,8 @@ describe('policy', () => {
     ['SERVICE_HALTED', halt('GLOBAL')],
     ['VENUE_HALTED', halt('VENUE', 'venue_b')],
     ['MARKET_NOT_TRADABLE', halt('MARKET', 'rain')],
-  ])('answers %s while such a halt stands', (code, standing) => {
-    const policy = withPrincipals({}, { halts: [standing] });
+  ])('answers %s while such a halt is in force', (code, halting) => {
+    const policy = withPrincipals({}, { halts: [halting] });
     expect([create(policy), quote(policy)]).toEqual([code, code]);
   });
 
@@ -71,9 +71,9 @@ describe('policy', () => {
   });
 
   it.each([halt('VENUE', 'venue_c'), halt('MARKET', 'snow'), halt('PRINCIPAL', 'other')])(
-    'is not moved by a halt of something else',
-    (standing) => {
-      const policy = withPrincipals({}, { halts: [standing] });
+    'ignores a halt of another target',
+    (other) => {
+      const policy = withPrincipals({}, { halts: [other] });
       expect([create(policy), quote(policy)]).toEqual([undefined, undefined]);
     },
   );
@@ -83,19 +83,19 @@ describe('policy', () => {
     expect([create(policy), quote(policy)]).toEqual([undefined, 'SERVICE_HALTED']);
   });
 
-  it('takes no quotes for a market that pauses; creates are judged by the rules', () => {
+  it('refuses quotes for a paused market; the rules judge creates', () => {
     const listed = [contract('venue_a'), contract('venue_b', { status: 'PAUSED' })];
     const policy = policyOf([principal('originator'), principal('maker')], { listed });
     expect([create(policy), quote(policy)]).toEqual([undefined, 'MARKET_NOT_TRADABLE']);
   });
 
-  it('freezes a maker whose protection tripped until the very instant it ends', () => {
+  it('freezes a maker whose protection tripped, exactly until the freeze ends', () => {
     const policy = (until: string): PolicySnapshot =>
       withPrincipals({}, { frozen: new Map([['maker', until]]) });
     expect([quote(policy(LATER)), quote(policy(NOW))]).toEqual(['MMP_FROZEN', undefined]);
   });
 
-  it('names the widest reason first', () => {
+  it('answers with the widest reason first', () => {
     const frozen = new Map([['maker', LATER]]);
     const all = [halt('MARKET', 'rain'), halt('VENUE', 'venue_a'), halt('GLOBAL')];
     const codes: (string | undefined)[] = [];

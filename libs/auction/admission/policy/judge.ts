@@ -11,7 +11,7 @@ import {
   type RouteKey,
 } from './policy-snapshot.js';
 
-/** May this account open an auction of this size on these routes? A refusal, or undefined for yes. */
+/** Whether this account may open an auction of this size on these routes. Undefined if it may. */
 export function judgeCreate(
   snapshot: PolicySnapshot,
   account: string,
@@ -21,13 +21,13 @@ export function judgeCreate(
   const principal = snapshot.principals.get(account);
   const allowed = principal?.is_originator === true && principal.may_create;
   return (
-    judgeStanding(snapshot, 'CREATE', account, allowed ? principal : undefined, principal?.suspended) ??
+    judgeAccount(snapshot, 'CREATE', account, allowed ? principal : undefined, principal?.suspended) ??
     judgeRoutes(snapshot, 'CREATE', principal, routes) ??
     judgeSize(principal, quantity)
   );
 }
 
-/** May this maker quote this size in an auction on these routes at `now`? */
+/** Whether this maker may quote this size in an auction on these routes at `now`. Undefined if it may. */
 export function judgeQuote(
   snapshot: PolicySnapshot,
   maker: string,
@@ -38,7 +38,7 @@ export function judgeQuote(
   const principal = snapshot.principals.get(maker);
   const allowed = principal?.is_maker === true && principal.may_quote;
   return (
-    judgeStanding(snapshot, 'QUOTE', maker, allowed ? principal : undefined, principal?.suspended) ??
+    judgeAccount(snapshot, 'QUOTE', maker, allowed ? principal : undefined, principal?.suspended) ??
     judgeRoutes(snapshot, 'QUOTE', principal, routes) ??
     judgeMarkets(snapshot, routes) ??
     judgeFreeze(snapshot.frozen, maker, now) ??
@@ -46,7 +46,7 @@ export function judgeQuote(
   );
 }
 
-function judgeStanding(
+function judgeAccount(
   snapshot: PolicySnapshot,
   what: Haltable,
   account: string,
@@ -63,16 +63,16 @@ function judgeStanding(
     : undefined;
 }
 
-/** Routes are alternatives, and any of them may be the one that is executed: all of them must be open to the account. */
+/** Routes are alternatives and any may be chosen, so the account must be allowed on all of them. */
 function judgeRoutes(
   snapshot: PolicySnapshot,
   what: Haltable,
   principal: TradingPrincipal | undefined,
   routes: readonly RouteKey[],
 ): Rejection | undefined {
-  const foreign = routes.find((route) => principal?.venues.has(route.venue) !== true);
-  if (foreign !== undefined) {
-    return rejected('PRINCIPAL_NOT_ENTITLED', `The account is not entitled to ${foreign.venue}.`);
+  const notEntitled = routes.find((route) => principal?.venues.has(route.venue) !== true);
+  if (notEntitled !== undefined) {
+    return rejected('PRINCIPAL_NOT_ENTITLED', `The account is not entitled to ${notEntitled.venue}.`);
   }
   if (halted(snapshot, what, 'VENUE', ({ target }) => routes.some(({ venue }) => venue === target))) {
     return rejected('VENUE_HALTED', 'A venue of the auction is halted.');

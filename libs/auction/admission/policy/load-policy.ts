@@ -19,7 +19,7 @@ interface VersionRow extends PartVersions {
   readonly version: number;
 }
 
-/** One consistent picture; the parts that have not changed since `known` are taken over from it. */
+/** One consistent snapshot. Parts that have not changed since `known` are reused. */
 export function loadPolicy(pool: Pool, known?: PolicySnapshot): Promise<PolicySnapshot> {
   return withTransaction(pool, 'repeatable read, read only', async (client) => {
     const { version, ...parts } = versionRow(await client.query<VersionRow>(VERSIONS));
@@ -101,13 +101,13 @@ async function loadFrozen(client: PoolClient): Promise<ReadonlyMap<string, Insta
 const FIRST_ROWS = [CONTRACTS, PRINCIPALS, HALTS, GROUPS, FROZEN]
   .map((part) => `(select count(part) from (${part} limit 1) as part)`)
   .join(', ');
-const LOOK = `select version, array[${FIRST_ROWS}] as readable from control.version`;
+const POLL = `select version, array[${FIRST_ROWS}] as readable from control.version`;
 
 /**
- * The version alone would go on to be told while what it stands for can no longer be read. So each look reads every part as well,
- * though no more than a row of it, and fails where one of them would.
+ * The version could still be read when the policy itself cannot be. So every poll also reads a row of each part,
+ * and fails if one cannot be read.
  */
 export async function readableVersion(pool: Pool): Promise<number> {
-  return versionRow(await pool.query<Pick<VersionRow, 'version'>>({ name: 'policy-version', text: LOOK }))
+  return versionRow(await pool.query<Pick<VersionRow, 'version'>>({ name: 'policy-version', text: POLL }))
     .version;
 }

@@ -14,7 +14,7 @@ const GROUP = `
     array(select account_id from control.group_members m where m.group_id = g.group_id order by 1) as market_maker_ids
   from control.groups g`;
 
-/** An originator's named lists of makers. To everyone but its owner a group does not exist. */
+/** An originator's named lists of makers. For any other account they do not exist. */
 export class MakerGroups {
   constructor(private readonly pool: Pool) {}
 
@@ -57,7 +57,7 @@ export class MakerGroups {
     return rowCount === 1;
   }
 
-  /** Changes of one owner take turns, so that the bound on groups holds. */
+  /** Serializes the changes of one owner, so that the limit on groups holds. */
   private async change(
     group: MakerGroup,
     enter: (client: PoolClient) => Promise<GroupFault | undefined>,

@@ -5,8 +5,8 @@ import { withTransaction } from '#libs/platform/database/postgres.js';
 import { requiredInstant, utcText } from '../timestamps.js';
 
 /**
- * Trips as soon as the awards of one window reach either maximum. Quotes are firm, so waiting for one more award than that
- * would be too late to refuse it.
+ * Trips as soon as the awards of one window reach either maximum. Quotes are firm, so one more award could no
+ * longer be refused.
  */
 export interface ProtectionSettings {
   readonly window_ms: number;
@@ -22,17 +22,17 @@ export interface CountedAward {
   readonly awarded_at: Instant;
 }
 
-/** What is counted by. */
+/** The settings, and from when awards count. */
 interface CountingRules extends ProtectionSettings {
-  /** Awards up to this moment do not count: protection was off, or has been reset since. */
+  /** Awards up to this time do not count: protection was off, or was reset later. */
   readonly counts_from: Instant;
 }
 
 const COLUMNS = 'window_ms, max_awards, max_award_notional_atoms, frozen_ms';
-/** No window is longer. An award that is reported again within it, as by an owner that starts, must still be known. */
+/** The longest window. An award reported again within it, for example by a restarting owner, must still be known. */
 const KEPT_MILLIS = 86_400_000;
 
-/** The moment from which awards count. Clocks of two hosts differ a little: an award that was counted before does not count again. */
+/** The time from which awards count. Host clocks differ a little, so an award counted before must not count again. */
 const FROM_HERE = `
   (select greatest($2::timestamptz, max(awarded_at)) from control.protection_awards where account_id = $1)`;
 
@@ -64,14 +64,14 @@ export class MakerProtection {
     );
   }
 
-  /** Counts nothing any more. A freeze that has begun ends by its own time, or by `reset`. */
+  /** Stops counting. A freeze in force ends at its own time or by `reset`. */
   async switchOff(maker: string): Promise<void> {
     await this.inTurn(maker, (client) =>
       client.query('delete from control.protection where account_id = $1', [maker]),
     );
   }
 
-  /** Ends a freeze, and no longer counts the awards that led to it: the next one alone does not trip it again. */
+  /** Ends a freeze and drops the awards that led to it, so that the next award alone does not trip it again. */
   async reset(maker: string, at: Instant): Promise<void> {
     await this.inTurn(maker, async (client) => {
       await client.query(`update control.protection set counts_from = ${FROM_HERE} where account_id = $1`, [
@@ -82,7 +82,7 @@ export class MakerProtection {
     });
   }
 
-  /** Counts awards, each once however often it is reported, and names the makers whose limit they have tripped. */
+  /** Counts awards, each once however often it is reported. Returns the makers whose protection has tripped. */
   async record(awards: readonly CountedAward[]): Promise<readonly string[]> {
     const protectedMakers = await rulesOf(this.pool, [...new Set(awards.map((award) => award.maker))]);
     const tripped: string[] = [];
@@ -93,7 +93,7 @@ export class MakerProtection {
     return tripped;
   }
 
-  /** Changes and counts of one maker are made one after another, from whatever process they come. */
+  /** Serializes the changes and counts of one maker across all processes. */
   private inTurn<T>(maker: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
     return withTransaction(this.pool, 'read committed', async (client) => {
       await client.query('select pg_advisory_xact_lock(hashtextextended($1, 23))', [maker]);
@@ -109,8 +109,8 @@ async function recordOf(
 ): Promise<boolean> {
   const rules = (await rulesOf(client, [maker])).get(maker);
   if (rules === undefined) return false;
-  const fresh = (await enter(client, awards)).filter((at) => at > rules.counts_from).sort();
-  const [first, last] = [fresh[0], fresh.at(-1)];
+  const newAwards = (await enter(client, awards)).filter((at) => at > rules.counts_from).sort();
+  const [first, last] = [newAwards[0], newAwards.at(-1)];
   if (first === undefined || last === undefined) return false;
   const tripped = await tripOf(client, maker, rules, { first, last });
   await client.query('delete from control.protection_awards where account_id = $1 and awarded_at < $2', [
@@ -145,7 +145,7 @@ async function rulesOf(
   );
 }
 
-/** The moments of the awards that were not known before. */
+/** The times of the awards that were new. */
 async function enter(client: PoolClient, awards: readonly CountedAward[]): Promise<Instant[]> {
   const { rows } = await client.query<{ at: string }>(
     `insert into control.protection_awards (award_id, account_id, awarded_at, notional_atoms)
@@ -161,7 +161,7 @@ async function enter(client: PoolClient, awards: readonly CountedAward[]): Promi
   return rows.map(({ at }) => requiredInstant(at));
 }
 
-/** Two awards that lie exactly one window apart are not in one window; the column counts in microseconds. */
+/** Two awards exactly one window apart are not in the same window. The column has microseconds. */
 const TRIP = `
   select ${utcText('max(awarded_at)')} as tripped from (
     select awarded_at, count(*) over earlier as awards, sum(notional_atoms) over earlier as notional_atoms
@@ -174,8 +174,8 @@ const TRIP = `
   where awarded_at >= $4 and (awards >= $7 or notional_atoms >= $8)`;
 
 /**
- * When the latest window that reaches a maximum ended. Windows end with an award. Judged are all that hold a fresh one: awards can be
- * counted late, together or after later ones.
+ * The end of the latest window that reaches a maximum. Every window with a new award is checked, because awards can
+ * be reported late and out of order.
  */
 async function tripOf(
   client: PoolClient,

@@ -5,7 +5,7 @@ import type { Halt } from './policy-snapshot.js';
 
 export type OperatorActionName =
   'IMPOSE_HALT' | 'LIFT_HALT' | 'DRAIN_SHARD' | 'RESUME_SHARD' | 'VOID_AUCTION';
-/** What an owner does is entered twice: as ASKED before it is asked, and once more with what came of it. */
+/** An action of an owner has two entries: ASKED before the owner is asked, then the outcome. */
 export type OperatorOutcome = 'ASKED' | 'DONE' | 'REFUSED' | 'UNKNOWN';
 
 export interface OperatorAction {
@@ -26,14 +26,14 @@ export interface OperatorEntry extends OperatorAction {
   readonly display_name: string;
   readonly at: Instant;
   readonly outcome: OperatorOutcome;
-  /** The code with which it was refused, or because of which nobody knows. */
+  /** The code of the refusal, or of the fault that left the outcome unknown. */
   readonly error?: string;
 }
 
-/** An action that is entered once needs no name of its own: the database gives it one. */
+/** An action with a single entry needs no id; the database creates one. */
 export type NewAction = Omit<OperatorAction, 'action_id'> & { readonly action_id?: string };
 
-/** Enters one line for good. Within the caller's transaction it stands exactly if what it tells of was done. */
+/** Adds one entry. Called within the caller's transaction, so it exists exactly if the action was done. */
 export async function enterAction(
   within: Pick<PoolClient, 'query'>,
   action: NewAction,
@@ -70,7 +70,7 @@ const PAGE = `
   from control.operator_actions left join control.principals on account_id = operator
   where entry < $1 order by entry desc limit $2`;
 
-/** The book of what operators did: it can be read, and nothing in it can be changed. */
+/** The append-only log of operators' actions. */
 export class OperatorActions {
   constructor(private readonly pool: Pool) {}
 
@@ -78,7 +78,7 @@ export class OperatorActions {
     return enterAction(this.pool, action, outcome, error);
   }
 
-  /** Newest first, from the entry before `before` on. */
+  /** Newest first, starting before entry `before`. */
   async page(limit: number, before: number = Number.MAX_SAFE_INTEGER): Promise<readonly OperatorEntry[]> {
     const { rows } = await this.pool.query<EntryRow>(PAGE, [before, limit]);
     return rows.map(({ halt, reason, error, ...row }) => ({

@@ -10,7 +10,7 @@ export type Haltable = 'CREATE' | 'QUOTE';
 export interface Halt {
   readonly halt_id: string;
   readonly scope: HaltScope;
-  /** Venue, contract id or account id; absent for GLOBAL. */
+  /** Venue, contract id or account id. Absent for GLOBAL. */
   readonly target?: string;
   readonly what: readonly Haltable[];
   readonly reason: string;
@@ -18,7 +18,7 @@ export interface Halt {
   readonly created_at: Instant;
 }
 
-/** An enrolled account and what it may do. Without a policy row it may do nothing. */
+/** A registered account and what it may do. Without a policy row it may do nothing. */
 export interface TradingPrincipal {
   readonly account_id: string;
   readonly display_name: string;
@@ -39,7 +39,7 @@ export interface MakerGroup {
   readonly market_maker_ids: readonly string[];
 }
 
-/** Versions of the parts of the policy; each grows with every change of its part. */
+/** Versions of the parts of the policy. A part's version grows with every change of it. */
 export interface PartVersions {
   readonly contracts: number;
   readonly principals: number;
@@ -48,7 +48,7 @@ export interface PartVersions {
   readonly protection: number;
 }
 
-/** The economic policy as it stood at one version. Never changed, only replaced. */
+/** The policy at one version. Never changed, only replaced. */
 export interface PolicySnapshot {
   readonly version: number;
   readonly parts: PartVersions;
@@ -61,12 +61,12 @@ export interface PolicySnapshot {
   readonly frozen: ReadonlyMap<string, Instant>;
 }
 
-/** A control character separates the parts, so that no two keys are written alike. */
+/** A control character separates the parts, so that no two keys are equal. */
 export function contractKey({ venue, contract_id, outcome }: RouteKey): string {
   return `${venue}\u0000${contract_id}\u0000${outcome}`;
 }
 
-/** In the order of the routes; undefined where the registry knows no such contract. */
+/** In the order of the routes. Undefined where the registry has no such contract. */
 export function contractsFor(
   snapshot: PolicySnapshot,
   routes: readonly RouteKey[],

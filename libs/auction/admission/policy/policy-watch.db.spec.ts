@@ -10,7 +10,7 @@ import { contractKey, type PolicySnapshot } from './policy-snapshot.js';
 import { seedContracts, seedPolicy } from './seed-policy.js';
 import { contract, principal } from './snapshot.fixture.js';
 
-/** Time stands still until the test moves it; timers wait to be run by hand. */
+/** A clock that the test moves by hand. Timers run only when the test asks. */
 class HandClock implements Clock {
   private millis = 0n;
   private action: (() => void) | undefined;
@@ -73,7 +73,7 @@ function snapshotOf(watch: PolicyWatch): PolicySnapshot {
 }
 
 describe('policy watch', () => {
-  it('reads the whole policy, and refuses before it has', async () => {
+  it('loads the whole policy, and refuses until it has', async () => {
     const watch = new PolicyWatch(database.pool, new HandClock());
     expect(watch.current()).toMatchObject({ ok: false, error: 'AUTHORITY_EVIDENCE_STALE' });
     await watch.start();
@@ -83,13 +83,13 @@ describe('policy watch', () => {
     watch.stop();
   });
 
-  it('follows changes, reads again only what changed, and tells its listeners', async () => {
+  it('follows changes, reloads only changed parts, and notifies its listeners', async () => {
     const clock = new HandClock();
     const watch = new PolicyWatch(database.pool, clock);
     await watch.start();
     const before = snapshotOf(watch);
-    const told: number[] = [];
-    watch.onChange((snapshot) => told.push(snapshot.version));
+    const notified: number[] = [];
+    watch.onChange((snapshot) => notified.push(snapshot.version));
     const halts = new Halts(database.pool);
     await clock.polled();
     expect(snapshotOf(watch)).toBe(before);
@@ -108,11 +108,11 @@ describe('policy watch', () => {
     const after = snapshotOf(watch);
     expect(after.halts).toEqual([]);
     expect(after.contracts.get(contractKey(contract('venue_b')))?.status).toBe('PAUSED');
-    expect(told).toEqual([halted.version, after.version]);
+    expect(notified).toEqual([halted.version, after.version]);
     watch.stop();
   });
 
-  it('looks at once for whoever has just made a change, however many ask', async () => {
+  it('reads at once for a caller that has just made a change, and shares one read among many callers', async () => {
     const clock = new HandClock();
     const watch = new PolicyWatch(database.pool, clock);
     await watch.start();
@@ -127,7 +127,7 @@ describe('policy watch', () => {
     watch.stop();
   });
 
-  it('refuses once it could not look for longer than the bound, and recovers', async () => {
+  it('refuses when no poll succeeded within the limit, and recovers', async () => {
     const clock = new HandClock();
     const pool = openPool(database.url, { applicationName: 'sotto-test-watch', max: 1 });
     const watch = new PolicyWatch(pool, clock);
@@ -153,18 +153,18 @@ describe('policy watch', () => {
     'groups',
     'group_members',
     'protection_state',
-  ])('refuses once %s cannot be read, although no version has changed', async (table) => {
+  ])('refuses when %s cannot be read, although no version has changed', async (table) => {
     const clock = new HandClock();
     const watch = new PolicyWatch(database.pool, clock);
     await watch.start();
     const known = snapshotOf(watch);
-    const told: unknown[] = [];
-    watch.tellFaults((error) => told.push(error));
+    const faults: unknown[] = [];
+    watch.tellFaults((error) => faults.push(error));
     await database.pool.query(`alter table control.${table} rename to away`);
     clock.pass(2_000n);
     await clock.polled();
     await clock.polled();
-    expect(String(told)).toMatch(new RegExp(`^error: relation "control.${table}" does not exist$`));
+    expect(String(faults)).toMatch(new RegExp(`^error: relation "control.${table}" does not exist$`));
     clock.pass(1_001n);
     expect(watch.current()).toMatchObject({ error: 'AUTHORITY_EVIDENCE_STALE' });
     await database.pool.query(`alter table control.away rename to ${table}`);
@@ -173,7 +173,7 @@ describe('policy watch', () => {
     watch.stop();
   });
 
-  it('refuses once it may not read a table', async () => {
+  it('refuses when it may not read a table', async () => {
     const role = `watch_${process.pid}`;
     await database.pool.query(`create role ${role} login password 'watch'`);
     await database.pool.query(

@@ -7,7 +7,7 @@ import { loadPolicy, readableVersion } from './load-policy.js';
 import type { PolicySnapshot } from './policy-snapshot.js';
 
 export interface PolicyWatchSettings extends PollPace {
-  /** Past this age without a successful look the policy counts as unknown, and unknown refuses. */
+  /** If no poll succeeds for longer than this, the policy counts as unknown and everything is refused. */
   readonly maxStalenessMillis: number;
 }
 
@@ -15,15 +15,15 @@ export type CurrentPolicy = { readonly ok: true; readonly snapshot: PolicySnapsh
 
 const DEFAULTS: PolicyWatchSettings = { busyMillis: 200, idleMillis: 800, maxStalenessMillis: 3_000 };
 
-/** Follows the economic policy. Answers from memory; never with a policy that is older than the bound. */
+/** Follows the policy. Answers from memory, but never with a policy older than the limit. */
 export class PolicyWatch {
   private snapshot: PolicySnapshot | undefined;
-  /** When the last successful look began: what it saw cannot be older than that. */
+  /** When the last successful poll began. The snapshot is at least this recent. */
   private seenAt = 0n;
-  private readonly looks: PacedPoll;
-  /** The look that is being taken; its end, however it ends. */
-  private looking: Promise<void> = Promise.resolve();
-  /** The look behind it, which has not begun. */
+  private readonly polls: PacedPoll;
+  /** Settles when the running poll ends, whether it fails or not. */
+  private running: Promise<void> = Promise.resolve();
+  /** The next poll, which has not begun. */
   private next: Promise<void> | undefined;
   private readonly listeners = new Set<(snapshot: PolicySnapshot) => void>();
   private onFault: (error: unknown) => void = () => undefined;
@@ -32,25 +32,28 @@ export class PolicyWatch {
   constructor(
     private readonly pool: Pool,
     private readonly clock: Clock,
-    /** Whether somebody has to hear of changes who does not ask: quotes that stand must go when their maker is frozen. */
+    /**
+     * Whether changes must be noticed even if no caller asks: active quotes must be withdrawn when their maker is
+     * frozen.
+     */
     private readonly isNeeded: () => boolean = () => true,
     private readonly settings: PolicyWatchSettings = DEFAULTS,
   ) {
-    this.looks = new PacedPoll(clock, settings, () => this.look());
+    this.polls = new PacedPoll(clock, settings, () => this.poll());
   }
 
-  /** Looks once and goes on looking. A first look that fails is not fatal: until one succeeds everything is refused. */
+  /** Polls once, then regularly. A first failure is not fatal: everything is refused until a poll succeeds. */
   async start(): Promise<void> {
-    await this.look();
-    this.looks.start();
+    await this.poll();
+    this.polls.start();
   }
 
   stop(): void {
-    this.looks.stop();
+    this.polls.stop();
   }
 
   current(): CurrentPolicy {
-    this.looks.wanted();
+    this.polls.wanted();
     const age = this.clock.monotonicNanos() - this.seenAt;
     if (this.snapshot === undefined || age > BigInt(this.settings.maxStalenessMillis) * NANOS_PER_MILLI) {
       return rejected('AUTHORITY_EVIDENCE_STALE', 'The economic policy cannot be verified at present.');
@@ -58,56 +61,59 @@ export class PolicyWatch {
     return { ok: true, snapshot: this.snapshot };
   }
 
-  /** What was seen last, for who must not judge by it: it may be of any age. */
+  /** The last snapshot, of any age. No decision may rest on it. */
   get latest(): PolicySnapshot | undefined {
     return this.snapshot;
   }
 
-  /** Looks now, for a caller that has just changed the policy itself and counts on it. */
+  /** Polls now, for a caller that has just changed the policy and depends on the change. */
   async freshen(): Promise<void> {
     await this.refresh().catch(() => undefined);
   }
 
-  /** Told of every new version, for those who must act when a maker is frozen or a market closes. */
+  /** Notified of every new version, for those who must act when a maker is frozen or a market closes. */
   onChange(listener: (snapshot: PolicySnapshot) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  /** Told of the first of looks that fail one after the other. */
+  /** Notified of the first failure in a row of failed polls. */
   tellFaults(listener: (error: unknown) => void): void {
     this.onFault = listener;
   }
 
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     try {
       await this.refresh();
       this.isFailing = false;
     } catch (error) {
-      // Age tells who asks: current() refuses once the bound has passed.
+      // No need to tell callers: current() refuses when the limit has passed.
       if (!this.isFailing) this.onFault(error);
       this.isFailing = true;
     }
-    if (this.isNeeded()) this.looks.wanted();
+    if (this.isNeeded()) this.polls.wanted();
   }
 
-  /** One look after another, so that a slow one never puts back what a later one saw. Who asks meanwhile shares the next. */
+  /**
+   * Polls run one after another, so that a slow one never replaces a later result. Callers that come meanwhile
+   * share the next poll.
+   */
   private refresh(): Promise<void> {
-    this.next ??= this.looking.then(() => {
+    this.next ??= this.running.then(() => {
       this.next = undefined;
       return this.read();
     });
-    this.looking = this.next.catch(() => undefined);
+    this.running = this.next.catch(() => undefined);
     return this.next;
   }
 
   private async read(): Promise<void> {
     const began = this.clock.monotonicNanos();
     const known = this.snapshot;
-    const fresh =
+    const latest =
       (await readableVersion(this.pool)) === known?.version ? known : await loadPolicy(this.pool, known);
-    this.snapshot = fresh;
+    this.snapshot = latest;
     this.seenAt = began;
-    if (fresh !== known) for (const listener of this.listeners) listener(fresh);
+    if (latest !== known) for (const listener of this.listeners) listener(latest);
   }
 }

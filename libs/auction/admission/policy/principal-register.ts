@@ -1,16 +1,16 @@
 import type { Pool, PoolClient } from 'pg';
 import type { Atoms } from '#libs/base/money.js';
 
-/** What an account is allowed, as operators decide it. */
+/** What an account may do, as operators decided. */
 export interface Registration {
   readonly account_id: string;
   readonly display_name: string;
   readonly is_maker: boolean;
   readonly is_originator: boolean;
   readonly venues: readonly string[];
-  /** The most that it may trade at a time. */
+  /** The largest quantity of one trade. */
   readonly max_quantity_atoms: Atoms;
-  /** Accounts of one group never meet in an auction. */
+  /** The house. Accounts of one house never meet in an auction. */
   readonly control_group?: string;
 }
 
@@ -18,11 +18,11 @@ export interface PrincipalState extends Registration {
   readonly suspended: boolean;
 }
 
-interface StandingRow extends Omit<PrincipalState, 'control_group'> {
+interface StateRow extends Omit<PrincipalState, 'control_group'> {
   readonly control_group: string | null;
 }
 
-const STANDINGS = `
+const STATES = `
   select account_id, display_name, is_maker, is_originator, suspended, venues, max_quantity_atoms, control_group
   from control.principals join control.accounts_policy using (account_id)`;
 
@@ -37,11 +37,11 @@ const REGISTER = `
   on conflict (account_id) do update set may_quote = excluded.may_quote, may_create = excluded.may_create,
     venues = excluded.venues, max_quantity_atoms = excluded.max_quantity_atoms, control_group = excluded.control_group`;
 
-/** Who takes part, and what the policy store lets it do. Owners follow within their usual second. */
+/** The registered accounts and their policy. Owners follow a change within a second. */
 export class PrincipalRegister {
   constructor(private readonly database: Pool | PoolClient) {}
 
-  /** Enters an account, or makes it what is said here; whether it is suspended is another matter. */
+  /** Registers an account or overwrites its registration. Does not change whether it is suspended. */
   async enter(registration: Registration): Promise<void> {
     const { account_id, display_name, is_maker, is_originator, venues, max_quantity_atoms } = registration;
     await this.database.query(REGISTER, [
@@ -55,9 +55,9 @@ export class PrincipalRegister {
     ]);
   }
 
-  /** All of them, suspended or not. */
+  /** All accounts, suspended or not. */
   async standings(): Promise<readonly PrincipalState[]> {
-    const { rows } = await this.database.query<StandingRow>(STANDINGS);
+    const { rows } = await this.database.query<StateRow>(STATES);
     return rows.map(({ control_group, ...row }) =>
       control_group === null ? row : { ...row, control_group },
     );

@@ -7,7 +7,7 @@ export interface ListedMaker {
   readonly venues: readonly string[];
 }
 
-/** Makers that an originator may invite at present. */
+/** Makers that an originator may invite now. */
 export async function listMakers(pool: Pool): Promise<readonly ListedMaker[]> {
   const { rows } = await pool.query<ListedMaker>({
     name: 'makers',
@@ -25,7 +25,7 @@ export interface OwnPolicy {
   readonly max_quantity_atoms: Atoms;
 }
 
-/** What a caller may be told of its own entitlement; an account without a policy has none. */
+/** What an account may see of its own entitlement. Empty for an account without a policy. */
 export async function ownPolicy(pool: Pool, account: string): Promise<OwnPolicy> {
   const { rows } = await pool.query<OwnPolicy>({
     name: 'own-policy',

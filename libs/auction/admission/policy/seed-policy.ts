@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { ContractFacts } from '../../rules/commands.js';
 import type { TradingPrincipal } from './policy-snapshot.js';
 
-/** Registers contracts; one that is registered already keeps the status that it has by now. */
+/** Registers contracts. A contract that is already registered keeps its status. */
 export async function seedContracts(pool: Pool, contracts: readonly ContractFacts[]): Promise<void> {
   await pool.query(
     `insert into control.contracts (venue, contract_id, outcome, title, equivalence_id, price_tick_atoms,
@@ -26,7 +26,7 @@ export async function seedContracts(pool: Pool, contracts: readonly ContractFact
 
 export type PolicySeed = Omit<TradingPrincipal, 'venues'> & { readonly venues: readonly string[] };
 
-/** Enters principals and what they may do; what was decided about an account since then is left as it is. */
+/** Registers accounts and what they may do. Existing accounts stay unchanged. */
 export async function seedPolicy(pool: Pool, principals: readonly PolicySeed[]): Promise<void> {
   // One JSON document: unnest would flatten the venues of all accounts into one column.
   await pool.query(

@@ -13,12 +13,12 @@ it.each([
   [[]],
   [['plain', '', 'null', 'NULL', ' spaced ', '{curly}', 'comma,']],
   [['quo"te', 'back\\slash', '\\"', '","', 'naïve ☂', 'line\nbreak', "it's"]],
-])('reads as what it was: %j', async (values) => {
+])('is read back unchanged: %j', async (values) => {
   const { rows } = await database.pool.query('select $1::text[] as read', [textArray(values)]);
   expect(rows).toEqual([{ read: values }]);
 });
 
-it('holds integers to the last digit', async () => {
+it('keeps every digit of an integer', async () => {
   const values = [0, -1, Number.MAX_SAFE_INTEGER];
   const { rows } = await database.pool.query('select unnest($1::bigint[]) as read', [integerArray(values)]);
   expect(rows.map((row: { read: number }) => row.read)).toEqual(values);

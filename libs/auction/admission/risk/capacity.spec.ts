@@ -33,7 +33,7 @@ function stated(amount: number, more: Partial<Evidence> = {}): Evidence {
   };
 }
 
-class Books {
+class EvidenceTable {
   private readonly rows = new Map<string, Evidence>();
 
   with(key: ResourceKey, evidence: Evidence): this {
@@ -51,10 +51,10 @@ class Books {
   }
 }
 
-function plenty(need: Need): Books {
-  const books = new Books();
-  for (const key of resourcesOf(need)) books.with(key, stated(1_000_000_000_000));
-  return books.without(TOKENS_A);
+function plenty(need: Need): EvidenceTable {
+  const table = new EvidenceTable();
+  for (const key of resourcesOf(need)) table.with(key, stated(1_000_000_000_000));
+  return table.without(TOKENS_A);
 }
 
 function need(side: Side, quantity: number, more: Partial<Need> = {}): Need {
@@ -80,53 +80,53 @@ const needs = fc.record({
   price_atoms: fc.integer({ min: 1, max: HIGHEST_PRICE_ATOMS }),
   parts: fc.integer({ min: 1, max: 16 }),
 });
-const situations = needs.chain((asked) =>
+const situations = needs.chain((wanted) =>
   fc.record({
-    asked: fc.constant(asked),
-    rows: fc.tuple(...resourcesOf(asked).map((key) => fc.tuple(fc.constant(key), evidence))),
-    own: fc.array(fc.tuple(fc.constantFrom(...resourcesOf(asked)), fc.integer({ min: 0, max: 1_000 })), {
+    wanted: fc.constant(wanted),
+    rows: fc.tuple(...resourcesOf(wanted).map((key) => fc.tuple(fc.constant(key), evidence))),
+    own: fc.array(fc.tuple(fc.constantFrom(...resourcesOf(wanted)), fc.integer({ min: 0, max: 1_000 })), {
       maxLength: 3,
     }),
   }),
 );
 
 describe('capacity', () => {
-  it('is the largest quantity whose hold fits into what is free', () => {
+  it('is the largest quantity whose hold fits into the free resources', () => {
     fc.assert(
-      fc.property(situations, ({ asked, rows, own }) => {
-        const books = new Books();
-        for (const [key, row] of rows) books.with(key, row);
-        const asker = books.asker(own.map(([key, amount]) => ({ ...key, amount })));
-        const capacity = capacityOf({ ...asked, quantity_atoms: 1 }, asker);
+      fc.property(situations, ({ wanted, rows, own }) => {
+        const table = new EvidenceTable();
+        for (const [key, row] of rows) table.with(key, row);
+        const asker = table.asker(own.map(([key, amount]) => ({ ...key, amount })));
+        const capacity = capacityOf({ ...wanted, quantity_atoms: 1 }, asker);
         if (!capacity.ok) throw new Error(capacity.error);
         const fits = (quantity: number): boolean =>
-          holdFor({ ...asked, quantity_atoms: quantity }, (route) => capacity.free(tokensOn(route))).every(
+          holdFor({ ...wanted, quantity_atoms: quantity }, (route) => capacity.free(tokensOn(route))).every(
             (hold) => hold.amount <= capacity.free(hold),
           );
         const { maximum } = capacity;
         if (maximum > 0) expect(fits(maximum)).toBe(true);
         if (maximum < LARGEST) expect(fits(maximum + 1)).toBe(false);
-        expect(decideHold({ ...asked, quantity_atoms: maximum + 1 }, asker).ok).toBe(false);
+        expect(decideHold({ ...wanted, quantity_atoms: maximum + 1 }, asker).ok).toBe(false);
       }),
       { numRuns: 3_000 },
     );
   });
 
   it('counts tokens first and lets collateral carry the rest of a sale', () => {
-    const asked = need('SELL', 5_000_000);
-    const books = plenty(asked)
+    const wanted = need('SELL', 5_000_000);
+    const table = plenty(wanted)
       .with(TOKENS_A, stated(2_000_000, { reserved: 500_000 }))
       .with(COLLATERAL_A, stated(600_000));
-    const capacity = capacityOf(asked, books.asker());
+    const capacity = capacityOf(wanted, table.asker());
     expect(capacity).toMatchObject({ maximum: 2_500_000, routes: [{ binding: 'OUTCOME_TOKEN' }] });
   });
 
-  it('gives back what the replaced quote holds, even while a settlement has taken the rest', () => {
-    const asked = need('BUY', 1_000_000);
-    const books = plenty(asked).with(COLLATERAL_A, stated(100_000, { reserved: 900_000 }));
-    expect(errorOf(decideHold(asked, books.asker()))).toBe('INSUFFICIENT_COLLATERAL');
-    expect(errorOf(decideHold(asked, books.asker([{ ...COLLATERAL_A, amount: 400_000 }])))).toBe('ok');
-    expect(errorOf(decideHold(asked, books.asker([{ ...COLLATERAL_A, amount: 399_999 }])))).toBe(
+  it("lets a revision use the replaced quote's hold, even after a settlement took the rest", () => {
+    const wanted = need('BUY', 1_000_000);
+    const table = plenty(wanted).with(COLLATERAL_A, stated(100_000, { reserved: 900_000 }));
+    expect(errorOf(decideHold(wanted, table.asker()))).toBe('INSUFFICIENT_COLLATERAL');
+    expect(errorOf(decideHold(wanted, table.asker([{ ...COLLATERAL_A, amount: 400_000 }])))).toBe('ok');
+    expect(errorOf(decideHold(wanted, table.asker([{ ...COLLATERAL_A, amount: 399_999 }])))).toBe(
       'INSUFFICIENT_COLLATERAL',
     );
   });
@@ -138,41 +138,41 @@ describe('capacity', () => {
     ['VENUE_LIMIT_EXCEEDED', 'SELL', POSITION_A],
     ['SERVICE_CAPACITY_EXCEEDED', 'BUY', EXPOSURE],
     ['SERVICE_CAPACITY_EXCEEDED', 'SELL', EXPOSURE],
-  ])('refuses with %s when a %ser runs out of that', (code, side, key) => {
-    const asked = need(side, 1_000_000);
-    expect(errorOf(decideHold(asked, plenty(asked).asker()))).toBe('ok');
-    expect(errorOf(decideHold(asked, plenty(asked).with(key, stated(1)).asker()))).toBe(code);
+  ])('refuses with %s when a %ser has too little of that resource', (code, side, key) => {
+    const wanted = need(side, 1_000_000);
+    expect(errorOf(decideHold(wanted, plenty(wanted).asker()))).toBe('ok');
+    expect(errorOf(decideHold(wanted, plenty(wanted).with(key, stated(1)).asker()))).toBe(code);
   });
 
   it.each([COLLATERAL_A, POSITION_A, EXPOSURE])('refuses when $resource is missing or stale', (key) => {
-    const asked = need('SELL', 1);
-    expect(errorOf(decideHold(asked, plenty(asked).without(key).asker()))).toBe('RISK_EVIDENCE_STALE');
-    const stale = plenty(asked).with(key, stated(1_000_000, { risk_valid_until: NOW }));
-    expect(errorOf(decideHold(asked, stale.asker()))).toBe('RISK_EVIDENCE_STALE');
-    const unvouched = plenty(asked).with(key, stated(1_000_000, { authority_valid_until: NOW }));
-    expect(errorOf(decideHold(asked, unvouched.asker()))).toBe('AUTHORITY_EVIDENCE_STALE');
+    const wanted = need('SELL', 1);
+    expect(errorOf(decideHold(wanted, plenty(wanted).without(key).asker()))).toBe('RISK_EVIDENCE_STALE');
+    const stale = plenty(wanted).with(key, stated(1_000_000, { risk_valid_until: NOW }));
+    expect(errorOf(decideHold(wanted, stale.asker()))).toBe('RISK_EVIDENCE_STALE');
+    const unvouched = plenty(wanted).with(key, stated(1_000_000, { authority_valid_until: NOW }));
+    expect(errorOf(decideHold(wanted, unvouched.asker()))).toBe('AUTHORITY_EVIDENCE_STALE');
   });
 
-  it('takes no row about tokens for no tokens, but a stale one for no answer', () => {
-    const asked = need('SELL', 1);
-    const poor = plenty(asked).with(COLLATERAL_A, stated(600_000));
-    expect(capacityOf(asked, poor.asker())).toMatchObject({
+  it('treats a missing row of tokens as no tokens, but refuses a stale one', () => {
+    const wanted = need('SELL', 1);
+    const poor = plenty(wanted).with(COLLATERAL_A, stated(600_000));
+    expect(capacityOf(wanted, poor.asker())).toMatchObject({
       maximum: 1_000_000,
       routes: [{ binding: 'COLLATERAL' }],
     });
-    const stale = plenty(asked).with(TOKENS_A, stated(5, { risk_valid_until: NOW }));
-    expect(errorOf(decideHold(asked, stale.asker()))).toBe('RISK_EVIDENCE_STALE');
+    const stale = plenty(wanted).with(TOKENS_A, stated(5, { risk_valid_until: NOW }));
+    expect(errorOf(decideHold(wanted, stale.asker()))).toBe('RISK_EVIDENCE_STALE');
   });
 });
 
 describe('verdict', () => {
-  it('has the documented shape, with the minimum over the routes, rounded down to what can be quoted', () => {
-    const asked = need('BUY', 3_000_000, { routes: [ROUTE_A, ROUTE_B] });
-    const books = plenty(asked).with(COLLATERAL_A, stated(1_000_000, { source_sequence: 12 }));
-    const capacity = capacityOf(asked, books.asker());
+  it('has the documented shape, with the minimum of the routes, rounded down to a quotable quantity', () => {
+    const wanted = need('BUY', 3_000_000, { routes: [ROUTE_A, ROUTE_B] });
+    const table = plenty(wanted).with(COLLATERAL_A, stated(1_000_000, { source_sequence: 12 }));
+    const capacity = capacityOf(wanted, table.asker());
     if (!capacity.ok) throw new Error(capacity.error);
     const step = 1_000_000;
-    expect(verdictOf(asked, capacity, { now: NOW, step })).toEqual({
+    expect(verdictOf(wanted, capacity, { now: NOW, step })).toEqual({
       status: 'INSUFFICIENT_CAPACITY',
       requested_quantity_atoms: '3000000',
       maximum_executable_quantity_atoms: '2000000',
@@ -197,7 +197,7 @@ describe('verdict', () => {
         },
       ],
     });
-    const less = verdictOf({ ...asked, quantity_atoms: 2_000_000 }, capacity, { now: NOW, step });
+    const less = verdictOf({ ...wanted, quantity_atoms: 2_000_000 }, capacity, { now: NOW, step });
     expect(less.status).toBe('EXECUTABLE');
   });
 });

@@ -15,13 +15,13 @@ import {
   type ResourceKey,
 } from './resource-key.js';
 
-/** What one account could carry on one route at one price, and what keeps it from carrying more. */
+/** What one account could carry on one route at one price, and which resource limits it. */
 export interface RouteCapacity {
   readonly venue: string;
   readonly maximum: Atoms;
   readonly binding: ResourceType;
   readonly source_sequence: number;
-  /** The earliest of all evidence that this rests on. */
+  /** The earliest expiry of all evidence used. */
   readonly risk_valid_until: Instant;
   readonly authority_valid_until: Instant;
 }
@@ -33,14 +33,14 @@ export interface Capacity {
   readonly free: (key: ResourceKey) => Atoms;
 }
 
-/** Who asks, and what is its own already: a quote that is revised may use what the quote holds. */
+/** The account's evidence, and the hold that it already has: a revision may use its quote's hold. */
 export interface Asker {
   readonly evidenceOf: EvidenceOf;
   readonly current: readonly Hold[];
   readonly now: Instant;
 }
 
-/** Where several resources bind alike the first of these is named. */
+/** If several resources limit alike, the first in this order is named. */
 const BINDING_ORDER: readonly ResourceType[] = [
   'COLLATERAL',
   'OUTCOME_TOKEN',
@@ -49,8 +49,8 @@ const BINDING_ORDER: readonly ResourceType[] = [
 ];
 
 /**
- * The one calculation behind preflights and reservations: the largest quantity for which everything that `holdFor` asks is
- * free. Nothing is known of a resource whose evidence is missing or stale, so that refuses.
+ * The calculation of preflights and reservations: the largest quantity whose whole `holdFor` is free. Refuses if
+ * evidence is missing or stale.
  */
 export function capacityOf(need: Need, asker: Asker): Capacity | Rejection {
   const stale = firstStale(need, asker);
@@ -60,7 +60,7 @@ export function capacityOf(need: Need, asker: Asker): Capacity | Rejection {
   return { ok: true, routes, free, maximum: Math.min(...routes.map((route) => route.maximum)) };
 }
 
-/** The same calculation as a decision: the hold to set aside, or why there is none. */
+/** The same calculation as a decision: the hold to set aside, or the refusal. */
 export function decideHold(need: Need, asker: Asker): Reservation {
   const capacity = capacityOf(need, asker);
   if (!capacity.ok) return capacity;
@@ -68,7 +68,7 @@ export function decideHold(need: Need, asker: Asker): Reservation {
   return { ok: true, hold: holdFor(need, (route) => capacity.free(tokensOn(route))) };
 }
 
-/** No tokens and no row about tokens are the same thing; everything else must be vouched for. */
+/** A missing row means no tokens. For every other resource evidence is required. */
 function firstStale(need: Need, { evidenceOf, now }: Asker): Rejection | undefined {
   for (const key of resourcesOf(need)) {
     const evidence = evidenceOf(key);
@@ -80,8 +80,8 @@ function firstStale(need: Need, { evidenceOf, now }: Asker): Rejection | undefin
 }
 
 /**
- * Between a settlement and the release of its holds more may be reserved than there is. Then nothing is free, but what the
- * asker holds itself remains its own.
+ * Between a settlement and the release of its holds, more may be reserved than there is. Then nothing is free, but
+ * an account may still use its own hold.
  */
 function freeOf({ evidenceOf, current }: Asker): (key: ResourceKey) => Atoms {
   const own = new Map<string, Atoms>();

@@ -3,38 +3,35 @@ import { integerArray, keyColumns, textArray } from './reserved-rows.js';
 import type { ClaimKind, ClaimLine, ClaimOfEpoch } from './claim.js';
 
 const KINDS: Readonly<Record<ClaimKind, number>> = { GROWS: 1, STANDS: 2, SHRINKS: 3, LACKING: 4 };
-/** `2026-11-20T12:00:00.123456`: as much of an instant as the server keeps, never later than it. */
+/** `2026-11-20T12:00:00.123456`: an instant cut to microseconds, which is what the server keeps. */
 const MICROSECONDS_END = 26;
 const SHARDS = [0, 1, 2];
 const MOST = Number.MAX_SAFE_INTEGER;
 
-/** What `readEvidence` and `judgeFreshness` ask of a row, in the words of the server. */
+/** The checks of `readEvidence` and `judgeFreshness`, in SQL. */
 const VOUCHED = `e.amount between 0 and ${MOST} and e.settled between 0 and ${MOST} and e.source_sequence between 1 and ${MOST}
           and e.risk_valid_until > $3::timestamptz and e.risk_valid_until < '9999-01-01'
           and e.authority_valid_until > $3::timestamptz and e.authority_valid_until < '9999-01-01'`;
 
 const KEY_OF_EVIDENCE = '(e.account_id, e.venue, e.resource, e.asset)';
 const KEY_OF_RESERVED = '(r.account_id, r.venue, r.resource, r.asset)';
-/** What shrinks by settlement alone; see `readEvidence`. */
+/** Resources that shrink only by settlement; see `readEvidence`. */
 const IS_OWNED = `a.resource in ('COLLATERAL', 'OUTCOME_TOKEN')`;
 
-/** What `judgeFreeze` asks, of those accounts alone for which a quote is to stand. */
+/** The check of `judgeFreeze`, only for accounts that want to quote. */
 const FROZEN = `
   select q.account_id from unnest($12::text[]) as q (account_id)
   join control.protection_state s on s.account_id = q.account_id where s.frozen_until > $3::timestamptz`;
 
-/** The key of a line, or one that nothing has: the server does not search for it. */
+/** The key of a line, or nulls that match nothing, so that the server does not search. */
 function keyWhere(isNeeded: string): string {
   return `(case when ${isNeeded} then a.account_id end, a.venue, a.resource, a.asset)`;
 }
 
 /**
- * Each line is found by primary key alone, as in READ_STANDING, and only where its judgement asks for it: what is read can be in the
- * way of others, and looking up is the dearest part. It is judged by the comparisons that `decideHold` would make. What an
- * account asks for is written whole or not at all, and not at all if it is frozen: what is not granted must not keep anything from others for a moment. All is
- * written by one update, in the order of the lines, so that shards meet on rows in one order. It finds the rows where the judgement
- * saw them: within one statement they stay there, and where another transaction has replaced one meanwhile, this one fails anyway.
- * The answer is one row, for each row costs both sides.
+ * Reads rows by primary key and only where needed, because reads can conflict. Grants all of an account's lines or
+ * none, with the comparisons of `decideHold`. One update in line order avoids deadlocks. One result row is
+ * cheapest.
  */
 export function claimStatement(shard: number): string {
   const others = SHARDS.filter((other) => other !== shard)
@@ -73,12 +70,12 @@ export function claimStatement(shard: number): string {
     select string_agg(place::text, ',') from granted`;
 }
 
-/** The places in the answer to `claimStatement`, from 1. */
+/** The line numbers in the answer to `claimStatement`, from 1. */
 export function placesIn(answer: string | null | undefined): number[] {
   return answer === null || answer === undefined ? [] : answer.split(',').map(Number);
 }
 
-/** The parameters of `claimStatement` behind the shard. */
+/** The parameters of `claimStatement` after the shard. */
 export function claimColumns({ epoch, lines, at, quoting }: ClaimOfEpoch): unknown[] {
   const seen = (of: 'amount' | 'others'): string =>
     `{${lines.map(({ sight }) => sight?.[of] ?? 'NULL').join(',')}}`;
@@ -94,7 +91,7 @@ export function claimColumns({ epoch, lines, at, quoting }: ClaimOfEpoch): unkno
   ];
 }
 
-/** Evidence ends at whole microseconds, so it is good at an instant if it is at the microsecond before. */
+/** Evidence ends at whole microseconds, so the microsecond before an instant decides whether it is valid. */
 function microseconds(instant: Instant): string {
   return `${instant.slice(0, MICROSECONDS_END)}Z`;
 }

@@ -14,7 +14,7 @@ import type { ResourceKey } from './resource-key.js';
 const PRICE = 400_000;
 const clock = new SystemClock();
 let database: TestDatabase;
-/** How many lines claims have had, and how many of them were true. */
+/** How many lines claims had, and how many were granted. */
 const claimed = { lines: 0, found: 0 };
 
 beforeAll(async () => {
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** A desk that claims, or one whose claims never come to anything, so that it always reads before it decides. */
+/** A service that claims first, or one whose claims always fail so that it reads before it decides. */
 function openDesk(shard: number, claims: boolean): Promise<PostgresReservationDesk> {
   return deskOf(shard, async () => {
     const session = await DeskSession.open(database.url, shard);
@@ -104,7 +104,7 @@ interface Asked {
   readonly account: number;
   readonly side: Side;
   readonly quantity: number;
-  /** Which of the holds that stand it revises, if there are so many. */
+  /** The index of the hold to revise, if there are so many. */
   readonly revises: number;
 }
 
@@ -140,13 +140,13 @@ const steps = fc.array(
   { minLength: 4, maxLength: 14 },
 );
 
-interface Standing extends Release {
+interface ActiveHold extends Release {
   readonly desk: number;
 }
 
-/** The same story told to two desks, shard 0 and shard 1; what they answered, and what the table says in the end. */
+/** Plays the same steps on shards 0 and 1, and collects the answers and the final table. */
 class Story {
-  private readonly standing: Standing[] = [];
+  private readonly standing: ActiveHold[] = [];
   private readonly answers: unknown[] = [];
 
   constructor(
@@ -185,7 +185,7 @@ class Story {
   }
 
   private async reserve(desk: number, asks: readonly Asked[]): Promise<void> {
-    const revised = new Set<Standing>();
+    const revised = new Set<ActiveHold>();
     const pairs = asks.map((ask) => {
       const account = this.account(ask.account);
       const former = this.standing
@@ -195,18 +195,18 @@ class Story {
       return { former, request: { account, need: needOf(ask), current: former?.hold ?? [] } };
     });
     const outcomes = await this.desks[desk]!.reserve(pairs.map(({ request }) => request));
-    this.answers.push(outcomes.map(told));
+    this.answers.push(outcomes.map(resultOf));
     for (const [index, { former, request }] of pairs.entries()) {
       const outcome = outcomes[index];
       if (outcome?.ok === true) await this.replace(desk, request, former, outcome.hold);
     }
   }
 
-  /** As an owner does it: the new hold stands, and what the old one had beyond it is released. */
+  /** As an owner does: keeps the new hold and releases what the old one had beyond it. */
   private async replace(
     desk: number,
     { account }: ReserveRequest,
-    former: Standing | undefined,
+    former: ActiveHold | undefined,
     hold: readonly Hold[],
   ): Promise<void> {
     this.standing.push({ desk, account, hold });
@@ -225,11 +225,11 @@ function needOf({ side, quantity }: Asked): Need {
   return { side, routes, price_atoms: PRICE, quantity_atoms: quantity, parts: 1 };
 }
 
-function told(outcome: ReserveOutcome): unknown {
+function resultOf(outcome: ReserveOutcome): unknown {
   return outcome.ok ? outcome.hold : outcome.error;
 }
 
-it('answers and writes what a desk that reads first would have, whatever the evidence', async () => {
+it('answers and writes the same as without claims, whatever the evidence', async () => {
   const [claiming, reading] = [
     [await openDesk(0, true), await openDesk(1, true)],
     [await openDesk(0, false), await openDesk(1, false)],
@@ -239,15 +239,15 @@ it('answers and writes what a desk that reads first would have, whatever the evi
     await fc.assert(
       fc.asyncProperty(steps, async (plot) => {
         stories += 1;
-        const told = await new Story(`c${stories}`, claiming).tell(plot);
-        expect(told).toEqual(await new Story(`r${stories}`, reading).tell(plot));
+        const claimed = await new Story(`c${stories}`, claiming).tell(plot);
+        expect(claimed).toEqual(await new Story(`r${stories}`, reading).tell(plot));
       }),
       { numRuns: 60 },
     );
     for (const desk of [...claiming, ...reading]) {
       expect(desk.totals()).toMatchObject({ keys: 0, unwritten: 0, faults: 0 });
     }
-    // Not because nothing was ever claimed.
+    // The comparison must cover granted claims and refused ones.
     expect(claimed.found).toBeGreaterThan(claimed.lines / 2);
     expect(claimed.found).toBeLessThan(claimed.lines);
   } finally {
@@ -255,7 +255,7 @@ it('answers and writes what a desk that reads first would have, whatever the evi
   }
 }, 60_000);
 
-it('keeps nothing of what was claimed in a batch that fails as a whole', async () => {
+it('releases claims that were granted in a batch that fails as a whole', async () => {
   const lost = Object.assign(new Error('the connection is gone'), { code: 'ECONNRESET' });
   const desk = await deskOf(2, async () => {
     const session = await DeskSession.open(database.url, 2);
@@ -269,7 +269,7 @@ it('keeps nothing of what was claimed in a batch that fails as a whole', async (
   const request = (account: string, side: Side): ReserveRequest => {
     return { account, need: needOf({ account: 0, side, quantity: 1_000, revises: 0 }), current: [] };
   };
-  // The tokens of the seller have to be looked at, which fails; the buyer was granted before that.
+  // The seller's tokens must be read, which fails. The buyer was granted before.
   const batch = desk.reserve([request('buyer', 'BUY'), request('seller', 'SELL')]);
   await expect(batch).rejects.toMatchObject({ kind: 'UNAVAILABLE' });
   await eventually(async () => expect(await heldOf('buyer')).toEqual([0, 0, 0, 0]));
@@ -277,7 +277,7 @@ it('keeps nothing of what was claimed in a batch that fails as a whole', async (
   await desk.close();
 });
 
-it('never keeps anything from others for a request that does not fit as a whole', async () => {
+it('sets nothing aside for a request that does not fit as a whole', async () => {
   const between: unknown[] = [];
   const desk = await deskOf(2, async () => {
     const session = await DeskSession.open(database.url, 2);
@@ -301,7 +301,7 @@ it('never keeps anything from others for a request that does not fit as a whole'
   await desk.close();
 });
 
-/** An account with what a sale takes, tokens aside, and a desk to ask for it. */
+/** Gives an account all that a sale needs except tokens, and opens a service. */
 async function endowed(account: string): Promise<PostgresReservationDesk> {
   for (const resource of RESOURCES) {
     if (resource.resource === 'OUTCOME_TOKEN') continue;
@@ -310,7 +310,7 @@ async function endowed(account: string): Promise<PostgresReservationDesk> {
   return openDesk(2, true);
 }
 
-it('covers a sale with the tokens that are there, whatever was seen of them before', async () => {
+it('covers a sale with the tokens that exist, whatever was read of them before', async () => {
   const desk = await endowed('holder');
   const tokens = { venue: 'a', resource: 'OUTCOME_TOKEN', asset: 'rain/YES' } as const;
   const soldTokens = async (quantity: number): Promise<number> => {
@@ -327,16 +327,16 @@ it('covers a sale with the tokens that are there, whatever was seen of them befo
   await desk.close();
 });
 
-it('works out anew what rests on a hold that was refused in the same batch', async () => {
+it('recalculates a hold that depended on one refused in the same batch', async () => {
   const desk = await endowed('twice');
   const tokens = { venue: 'a', resource: 'OUTCOME_TOKEN', asset: 'rain/YES' } as const;
   await state('twice', { ...tokens, amount: 1_000, settled: 0, ageing: 'fresh' });
   const here = needOf({ account: 0, side: 'SELL', quantity: 1_000, revises: 0 });
-  // At the other venue there is nothing.
+  // The account has nothing at the other venue.
   const both = { ...here, routes: [...here.routes, { venue: 'b', contract_id: 'rain', outcome: 'YES' }] };
   const asks = (...needs: Need[]) =>
     desk.reserve(needs.map((need) => ({ account: 'twice', need, current: [] })));
-  // What it has of tokens is known from now on, and nothing is set aside.
+  // After this the balance of tokens is cached, and nothing is set aside.
   expect(await asks(both)).toMatchObject([{ ok: false }]);
   const outcomes = await asks(both, here);
   expect(outcomes).toMatchObject([{ ok: false }, { ok: true }]);
@@ -345,14 +345,14 @@ it('works out anew what rests on a hold that was refused in the same batch', asy
   await desk.close();
 });
 
-it('lets nothing stand of which more is set aside than there ever was', async () => {
+it('refuses with status 500 when more is set aside than ever existed', async () => {
   const desk = await endowed('doubtful');
   const need = needOf({ account: 0, side: 'BUY', quantity: 1_000, revises: 0 });
   const [first] = await desk.reserve([{ account: 'doubtful', need, current: [] }]);
   if (first?.ok !== true) throw new Error('refused');
   const again = { account: 'doubtful', need, current: first.hold };
   expect(await desk.reserve([again])).toMatchObject([{ ok: true }]);
-  // 400 are held here.
+  // This shard holds 400.
   await state('doubtful', { ...RESOURCES[0]!, amount: 500, settled: 0, ageing: 'fresh' });
   await database.pool.query(
     `update risk.reserved set shard_1 = 200 where account_id = 'doubtful' and resource = 'COLLATERAL'`,

@@ -16,32 +16,30 @@ import {
 import type { TokenSight, TokenSights } from './token-sights.js';
 
 /**
- * - `GROWS`: more than before is set aside, so it must fit.
- * - `STANDS`: nothing more is, but the evidence must still vouch for it.
- * - `SHRINKS`: something was released, whatever the evidence says.
- * - `LACKING`: tokens, of which there must be none.
+ * GROWS: the hold grows, so it must fit. STANDS: it does not grow, but evidence must still be valid. SHRINKS:
+ * something was released; evidence does not matter. LACKING: there must be no tokens.
  */
 export type ClaimKind = 'GROWS' | 'STANDS' | 'SHRINKS' | 'LACKING';
 
 export interface ClaimLine {
   readonly key: AccountKey;
   readonly kind: ClaimKind;
-  /** What the column of this shard says afterwards. */
+  /** The amount of this shard's column after the write. */
   readonly total: Atoms;
-  /** What the hold was worked out from, and what must still be so. */
+  /** The cached balance that the hold was calculated from. It must still be right. */
   readonly sight?: TokenSight | undefined;
 }
 
 export interface ClaimOfEpoch {
   readonly epoch: number;
   readonly lines: readonly ClaimLine[];
-  /** When the evidence must still be good. */
+  /** The time at which the evidence must still be valid. */
   readonly at: Instant;
   /** Accounts that get nothing while they are frozen. */
   readonly quoting: readonly string[];
 }
 
-/** A request with the hold that it gets if all its lines are found to be true. */
+/** A request with the hold that it gets if all its lines are granted. */
 interface Planned {
   readonly request: ReserveRequest;
   readonly hold: readonly Hold[];
@@ -49,13 +47,13 @@ interface Planned {
 }
 
 export interface Granted {
-  /** In the order of the requests, with nothing in the place of those that somebody else has to decide. */
+  /** In the order of the requests. Undefined where the claim cannot decide the request. */
   readonly holds: readonly (readonly Hold[] | undefined)[];
-  /** The additions that these make. */
+  /** What the granted holds add. */
   readonly draft: HoldDraft;
 }
 
-/** What a desk knows without asking anybody. */
+/** What is known without reading the database. */
 export interface DeskMemory {
   readonly book: HeldAmounts;
   readonly sights: TokenSights;
@@ -63,15 +61,15 @@ export interface DeskMemory {
 }
 
 /**
- * What a batch would write if its accounts can carry it, worked out from memory alone. The database judges each line by the same
- * comparisons while it writes, and tells which are true; so nobody has to read first what will nearly always be found good.
+ * What a batch would write if its accounts can carry it, calculated from memory. The database makes the same
+ * comparisons while it writes and returns the granted lines, so nearly no batch has to read first.
  */
 export class ReservationBatch {
-  /** Sorted, so that transactions of different shards meet on rows in the same order. */
+  /** Sorted, so that transactions of all shards lock rows in the same order. */
   readonly lines: readonly ClaimLine[];
   private readonly planned: readonly (Planned | undefined)[];
   private readonly draft: HoldDraft;
-  private readonly asked = new Map<
+  private readonly wanted = new Map<
     string,
     { readonly key: AccountKey; readonly sight: TokenSight | undefined }
   >();
@@ -82,17 +80,17 @@ export class ReservationBatch {
     private readonly memory: DeskMemory,
   ) {
     this.draft = new HoldDraft(memory.book, memory.ring);
-    const left = new Set<string>();
+    const undecided = new Set<string>();
     this.planned = requests.map((request) => {
-      // Of one account the later ones would find what the earlier one has left.
-      const planned = left.has(request.account) ? undefined : this.plan(request);
-      if (planned === undefined) left.add(request.account);
+      // A later request of the same account depends on the result of the earlier one.
+      const planned = undecided.has(request.account) ? undefined : this.plan(request);
+      if (planned === undefined) undecided.add(request.account);
       return planned;
     });
     this.lines = this.linesWith(released);
   }
 
-  /** Accounts for which a quote is to stand. */
+  /** Accounts that are about to quote. */
   get quoting(): string[] {
     const makers = this.planned.flatMap((planned) =>
       planned?.request.forQuote === true ? [planned.request.account] : [],
@@ -100,7 +98,7 @@ export class ReservationBatch {
     return [...new Set(makers)];
   }
 
-  /** What rests on lines alone that were found true. */
+  /** The holds that depend on granted lines only. */
   granted(found: readonly ClaimLine[]): Granted {
     if (found.length === this.lines.length)
       return { holds: this.planned.map((planned) => planned?.hold), draft: this.draft };
@@ -121,13 +119,13 @@ export class ReservationBatch {
   }
 
   private linesWith(released: readonly AccountKey[]): ClaimLine[] {
-    const { draft, asked } = this;
+    const { draft, wanted } = this;
     const { book } = this.memory;
     const shrunk = new Map(released.map((key) => [key.name, key]));
     const lines: ClaimLine[] = [];
-    for (const { key, sight } of asked.values()) {
+    for (const { key, sight } of wanted.values()) {
       const more = draft.additionTo(key);
-      // What is released and asked for at once has to be both written and judged.
+      // A key that is both released and requested must be written and checked.
       const isWritten = shrunk.delete(key.name) || more !== undefined;
       const kind = isWritten ? 'GROWS' : isNone(sight) ? 'LACKING' : 'STANDS';
       lines.push({ key, kind, total: book.amountOf(key) + (more ?? 0), sight });
@@ -136,23 +134,23 @@ export class ReservationBatch {
     return lines.sort((one, other) => byName(one.key, other.key));
   }
 
-  /** A request whose tokens nobody has looked at yet is left to whoever reads first. */
+  /** Leaves a request undecided if the balance of its tokens is not cached. */
   private plan(request: ReserveRequest): Planned | undefined {
     const { account, need, current } = request;
     const { ring, sights } = this.memory;
-    const asked = resourcesOf(need).map((resource) => {
+    const resources = resourcesOf(need).map((resource) => {
       const key = ring.of(account, resource);
       return { key, sight: resource.resource === 'OUTCOME_TOKEN' ? sights.of(key) : undefined };
     });
-    if (asked.some(({ key, sight }) => key.resource === 'OUTCOME_TOKEN' && sight === undefined))
+    if (resources.some(({ key, sight }) => key.resource === 'OUTCOME_TOKEN' && sight === undefined))
       return undefined;
     const hold = holdFor(need, (route) => this.freeOf(request, tokensOn(route)));
     this.draft.raise(account, current, hold);
-    for (const one of asked) this.asked.set(one.key.name, one);
-    return { request, hold, keys: asked.map(({ key }) => key) };
+    for (const one of resources) this.wanted.set(one.key.name, one);
+    return { request, hold, keys: resources.map(({ key }) => key) };
   }
 
-  /** As the one who reads first would find it: see `capacityOf`. */
+  /** The same amount that a decision after reading would find: see `capacityOf`. */
   private freeOf({ account, current }: ReserveRequest, tokens: ResourceKey): Atoms {
     const key = this.memory.ring.of(account, tokens);
     const { amount = 0, others = 0 } = this.memory.sights.of(key) ?? {};

@@ -65,8 +65,8 @@ function count(name: 'commits' | 'aborts'): number {
   return desks.reduce((sum, desk) => sum + desk.totals()[name], 0);
 }
 
-describe('one account quoted from all three shards at once', () => {
-  it('affords exactly so many quotes, never one more and never one less', async () => {
+describe('one account quoted from all three shards at the same time', () => {
+  it('is granted exactly as many quotes as it can afford', async () => {
     const [account, affordable] = ['exactly', 20];
     await stateEvidence(database.pool, funded(account, affordable * COST + COST - 1, ['venue_a']));
     const granted = (await callers((desk) => quote(desk, account))).filter((hold) => hold !== undefined);
@@ -74,21 +74,21 @@ describe('one account quoted from all three shards at once', () => {
     expect(await heldByAll(account)).toBe(affordable * COST);
   });
 
-  it('loses fewer than one transaction in ten to conflicts while quotes come and go', async () => {
+  it('loses fewer than one transaction in ten to conflicts', async () => {
     const account = 'busy';
     const affordable = 20;
     await stateEvidence(database.pool, funded(account, affordable * COST, ['venue_a']));
     const before = { commits: count('commits'), aborts: count('aborts') };
-    let standing = 0;
+    let active = 0;
     let most = 0;
     await callers(async (desk) => {
       for (let round = 0; round < 20; round += 1) {
         const hold = await quote(desk, account);
         if (hold === undefined) continue;
-        standing += 1;
-        most = Math.max(most, standing);
+        active += 1;
+        most = Math.max(most, active);
         await pause(clock, 1);
-        standing -= 1;
+        active -= 1;
         await desk.release([{ account, hold }]);
       }
     });

@@ -20,11 +20,11 @@ const NEED: Need = {
 };
 const ACCOUNT = 'maker';
 
-/** What the server says when it has carried out a transaction, and what when it has carried out a claim. */
+/** The server's command tags after a commit and after a claim. */
 const COMMITTED = 'COMMIT';
 const CLAIMED = 'SELECT';
 
-/** Stands between desk and server, and can lose one answer of a server that has carried out what it was asked. */
+/** A proxy before the server that can lose one answer of a request that was carried out. */
 class LossyWire {
   losing: string | undefined;
   refusing = false;
@@ -113,7 +113,7 @@ function reserve(need = NEED) {
   return desk.reserve([{ account: ACCOUNT, need, current: [] }]);
 }
 
-/** Nobody has looked yet at the tokens that cover it, so it takes a transaction that reads first. */
+/** The balance of the tokens is not cached, so this takes a transaction that reads first. */
 function reserveForSale() {
   return reserve({ ...NEED, side: 'SELL' });
 }
@@ -127,15 +127,15 @@ async function until(reached: () => Promise<boolean>): Promise<void> {
   while (!(await reached())) await pause(clock, 5);
 }
 
-describe('reservation desk with a failing connection', () => {
-  it('says that the outcome is unknown when the answer to the commit is lost, and mends the row by itself', async () => {
+describe('reservations over a failing connection', () => {
+  it('report UNKNOWN when the answer to a commit is lost, and repair the row by themselves', async () => {
     wire.losing = COMMITTED;
     await expect(reserveForSale()).rejects.toMatchObject({ name: 'ReservationFault', kind: 'UNKNOWN' });
     await until(async () => (await held()) === 0 && desk.totals().unwritten === 0);
     expect(desk.totals()).toMatchObject({ keys: 0, faults: 1 });
   });
 
-  it('sets aside once what it claimed, where the answer to the claim is lost', async () => {
+  it('are made exactly once when the answer to a claim is lost', async () => {
     wire.losing = CLAIMED;
     const [outcome] = await reserve();
     expect(wire.losing).toBeUndefined();
@@ -145,7 +145,7 @@ describe('reservation desk with a failing connection', () => {
     expect(desk.totals()).toMatchObject({ keys: 0, unwritten: 0 });
   });
 
-  it('reconnects without a word where nothing was in doubt', async () => {
+  it('reconnect silently when nothing was in doubt', async () => {
     wire.cut();
     const [outcome] = await reserve();
     expect(outcome?.ok).toBe(true);
@@ -154,7 +154,7 @@ describe('reservation desk with a failing connection', () => {
     expect(await held()).toBe(0);
   });
 
-  it('fails closed while the server is away, and writes a release as soon as it is back', async () => {
+  it('fail closed while the server is away, and write a release as soon as it is back', async () => {
     const [outcome] = await reserve();
     if (outcome?.ok !== true) throw new Error('refused');
     wire.refusing = true;
@@ -168,24 +168,24 @@ describe('reservation desk with a failing connection', () => {
   });
 });
 
-it('ends the session that it has given up before it uses another one', async () => {
+it('ends the session it has given up before it uses another one', async () => {
   const [former, next] = [await DeskSession.open(database.url, 1), await DeskSession.open(database.url, 1)];
   expect(await isThere(former.pid)).toBe(true);
   expect(await next.outlives(former.pid)).toBe(true);
   expect(await isThere(former.pid)).toBe(false);
-  // Whoever else has that number by now is left alone.
-  const stranger = await database.pool.connect();
-  const { rows } = await stranger.query<{ pid: number }>('select pg_backend_pid() as pid');
+  // Another session that has the same process id is left alone.
+  const other = await database.pool.connect();
+  const { rows } = await other.query<{ pid: number }>('select pg_backend_pid() as pid');
   expect(await next.outlives(rows[0]!.pid)).toBe(true);
   expect(await isThere(rows[0]!.pid)).toBe(true);
-  stranger.release();
+  other.release();
   former.destroy();
   await next.end();
 });
 
-it('claims nothing anew before the session has ended of whose claim it has heard nothing', async () => {
+it('makes no new claim before the session of an unanswered claim has ended', async () => {
   const opened: DeskSession[] = [];
-  /** The first one loses its claim, and its server does not notice that nobody listens any more. */
+  /** The first session loses its claim, and its server does not notice that the client is gone. */
   const openSession = async (): Promise<OpenedSession> => {
     const session = await DeskSession.open(database.url, 1);
     opened.push(session);
@@ -205,7 +205,7 @@ it('claims nothing anew before the session has ended of whose claim it has heard
   opened[0]!.destroy();
 });
 
-it('writes whatever its login has been told to do', async () => {
+it('can write even if its login defaults to read-only transactions', async () => {
   const login = `in database ${new URL(database.url).pathname.slice(1)}`;
   await database.pool.query(`alter role current_user ${login} set default_transaction_read_only = on`);
   const session = await DeskSession.open(database.url, 2).finally(() =>

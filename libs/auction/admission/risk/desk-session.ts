@@ -7,33 +7,33 @@ import { claimColumns, claimStatement, placesIn } from './claim-statement.js';
 import type { ClaimLine, ClaimOfEpoch } from './claim.js';
 import { accountKey, type AccountKey, byName, type ResourceKey } from './resource-key.js';
 
-/** Point look-ups only: a scan of the table would put a predicate lock on all accounts. */
+/** Only look-ups by key: a scan would put a predicate lock on the whole table. */
 const PLANS = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin']
   .map((plan) => `-c enable_${plan}=off`)
   .join(' ');
-/** A statement outside of a transaction is one by itself, and must be as strict as the others. */
+/** A single statement is a transaction of its own and must be serializable too. */
 const OPTIONS = `${KEPT} ${PLANS} -c plan_cache_mode=force_generic_plan -c default_transaction_isolation=serializable`;
 const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 2_000;
 const LOCK_TIMEOUT_MS = 300;
-/** A process that is stopped in the middle must not hold up the other shards. */
+/** A process stopped in the middle of a transaction must not block the other shards. */
 const IDLE_IN_TRANSACTION_MS = 2_000;
-/** Past this the server is taken for lost, and so is the answer. */
+/** After this time server and answer count as lost. */
 const ANSWER_TIMEOUT_MS = 5_000;
 
 const BEGIN = 'begin isolation level serializable';
-/** A session's advisory locks are taken in one order by everyone, before the transaction has its snapshot. */
+/** All callers take these advisory locks in the same order, before the transaction has its snapshot. */
 const TAKE_TURNS = `
   select pg_advisory_lock(name) from (
     select distinct hashtextextended(account, 20) as name from unnest($1::text[]) account order by 1
   ) accounts`;
-/** Holds off whoever does not take turns; in the order in which all of them write. */
+/** Locks the rows against writers without advisory locks, in the order in which all write. */
 const HOLD_ROWS = `
   select from risk.reserved r
   join unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality as k (account_id, venue, resource, asset, n)
     on (r.account_id, r.venue, r.resource, r.asset) = (k.account_id, k.venue, k.resource, k.asset)
   order by k.n for update of r`;
-/** Waits for its end for less than a statement may take. */
+/** Waits for the end of the session, for less than the statement timeout. */
 const OUTLIVE = `
   select coalesce(bool_and(pg_terminate_backend(pid, 1500)), true) as gone
   from pg_stat_activity where pid = $1 and application_name = $2`;
@@ -49,22 +49,25 @@ export interface ReservedLine {
 }
 
 export interface DeskOpening {
-  /** The epoch that may write for this shard; undefined before anyone ever raised the fence. */
+  /** The epoch that may write for this shard. Undefined before the fence was first raised. */
   readonly epoch: number | undefined;
   readonly standing: ReservedState;
 }
 
-/** A session as its writer knows it: on a real server, or on one that is simulated. */
+/** A session as the writer uses it, on a real or a simulated server. */
 export type OpenedSession = Pick<DeskSession, keyof DeskSession>;
 
-/** One connection of one desk. Requests are pipelined: a reservation costs two round trips. Any failure ends the session. */
+/**
+ * One database connection of one shard's reservations. Requests are pipelined: a reservation takes two round trips.
+ * Any failure ends the session.
+ */
 export class DeskSession {
   private readonly claimText: string;
 
   private constructor(
     private readonly client: Client,
     private readonly shard: number,
-    /** Which process of the server carries out what is asked here. */
+    /** The server process of this session. */
     readonly pid: number,
   ) {
     this.claimText = claimStatement(shard);
@@ -89,7 +92,7 @@ export class DeskSession {
     return new DeskSession(client, shard, rows[0]?.pid ?? 0);
   }
 
-  /** False when a younger epoch was there before. Serializable like all that looks at the fence, or it would prove nothing. */
+  /** False if a later epoch raised it before. Serializable, like every read of the fence. */
   async raiseFence(epoch: number): Promise<boolean> {
     const [, { rowCount }] = await all([
       this.client.query(BEGIN),
@@ -99,7 +102,7 @@ export class DeskSession {
     return rowCount === 1;
   }
 
-  /** Begins a transaction and reads all that its decision rests on. */
+  /** Begins a transaction and reads all that its decision needs. */
   async begin(
     contested: readonly string[],
     keys: readonly AccountKey[],
@@ -122,15 +125,15 @@ export class DeskSession {
   }
 
   /**
-   * Ends a former session of this desk. A claim that was sent there may not have begun yet, and would then write what is no longer so
-   * over what is written here. False as long as it is not sure to be gone.
+   * Ends a former session. A claim sent there may not have started yet, and would overwrite newer values. False
+   * while the former session may still exist.
    */
   async outlives(pid: number): Promise<boolean> {
     const { rows } = await this.client.query<{ gone: boolean }>(OUTLIVE, [pid, `sotto-desk-${this.shard}`]);
     return rows[0]?.gone === true;
   }
 
-  /** One statement, which is a transaction by itself: writes the lines that are true and tells which those were. */
+  /** One statement, which is a transaction of its own. Writes the granted lines and returns them. */
   async claim(contested: readonly string[], claim: ClaimOfEpoch): Promise<ClaimLine[]> {
     this.sendTogether();
     if (contested.length > 0) this.takeTurns(contested);
@@ -147,7 +150,7 @@ export class DeskSession {
     return placesIn(rows[0]?.[0]).flatMap((place) => claim.lines[place - 1] ?? []);
   }
 
-  /** Keys of which the table says that this shard holds something. */
+  /** Keys that the table has an amount for in the column of this shard. */
   async keysHeld(): Promise<AccountKey[]> {
     const { rows } = await this.client.query<ResourceKey & { account: string }>(
       `select account_id as account, venue, resource, asset from risk.reserved where shard_${this.shard} <> 0`,
@@ -166,7 +169,7 @@ export class DeskSession {
     await all([this.client.query('rollback'), this.release(contested)]);
   }
 
-  /** Does not wait: a server that no longer answers must not hold up whoever gives up on it. */
+  /** Does not wait: a server that no longer answers must not block the caller. */
   destroy(): void {
     void this.client.end().catch(() => undefined);
     this.client.connection.stream.destroy();
@@ -176,7 +179,7 @@ export class DeskSession {
     await this.client.end();
   }
 
-  /** What is sent before this turn of the event loop ends goes out in one write. */
+  /** Everything sent before the next tick goes out in one write. */
   private sendTogether(): void {
     const { stream } = this.client.connection;
     stream.cork();
@@ -185,7 +188,7 @@ export class DeskSession {
     });
   }
 
-  /** Not getting the locks in time costs no more than a conflict, which is dealt with anyway. */
+  /** A failure to get the locks in time costs no more than a conflict. */
   private takeTurns(accounts: readonly string[]): void {
     this.client.query({ name: 'desk-turns', text: TAKE_TURNS, values: [accounts] }).catch(() => undefined);
   }
@@ -234,7 +237,7 @@ function lineColumns(lines: readonly ReservedLine[]): unknown[] {
   return [...keyColumns(lines.map((line) => line.key)), integerArray(lines.map((line) => line.amount))];
 }
 
-/** All were sent already, so all are waited for; the first failure is the cause of the others. */
+/** All were sent already, so wait for all. The first failure is the cause of the others. */
 async function all<T extends readonly unknown[]>(promises: { [K in keyof T]: Promise<T[K]> }): Promise<T> {
   await Promise.allSettled(promises);
   return Promise.all(promises);

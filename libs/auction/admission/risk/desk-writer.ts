@@ -20,31 +20,31 @@ const SQL_STATE = /^[0-9A-Z]{5}$/;
 export interface DeskWriterSettings {
   readonly url: string;
   readonly shard: number;
-  /** The owner's epoch in the journal. An older desk of the same shard changes nothing any more. */
+  /** The owner's epoch in the journal. A writer with an older epoch can change nothing. */
   readonly epoch: number;
   readonly clock: Clock;
-  /** Between 0 and 1; spreads retries. */
+  /** Between 0 and 1. Spreads the retries. */
   readonly random: () => number;
-  /** How sessions are begun; on the server of `url` unless given. */
+  /** Opens a session, on the server of `url` by default. */
   readonly openSession?: () => Promise<OpenedSession>;
 }
 
 export interface ReservationWork {
-  /** Accounts of which something may be written. */
+  /** Accounts whose rows may be written. */
   readonly accounts: ReadonlySet<string>;
   readonly keys: readonly AccountKey[];
-  /** Accounts whose freezes the decision must know. */
+  /** Accounts whose freezes the decision needs. */
   readonly quoting: readonly string[];
-  /** Called anew in every attempt, before the transaction has its snapshot; the result is called with what the snapshot says. */
+  /** Called in every attempt, before the transaction has its snapshot. The returned function gets the snapshot. */
   readonly prepare: () => (standing: ReservedState) => readonly ReservedLine[];
 }
 
-/** Gets one piece of work after another into the table, or says why not. Never more than one at a time. */
+/** Writes one piece of work after another into the table, or fails with the reason. Never two at a time. */
 export class DeskWriter {
   commits = 0;
   aborts = 0;
   private session: OpenedSession | undefined;
-  /** The process of the session that was given up last. */
+  /** The process id of the session that was given up last. */
   private former: number | undefined;
   private fenced = false;
   private closed = false;
@@ -52,7 +52,7 @@ export class DeskWriter {
 
   constructor(private readonly settings: DeskWriterSettings) {}
 
-  /** Whether trying again is any use. */
+  /** Whether this writer can never write again. */
   get over(): boolean {
     return this.fenced || this.closed;
   }
@@ -64,8 +64,8 @@ export class DeskWriter {
   }
 
   /**
-   * The lines that were found true and are written; undefined where nobody knows of any, for whatever reason: then all of them
-   * may be written or none, and `transact` finds out what is the matter.
+   * The lines that were granted and written. Undefined if that is unknown: then all may be written or none, and
+   * `transact` finds the cause.
    */
   async claim(
     accounts: ReadonlySet<string>,
@@ -109,8 +109,8 @@ export class DeskWriter {
   }
 
   /**
-   * What the table says this shard holds, as one serializable transaction with the fence: a reservation of an older epoch is
-   * either in it or can no longer be committed.
+   * What the table holds for this shard, in one serializable transaction with the fence: a reservation of an older
+   * epoch is either included or can no longer be committed.
    */
   keysHeld(): Promise<AccountKey[]> {
     return this.atStart(async (session) => {
@@ -126,7 +126,7 @@ export class DeskWriter {
     const { session } = this;
     this.session = undefined;
     if (session === undefined) return;
-    // A server that hangs never says goodbye.
+    // A server that hangs never confirms the end.
     const cancel = this.settings.clock.after(GOODBYE_MS, () => {
       session.destroy();
     });
@@ -134,7 +134,7 @@ export class DeskWriter {
     cancel();
   }
 
-  /** Work that recovery needs: there is nobody else to do it and nothing to lose but time. */
+  /** Work of recovery, with retries: no other process can do it, and only time is lost. */
   private async atStart<T>(work: (session: OpenedSession) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const session = await this.connected();
@@ -208,7 +208,7 @@ export class DeskWriter {
     }
   }
 
-  /** Nothing was written yet, so nothing is in doubt; only what the decision itself threw is passed on as it is. */
+  /** Nothing was written yet, so nothing is in doubt. Errors of the decision itself are thrown unchanged. */
   private async failedBeforeCommit(
     session: OpenedSession,
     error: unknown,
@@ -237,12 +237,12 @@ export class DeskWriter {
 
   private fence(): ReservationFault {
     this.fenced = true;
-    return new ReservationFault('FENCED', `shard ${this.settings.shard} has a younger owner`);
+    return new ReservationFault('FENCED', `shard ${this.settings.shard} has a newer owner`);
   }
 
   private async connected(): Promise<OpenedSession> {
     if (this.fenced) throw this.fence();
-    if (this.closed) throw new ReservationFault('UNAVAILABLE', 'the desk is closed');
+    if (this.closed) throw new ReservationFault('UNAVAILABLE', 'the reservations are closed');
     const { url, shard, openSession = () => DeskSession.open(url, shard) } = this.settings;
     if (this.session !== undefined) return this.session;
     const session = await openSession();
@@ -269,12 +269,12 @@ function isConflict(error: unknown): boolean {
   return isSerializationFailure(error) || (isCodedError(error) && error.code === LOCK_NOT_AVAILABLE);
 }
 
-/** The server itself said no, so it knows that nothing was committed. */
+/** The server itself refused, so nothing was committed. */
 function isRefusedByServer(error: unknown): boolean {
   return isCodedError(error) && SQL_STATE.test(error.code) && !isConnectionFailure(error);
 }
 
-/** The client library has no code for it. */
+/** The client library has no code for this error. */
 function isAnswerTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
 }

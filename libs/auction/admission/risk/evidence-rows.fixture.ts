@@ -10,7 +10,7 @@ export interface EvidenceFixture extends ResourceKey {
 export const PLENTY = 1_000_000_000_000_000;
 export const FAR_AHEAD: Instant = '2999-01-01T00:00:00.000000000Z';
 
-/** Evidence for suites that have no ledger behind them; the resources a trade needs besides `rows` are there in plenty. */
+/** Evidence for suites without a ledger. Other resources that a trade needs are there in plenty. */
 export async function stateEvidence(
   pool: Pool,
   rows: readonly EvidenceFixture[],
@@ -34,7 +34,7 @@ export async function stateEvidence(
   );
 }
 
-/** An account with so much collateral on each venue, and no limits worth speaking of. */
+/** An account with this collateral on each venue, and practically no limits. */
 export function funded(account: string, collateral: number, venues: readonly string[]): EvidenceFixture[] {
   return [
     { account, venue: '', resource: 'SERVICE_EXPOSURE_LIMIT', asset: '', amount: PLENTY },

@@ -14,7 +14,7 @@ const SOUND: EvidenceText = {
 };
 
 describe('evidence', () => {
-  it('is read with times of full width', () => {
+  it('is read with times in nanosecond width', () => {
     expect(readEvidence(COLLATERAL, SOUND, 30)).toEqual({
       amount: 100,
       source_sequence: 3,
@@ -26,16 +26,16 @@ describe('evidence', () => {
 
   it.each<[string, Partial<EvidenceText>]>([
     ['a negative amount', { amount: '-1' }],
-    ['an amount that no number holds', { amount: '9007199254740993' }],
+    ['an amount beyond the safe integers', { amount: '9007199254740993' }],
     ['sequence 0', { source_sequence: '0' }],
-    ['a time that is none', { risk_valid_until: 'infinity' }],
+    ['a time that is not finite', { risk_valid_until: 'infinity' }],
     ['an authority without a time', { authority_valid_until: '' }],
     ['a negative settled sum', { settled: '-1' }],
-  ])('is invalid with %s', (_what, wrong) => {
+  ])('is invalid with %s', (_fault, wrong) => {
     expect(() => readEvidence(COLLATERAL, { ...SOUND, ...wrong }, 0)).toThrow(EvidenceInvalid);
   });
 
-  it('is invalid when more is reserved than there ever was, but a limit may be lowered at any time', () => {
+  it('is invalid when more is reserved than there ever was; a limit may be below the reserved amount', () => {
     expect(readEvidence(COLLATERAL, SOUND, 120).reserved).toBe(120);
     expect(() => readEvidence(COLLATERAL, SOUND, 121)).toThrow(EvidenceInvalid);
     expect(readEvidence(LIMIT, SOUND, 121).reserved).toBe(121);

@@ -5,8 +5,8 @@ import { instantOfUtcText } from '../timestamps.js';
 import type { ResourceKey } from './resource-key.js';
 
 /**
- * The admission authority contradicted itself about one account. It is a value where many requests are answered together,
- * so that one bad account refuses nobody else, and an error where it is thrown. The caller answers 500 `internal_error`.
+ * The evidence of one account contradicts itself. A batch returns it as a value, so that one bad account refuses no
+ * other. The caller answers 500 `internal_error`.
  */
 export class EvidenceInvalid extends Error {
   readonly ok = false;
@@ -19,20 +19,20 @@ export class EvidenceInvalid extends Error {
   }
 }
 
-/** What the authority says of one resource of one account, and what is set aside of it. */
+/** What the ledger states of one resource of one account, and how much of it is reserved. */
 export interface Evidence {
   readonly amount: Atoms;
   readonly source_sequence: number;
   readonly risk_valid_until: Instant;
   readonly authority_valid_until: Instant;
-  /** Set aside by all shards together. */
+  /** Reserved by all shards together. */
   readonly reserved: Atoms;
 }
 
-/** Undefined where the authority says nothing. */
+/** Undefined if there is no evidence. */
 export type EvidenceOf = (key: ResourceKey) => Evidence | undefined;
 
-/** A row as the database gives it; integers as text, for their own sake is what has to be judged. */
+/** A row from the database. Integers are text, because their range must be checked. */
 export interface EvidenceText {
   readonly amount: string;
   readonly settled: string;
@@ -41,7 +41,7 @@ export interface EvidenceText {
   readonly authority_valid_until: string;
 }
 
-/** Throws EvidenceInvalid where the authority contradicts itself. */
+/** Throws EvidenceInvalid if the evidence contradicts itself. */
 export function readEvidence(key: ResourceKey, text: EvidenceText, reserved: Atoms): Evidence {
   const amount = wholeNumber(key, 'amount', text.amount);
   const settled = wholeNumber(key, 'settled', text.settled);
@@ -57,7 +57,7 @@ export function readEvidence(key: ResourceKey, text: EvidenceText, reserved: Ato
   };
 }
 
-/** What is owned only ever shrinks by settlement; a limit may be lowered below what is already set aside. */
+/** What an account owns shrinks only by settlement. A limit may be lowered below what is reserved. */
 function isOwned(key: ResourceKey): boolean {
   return key.resource === 'COLLATERAL' || key.resource === 'OUTCOME_TOKEN';
 }
@@ -78,7 +78,7 @@ function invalid(key: ResourceKey, what: string): EvidenceInvalid {
   return new EvidenceInvalid(`evidence of ${key.resource} ${key.asset} on ${key.venue}: ${what}`);
 }
 
-/** Evidence may be used up to the instant that it names, not on it. */
+/** Evidence is valid before its expiry, not at it. */
 export function judgeFreshness(evidence: Evidence | undefined, now: Instant): Rejection | undefined {
   if (evidence === undefined || evidence.risk_valid_until <= now) {
     return rejected('RISK_EVIDENCE_STALE', 'The risk evidence of the account is missing or out of date.');
@@ -86,7 +86,7 @@ export function judgeFreshness(evidence: Evidence | undefined, now: Instant): Re
   return evidence.authority_valid_until <= now
     ? rejected(
         'AUTHORITY_EVIDENCE_STALE',
-        'The authority behind the risk evidence could not be verified in time.',
+        'The authority for the risk evidence could not be verified in time.',
       )
     : undefined;
 }

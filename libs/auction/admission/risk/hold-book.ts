@@ -12,10 +12,7 @@ export interface HeldAmounts {
   amountOf(key: AccountKey): Atoms;
 }
 
-/**
- * Additions that are not yet certain, on top of what is held already. They either become part of the book or are
- * forgotten.
- */
+/** Additions that are not certain yet, on top of the present holds. They are either accepted or dropped. */
 export class HoldDraft {
   private readonly additions = new Map<string, Line>();
 
@@ -28,16 +25,16 @@ export class HoldDraft {
     return this.held.amountOf(key) + (this.additions.get(key.name)?.amount ?? 0);
   }
 
-  /** Undefined where nothing is added. */
+  /** Undefined if nothing is added. */
   additionTo(key: AccountKey): Atoms | undefined {
     return this.additions.get(key.name)?.amount;
   }
 
-  /** Of each resource the larger of `current`, which the book has already, and `next`. */
+  /** Raises each resource to the larger of `current`, which is held already, and `next`. */
   raise(account: string, current: readonly Hold[], next: readonly Hold[]): void {
     for (const hold of next) {
       let more = hold.amount;
-      for (const had of current) if (isSameResource(had, hold)) more -= had.amount;
+      for (const old of current) if (isSameResource(old, hold)) more -= old.amount;
       if (more > 0) this.add(this.ring.of(account, hold), more);
     }
   }
@@ -55,7 +52,7 @@ export class HoldDraft {
   }
 }
 
-/** What this shard holds, summed over its quotes and auctions. The table is made to say the same; never the other way round. */
+/** What this shard holds, summed over its quotes and auctions. The table follows this, never the reverse. */
 export class HoldBook implements HeldAmounts {
   private readonly lines = new Map<string, Line>();
 
@@ -69,7 +66,7 @@ export class HoldBook implements HeldAmounts {
     return this.lines.get(key.name)?.amount ?? 0;
   }
 
-  /** What it says of these keys now, whatever it says later. */
+  /** A copy of the present amounts of these keys. */
   amountsOf(keys: readonly AccountKey[]): HeldAmounts {
     const amounts = new Map(keys.map((key) => [key.name, this.amountOf(key)]));
     return { amountOf: ({ name }) => amounts.get(name) ?? 0 };
@@ -79,7 +76,7 @@ export class HoldBook implements HeldAmounts {
     for (const hold of holds) this.change(this.ring.of(account, hold), hold.amount);
   }
 
-  /** The keys that changed. Setting free what was never held is a bug of the caller, and must not lend to others. */
+  /** Returns the changed keys. Throws if more is released than is held: that would free what other holds need. */
   remove(account: string, holds: readonly Hold[]): AccountKey[] {
     return holds.map((hold) => this.change(this.ring.of(account, hold), -hold.amount));
   }
@@ -88,7 +85,7 @@ export class HoldBook implements HeldAmounts {
     for (const { key, amount } of draft.lines()) this.change(key, amount);
   }
 
-  /** What was accepted has come to nothing. */
+  /** Undoes an accepted draft. */
   takeBack(draft: HoldDraft): AccountKey[] {
     return [...draft.lines()].map(({ key, amount }) => this.change(key, -amount));
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { HotAccounts } from './hot-accounts.js';
 
 describe('hot accounts', () => {
-  it('remembers a conflict for a while, each account once', () => {
+  it('are remembered for a while after a conflict, each once', () => {
     const hot = new HotAccounts(100n);
     hot.mark(['a', 'b'], 0n);
     hot.mark(['b'], 50n);
@@ -11,7 +11,7 @@ describe('hot accounts', () => {
     expect(hot.among(['a', 'b', 'c'], 150n)).toEqual([]);
   });
 
-  it('keeps a bounded number of marks, the latest ones', () => {
+  it('are limited in number; the latest ones stay', () => {
     const hot = new HotAccounts(100n);
     hot.mark(
       Array.from({ length: 5_000 }, (_, index) => `a${index}`),

@@ -1,9 +1,9 @@
-/** Past this many the oldest mark is dropped: a mark saves work, it is not needed for correctness. */
+/** Beyond this number the oldest mark is dropped. Marks only save work. */
 const MAX_MARKS = 4_096;
 
 /**
- * Accounts on which shards got in each other's way lately. Taking turns on them costs a lock, losing a serializable
- * transaction costs the whole batch.
+ * Accounts on which shards had conflicts lately. A lock on them is cheaper than a failed serializable transaction,
+ * which costs the whole batch.
  */
 export class HotAccounts {
   private readonly until = new Map<string, bigint>();

@@ -4,7 +4,7 @@ import { accountKey, type ResourceKey } from './resource-key.js';
 
 const COLLATERAL: ResourceKey = { venue: 'venue_a', resource: 'COLLATERAL', asset: '' };
 
-it('gives the key that it made before, and never one of another resource', () => {
+it('returns the same key again, and never the key of another resource', () => {
   const ring = new AccountKeyCache();
   const likeIt: ResourceKey = { venue: 'venue_a', resource: 'OUTCOME_TOKEN', asset: 'COLLATERAL' };
   const others: readonly (readonly [string, ResourceKey])[] = [
@@ -22,7 +22,7 @@ it('gives the key that it made before, and never one of another resource', () =>
   expect(ring.of('m1', COLLATERAL)).toEqual(key);
 });
 
-it('makes keys anew that it has had to forget', () => {
+it('makes a key again after the cache was cleared', () => {
   const ring = new AccountKeyCache();
   const key = ring.of('m', COLLATERAL);
   for (let number = 0; number < 100_000; number += 1) ring.of(`m${number}`, COLLATERAL);

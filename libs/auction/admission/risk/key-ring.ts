@@ -1,19 +1,19 @@
 import { accountKey, isSameResource, type AccountKey, type ResourceKey } from './resource-key.js';
 
-/** Beyond so many all are forgotten, and made again when they are asked for. */
+/** Beyond this number the cache is cleared. */
 const MOST_KEYS = 100_000;
 
 /**
- * Keys that were made before. Each quote asks for the same few several times, and putting a name together, with finding what is kept
- * under a text that nobody has looked up before, costs more than the sums that are done with it.
+ * Caches keys. Each quote needs the same few keys several times, and building their names costs more than the
+ * arithmetic.
  */
 export class AccountKeyCache {
-  /** By account, by venue, and there by what `placeOf` says. */
+  /** By account, then venue, then `entryName`. */
   private readonly accounts = new Map<string, Map<string, Map<string, AccountKey>>>();
   private size = 0;
 
   of(account: string, resource: ResourceKey): AccountKey {
-    const known = this.accounts.get(account)?.get(resource.venue)?.get(placeOf(resource));
+    const known = this.accounts.get(account)?.get(resource.venue)?.get(entryName(resource));
     return known !== undefined && isSameResource(known, resource) ? known : this.make(account, resource);
   }
 
@@ -23,19 +23,19 @@ export class AccountKeyCache {
       this.size = 0;
     }
     const key = accountKey(account, resource);
-    const venues = inside(this.accounts, account, () => new Map<string, Map<string, AccountKey>>());
-    inside(venues, resource.venue, () => new Map<string, AccountKey>()).set(placeOf(resource), key);
+    const venues = getOrCreate(this.accounts, account, () => new Map<string, Map<string, AccountKey>>());
+    getOrCreate(venues, resource.venue, () => new Map<string, AccountKey>()).set(entryName(resource), key);
     this.size += 1;
     return key;
   }
 }
 
-/** Only tokens have an asset, and none is called like a resource; if one were, it would be made each time. */
-function placeOf({ resource, asset }: ResourceKey): string {
+/** Only tokens have an asset. An asset named like a resource would only miss the cache. */
+function entryName({ resource, asset }: ResourceKey): string {
   return asset === '' ? resource : asset;
 }
 
-function inside<T>(maps: Map<string, T>, name: string, empty: () => T): T {
+function getOrCreate<T>(maps: Map<string, T>, name: string, empty: () => T): T {
   const known = maps.get(name);
   if (known !== undefined) return known;
   const made = empty();

@@ -68,8 +68,8 @@ async function collateralHeld(account: string, venue = 'venue_a'): Promise<numbe
   return rows[0]?.held ?? [];
 }
 
-describe('reservation desk', () => {
-  it('writes what it holds as absolute numbers of its shard, and back to zero', () =>
+describe('reservations', () => {
+  it('are written as absolute numbers of their shard, and go back to zero', () =>
     withDesk(1, 1, async (desk) => {
       const account = await newAccount();
       const [first, second] = await desk.reserve([ask(account, 1_000), ask(account, 3_000)]);
@@ -81,7 +81,7 @@ describe('reservation desk', () => {
       expect(desk.totals()).toMatchObject({ keys: 0, unwritten: 0, reserved: 2, faults: 0 });
     }));
 
-  it('lets each request of a batch find what those before it have taken', () =>
+  it('count the earlier requests of the same batch', () =>
     withDesk(0, 1, async (desk) => {
       const account = await newAccount(1_000);
       const outcomes = await desk.reserve([ask(account, 1_200), ask(account, 1_000), ask(account, 800)]);
@@ -93,7 +93,7 @@ describe('reservation desk', () => {
       expect(await collateralHeld(account)).toEqual([1_000, 0, 0]);
     }));
 
-  it('sets aside on every route, for any of them may be the one', () =>
+  it('are made on every route, because any route may be used', () =>
     withDesk(0, 1, async (desk) => {
       const account = await newAccount(1_000);
       await desk.reserve([{ account, need: buy(1_000, VENUES), current: [] }]);
@@ -101,7 +101,7 @@ describe('reservation desk', () => {
       expect(await collateralHeld(account, 'venue_b')).toEqual([500, 0, 0]);
     }));
 
-  it('holds the larger of old and new during a revision, and what is left over once it is released', () =>
+  it('hold the larger of old and new during a revision, and the new one after the release', () =>
     withDesk(0, 1, async (desk) => {
       const account = await newAccount(1_000);
       const first = holdOf((await desk.reserve([ask(account, 2_000)]))[0]);
@@ -117,7 +117,7 @@ describe('reservation desk', () => {
       expect(await collateralHeld(account)).toEqual([1_000, 0, 0]);
     }));
 
-  it('answers for the account whose evidence cannot be right without harm to the others', () =>
+  it('fail only for the account whose evidence is invalid', () =>
     withDesk(0, 1, async (desk) => {
       const broken = await newAccount();
       const sound = await newAccount();
@@ -133,7 +133,7 @@ describe('reservation desk', () => {
       ).rejects.toBeInstanceOf(EvidenceInvalid);
     }));
 
-  it('agrees with the preflight to the atom, whichever shard holds what', async () => {
+  it('agree with the preflight to the atom, whichever shard holds something', async () => {
     const account = await newAccount(12_345);
     const preflight = new PostgresPreflight(database.pool, clock);
     await withDesk(0, 1, async (first) => {
@@ -151,16 +151,16 @@ describe('reservation desk', () => {
     });
   });
 
-  it('refuses while evidence is missing or out of date', () =>
+  it('are refused while evidence is missing or stale', () =>
     withDesk(0, 1, async (desk) => {
       await stateEvidence(database.pool, funded('stale', 1_000, VENUES), '2020-01-01T00:00:00.000000000Z');
-      const outcomes = await desk.reserve([ask('nobody', 1), ask('stale', 1)]);
+      const outcomes = await desk.reserve([ask('unknown', 1), ask('stale', 1)]);
       expect(outcomes).toMatchObject([{ error: 'RISK_EVIDENCE_STALE' }, { error: 'RISK_EVIDENCE_STALE' }]);
     }));
 });
 
 describe('recovery of a shard', () => {
-  it('makes the table say what the journal says, and nothing of other shards', async () => {
+  it('makes the table equal to the journal, and does not touch other shards', async () => {
     const [kept, gone] = [await newAccount(), await newAccount()];
     let journaled: readonly Hold[] = [];
     await withDesk(2, 1, async (other) => {
@@ -179,7 +179,7 @@ describe('recovery of a shard', () => {
     });
   });
 
-  it('leaves an older owner of the shard without a voice', async () => {
+  it('fences off an older owner of the shard', async () => {
     const account = await newAccount();
     const older = await openDesk(0, 10);
     const held = holdOf((await older.reserve([ask(account, 1_000)]))[0]);

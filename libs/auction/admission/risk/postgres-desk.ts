@@ -21,7 +21,7 @@ import type { ReservedState } from './reserved-rows.js';
 import { TokenSights } from './token-sights.js';
 import { UnwrittenKeys } from './unwritten-keys.js';
 
-/** Long enough for the releases of one batch to come together, short enough for nobody to notice. */
+/** Long enough to collect the releases of one batch, too short for a caller to notice. */
 const RELEASE_LINGER_MS = 3;
 const BACK_OFF_MS = 50;
 const MAX_BACK_OFF_MS = 2_000;
@@ -40,8 +40,8 @@ interface Decided {
 }
 
 /**
- * Keeps what its shard holds in memory and writes it as absolute numbers, so a write whose answer was lost is mended by the
- * next one. One transaction is under way at a time; what comes meanwhile goes together into the next.
+ * Keeps the shard's holds in memory and writes them as absolute numbers, so the next write repairs one whose answer
+ * was lost. One transaction runs at a time; requests that come meanwhile share the next.
  */
 export class PostgresReservationDesk implements ReservationDesk {
   private readonly writer: DeskWriter;
@@ -60,7 +60,7 @@ export class PostgresReservationDesk implements ReservationDesk {
     this.unwritten = new UnwrittenKeys(settings.clock);
   }
 
-  /** Raises the fence: from now on no older owner of the shard reserves or releases anything. */
+  /** Raises the fence: after that no older owner of the shard can reserve or release. */
   static async open(settings: DeskWriterSettings): Promise<PostgresReservationDesk> {
     const desk = new PostgresReservationDesk(settings);
     try {
@@ -105,7 +105,7 @@ export class PostgresReservationDesk implements ReservationDesk {
     return { keys: this.book.size, unwritten, unwrittenSeconds, commits, aborts, ...this.counts };
   }
 
-  /** Writes what is still unwritten, once; what fails now is set right by the next owner's recovery. */
+  /** Tries once to write what is unwritten. The next owner's recovery repairs the rest. */
   async close(): Promise<void> {
     this.run();
     await this.running;
@@ -180,13 +180,13 @@ export class PostgresReservationDesk implements ReservationDesk {
       let next = 0;
       return holds.flatMap((hold) => (hold === undefined ? (decided[next++] ?? []) : [{ ok: true, hold }]));
     } catch (error) {
-      // Nobody hears of what the others were granted, so nobody would ever release it.
+      // The callers get an error, so they would never release what was granted.
       void this.unwritten.add(this.book.takeBack(draft));
       throw error;
     }
   }
 
-  /** What memory alone can plan and the table confirms. `left` are keys of which the table may say more than is held. */
+  /** Grants what memory can plan and the table confirms. `left` are keys whose rows may differ from memory. */
   private async claim(requests: readonly ReserveRequest[], released: readonly AccountKey[]) {
     const { book, sights, ring } = this;
     const claim = new ReservationBatch(requests, released, { book, sights, ring });
@@ -202,7 +202,7 @@ export class PostgresReservationDesk implements ReservationDesk {
     return { holds, draft, left: isWhole ? [] : lines.filter(isWritten).map(({ key }) => key) };
   }
 
-  /** Reads first what the decision rests on; tells why where it refuses. */
+  /** Reads what the decision needs and decides. Refusals have a reason. */
   private async readAndDecide(
     requests: readonly ReserveRequest[],
     released: readonly AccountKey[],
@@ -216,7 +216,8 @@ export class PostgresReservationDesk implements ReservationDesk {
         keys,
         quoting: requests.flatMap(({ account, forQuote }) => (forQuote === true ? [account] : [])),
         prepare: () => {
-          // Before the snapshot: what is released later may have been settled too late for the evidence in it to say so.
+          // Must come before the snapshot: a later release may belong to a settlement that the snapshot's evidence
+          // lacks.
           const draft = this.draftOn([...keys, ...released]);
           return (standing) => {
             standing.noteTokens(keys, this.settings.shard, this.sights);
@@ -226,7 +227,7 @@ export class PostgresReservationDesk implements ReservationDesk {
         },
       });
     } catch (error) {
-      // The rows may say more than the book now. Said again, they say the same.
+      // The rows may exceed memory now, so write them again.
       void this.unwritten.add([...decided.draft.keys(), ...released]);
       throw error;
     }
@@ -235,7 +236,7 @@ export class PostgresReservationDesk implements ReservationDesk {
     return decided.outcomes;
   }
 
-  /** In the order of the requests: each finds what those before it have taken. */
+  /** In the order of the requests: each counts the earlier ones. */
   private decide(requests: readonly ReserveRequest[], standing: ReservedState, draft: HoldDraft): Decided {
     const now = instantFromNanos(this.settings.clock.epochNanos());
     const outcomes = requests.map((request) => this.decideOne(request, standing, draft, now));
@@ -280,7 +281,7 @@ export class PostgresReservationDesk implements ReservationDesk {
     });
   }
 
-  /** Nothing yet, on top of what the book says of these keys now. */
+  /** An empty draft on top of the present holds of these keys. */
   private draftOn(keys: readonly AccountKey[]): HoldDraft {
     return new HoldDraft(this.book.amountsOf(keys), this.ring);
   }
@@ -294,7 +295,7 @@ export class PostgresReservationDesk implements ReservationDesk {
   }
 }
 
-/** Sorted, so that transactions of different shards meet on rows in the same order. */
+/** Sorted, so that transactions of all shards lock rows in the same order. */
 function linesOf(draft: HoldDraft, released: readonly AccountKey[]): ReservedLine[] {
   return distinct([...released, ...draft.keys()])
     .sort(byName)

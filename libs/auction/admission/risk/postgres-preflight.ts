@@ -11,7 +11,7 @@ import { keyColumns, READ_STANDING, ReservedState, type StandingRow } from './re
 import { accountKey, resourcesOf } from './resource-key.js';
 import { type PreflightVerdict, verdictOf } from './verdict.js';
 
-/** Asks the calculation of the reservation within a read-only transaction. */
+/** Makes the calculation of a reservation in a read-only transaction. */
 export class PostgresPreflight implements PreflightDesk {
   constructor(
     private readonly pool: Pool,

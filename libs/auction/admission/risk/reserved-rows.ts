@@ -6,7 +6,7 @@ import { type Evidence, type EvidenceOf, readEvidence } from './evidence.js';
 import { accountKey, type AccountKey } from './resource-key.js';
 import type { TokenSights } from './token-sights.js';
 
-/** Integers arrive as text: see `readEvidence`. Evidence columns are null together, and so are the reserved ones. */
+/** Integers come as text: see `readEvidence`. The evidence columns are null together, and so are the reserved ones. */
 export type StandingRow = readonly [
   ordinal: string,
   amount: string | null,
@@ -19,7 +19,7 @@ export type StandingRow = readonly [
   shard2: string,
 ];
 
-/** Everything about the asked keys by primary key, whatever the size of the tables. */
+/** Reads rows by primary key, so the cost does not depend on the size of the tables. */
 export const READ_STANDING = `
   select k.n::text, e.amount::text, e.settled::text, e.source_sequence::text,
     ${utcText('e.risk_valid_until')}, ${utcText('e.authority_valid_until')},
@@ -31,7 +31,7 @@ export const READ_STANDING = `
   left join risk.reserved r
     on (r.account_id, r.venue, r.resource, r.asset) = (k.account_id, k.venue, k.resource, k.asset)`;
 
-/** Four arrays, as the parameters of whatever takes keys. */
+/** The keys as four array parameters. */
 export function keyColumns(keys: readonly AccountKey[]): [string, string, string, string] {
   return [
     textArray(keys.map((key) => key.account)),
@@ -41,10 +41,10 @@ export function keyColumns(keys: readonly AccountKey[]): [string, string, string
   ];
 }
 
-/** How much of a key the given shards hold according to the table. */
+/** How much of a key is reserved, given the amounts of each shard in the table. */
 export type ReservedOf = (key: AccountKey, byShard: readonly number[]) => number;
 
-/** The answer to READ_STANDING, by account. Rows are judged when they are asked for, so that each fault meets its own account. */
+/** The rows of READ_STANDING. A row is checked only when it is used, so that a fault affects only its own account. */
 export class ReservedState {
   private readonly rows = new Map<string, StandingRow>();
   private readonly roomless = new Set<string>();
@@ -62,12 +62,12 @@ export class ReservedState {
     }
   }
 
-  /** Whether the table has no row to write what is held of this key into. */
+  /** Whether the table has no row for this key yet. */
   lacksRoom(key: AccountKey): boolean {
     return this.roomless.has(key.name);
   }
 
-  /** For whoever plans without reading. */
+  /** Caches the balances of tokens for claims. */
   noteTokens(keys: readonly AccountKey[], shard: number, sights: TokenSights): void {
     for (const key of keys) {
       if (key.resource !== 'OUTCOME_TOKEN') continue;
@@ -79,7 +79,7 @@ export class ReservedState {
     }
   }
 
-  /** For one decision: what was read once stays as it was. */
+  /** For one decision: each row is read once. */
   evidenceFor(account: string, reservedOf: ReservedOf): EvidenceOf {
     const known = new Map<string, Evidence | undefined>();
     return (resource) => {
@@ -91,7 +91,7 @@ export class ReservedState {
 
   private read(key: AccountKey, reservedOf: ReservedOf): Evidence | undefined {
     const row = this.rows.get(key.name);
-    if (row === undefined) throw new Error(`nobody asked for ${key.resource} of ${key.account}`);
+    if (row === undefined) throw new Error(`${key.resource} of ${key.account} was not read`);
     const [, amount, settled, source_sequence, risk_valid_until, authority_valid_until] = row;
     if (amount === null) return undefined;
     const text = { amount, settled, source_sequence, risk_valid_until, authority_valid_until };
@@ -111,10 +111,7 @@ function shardsOf(row: StandingRow): number[] {
 
 const NEEDS_QUOTING = /["\\]/;
 
-/**
- * A text array as the server reads it. The client library would look at every element on its own; here that is only done
- * where one of them needs it.
- */
+/** A text array in the server's syntax. Faster than the client library, which examines every element. */
 export function textArray(values: readonly string[]): string {
   if (values.length === 0) return '{}';
   const joined = values.join('","');

@@ -1,7 +1,10 @@
 import { assetOf, type Need } from '../../rules/holds.js';
 import type { ResourceType, Route } from '../../rules/terms.js';
 
-/** A resource of one account. `asset` names the outcome token, else it is empty; exposure counts over all venues, so its venue is. */
+/**
+ * A resource of one account. `asset` is empty unless it is a token; `venue` is empty for exposure, which counts
+ * over all venues.
+ */
 export interface ResourceKey {
   readonly venue: string;
   readonly resource: ResourceType;
@@ -10,7 +13,7 @@ export interface ResourceKey {
 
 export interface AccountKey extends ResourceKey {
   readonly account: string;
-  /** All of it in one text, under which everything that is kept of it is found. */
+  /** The whole key as one text, used as the name in maps. */
   readonly name: string;
 }
 
@@ -30,15 +33,15 @@ export function tokensOn(route: RouteKey): ResourceKey {
   return { venue: route.venue, resource: 'OUTCOME_TOKEN', asset: assetOf(route) };
 }
 
-/** All quotes of an auction have its routes, the same ones in memory, so what they lead to is worked out once for each side. */
-const ledTo: Readonly<Record<Need['side'], WeakMap<Need['routes'], readonly ResourceKey[]>>> = {
+/** All quotes of an auction share one `routes` object, so the resources are cached by it, for each side. */
+const cached: Readonly<Record<Need['side'], WeakMap<Need['routes'], readonly ResourceKey[]>>> = {
   BUY: new WeakMap(),
   SELL: new WeakMap(),
 };
 
-/** Everything that `need` may be judged by, each resource once. */
+/** All resources that can limit `need`, each once. */
 export function resourcesOf({ side, routes }: Pick<Need, 'side' | 'routes'>): readonly ResourceKey[] {
-  const known = ledTo[side].get(routes);
+  const known = cached[side].get(routes);
   if (known !== undefined) return known;
   const venues = new Set(routes.map((route) => route.venue));
   const resources = [
@@ -46,11 +49,11 @@ export function resourcesOf({ side, routes }: Pick<Need, 'side' | 'routes'>): re
     ...(side === 'SELL' ? routes.map(tokensOn) : []),
     EXPOSURE,
   ];
-  ledTo[side].set(routes, resources);
+  cached[side].set(routes, resources);
   return resources;
 }
 
-/** A control character separates the parts, so that no two keys are written alike. */
+/** A control character separates the parts, so that no two keys are equal. */
 export function resourceName(key: ResourceKey): string {
   return `${key.venue}\u0000${key.resource}\u0000${key.asset}`;
 }
@@ -68,7 +71,7 @@ export function isSameResource(one: ResourceKey, other: ResourceKey): boolean {
   return one.resource === other.resource && one.venue === other.venue && one.asset === other.asset;
 }
 
-/** In one order everywhere, so that transactions of different shards meet on rows in the same one. */
+/** The one order in which all shards lock rows. */
 export function byName(one: AccountKey, other: AccountKey): number {
   return one.name < other.name ? -1 : 1;
 }

@@ -1,20 +1,20 @@
 import type { Atoms } from '#libs/base/money.js';
 import type { AccountKey } from './resource-key.js';
 
-/** What was last seen of the tokens that an account has of one outcome. */
+/** The balance of one account's tokens, as last read. */
 export interface TokenSight {
-  /** Undefined where the authority says nothing of them. */
+  /** Undefined if there is no evidence of them. */
   readonly amount?: Atoms;
-  /** Set aside of them by the other shards. */
+  /** How much of them the other shards have reserved. */
   readonly others?: Atoms;
 }
 
-/** Beyond so many all are forgotten: they are learned again by looking. */
+/** Beyond this number the cache is cleared; balances are read again. */
 const MOST_SIGHTS = 100_000;
 
 /**
- * How a sale is covered depends on the tokens that the seller has. What was seen of them lately is what will most often be there
- * still; the database is asked whether it is.
+ * Caches balances of tokens, because the cover of a sale depends on them. The database checks whether the cached
+ * balance is still right.
  */
 export class TokenSights {
   private readonly seen = new Map<string, TokenSight>();

@@ -24,7 +24,7 @@ function standing(): readonly [number, number] {
   return [unwritten.size, unwritten.oldestSeconds];
 }
 
-it('are counted while an attempt has them in hand, however long that hangs', () => {
+it('keys are counted while an attempt is writing them, however long it hangs', () => {
   void unwritten.add([key('mia'), key('max')]);
   seconds = 2;
   const taken = unwritten.take();
@@ -35,7 +35,7 @@ it('are counted while an attempt has them in hand, however long that hangs', () 
   expect(standing()).toEqual([0, 0]);
 });
 
-it('that come again while they are in hand are counted once, and wait since they came again if the attempt succeeds', () => {
+it('keys that are added during an attempt are counted once, and wait from then on if it succeeds', () => {
   void unwritten.add([key('mia')]);
   const taken = unwritten.take();
   seconds = 4;
@@ -46,7 +46,7 @@ it('that come again while they are in hand are counted once, and wait since they
   expect(standing()).toEqual([2, 1]);
 });
 
-it('that are put back wait since they first came, and are taken again', () => {
+it('keys of a failed attempt wait since they were first added, and are taken again', () => {
   void unwritten.add([key('mia')]);
   for (const until of [10, 20, 30]) {
     const taken = unwritten.take();
@@ -58,7 +58,7 @@ it('that are put back wait since they first came, and are taken again', () => {
   expect(unwritten.take().keys).toEqual([key('mia')]);
 });
 
-it('that nobody will write any more keep nobody waiting', async () => {
+it('keys that will never be written do not keep callers waiting', async () => {
   const written = unwritten.add([key('mia')]);
   unwritten.giveUp();
   await written;

@@ -8,61 +8,61 @@ export interface TakenKeys {
   putBack(): void;
 }
 
-interface Behind {
+interface PendingKey {
   readonly key: AccountKey;
-  /** Since when its row says something else, for all that is known. */
+  /** Since when its row may differ from memory. */
   readonly since: bigint;
 }
 
 /**
- * Keys of which the table is not known to say what memory does, and who waits for it to catch up. Bounded by the keys that exist.
- * What an attempt has in hand is counted as well: while attempts hang, there is nothing else.
+ * Keys whose rows may differ from memory, and the callers that wait for the write. Keys of a running attempt count
+ * too, so that a hanging attempt is visible.
  */
 export class UnwrittenKeys {
-  private keys = new Map<string, Behind>();
-  private inHand: ReadonlyMap<string, Behind> = new Map();
+  private keys = new Map<string, PendingKey>();
+  private writing: ReadonlyMap<string, PendingKey> = new Map();
   private waiting: (() => void)[] = [];
 
   constructor(private readonly clock: Clock) {}
 
   get size(): number {
     let size = this.keys.size;
-    for (const name of this.inHand.keys()) if (!this.keys.has(name)) size += 1;
+    for (const name of this.writing.keys()) if (!this.keys.has(name)) size += 1;
     return size;
   }
 
-  /** For how long the one that has waited longest has; 0 where there is none. */
+  /** How long the oldest key has been waiting; 0 if there is none. */
   get oldestSeconds(): number {
     const now = this.clock.monotonicNanos();
     let oldest = now;
-    for (const { since } of [...this.keys.values(), ...this.inHand.values()]) {
+    for (const { since } of [...this.keys.values(), ...this.writing.values()]) {
       if (since < oldest) oldest = since;
     }
     return secondsOf(now - oldest);
   }
 
-  /** Resolves when the keys are written, or nobody will write them any more. */
+  /** Resolves when the keys are written, or when they will never be written. */
   add(keys: readonly AccountKey[]): Promise<void> {
     const now = this.clock.monotonicNanos();
     for (const key of keys) if (!this.keys.has(key.name)) this.keys.set(key.name, { key, since: now });
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** One attempt at a time has keys in hand. */
+  /** Hands the keys to one attempt. Only one attempt runs at a time. */
   take(): TakenKeys {
     const { keys, waiting } = this;
-    this.inHand = keys;
+    this.writing = keys;
     this.keys = new Map();
     this.waiting = [];
     return {
       keys: [...keys.values()].map(({ key }) => key),
       written: () => {
-        this.inHand = new Map();
+        this.writing = new Map();
         for (const resolve of waiting) resolve();
       },
       putBack: () => {
-        this.inHand = new Map();
-        // What came again meanwhile has waited since it came first.
+        this.writing = new Map();
+        // A key that was added again meanwhile has waited since it was first added.
         this.keys = new Map([...this.keys, ...keys]);
         this.waiting = [...waiting, ...this.waiting];
       },

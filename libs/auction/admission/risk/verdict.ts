@@ -13,7 +13,7 @@ export interface RouteVerdict {
   readonly authority_valid_until: Instant;
 }
 
-/** The documented answer of both preflights; quantities are strings of digits here. */
+/** The documented answer of both preflights. Quantities are strings of digits here. */
 export interface PreflightVerdict {
   readonly status: 'EXECUTABLE' | 'INSUFFICIENT_CAPACITY';
   readonly requested_quantity_atoms: string;
@@ -23,13 +23,13 @@ export interface PreflightVerdict {
   readonly routes: readonly RouteVerdict[];
 }
 
-interface Asked {
+interface VerdictOptions {
   readonly now: Instant;
-  /** Nothing between its multiples can be quoted. */
+  /** Only multiples of this can be quoted. */
   readonly step: Atoms;
 }
 
-export function verdictOf(need: Need, capacity: Capacity, { now, step }: Asked): PreflightVerdict {
+export function verdictOf(need: Need, capacity: Capacity, { now, step }: VerdictOptions): PreflightVerdict {
   return {
     status: need.quantity_atoms <= capacity.maximum ? 'EXECUTABLE' : 'INSUFFICIENT_CAPACITY',
     requested_quantity_atoms: String(need.quantity_atoms),
