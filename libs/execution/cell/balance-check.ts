@@ -13,9 +13,9 @@ import type { UserEntry } from './user-entry.js';
 
 type Balances = Extract<ExecutorRequest, { op: 'balances' }>;
 
-/** What earlier passes over one account have found. */
+/** The results of earlier passes over one account. */
 interface Passes {
-  /** Gaps of the last pass, as text. */
+  /** The gaps of the last pass, as text. */
   suspected: ReadonlySet<string>;
   /** Consecutive passes without a gap, by asset. */
   readonly clean: Map<string, number>;
@@ -23,32 +23,37 @@ interface Passes {
 
 export interface Checked {
   readonly events: readonly HoldingEvent[];
-  /** A gap that was not there before: a second look tells whether it stays. */
+  /** A new gap was found. A second pass must show whether it stays. */
   readonly isSuspicious: boolean;
 }
 
 const CLEAN_PASSES = 2;
 
-/** Compares what venues show with our own records. What is seen once may be a trade on its way; what is seen twice is a difference. */
+/** Compares venues' balances with our records. A gap in one pass may be a trade on its way. In two passes it is a difference. */
 export class BalanceCheck {
   private readonly passes = new Map<string, Passes>();
 
-  decide(entry: UserEntry, seen: Balances, at: Instant): Checked {
-    const { venue, as_of } = seen;
+  decide(entry: UserEntry, balances: Balances, at: Instant): Checked {
+    const { venue, as_of } = balances;
     const { holdings } = entry.head;
-    const moved = decideMovements(seen, (reference) => entry.booked.has(reference), at);
+    const moved = decideMovements(balances, (reference) => entry.booked.has(reference), at);
     const after = afterEvents(holdings, moved);
     if (!entry.opened.has(venue))
-      return { events: [...moved, ...decideOpening(after, seen, at)], isSuspicious: false };
+      return { events: [...moved, ...decideOpening(after, balances, at)], isSuspicious: false };
     const isOutdated = (entry.touched.get(venue) ?? 0) > as_of || entry.parked.length > 0;
     if (isOutdated) return { events: moved, isSuspicious: false };
-    const gaps = gapsOf(after, seen);
-    const found = this.found(entry, venue, gaps, at);
-    const ended = this.ended(entry, venue, gaps, at);
+    const gaps = gapsOf(after, balances);
+    const found = this.newDifferences(entry, venue, gaps, at);
+    const ended = this.endedDifferences(entry, venue, gaps, at);
     return { events: [...moved, ...found.events, ...ended], isSuspicious: found.isSuspicious };
   }
 
-  private found(entry: UserEntry, venue: VenueId, gaps: readonly BalanceGap[], at: Instant): Checked {
+  private newDifferences(
+    entry: UserEntry,
+    venue: VenueId,
+    gaps: readonly BalanceGap[],
+    at: Instant,
+  ): Checked {
     const passes = this.passesOf(entry, venue);
     const { user_id, head } = entry;
     const before = passes.suspected;
@@ -66,7 +71,12 @@ export class BalanceCheck {
     return { events, isSuspicious };
   }
 
-  private ended(entry: UserEntry, venue: VenueId, gaps: readonly BalanceGap[], at: Instant): HoldingEvent[] {
+  private endedDifferences(
+    entry: UserEntry,
+    venue: VenueId,
+    gaps: readonly BalanceGap[],
+    at: Instant,
+  ): HoldingEvent[] {
     const { clean } = this.passesOf(entry, venue);
     const { user_id, head } = entry;
     return [...head.holdings.differences.values()].flatMap((difference): HoldingEvent[] => {

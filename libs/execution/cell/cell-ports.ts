@@ -7,10 +7,10 @@ import type { RandomBytes } from './order-ids.js';
 import type { SwitchSource } from './switchboard.js';
 import type { VaultHolds } from './transfer-desk.js';
 
-/** Everything outside a cell's own memory, as its process has set it up. */
+/** What a cell needs from outside its own memory. Its process provides it. */
 export interface CellPorts {
   readonly cell: number;
-  /** Whether a user is one of this cell's. */
+  /** Whether the user belongs to this cell. */
   readonly isOurs: (user_id: string) => boolean;
   readonly clock: Clock;
   readonly random: RandomBytes;
@@ -20,10 +20,10 @@ export interface CellPorts {
   readonly switches: SwitchSource;
   readonly vault: VaultHolds;
   readonly meter: CellMeter;
-  /** The journal has come so far, and may be read up to there. */
+  /** Tells readers how far the journal may be read. */
   readonly announce: (notice: JournalNotice) => void;
   readonly settings: CellSettings;
-  /** The journal no longer takes this process for the cell's, or nobody knows what it has written: stop. */
+  /** This process lost the journal to another writer, or the result of an append is unknown. It must stop. */
   readonly onJournalFailure: (error: unknown) => void;
   readonly onFault: (part: string, error: unknown) => void;
   readonly tracing?: Tracing;
@@ -31,7 +31,7 @@ export interface CellPorts {
 
 export interface CellSettings {
   readonly limitsFactor: number;
-  /** Events between one snapshot and the next. */
+  /** The number of events between two snapshots. */
   readonly snapshotEvery: number;
   readonly stalledAfterMillis: number;
 }

@@ -31,7 +31,7 @@ export interface CellReadPorts {
   readonly durableHead: () => number;
 }
 
-/** What may be read of a cell. All of it is durable. */
+/** Answers reads from a cell. It shows durable state only. */
 export class CellReads {
   constructor(private readonly ports: CellReadPorts) {}
 
@@ -42,7 +42,7 @@ export class CellReads {
     return order === undefined ? NO_ORDER : answer('order', orderRecord(order, 'full'));
   }
 
-  /** Asks the venue now, and tells the order as it is known at this moment. */
+  /** Queries the venue now, and returns the order as it is known at this moment. */
   reconcile(request: { user_id: string; order_id: string }): Promise<LinkReply> {
     const entry = this.ports.users.find(request.user_id);
     const order = entry === undefined ? undefined : orderOf(durable(entry), request.order_id);
@@ -50,7 +50,7 @@ export class CellReads {
     return this.order(request);
   }
 
-  /** For operators: whose order it is, if one of this cell's users has it. */
+  /** For operators: the user of the order, if it belongs to this cell. */
   owner({ order_id }: Extract<OperatorRequest, { op: 'order_owner' }>): LinkReply {
     const owner = this.ports.users.ownerOf(order_id);
     return owner === undefined ? NO_ORDER : answer('order_owner', { user_id: owner.user_id });
@@ -138,16 +138,17 @@ export class CellReads {
     const entries = [...this.ports.users.all()].filter(
       (entry) => user_id === undefined || entry.user_id === user_id,
     );
-    const isMeant = (one: { readonly venue: string }): boolean => venue === undefined || one.venue === venue;
+    const isSelected = (one: { readonly venue: string }): boolean =>
+      venue === undefined || one.venue === venue;
     return answer('reconciliation', {
       differences: entries.flatMap((entry) =>
         [...durable(entry).holdings.differences.values()]
-          .filter(isMeant)
+          .filter(isSelected)
           .map((difference) => ({ user_id: entry.user_id, ...difference })),
       ),
       doubts: entries.flatMap((entry) =>
         [...durable(entry).live.values()]
-          .filter((order) => isInDoubt(order) && isMeant(order.terms))
+          .filter((order) => isInDoubt(order) && isSelected(order.terms))
           .map((order) => doubtOf(entry.user_id, order)),
       ),
     });

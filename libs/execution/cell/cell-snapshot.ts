@@ -10,8 +10,8 @@ import type { VenueId } from '../rules/venues.js';
 import type { Known, UserEntry } from './user-entry.js';
 import type { Users } from './users.js';
 
-/** Changes with every change of what is written. */
-export const CELL_SNAPSHOT_FORMAT = 5;
+/** Raise it with every change of the snapshot's form. */
+export const CELL_SNAPSHOT_FORMAT = 4;
 
 type Pairs<Value> = readonly (readonly [string, Value])[];
 
@@ -41,7 +41,7 @@ interface UserLine {
 type HoldingsValue<Name extends keyof Holdings> =
   Holdings[Name] extends ReadonlyMap<string, infer Value> ? Value : never;
 
-/** What a snapshot is made of: states never change, and of what grows the length is kept. */
+/** The input of a snapshot. States are immutable; entries added later are left out by their journal position. */
 export interface CellMoment {
   readonly head: number;
   readonly users: readonly { readonly entry: UserEntry; readonly state: UserState }[];
@@ -52,9 +52,9 @@ export function momentOf(head: number, users: Users): CellMoment {
   return { head, users: all };
 }
 
-const USERS_A_TURN = 50;
+const USERS_PER_TURN = 50;
 
-/** Compressed: of an order that is over its names and fills stay for ever, and each id is in it several times. */
+/** The snapshot is compressed, since names and fills of ended orders stay for ever and repeat the same ids. */
 export async function writeCellMoment(moment: CellMoment): Promise<Buffer> {
   const parts: Buffer[] = [];
   await pipeline(linesOf(moment), createGzip(), async (compressed: AsyncIterable<Buffer>) => {
@@ -65,12 +65,12 @@ export async function writeCellMoment(moment: CellMoment): Promise<Buffer> {
 
 async function* linesOf({ head, users }: CellMoment): AsyncGenerator<string> {
   for (const [index, { entry, state }] of users.entries()) {
-    if (index % USERS_A_TURN === USERS_A_TURN - 1) await nextTurn();
+    if (index % USERS_PER_TURN === USERS_PER_TURN - 1) await nextTurn();
     yield `${toWire(lineOf(head, entry, state))}\n`;
   }
 }
 
-/** Line by line: all of them together may be longer than a text can be. */
+/** Reads line by line, since the whole snapshot may be longer than the longest string. */
 export function readCellMoment(content: Buffer): UserEntry[] {
   const lines = gunzipSync(content);
   const entries: UserEntry[] = [];
@@ -140,7 +140,7 @@ function ordersOf(orders: readonly OrderState[]): FrozenMap<OrderState> {
   return FrozenMap.of(orders.map((order) => [order.terms.order_id, order] as const));
 }
 
-/** Its seal says that we wrote it, and its format that this build reads it. */
+/** The snapshot's MAC and format number were checked before, so the line has this type. */
 function asLine(value: unknown): UserLine {
   return value as UserLine;
 }

@@ -7,7 +7,7 @@ import type { CellEvent } from '../rules/events.js';
 import { statusOf } from '../rules/failures.js';
 import type { UserEntry } from './user-entry.js';
 
-/** A cell's users, in the types of a shard. Nothing is reserved anywhere else, so there is nothing to ask for. */
+/** The shard types of a cell. A cell reserves nothing in other shards, so it has no requests, grants or releases. */
 export interface CellTypes extends ShardTypes {
   entity: UserEntry;
   event: CellEvent;
@@ -21,13 +21,13 @@ export type CellTask = Task<CellTypes>;
 
 export interface CellDecision {
   readonly events: readonly CellEvent[];
-  /** Called once the events are applied; told once they are durable. */
+  /** Called once the events are applied. The reply is sent once they are durable. */
   readonly reply: () => LinkReply;
 }
 
 let tasks = 0;
 
-/** Decides at once against all that was decided before it, so tasks of one user may share a batch. */
+/** Each task sees all earlier decisions, so tasks of one user may share a batch. Hence the unique ordering key. */
 export function cellTask(
   decide: (now: Instant) => CellDecision,
   settle: (reply: LinkReply) => void,

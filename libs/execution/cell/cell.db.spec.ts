@@ -6,7 +6,7 @@ import { exchangeIdOf, fillOf, PlayedExecutor, seenOf } from '#libs/testing/cell
 import { eventually } from '#libs/testing/eventually.js';
 import { ONE } from '../rules/micros.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Leaves time for slow, busy machines. */
 jest.setTimeout(30_000);
 
 const TEN = 10n * ONE;
@@ -21,14 +21,14 @@ describe('an order', () => {
   it('is acknowledged only once it is in the journal', async () => {
     session.live.writer.hold();
     let isAnswered = false;
-    const asked = session.submit().then((id) => {
+    const submitted = session.submit().then((id) => {
       isAnswered = true;
       return id;
     });
     await eventually(() => expect(session.live.writer.inFlight).toBe(1));
     expect(isAnswered).toBe(false);
     session.live.writer.letGo();
-    const order_id = await asked;
+    const order_id = await submitted;
     expect(await session.live.journaled()).toContainEqual(
       expect.objectContaining({ type: 'ORDER_ACCEPTED', order_id }),
     );
@@ -36,7 +36,7 @@ describe('an order', () => {
     expect(await session.orderOf(order_id)).toMatchObject({ status: 'queued', version: 1, raw: null });
   });
 
-  it('goes its way to the end, and its history tells all of it', async () => {
+  it('is filled in two parts, and its timeline, fills and position show both', async () => {
     const order_id = await session.submit();
     await session.executor.places([3n * ONE]);
     expect(await session.orderOf(order_id)).toMatchObject({
@@ -87,11 +87,11 @@ describe('an order', () => {
   async function termsOf(order_id: string) {
     const events = await session.live.journaled();
     const accepted = events.find((event) => event.type === 'ORDER_ACCEPTED' && event.order_id === order_id);
-    if (accepted?.type !== 'ORDER_ACCEPTED') throw new Error('it was never accepted');
+    if (accepted?.type !== 'ORDER_ACCEPTED') throw new Error('the order was never accepted');
     return accepted.terms;
   }
 
-  it('of a repeated key is the order of the first, over a restart as well', async () => {
+  it('with a repeated key is the first order, also after a restart', async () => {
     const first = submission(session.user_id, { client_order_id: 'key-1' });
     const { body } = await session.live.ask<'submit'>(first);
     expect(body).toMatchObject({ status: 'queued', is_replay: false });
@@ -108,7 +108,7 @@ describe('an order', () => {
     expect(new Set(twice.map((one) => one.body.order_id)).size).toBe(1);
   });
 
-  it('is refused in the documented order of checks, and nothing is written then', async () => {
+  it('is refused in the documented order of checks, without an event', async () => {
     const before = (await session.live.journaled()).length;
     const past = session.in(-1);
     expect(await session.refusal(submission(session.user_id, { not_after: past }))).toEqual([
@@ -132,7 +132,7 @@ describe('an order', () => {
     expect((await session.live.journaled()).length).toBe(before);
   });
 
-  it('takes no more than five slots in a second', async () => {
+  it('is refused with 429 if it is the sixth within a second', async () => {
     await session.close();
     session = await CellSession.open({ limitsFactor: 1 });
     const statuses = [];
@@ -143,7 +143,7 @@ describe('an order', () => {
     expect((await session.live.ask<'submit'>(submission(session.user_id))).status).toBe(200);
   });
 
-  it('that is still queued when trading is switched off fails, and is not sent', async () => {
+  it('that is still queued when trading is halted fails and is not sent', async () => {
     const order_id = await session.submit();
     const task = await session.executor.task('submit');
     session.world.operators.switches = [{ mode: 'halted', since: session.in(0) }];
@@ -162,7 +162,7 @@ describe('an order', () => {
     const second = await session.executor.task('submit');
     expect(second.attempt).toBe(2);
     await session.executor.begin(second.terms, 2);
-    // A late word on the first attempt says nothing of the second.
+    // A late report on the first attempt does not change the second.
     await session.executor.report(task, { what: 'refused', failure: { code: 'VENUE_REJECTED' } });
     expect(await session.orderOf(order_id)).toMatchObject({ status: 'submitting', attempts: 2 });
     await session.executor.report(second, { what: 'not-sent', failure: { code: 'EXCHANGE_UNAVAILABLE' } });
@@ -172,7 +172,7 @@ describe('an order', () => {
     });
   });
 
-  it('of GTD on a venue without expiry is cancelled there at its time, and expires', async () => {
+  it('with GTD at a venue without expiry is cancelled there at its expiry time, and expires', async () => {
     const expires_at = session.in(60_000);
     const order_id = await session.submit({ venue: 'venue_e', time_in_force: 'GTD', expires_at });
     const terms = await session.executor.places();
@@ -185,7 +185,7 @@ describe('an order', () => {
 });
 
 describe('a cancel', () => {
-  it('is not refused by the former refusal, which is told again because its answer was lost', async () => {
+  it('is not ended by a repeated refusal of an earlier cancel', async () => {
     const order_id = await session.submit();
     await session.executor.places();
     await session.cancel(order_id);
@@ -198,7 +198,7 @@ describe('a cancel', () => {
     expect(await session.orderOf(order_id)).toMatchObject({ status: 'cancel_requested' });
   });
 
-  it('of a queued order ends it at once, and the venue never hears of it', async () => {
+  it('of a queued order ends it at once, and nothing is sent to the venue', async () => {
     const order_id = await session.submit();
     const task = await session.executor.task('submit');
     expect((await session.cancel(order_id)).body).toMatchObject({ status: 'cancelled', success: true });
@@ -208,7 +208,7 @@ describe('a cancel', () => {
     });
   });
 
-  it('of an order on its way is handed over once the venue has it', async () => {
+  it('of an order that is being sent goes to the venue once the venue has the order', async () => {
     const order_id = await session.submit();
     const task = await session.executor.task('submit');
     await session.executor.begin(task.terms);
@@ -217,9 +217,9 @@ describe('a cancel', () => {
       success: true,
     });
     await session.executor.report(task, { what: 'placed', order: seenOf(task.terms), fills: [] });
-    const handed = await session.executor.task('cancel');
+    const cancelTask = await session.executor.task('cancel');
     const order = seenOf(task.terms, [2n * ONE], { status: 'cancelled' });
-    await session.executor.report(handed, {
+    await session.executor.report(cancelTask, {
       what: 'cancelled',
       order,
       fills: [fillOf(task.terms, 2n * ONE)],
@@ -229,12 +229,12 @@ describe('a cancel', () => {
     });
   });
 
-  it('of all waits for the venue, and counts what became of each', async () => {
+  it('of all orders waits for the venue and counts the results', async () => {
     const [queued, open] = [await session.submit({ market_id: 'SNOW' }), await session.submit()];
     await session.executor.claim();
     const rain = await eventually(async () => {
       const task = await session.executor.task('submit');
-      if (task.terms.order_id !== open) throw new Error('not this one');
+      if (task.terms.order_id !== open) throw new Error('this is the task of another order');
       return task;
     });
     await session.executor.begin(rain.terms);
@@ -255,7 +255,7 @@ describe('a cancel', () => {
     expect(await session.orderOf(queued)).toMatchObject({ terminal_reason: 'CANCEL_ALL' });
   });
 
-  it('after a while comes by itself unless it is renewed, over a restart as well', async () => {
+  it('by cancel-after comes when the timer is not renewed, also after a restart', async () => {
     const order_id = await session.submit();
     const arm = {
       op: 'cancel_after',
@@ -277,7 +277,7 @@ describe('a cancel', () => {
     );
   });
 
-  it('follows a lost connection after its grace, but not one that is back', async () => {
+  it('follows a lost connection after its grace, but not a resumed one', async () => {
     const [kept, lost] = [
       await session.submit({ connection_id: 'c-1' }),
       await session.submit({ connection_id: 'c-2' }),
@@ -301,17 +301,17 @@ describe('a cancel', () => {
 });
 
 describe('an amend', () => {
-  it('is told once the venue has answered', async () => {
+  it('is answered once the venue has answered', async () => {
     const order_id = await session.submit();
     const terms = await session.executor.places();
-    const asked = session.amend(order_id, 450_000n);
+    const reply = session.amend(order_id, 450_000n);
     const task = await session.executor.task('amend');
     await session.executor.report(task, {
       what: 'amended',
       price: 450_000n,
       order: seenOf(terms, [], { price: 450_000n }),
     });
-    expect((await asked).body).toMatchObject({ success: true, price: 450_000n, quantity: TEN });
+    expect((await reply).body).toMatchObject({ success: true, price: 450_000n, quantity: TEN });
     expect(await session.orderOf(order_id)).toMatchObject({ price: '0.45', version: 4 });
     const same = await session.amend(order_id, 450_000n);
     expect(same.body.success).toBe(true);
@@ -320,7 +320,7 @@ describe('an amend', () => {
     expect(off.body).toMatchObject({ details: { field: 'price' } });
   });
 
-  it('to what is no price is refused, of a market without a known grid as well', async () => {
+  it('to an invalid price is refused, even if the grid of the market is unknown', async () => {
     const { market } = wantedTerms(session.user_id);
     const gridless = { min_size: market.min_size, closes_at: market.closes_at };
     const order_id = await session.submit({ market: gridless });
@@ -331,27 +331,27 @@ describe('an amend', () => {
     expect(await session.orderOf(order_id)).toMatchObject({ price: '0.4', version: 1 });
   });
 
-  it('that the venue refuses leaves the order as it was, and the next one may come', async () => {
+  it('that the venue refuses leaves the order unchanged, and another amend may follow', async () => {
     const order_id = await session.submit();
     const terms = await session.executor.places();
-    const asked = session.amend(order_id, 450_000n);
+    const reply = session.amend(order_id, 450_000n);
     const task = await session.executor.task('amend');
     expect((await session.amend(order_id, 460_000n)).body.success).toBe(false);
     await session.executor.report(task, {
       what: 'refused',
       failure: { code: 'VENUE_REJECTED', message: 'no' },
     });
-    expect((await asked).body).toMatchObject({ success: false, message: expect.stringContaining('no') });
+    expect((await reply).body).toMatchObject({ success: false, message: expect.stringContaining('no') });
     const next = session.amend(order_id, 460_000n);
     const second = await session.executor.task('amend');
-    // A late word on the first says nothing of the second.
+    // A late report on the first amend does not change the second.
     await session.executor.report(task, { what: 'refused', failure: { code: 'VENUE_REJECTED' } });
     const order = seenOf(terms, [], { price: 460_000n });
     await session.executor.report(second, { what: 'amended', price: 460_000n, order });
     expect((await next).body).toMatchObject({ success: true, price: 460_000n });
   });
 
-  it('that was answered unreadably ends at the price that the venue shows', async () => {
+  it('with an unreadable answer ends at the price that the venue shows', async () => {
     const order_id = await session.submit();
     const terms = await session.executor.places();
     void session.amend(order_id, 450_000n);
@@ -368,7 +368,7 @@ describe('an amend', () => {
 });
 
 describe('a restart', () => {
-  it('replays the journal to the same state, with and without a snapshot', async () => {
+  it('recovers the same state from the journal, with and without a snapshot', async () => {
     await session.close();
     session = await CellSession.open({ snapshotEvery: 3 });
     const ids = [
@@ -378,23 +378,23 @@ describe('a restart', () => {
     ];
     await session.executor.places([4n * ONE]);
     await session.executor.places([TEN]);
-    const told = await Promise.all([...ids.map((id) => session.orderOf(id)), exposureThen()]);
+    const before = await Promise.all([...ids.map((id) => session.orderOf(id)), exposureNow()]);
     await eventually(async () => {
       const { rowCount } = await session.world.database.pool.query('select 1 from journal.snapshots');
       expect(rowCount).toBeGreaterThan(0);
     });
     await session.restart();
-    expect(await Promise.all([...ids.map((id) => session.orderOf(id)), exposureThen()])).toEqual(told);
+    expect(await Promise.all([...ids.map((id) => session.orderOf(id)), exposureNow()])).toEqual(before);
     await session.world.database.pool.query('delete from journal.snapshots');
     await session.restart();
-    expect(await Promise.all([...ids.map((id) => session.orderOf(id)), exposureThen()])).toEqual(told);
+    expect(await Promise.all([...ids.map((id) => session.orderOf(id)), exposureNow()])).toEqual(before);
   });
 
-  async function exposureThen() {
+  async function exposureNow() {
     return { ...(await session.exposure()), as_of: undefined };
   }
 
-  it('makes an order that was just being sent a question to the venue, not a second order', async () => {
+  it('leads to a query about an order that was being sent, not to a second order', async () => {
     const order_id = await session.submit();
     const task = await session.executor.task('submit');
     await session.executor.begin(task.terms);
@@ -407,8 +407,8 @@ describe('a restart', () => {
   });
 });
 
-describe('an executor that dies', () => {
-  it('leaves an order that it was sending in doubt, and what it had not begun to others', async () => {
+describe('the tasks of an executor', () => {
+  it('that dies: an order being sent is in doubt, and other tasks go to the next executor', async () => {
     const [begun, idle] = [await session.submit(), await session.submit({ market_id: 'SNOW' })];
     const task = await session.executor.task('submit');
     const other = await session.executor.task('submit');
@@ -422,7 +422,7 @@ describe('an executor that dies', () => {
     expect(await session.executor.begin(other.terms)).toBe(409);
   });
 
-  it('gives out one task of a market at a time, in the order of the orders', async () => {
+  it('of one market are given out one at a time, in the order of the orders', async () => {
     const ids = [await session.submit(), await session.submit()];
     await session.executor.claim();
     const first = await session.executor.task('submit');
@@ -434,14 +434,14 @@ describe('an executor that dies', () => {
   });
 });
 
-it('names the order at the venue by an id that is durable before the send', async () => {
+it('an order has a client id at the venue that is durable before the send', async () => {
   await session.submit();
   const task = await session.executor.task('submit');
   await session.executor.begin(task.terms);
   expect(await session.live.journaled()).toContainEqual(
     expect.objectContaining({ type: 'SUBMISSION_STARTED', venue_client_id: task.terms.order_id }),
   );
-  // What the account's feed shows of it before the answer comes is ours by that id.
+  // By this id the account's feed shows that the order is ours, even before the answer comes.
   const seen = {
     ...seenOf(task.terms),
     market_id: 'RAIN',
@@ -461,7 +461,7 @@ it('names the order at the venue by an id that is durable before the send', asyn
   });
 });
 
-it('why a market order found nothing is told by the answer to it, also when the socket of the venue is sooner', async () => {
+it('a market order that found nothing fails with the reason in its answer, also if the venue socket is faster', async () => {
   const order_id = await session.submit({ kind: 'market', time_in_force: 'IOC' });
   const task = await session.executor.task('submit');
   await session.executor.begin(task.terms);

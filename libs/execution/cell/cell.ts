@@ -43,11 +43,11 @@ export interface CellGauges extends UserCounts {
   readonly tasks: number;
 }
 
-/** One cell at work: all orders and holdings of its users. */
+/** One running cell. It holds all orders and holdings of its users. */
 export class Cell {
   constructor(private readonly objects: CellObjects) {}
 
-  /** CellReads the journal and takes up everything that was under way. */
+  /** Recovers from snapshot and journal, and resumes all open work. */
   async start(): Promise<RecoveredExtent> {
     const { ports, progress, users, keeper, loop, desk, watch, connections, switchboard } = this.objects;
     const { leadership, transfers } = this.objects;
@@ -80,18 +80,18 @@ export class Cell {
     return extent;
   }
 
-  /** Answers only while this process is known to own the cell. */
+  /** Answers only while this process provably owns the cell. */
   async handle(request: CellRequest): Promise<LinkReply> {
     const { leadership, ports } = this.objects;
-    const cameAt = ports.clock.monotonicNanos();
-    const given = await this.guarded(request);
-    const isSure = isRefusedForGood(request, given)
-      ? leadership.isSureSince(cameAt) || (await leadership.isProvenSince(cameAt))
+    const arrivedAt = ports.clock.monotonicNanos();
+    const reply = await this.guarded(request);
+    const isSure = isRefusedForGood(request, reply)
+      ? leadership.isSureSince(arrivedAt) || (await leadership.isProvenSince(arrivedAt))
       : leadership.isSure || (await leadership.isProven());
-    return isSure ? given : UNAVAILABLE;
+    return isSure ? reply : UNAVAILABLE;
   }
 
-  /** Finishes what was accepted and takes nothing more. */
+  /** Finishes accepted commands and accepts no more. */
   async stop(): Promise<void> {
     const { desk, watch, connections, switchboard, leadership, loop, keeper } = this.objects;
     desk.stop();
@@ -122,9 +122,9 @@ export class Cell {
   private async guarded(request: CellRequest): Promise<LinkReply> {
     const { ports } = this.objects;
     try {
-      const given = await this.answer(request);
-      ports.meter.command(request.op, given.status, codeIn(given));
-      return given;
+      const reply = await this.answer(request);
+      ports.meter.command(request.op, reply.status, codeIn(reply));
+      return reply;
     } catch (error) {
       ports.onFault(request.op, error);
       return UNAVAILABLE;
@@ -187,7 +187,7 @@ export class Cell {
   }
 }
 
-/** Rests on what memory holds, or does not hold: somebody else's memory might hold more. */
+/** The refusal depends on what this memory holds. If another process owns the cell, its memory may hold more. */
 function isRefusedForGood({ op }: CellRequest, { status }: LinkReply): boolean {
   return (status === 404 || status === 409) && (op === 'submit' || op.startsWith('cancel') || op === 'amend');
 }

@@ -25,7 +25,7 @@ import { TraderDesk } from './trader-desk.js';
 import { TransferDesk } from './transfer-desk.js';
 import { Users } from './users.js';
 
-/** Puts one cell together. Adapters come in through the ports; every other object is made here. */
+/** Builds one cell. Adapters come in through the ports, and all other objects are made here. */
 export function composeCell(ports: CellPorts): Cell {
   const { clock, settings, writer, onFault } = ports;
   const users = new Users();
@@ -108,7 +108,7 @@ interface CommitParts {
   readonly users: Users;
 }
 
-/** Tells every part what has become durable, in the journal's order. */
+/** Passes durable events to every part, in the order of the journal. */
 function commit(parts: CommitParts, { events, head, append }: Committed<CellTypes>): void {
   const { ports, progress, leadership, watch, outcomes, connections, keeper, users } = parts;
   progress.committed(head, events);
@@ -125,7 +125,7 @@ function commit(parts: CommitParts, { events, head, append }: Committed<CellType
   if (keeper.isDue(head) && record.sequence === head) keeper.take(momentOf(head, users), record);
 }
 
-/** A cell alone promises what its users have. */
+/** No other shard promises what a cell's users have, so nothing is reserved elsewhere. */
 const NOTHING_RESERVED = {
   reserve: () => Promise.resolve([]),
   release: () => Promise.resolve(),

@@ -19,59 +19,59 @@ export interface ConnectionWatchPorts {
   readonly submit: (task: CellTask) => boolean;
 }
 
-/** Of the latest socket of a connection. */
-interface Claim {
+/** The latest socket of a connection. */
+interface LatestSocket {
   readonly attachment: number;
-  /** Undefined after a goodbye: then its orders stay. */
+  /** Undefined after a `bye`. Then the orders stay. */
   readonly graceMillis: number | undefined;
   readonly heardAt: number;
 }
 
-interface Lost {
+interface LostConnection {
   readonly entry: UserEntry;
   readonly attachment: number;
-  /** Its gateway has said so. One that was merely silent may be heard of again. */
-  readonly isTold: boolean;
+  /** Whether its gateway reported the loss. If the gateway was only silent, the connection may come back. */
+  readonly isReported: boolean;
 }
 
-/** A connection that no gateway has named for so long is lost. */
+/** A connection that no gateway has reported for this time is lost. */
 const LEASE_MILLIS = 5_000;
-const LOOK_MILLIS = 1_000;
-/** Whoever has not looked for so long was standing still, and has heard nobody meanwhile. */
+const CHECK_MILLIS = 1_000;
+/** If this process has not checked for this time, it was suspended and received nothing meanwhile. */
 const ASLEEP_MILLIS = 3_000;
-/** Two beats of a gateway: what it has to say is heard by then. */
+/** Two beats of a gateway. Within this time each gateway has reported its connections. */
 const HEARING_MILLIS = 2_000;
 const REMEMBERED_MILLIS = 600_000;
 
-/** Cancels orders with the connection that they came on, whether its loss is told or its gateway falls silent. */
+/** Cancels the orders of a connection when its gateway reports the loss, or reports nothing for too long. */
 export class ConnectionWatch {
-  private readonly claims = new Map<string, Claim>();
-  /** Connections with orders, that are not lost: since when this process knows of them. */
-  private readonly standing = new Map<string, { readonly entry: UserEntry; readonly since: number }>();
-  /** Those whose grace runs. */
-  private readonly lost = new Map<string, Lost>();
-  /** Those whose orders were cancelled, by the attachment that they had and when that was. */
+  private readonly latestSockets = new Map<string, LatestSocket>();
+  /** Connections with orders that are not lost, and since when this process knows them. */
+  private readonly connected = new Map<string, { readonly entry: UserEntry; readonly since: number }>();
+  /** Connections whose grace is running. */
+  private readonly lost = new Map<string, LostConnection>();
+  /** Connections whose orders were cancelled, with their attachment and the time of the cancel. */
   private readonly lapsed = new Map<string, { readonly attachment: number; readonly at: number }>();
-  /** Since when this process runs without a standstill. */
+  /** Since when this process has run without being suspended. */
   private awakeSince = 0;
-  private lookedAt = 0;
+  private checkedAt = 0;
   private cancel: Cancel | undefined;
 
   constructor(private readonly ports: ConnectionWatchPorts) {}
 
   start(): void {
-    this.lookedAt = this.now();
-    this.awakeSince = this.lookedAt;
+    this.checkedAt = this.now();
+    this.awakeSince = this.checkedAt;
     for (const entry of this.ports.users.all()) {
       for (const { connection_id: id, due_at, attachment = 0, grace_ms = 0 } of entry.head.timers.values()) {
         if (id === undefined) continue;
-        this.claims.set(id, { attachment, graceMillis: grace_ms, heardAt: this.lookedAt });
-        if (due_at === undefined) this.standing.set(id, { entry, since: this.lookedAt });
-        else this.lost.set(id, { entry, attachment, isTold: false });
+        this.latestSockets.set(id, { attachment, graceMillis: grace_ms, heardAt: this.checkedAt });
+        if (due_at === undefined) this.connected.set(id, { entry, since: this.checkedAt });
+        else this.lost.set(id, { entry, attachment, isReported: false });
       }
     }
-    this.cancel = repeat(this.ports.clock, LOOK_MILLIS, () => {
-      this.look();
+    this.cancel = repeat(this.ports.clock, CHECK_MILLIS, () => {
+      this.check();
       return Promise.resolve();
     });
   }
@@ -80,45 +80,45 @@ export class ConnectionWatch {
     this.cancel?.();
   }
 
-  /** False after a start and a standstill, until gateways have had the time to say who is there. */
+  /** False after a start or a suspension, until gateways have had time to report their connections. */
   get isHearing(): boolean {
     const now = this.now();
-    return now - this.awakeSince >= HEARING_MILLIS && now - this.lookedAt <= ASLEEP_MILLIS;
+    return now - this.awakeSince >= HEARING_MILLIS && now - this.checkedAt <= ASLEEP_MILLIS;
   }
 
-  /** What is to be noted beside an order, so that a later process knows with which connection it goes. */
+  /** The event to write with a new order, so that a later process knows the order's connection. */
   noted({ connection_id: id }: OrderTerms, entry: UserEntry, at: Instant): CellEvent[] {
     if (id === undefined || entry.head.timers.has(timerOf(id))) return [];
-    const { graceMillis } = this.claims.get(id) ?? { graceMillis: 0 };
-    return graceMillis === undefined ? [] : [this.armed(entry, id, graceMillis, at)];
+    const { graceMillis } = this.latestSockets.get(id) ?? { graceMillis: 0 };
+    return graceMillis === undefined ? [] : [this.armTimer(entry, id, graceMillis, at)];
   }
 
   committed(event: CellEvent): void {
     if (event.type === 'CANCEL_TIMER_ENDED') {
       const id = event.timer.slice(timerOf('').length);
-      if (event.timer === timerOf(id)) this.over(id, event.was_due);
+      if (event.timer === timerOf(id)) this.timerEnded(id, event.was_due);
     } else if (event.type === 'CANCEL_TIMER_ARMED' && event.connection_id !== undefined) {
       const { connection_id: id, due_at, user_id } = event;
-      if (due_at !== undefined) this.standing.delete(id);
+      if (due_at !== undefined) this.connected.delete(id);
       else {
-        this.standing.set(id, { entry: this.ports.users.entryOf(user_id), since: this.now() });
+        this.connected.set(id, { entry: this.ports.users.entryOf(user_id), since: this.now() });
         this.lost.delete(id);
       }
     }
   }
 
-  /** A socket has ended, or another has gone on with its connection. What is older than the latest socket says nothing. */
+  /** A socket has ended, or another has resumed its connection. Reports about older sockets are ignored. */
   connection(request: ConnectionRequest): Promise<LinkReply> {
     const { user_id, connection_id: id, how, grace_ms: graceMillis, attachment } = request;
     if (attachment < this.attachmentOf(id)) return Promise.resolve(answer('connection', {}));
     const entry = this.ports.users.entryOf(user_id);
     const heardAt = this.now();
-    this.claims.set(id, { attachment, graceMillis: how === 'BYE' ? undefined : graceMillis, heardAt });
-    if (how === 'LOST') this.lost.set(id, { entry, attachment, isTold: true });
+    this.latestSockets.set(id, { attachment, graceMillis: how === 'BYE' ? undefined : graceMillis, heardAt });
+    if (how === 'LOST') this.lost.set(id, { entry, attachment, isReported: true });
     else this.lost.delete(id);
     return this.run((at) => {
       if (how === 'BYE') return ended(entry, id, at);
-      return how === 'LOST' ? this.running(entry, id, graceMillis, at) : this.resting(entry, id, at);
+      return how === 'LOST' ? this.startGrace(entry, id, graceMillis, at) : this.stopGrace(entry, id, at);
     });
   }
 
@@ -127,74 +127,74 @@ export class ConnectionWatch {
     const heardAt = this.now();
     const lapsed: string[] = [];
     for (const { connection_id: id, attachment, grace_ms: graceMillis } of here) {
-      const over = this.lapsed.get(id);
-      const isLapsed = over !== undefined && attachment <= over.attachment;
+      const cancelled = this.lapsed.get(id);
+      const isLapsed = cancelled !== undefined && attachment <= cancelled.attachment;
       if (isLapsed) lapsed.push(id);
       const lost = this.lost.get(id);
-      const isGone = lost?.isTold === true && attachment <= lost.attachment;
+      const isGone = lost?.isReported === true && attachment <= lost.attachment;
       if (isLapsed || isGone || attachment < this.attachmentOf(id)) continue;
-      this.claims.set(id, { attachment, graceMillis, heardAt });
+      this.latestSockets.set(id, { attachment, graceMillis, heardAt });
       if (lost === undefined) continue;
       this.lost.delete(id);
-      void this.run((at) => this.resting(lost.entry, id, at));
+      void this.run((at) => this.stopGrace(lost.entry, id, at));
     }
     return answer('presence', { lapsed });
   }
 
-  private look(): void {
+  private check(): void {
     const now = this.now();
-    if (now - this.lookedAt > ASLEEP_MILLIS) this.awakeSince = now;
-    this.lookedAt = now;
-    for (const [id, { entry, since }] of this.standing) {
-      const heardAt = Math.max(since, this.awakeSince, this.claims.get(id)?.heardAt ?? 0);
+    if (now - this.checkedAt > ASLEEP_MILLIS) this.awakeSince = now;
+    this.checkedAt = now;
+    for (const [id, { entry, since }] of this.connected) {
+      const heardAt = Math.max(since, this.awakeSince, this.latestSockets.get(id)?.heardAt ?? 0);
       if (!hasOrders(entry, id)) void this.run((at) => (hasOrders(entry, id) ? [] : ended(entry, id, at)));
-      else if (now - heardAt >= LEASE_MILLIS) this.silent(entry, id);
+      else if (now - heardAt >= LEASE_MILLIS) this.takeForLost(entry, id);
     }
     this.forget(now);
   }
 
   private forget(now: number): void {
     const oldest = now - REMEMBERED_MILLIS;
-    // One without orders leaves nothing to be cancelled.
+    // A lost connection without a timer has no orders to cancel.
     for (const [id, { entry }] of this.lost) if (!entry.head.timers.has(timerOf(id))) this.lost.delete(id);
-    for (const [id, { heardAt }] of this.claims)
-      if (heardAt < oldest && !this.standing.has(id) && !this.lost.has(id)) this.claims.delete(id);
+    for (const [id, { heardAt }] of this.latestSockets)
+      if (heardAt < oldest && !this.connected.has(id) && !this.lost.has(id)) this.latestSockets.delete(id);
     for (const [id, { at }] of this.lapsed) if (at < oldest) this.lapsed.delete(id);
   }
 
-  private silent(entry: UserEntry, id: string): void {
-    this.lost.set(id, { entry, attachment: this.attachmentOf(id), isTold: false });
-    const grace = this.claims.get(id)?.graceMillis ?? 0;
-    void this.run((at) => (this.lost.has(id) ? this.running(entry, id, grace, at) : []));
+  private takeForLost(entry: UserEntry, id: string): void {
+    this.lost.set(id, { entry, attachment: this.attachmentOf(id), isReported: false });
+    const grace = this.latestSockets.get(id)?.graceMillis ?? 0;
+    void this.run((at) => (this.lost.has(id) ? this.startGrace(entry, id, grace, at) : []));
   }
 
-  private over(id: string, wasDue: boolean): void {
+  private timerEnded(id: string, wasDue: boolean): void {
     const lost = this.lost.get(id);
-    // With a later socket the client has come back, if too late: it is told of its orders there.
+    // A client that comes back too late learns of the cancels on its new socket, so only the old attachment is noted.
     if (wasDue && lost !== undefined) this.lapsed.set(id, { attachment: lost.attachment, at: this.now() });
-    this.standing.delete(id);
+    this.connected.delete(id);
     this.lost.delete(id);
   }
 
   private attachmentOf(id: string): number {
-    return this.claims.get(id)?.attachment ?? 0;
+    return this.latestSockets.get(id)?.attachment ?? 0;
   }
 
-  /** The grace begins, unless it has begun before. */
-  private running(entry: UserEntry, id: string, graceMillis: number, at: Instant): CellEvent[] {
+  /** Starts the grace, unless it is already running. */
+  private startGrace(entry: UserEntry, id: string, graceMillis: number, at: Instant): CellEvent[] {
     if (!hasOrders(entry, id)) return ended(entry, id, at);
     if (entry.head.timers.get(timerOf(id))?.due_at !== undefined) return [];
-    return [this.armed(entry, id, graceMillis, at, plusMillis(at, graceMillis))];
+    return [this.armTimer(entry, id, graceMillis, at, plusMillis(at, graceMillis))];
   }
 
-  /** The connection is there again, and nothing runs. */
-  private resting(entry: UserEntry, id: string, at: Instant): CellEvent[] {
+  /** Stops the grace: the connection is back. */
+  private stopGrace(entry: UserEntry, id: string, at: Instant): CellEvent[] {
     if (!hasOrders(entry, id)) return ended(entry, id, at);
-    return [this.armed(entry, id, this.claims.get(id)?.graceMillis ?? 0, at)];
+    return [this.armTimer(entry, id, this.latestSockets.get(id)?.graceMillis ?? 0, at)];
   }
 
-  /** The attachment is written down too: after a restart an older socket must not speak for a later one. */
-  private armed(
+  /** The event has the attachment, so that after a restart a report about an older socket is still ignored. */
+  private armTimer(
     { user_id }: UserEntry,
     id: string,
     grace_ms: number,

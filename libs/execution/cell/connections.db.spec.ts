@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { CellSession, REQUEST } from '#libs/testing/cells/cell-session.js';
 import { eventually } from '#libs/testing/eventually.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Leaves time for slow, busy machines. */
 jest.setTimeout(30_000);
 
 const ID = '0d7a3f2c-52a1-4c0e-9d53-1f6f5a8f0c11';
@@ -14,21 +14,21 @@ beforeEach(async () => {
 });
 afterEach(() => session.close());
 
-/** Gives those that the cell has taken for lost. */
-async function claim(attachment = 1, grace_ms = GRACE): Promise<readonly string[]> {
+/** Reports the connection as open. Returns the connections that the cell has taken for lost. */
+async function beat(attachment = 1, grace_ms = GRACE): Promise<readonly string[]> {
   const here = [{ connection_id: ID, grace_ms, attachment }];
   const { body } = await session.live.ask<'presence'>({ op: 'presence', gateway: 'g', here });
   return body.lapsed;
 }
 
-function tell(how: 'LOST' | 'RESUMED' | 'BYE', attachment: number): Promise<unknown> {
+function report(how: 'LOST' | 'RESUMED' | 'BYE', attachment: number): Promise<unknown> {
   return session.live.ask({
     ...{ op: 'connection', user_id: session.user_id, request_id: REQUEST },
     ...{ connection_id: ID, how, attachment, grace_ms: GRACE },
   });
 }
 
-/** In steps, as time passes for a process that is awake. */
+/** Moves the time in steps, as for a process that is not suspended. */
 async function pass(seconds: number, each: () => Promise<unknown> = () => Promise.resolve()): Promise<void> {
   for (let second = 0; second < seconds; second += 1) {
     session.leap(1_000);
@@ -48,12 +48,12 @@ async function isCancelled(order_id: string): Promise<void> {
   });
 }
 
-describe('orders of a connection whose gateway died without a word', () => {
-  it('are cancelled after the lease and the grace, and no others', async () => {
-    await claim();
+describe('orders of a connection whose gateway died without a report', () => {
+  it('are cancelled after the lease and the grace, but no other orders are', async () => {
+    await beat();
     const order_id = await session.submit({ connection_id: ID });
     const other = await session.submit();
-    await pass(10, () => claim());
+    await pass(10, () => beat());
     expect(await statusOf(order_id)).toBe('queued');
     await pass(4);
     expect(await statusOf(order_id)).toBe('queued');
@@ -61,18 +61,18 @@ describe('orders of a connection whose gateway died without a word', () => {
     expect(await statusOf(other)).toBe('queued');
   });
 
-  it('are cancelled by the next process of the cell too, and stay where a gateway names it in time', async () => {
-    await claim();
+  it('are cancelled also after a restart of the cell, but stay if a gateway reports the connection in time', async () => {
+    await beat();
     const order_id = await session.submit({ connection_id: ID });
     await session.restart();
-    await pass(10, () => claim());
+    await pass(10, () => beat());
     expect(await statusOf(order_id)).toBe('queued');
     await session.restart();
     await isCancelled(order_id);
   });
 
-  it('stay when the gateway is heard of again within the grace', async () => {
-    await claim(1, 30_000);
+  it('stay if the gateway reports again within the grace', async () => {
+    await beat(1, 30_000);
     const order_id = await session.submit({ connection_id: ID });
     await eventually(async () => {
       await pass(1);
@@ -81,87 +81,87 @@ describe('orders of a connection whose gateway died without a word', () => {
         true,
       );
     });
-    await pass(10, () => claim());
+    await pass(10, () => beat());
     expect(await statusOf(order_id)).toBe('queued');
   });
 });
 
-describe('a gateway that is heard of again after its connections were cancelled', () => {
-  it('is told so, so that their clients learn it, and a later socket is not', async () => {
-    expect(await claim()).toEqual([]);
+describe('a gateway that reports again after the orders of its connection were cancelled', () => {
+  it('learns of the cancel for the old socket, but not for a later one', async () => {
+    expect(await beat()).toEqual([]);
     const order_id = await session.submit({ connection_id: ID });
     await isCancelled(order_id);
-    expect(await claim()).toEqual([ID]);
-    await tell('RESUMED', 2);
-    expect(await claim(2)).toEqual([]);
+    expect(await beat()).toEqual([ID]);
+    await report('RESUMED', 2);
+    expect(await beat(2)).toEqual([]);
     const next = await session.submit({ connection_id: ID });
-    await pass(10, () => claim(2));
+    await pass(10, () => beat(2));
     expect(await statusOf(next)).toBe('queued');
   });
 });
 
-describe('a grace that ends while the cell is away or stands still', () => {
-  it('waits for what gateways have to say of it, and the connection that is back keeps its orders', async () => {
-    await claim();
+describe('a grace that ends while the cell is down or suspended', () => {
+  it('waits for reports of gateways, so a resumed connection keeps its orders', async () => {
+    await beat();
     const order_id = await session.submit({ connection_id: ID });
-    await tell('LOST', 1);
+    await report('LOST', 1);
     await session.restart(60_000);
-    await tell('RESUMED', 2);
-    await pass(10, () => claim(2));
+    await report('RESUMED', 2);
+    await pass(10, () => beat(2));
     expect(await statusOf(order_id)).toBe('queued');
-    await tell('LOST', 2);
+    await report('LOST', 2);
     session.leap(60_000);
-    await tell('RESUMED', 3);
-    await pass(10, () => claim(3));
+    await report('RESUMED', 3);
+    await pass(10, () => beat(3));
     expect(await statusOf(order_id)).toBe('queued');
   });
 
-  it('ends the orders all the same where nobody has it', async () => {
-    await claim();
+  it('still cancels the orders if no gateway reports the connection', async () => {
+    await beat();
     const order_id = await session.submit({ connection_id: ID });
-    await tell('LOST', 1);
+    await report('LOST', 1);
     await session.restart(60_000);
     await isCancelled(order_id);
   });
 });
 
 describe('a connection', () => {
-  it('is not lost with its former socket after a restart of the cell either', async () => {
-    await claim();
+  it('is not lost with its former socket, also after a restart of the cell', async () => {
+    await beat();
     const order_id = await session.submit({ connection_id: ID });
-    await tell('RESUMED', 2);
+    await report('RESUMED', 2);
     await session.restart();
-    await tell('LOST', 1);
-    await pass(10, () => claim(2));
+    await report('LOST', 1);
+    await pass(10, () => beat(2));
     expect(await statusOf(order_id)).toBe('queued');
   });
 
-  it('leaves an order that comes in after its goodbye', async () => {
-    await claim();
-    await tell('BYE', 1);
+  it('that was closed with a bye does not cancel an order that arrives later', async () => {
+    await beat();
+    await report('BYE', 1);
     const order_id = await session.submit({ connection_id: ID });
     await pass(12);
     expect(await statusOf(order_id)).toBe('queued');
   });
 
-  it('that has said goodbye leaves its orders, over a restart as well', async () => {
-    await claim();
+  it('that was closed with a bye leaves its orders, also after a restart', async () => {
+    await beat();
     const order_id = await session.submit({ connection_id: ID });
-    await tell('BYE', 1);
+    await report('BYE', 1);
     await pass(12);
     await session.restart();
     await pass(12);
     expect(await statusOf(order_id)).toBe('queued');
   });
 
-  it('that goes on elsewhere is not lost with its former socket', async () => {
-    await claim(1);
+  it('that was resumed on another socket is not lost with its former socket', async () => {
+    await beat(1);
     const order_id = await session.submit({ connection_id: ID });
-    await tell('RESUMED', 2);
-    await tell('LOST', 1);
-    await pass(10, () => claim(2));
+    await report('RESUMED', 2);
+    await report('LOST', 1);
+    await pass(10, () => beat(2));
     expect(await statusOf(order_id)).toBe('queued');
-    await tell('LOST', 2);
+    await report('LOST', 2);
     await isCancelled(order_id);
   });
 });
@@ -181,7 +181,7 @@ describe('the sockets of a user', () => {
   };
   const row = { limit: 'sockets', scope: 'USER', max: 10, window_ms: 0 };
 
-  it('are counted over all gateways, and those of a gateway that has died are given back', async () => {
+  it('are counted at all gateways together, and the sockets of a dead gateway no longer count', async () => {
     await session.close();
     session = await CellSession.open({ limitsFactor: 1 });
     expect(await remaining()).toMatchObject({ ...row, remaining: 10 });
@@ -195,7 +195,7 @@ describe('the sockets of a user', () => {
     expect(await remaining()).toMatchObject({ ...row, remaining: 5 });
     await session.restart();
     await session.live.ask({ op: 'presence', gateway: 'g-2', sockets, here: [] });
-    // With the wide limits of the other tests.
+    // The restart uses the wide limits of the other tests.
     expect(await remaining()).toMatchObject({ remaining: 99_995 });
   });
 });

@@ -45,17 +45,20 @@ export interface ExecutorCallPorts {
   readonly submit: (task: CellTask) => boolean;
 }
 
-/** How often orders are read that memory has let go; more are let go meanwhile only under a flood. */
+/** How often a decision is retried while its orders are read from the journal. Only a flood of orders needs more. */
 const RECALLS = 5;
 
-const NO_LONGER = { what: 'doubtful', reason: 'told by one that no longer has the task' } as const;
+const LEASE_LOST = {
+  what: 'doubtful',
+  reason: 'reported by an executor that no longer has the task',
+} as const;
 const STILL_IN_USE = refusal(
   'VALIDATION_INVALID_PARAMETER',
   'Orders, shares or transfers are in the account that is linked: end them before another account takes its place.',
 );
-const NOT_ANY_MORE = refusal('COMMAND_EXPIRED', 'The order is not to be sent any more.');
+const DO_NOT_SEND = refusal('COMMAND_EXPIRED', 'The order is not to be sent any more.');
 
-/** What the executor asks and tells. */
+/** Handles the requests of executors. */
 export class ExecutorCalls {
   private readonly check = new BalanceCheck();
   private readonly reports = new HeardReports();
@@ -70,33 +73,33 @@ export class ExecutorCalls {
     return answer('claim', { tasks: await this.ports.desk.claim(executor, max, wait_ms) });
   }
 
-  /** From here on the venue may have the order, whatever is heard of it later. */
+  /** After this, the venue may have the order. */
   async begin(request: Request<'begin_submission'>): Promise<LinkReply> {
     const { order_id, executor, task_id } = request;
     const entry = this.ports.users.ownerOf(order_id);
     if (entry === undefined) return NO_ORDER;
     const { desk } = this.ports;
     desk.hear(executor);
-    const reply = await this.begun(entry, request);
-    // What must not be sent is not reported either.
-    if (reply.status === NOT_ANY_MORE.status) desk.done(task_id);
+    const reply = await this.decideBegin(entry, request);
+    // The executor sends no report for a task that it must not send.
+    if (reply.status === DO_NOT_SEND.status) desk.done(task_id);
     return reply;
   }
 
-  private begun(entry: UserEntry, request: Request<'begin_submission'>): Promise<LinkReply> {
+  private decideBegin(entry: UserEntry, request: Request<'begin_submission'>): Promise<LinkReply> {
     const { order_id, venue_client_id, sent, task_id, executor } = request;
     return this.run((at) => {
       const order = orderOf(entry.head, order_id);
-      // Looked at only now: while this waited, the order may have been given to somebody else.
+      // Checked only now: while this waited, the task may have been given to another executor.
       if (order === undefined || !this.ports.desk.has(task_id, executor, order_id))
-        return refused(NOT_ANY_MORE);
-      // Whoever has the task has begun it: the answer was lost, and nothing is sent without one.
+        return refused(DO_NOT_SEND);
+      // This executor has begun the task before, and the answer was lost. Nothing was sent without it.
       const isBegun = (order.cancel?.before ?? order.status) === 'submitting';
       if (isBegun && order.venue_client_id === venue_client_id)
         return { events: [], reply: () => answer('begin_submission', { attempt: order.attempts }) };
-      if (order.status !== 'queued') return refused(NOT_ANY_MORE);
+      if (order.status !== 'queued') return refused(DO_NOT_SEND);
       const code = this.objection(order, entry, at);
-      if (code !== undefined) return { events: decideUnsent(order, code, at), reply: () => NOT_ANY_MORE };
+      if (code !== undefined) return { events: decideUnsent(order, code, at), reply: () => DO_NOT_SEND };
       const draft = new OrderDraft(order, at);
       const attempt = order.attempts + 1;
       draft.add({ type: 'SUBMISSION_STARTED', attempt, venue_client_id, sent });
@@ -117,46 +120,46 @@ export class ExecutorCalls {
     const isOfOrder = kind === 'submit' || kind === 'cancel' || kind === 'amend' || kind === 'query';
     const entry = order_id === undefined ? undefined : this.ports.users.ownerOf(order_id);
     if (isOfOrder && entry !== undefined && order_id !== undefined)
-      return this.reports.once(task_id, () => this.reported(entry, order_id, kind, request));
+      return this.reports.once(task_id, () => this.applyReport(entry, order_id, kind, request));
     const lease = this.ports.desk.done(task_id);
     if (lease?.work.kind === 'transfer' && request.report.what !== 'told')
       this.ports.watch.transferAgain(lease.entry, lease.venue, lease.work.transfer_id);
     return answer('report', { position: this.ports.users.position });
   }
 
-  private async reported(
+  private async applyReport(
     entry: UserEntry,
     order_id: string,
     kind: TaskKind,
     { task_id, report, call, executor }: Request<'report'>,
   ): Promise<LinkReply> {
     const found = { isOpen: false };
-    const reply = await this.recalling(entry, (recollection, at) => {
+    const reply = await this.decideWithRecall(entry, (recollection, at) => {
       const order = recollection.find(order_id);
-      if (order === undefined || !isOfThisAttempt(order, task_id, report)) return this.heard([]);
+      if (order === undefined || !isOfThisAttempt(order, task_id, report)) return this.acknowledge([]);
       const { own, others } = splitFills(report);
       const isBelieved = !isDenial(kind, report) || this.ports.desk.has(task_id, executor, order_id);
-      if (!isBelieved && order.status === 'queued') return this.heard([]);
-      const outcome = isBelieved ? ('fills' in report ? { ...report, fills: own } : report) : NO_LONGER;
-      const told = { kind, outcome, at, ...(call === undefined ? {} : { call }), ...amendIn(task_id) };
-      const { events, isOpenQuestion } = decideReport(order, told);
+      if (!isBelieved && order.status === 'queued') return this.acknowledge([]);
+      const outcome = isBelieved ? ('fills' in report ? { ...report, fills: own } : report) : LEASE_LOST;
+      const input = { kind, outcome, at, ...(call === undefined ? {} : { call }), ...amendIn(task_id) };
+      const { events, isOpenQuestion } = decideReport(order, input);
       found.isOpen = isOpenQuestion;
       const { venue } = order.terms;
       const ofOthers = this.ports.observations.fillsAlone(recollection, venue, others, at);
-      return this.heard([...recollection.before(order, events), ...ofOthers]);
+      return this.acknowledge([...recollection.before(order, events), ...ofOthers]);
     });
-    // What came of it is not durable: it will be told again.
+    // The result is not durable, so the executor will report it again.
     if (reply.status === UNAVAILABLE.status) return reply;
-    // Only now is the next task of the same market given out.
+    // Ended only now, so that the next task of the same market is given out after this result.
     const lease = this.ports.desk.done(task_id);
-    if (report.what === 'returned' && lease !== undefined) this.handAgain(lease);
+    if (report.what === 'returned' && lease !== undefined) this.requeue(lease);
     if (found.isOpen) this.followUp(entry, order_id, kind, report);
     else this.ports.watch.settled(order_id);
     return reply;
   }
 
-  /** What was begun is sent again after a while; what was not, at once. */
-  private handAgain({ entry, work, task_id }: Lease): void {
+  /** Queues a returned submit again at once if it was never begun. Otherwise the repeat event does so after a delay. */
+  private requeue({ entry, work, task_id }: Lease): void {
     const order = 'order_id' in work ? orderOf(entry.head, work.order_id) : undefined;
     if (order?.status !== 'queued' || readTaskId(task_id).attempt !== order.attempts + 1) return;
     this.ports.watch.hand(entry, order, 'submit');
@@ -168,17 +171,17 @@ export class ExecutorCalls {
     const isResting = report.what === 'placed' && report.order.status === 'resting';
     if (kind === 'query' && isResting && order.cancel !== undefined)
       this.ports.watch.cancelAgain(entry, order);
-    // Of a submit in doubt the event itself makes the question.
+    // For a submit in doubt, the event itself starts the query.
     else if (kind !== 'submit' || report.what !== 'doubtful') this.ports.watch.ask(entry, order);
   }
 
   async observed(request: Request<'observed'>): Promise<LinkReply> {
     const entry = this.ports.users.entryOf(request.user_id);
     let open: readonly string[] = [];
-    const reply = await this.recalling(entry, (recollection, at) => {
+    const reply = await this.decideWithRecall(entry, (recollection, at) => {
       const noticed = this.ports.observations.decide(recollection, request, at);
       open = noticed.open;
-      return this.heard(noticed.events);
+      return this.acknowledge(noticed.events);
     });
     for (const order_id of open) {
       const order = orderOf(entry.head, order_id);
@@ -188,7 +191,7 @@ export class ExecutorCalls {
     return reply;
   }
 
-  /** That an order does not rest proves nothing, but the venue has to say what became of it. */
+  /** An order that is missing among the resting ones may have ended in any way, so the venue is queried. */
   private askForMissing(entry: UserEntry, { venue, orders }: Request<'observed'>): void {
     const resting = new Set(orders.map(({ exchange_order_id: id }) => id));
     for (const order of entry.head.live.values()) {
@@ -204,7 +207,7 @@ export class ExecutorCalls {
     const reply = await this.run((at) => {
       const checked = this.check.decide(entry, request, at);
       found.isSuspicious = checked.isSuspicious;
-      return this.heard(checked.events);
+      return this.acknowledge(checked.events);
     });
     if (found.isSuspicious) this.ports.watch.reconcileSoon(entry, request.venue);
     return reply;
@@ -213,7 +216,7 @@ export class ExecutorCalls {
   mayLink({ user_id, venue, account }: Request<'may_link'>): Promise<LinkReply> {
     const entry = this.ports.users.entryOf(user_id);
     return this.run(() =>
-      isLeft(entry, venue, account)
+      mayReplaceAccount(entry, venue, account)
         ? { events: [], reply: () => answer('may_link', {}) }
         : refused(STILL_IN_USE),
     );
@@ -222,7 +225,7 @@ export class ExecutorCalls {
   link({ user_id, venue, account }: Request<'link_account'>): Promise<LinkReply> {
     const entry = this.ports.users.entryOf(user_id);
     return this.run((at) => {
-      if (!isLeft(entry, venue, account)) return refused(STILL_IN_USE);
+      if (!mayReplaceAccount(entry, venue, account)) return refused(STILL_IN_USE);
       const known = entry.head.holdings.links.get(venue);
       const leaving = decideLeaving(entry.head.holdings, { user_id, venue, at });
       const isSame = known?.account === account;
@@ -236,7 +239,7 @@ export class ExecutorCalls {
   transferReport(request: Request<'transfer_report'>): Promise<LinkReply> {
     const entry = this.ports.users.entryOf(request.user_id);
     return this.run((at) =>
-      mayGoOn(entry, request) ? this.heard(transferEvents(entry, request, at)) : refused(NOT_ANY_MORE),
+      mayGoOn(entry, request) ? this.acknowledge(transferEvents(entry, request, at)) : refused(DO_NOT_SEND),
     );
   }
 
@@ -245,7 +248,7 @@ export class ExecutorCalls {
     return answer('venue_health', {});
   }
 
-  /** Whoever had the task is gone. What it may have sent is asked of the venue; the rest is given out again. */
+  /** The executor lost its task. If it may have sent the order, the venue is queried. Otherwise the task is given out again. */
   lost({ entry, venue, work }: Lease): void {
     if (work.kind === 'reconcile') return;
     if (work.kind === 'transfer') {
@@ -262,18 +265,18 @@ export class ExecutorCalls {
   private doubt(entry: UserEntry, order_id: string): void {
     void this.run((at) => {
       const order = orderOf(entry.head, order_id);
-      const reason = 'whoever was sending it has not been heard of since';
-      return this.heard(order === undefined ? [] : decideDoubt(order, reason, at));
+      const reason = 'the executor that was sending it is gone';
+      return this.acknowledge(order === undefined ? [] : decideDoubt(order, reason, at));
     });
   }
 
-  private heard(events: readonly CellEvent[]): CellDecision {
+  private acknowledge(events: readonly CellEvent[]): CellDecision {
     const { users } = this.ports;
     return { events, reply: () => answer('observed', { position: users.position }) };
   }
 
-  /** Decides again until every order that it concerns has been found, in memory or in the journal. */
-  private async recalling(
+  /** Decides again until every order that the decision needs is found, in memory or in the journal. */
+  private async decideWithRecall(
     entry: UserEntry,
     decide: (recollection: Recollection, at: Instant) => CellDecision,
   ): Promise<LinkReply> {
@@ -310,9 +313,12 @@ function amendIn(task_id: string): { amend_id?: string } {
   return kind === 'amend' ? { amend_id: id } : {};
 }
 
-/** That something was refused or is absent says nothing of an attempt that came later. */
-/** No other account is linked, or nothing of ours is left there: orders and shares are found again by the account that they are in. */
-function isLeft({ head: { live, holdings } }: UserEntry, venue: VenueId, account: string): boolean {
+/** Whether the account may be linked. Orders and shares are found by their account, so none may be left in the former one. */
+function mayReplaceAccount(
+  { head: { live, holdings } }: UserEntry,
+  venue: VenueId,
+  account: string,
+): boolean {
   const linked = holdings.links.get(venue);
   if (linked === undefined || linked.account === account) return true;
   return (
@@ -326,6 +332,7 @@ function isOver(status: Transfer['status']): boolean {
   return status === 'COMPLETED' || status === 'FAILED';
 }
 
+/** A refusal or absence counts only for the attempt that it was reported for, not for a later one. */
 function isOfThisAttempt(order: OrderState, task_id: string, { what }: TaskReport): boolean {
   if (what === 'placed' || what === 'cancelled' || what === 'amended') return true;
   const { kind, attempt } = readTaskId(task_id);
@@ -333,10 +340,7 @@ function isOfThisAttempt(order: OrderState, task_id: string, { what }: TaskRepor
   return attempt === order.attempts;
 }
 
-/**
- * That nothing was sent, or taken, ends an order. It counts only from whoever has the task: if it was taken away, somebody else may have
- * sent the order meanwhile.
- */
+/** These reports end an order, so they count only from the executor that has the task. Another one may have sent it meanwhile. */
 function isDenial(kind: TaskKind, { what }: TaskReport): boolean {
   return kind === 'submit' && (what === 'refused' || what === 'not-sent' || what === 'returned');
 }
@@ -347,7 +351,7 @@ function splitFills(report: TaskReport): { own: ObservedFill[]; others: Observed
   return { own: report.fills.filter(isOwn), others: report.fills.filter((fill) => !isOwn(fill)) };
 }
 
-/** It is sent under one reference alone: whoever comes second with another one must not send it. */
+/** A transfer is sent under one reference only. An executor that comes second with another reference must not send it. */
 function mayGoOn(entry: UserEntry, { transfer_id, step, reference }: Request<'transfer_report'>): boolean {
   const transfer = entry.head.holdings.transfers.get(transfer_id);
   if (step !== 'sent' || transfer?.status === 'PENDING') return true;

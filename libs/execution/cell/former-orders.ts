@@ -6,7 +6,7 @@ import type { OrderState } from '../rules/order.js';
 import { isOrderEvent } from '../rules/user.js';
 import type { UserEntry } from './user-entry.js';
 
-/** Orders out of the journal: their histories, and those that memory has let go. */
+/** Reads orders from the journal: their events, and orders that are no longer in memory. */
 export class FormerOrders {
   constructor(
     private readonly reader: JournalReader,

@@ -1,20 +1,20 @@
 import type { LinkReply } from '#libs/link/link-protocol.js';
 
 const REMEMBERED = 10_000;
-const HEARD = 200;
+const OK = 200;
 
 /**
- * A report is told again until it is answered, and one that is late must not be taken for news: of a task that has been reported
- * the first report counts, and its answer. One that could not be made durable has not been heard.
+ * Deduplicates reports. An executor repeats a report until it is answered, and a late repeat must not count as new.
+ * The first report of a task counts, and repeats get its answer. A report that did not become durable is forgotten.
  */
 export class HeardReports {
   private readonly replies = new Map<string, Promise<LinkReply>>();
 
-  once(task_id: string, hear: () => Promise<LinkReply>): Promise<LinkReply> {
+  once(task_id: string, handle: () => Promise<LinkReply>): Promise<LinkReply> {
     const known = this.replies.get(task_id);
     if (known !== undefined) return known;
-    const reply = hear().then((answered) => {
-      if (answered.status !== HEARD) this.replies.delete(task_id);
+    const reply = handle().then((answered) => {
+      if (answered.status !== OK) this.replies.delete(task_id);
       return answered;
     });
     this.replies.set(task_id, reply);

@@ -4,7 +4,7 @@ import { submission } from '#libs/testing/cells/orders.js';
 import { fillOf } from '#libs/testing/cells/played-executor.js';
 import { ONE } from '../rules/micros.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Leaves time for slow, busy machines. */
 jest.setTimeout(30_000);
 
 const TEN = 10n * ONE;
@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => session.close());
 
 describe('shares', () => {
-  it('are reserved by live sells and free again after them', async () => {
+  it('are reserved by live sells and released when these end', async () => {
     await session.submit();
     await session.executor.places([TEN]);
     const sell = { side: 'sell', price: 500_000n } as const;
@@ -39,7 +39,7 @@ describe('shares', () => {
     });
   });
 
-  it('of a sell in doubt are not verified, and no number is told', async () => {
+  it('of a sell in doubt are not verified, and another sell is refused without a number', async () => {
     await session.submit();
     await session.executor.places([TEN]);
     await session.submit({ side: 'sell', quantity: 2n * ONE });
@@ -53,14 +53,14 @@ describe('shares', () => {
     );
     expect([status, code]).toEqual([409, 'POSITION_RESERVATION_UNVERIFIED']);
     expect(JSON.stringify(body)).not.toContain('details');
-    // Buys are not concerned, and the refusal has made the cell ask at once.
+    // The refusal made the cell query the venue at once. Buys are not affected.
     expect((await session.executor.task('query')).terms.order_id).toBe(task.terms.order_id);
     await session.submit({ market_id: 'SNOW' });
   });
 });
 
 describe('shares of a sell that is just being sent', () => {
-  it('are reserved, and in question once the venue has not answered in time', async () => {
+  it('are reserved, and unverified once the venue has not answered in time', async () => {
     await session.submit();
     await session.executor.places([TEN]);
     await session.submit({ side: 'sell', quantity: 2n * ONE });
@@ -86,7 +86,7 @@ describe('an account', () => {
       ...{ user_id: session.user_id, as_of, cash: [{ asset: 'USD', value }] },
     }) as const;
 
-  it('that differs twice is told to operators and only reduces, until two passes find nothing', async () => {
+  it('with a difference in two passes is shown to operators and reduce-only, until two passes find none', async () => {
     await session.live.ask(balances(100n * ONE));
     await session.live.ask(balances(90n * ONE));
     await session.submit();
@@ -101,7 +101,7 @@ describe('an account', () => {
     await session.submit();
   });
 
-  it('takes its money along when another takes its place, and the other brings its own', async () => {
+  it('that is replaced is booked out, and the new account is booked in', async () => {
     await session.live.ask(balances(100n * ONE));
     const other = {
       op: 'link_account',
@@ -122,7 +122,7 @@ describe('an account', () => {
     expect((await session.live.ask<'reconciliation'>({ op: 'reconciliation' })).body.differences).toEqual([]);
   });
 
-  it('is not replaced while a transfer out of it is under way', async () => {
+  it('is not replaced while a transfer from it is under way', async () => {
     await session.live.ask(balances(100n * ONE));
     const { user_id } = session;
     await session.live.ask({
@@ -133,7 +133,7 @@ describe('an account', () => {
     expect((await session.live.ask(other)).status).toBe(400);
   });
 
-  it('is shown with orders and fills that somebody else has made there', async () => {
+  it('shows external orders and their fills', async () => {
     const foreign = { market_id: 'RAIN', outcome: 'No', outcome_index: 1, side: 'buy' } as const;
     const order = {
       ...foreign,
@@ -172,7 +172,7 @@ describe('an account', () => {
     return session.executor.places();
   }
 
-  it('gives money to the vault once, after it was held', async () => {
+  it('sends a transfer to the vault once, after the amount was held', async () => {
     await session.live.ask(balances(100n * ONE));
     const transfer = {
       ...({ op: 'transfer', venue: 'venue_b', direction: 'to_vault', request_id: REQUEST } as const),
@@ -189,7 +189,7 @@ describe('an account', () => {
       return (await session.live.ask({ ...step, reference })).status;
     };
     expect(await sent('r-1')).toBe(200);
-    // The answer may have been lost; but nobody else may send it under a reference of its own.
+    // A repeat is allowed, since the answer may be lost. Another executor must not send it under another reference.
     expect([await sent('r-1'), await sent('r-2')]).toEqual([200, 409]);
     await session.live.ask({
       op: 'transfer_report',

@@ -21,13 +21,13 @@ type NamedByVenue = Pick<ObservedOrder, 'exchange_order_id' | 'venue_client_id'>
 
 export interface Noticed {
   readonly events: readonly CellEvent[];
-  /** Orders that the venue has to be asked about. */
+  /** Orders about which the venue must be queried. */
   readonly open: readonly string[];
 }
 
 const NEVER = '9999-12-31T23:59:59.999000000Z';
 
-/** Makes events of what an account shows by itself: of our orders, and of those that somebody else has placed there. */
+/** Makes events from what an account's feed shows, both for our orders and for orders placed elsewhere. */
 export class Observations {
   constructor(private readonly ports: ObservationPorts) {}
 
@@ -48,7 +48,7 @@ export class Observations {
     return { events, open };
   }
 
-  /** Fills that came with the report on another order. */
+  /** Books fills that came without their order, such as in the report on another order. */
   fillsAlone(
     recollection: Recollection,
     venue: VenueId,
@@ -67,7 +67,7 @@ export class Observations {
         ...own.find(({ venue_client_id: name }) => name !== undefined),
       });
       if (order_id !== undefined) return bookedOn(recollection, order_id, own, at);
-      // It may be of an order that is just being sent, and whose name at the venue is not known yet.
+      // The fill may belong to an order that is just being sent, whose id at the venue is not known yet.
       const mayBeOurs = [...entry.head.live.values()].some(
         (order) => order.terms.venue === venue && isUnplacedYet(order) && order.status !== 'queued',
       );
@@ -89,12 +89,12 @@ export class Observations {
   private known(
     recollection: Recollection,
     order_id: string,
-    told: { readonly seen: ObservedOrder; readonly fills: readonly ObservedFill[]; readonly at: Instant },
+    observed: { readonly seen: ObservedOrder; readonly fills: readonly ObservedFill[]; readonly at: Instant },
     events: CellEvent[],
     open: string[],
   ): void {
-    const { seen, fills, at } = told;
-    // What is over, and shows nothing new, may stay forgotten.
+    const { seen, fills, at } = observed;
+    // An ended order that shows nothing new need not be recalled into memory.
     if (seen.status !== 'resting' && !recollection.isNews(order_id, fills)) return;
     const order = recollection.find(order_id);
     if (order === undefined) return;
@@ -121,7 +121,7 @@ export class Observations {
     return [foundEvent(terms, exchange_order_id, at), ...draft.events];
   }
 
-  /** All that is known of the order is what it has traded. */
+  /** Only the fills of this order are known. */
   private externalByFills(
     entry: UserEntry,
     venue: VenueId,
@@ -182,7 +182,7 @@ function found(terms: OrderTerms, exchange_order_id: string, at: Instant): [Orde
   return [evolveOrder(undefined, foundEvent(terms, exchange_order_id, at)), at];
 }
 
-/** Why an order that is just being sent found nothing is told by the answer to it, which a socket of the venue may overtake. */
+/** The answer to a send says why the order found nothing. The venue's socket may be faster, so wait for the answer. */
 function isForReport({ status, cancel }: OrderState, seen: ObservedOrder): boolean {
   const isBeingSent = (cancel?.before ?? status) === 'submitting';
   return isBeingSent && seen.status === 'cancelled' && seen.ended_by === undefined;

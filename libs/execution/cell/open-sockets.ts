@@ -8,10 +8,10 @@ interface Gateway {
 }
 
 const SOCKETS = 10;
-/** Of a gateway that has said nothing for so long the sockets are gone. */
+/** The sockets of a gateway that has reported nothing for this time count as closed. */
 const LEASE_MILLIS = 5_000;
 
-/** How many sockets each user has, at all gateways together. A new process hears it again within a second. */
+/** Counts each user's sockets at all gateways. After a restart, gateways report theirs within a second. */
 export class OpenSockets {
   private readonly gateways = new Map<string, Gateway>();
 
@@ -32,7 +32,7 @@ export class OpenSockets {
     return count;
   }
 
-  /** A gateway has so many of the user now, or asks for that many: false where one more is one too many. */
+  /** Sets the number of the user's sockets at one gateway. Returns false if that exceeds the limit. */
   change(gateway: string, { user_id, open }: OpenSocketCount): boolean {
     const known = this.gateways.get(gateway) ?? { heardAt: 0, open: new Map<string, number>() };
     known.heardAt = this.now();
@@ -44,7 +44,7 @@ export class OpenSockets {
     return true;
   }
 
-  /** All that a gateway has of this cell's users. */
+  /** Replaces the counts of one gateway. */
   heard(gateway: string, sockets: readonly OpenSocketCount[]): void {
     const heardAt = this.now();
     this.gateways.set(gateway, {

@@ -1,12 +1,12 @@
 import { VENUE_IDS, type VenueId } from '../rules/venues.js';
 
-/** Random bytes, for ids that nobody can guess. */
+/** Random bytes, for ids that cannot be guessed. */
 export type RandomBytes = (size: number) => Uint8Array;
 
 const UUID_BYTES = 16;
 const VENUE_LETTERS = 'abcde';
 
-/** UUIDs of version 8. Their first digit names the cell, the second the venue, so that an id alone tells where to ask. */
+/** UUIDs of version 8. The first digit names the cell and the second the venue, so an id alone shows where to ask. */
 export class OrderIds {
   constructor(
     private readonly cell: number,

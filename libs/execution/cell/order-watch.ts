@@ -23,7 +23,7 @@ import type { Users } from './users.js';
 interface Due {
   readonly entry: UserEntry;
   readonly what: 'send' | 'unsent' | 'expiry' | 'stall' | 'late-cancel' | 'ask' | 'timer';
-  /** An order, or a timer. */
+  /** The id of an order, or the name of a timer. */
   readonly id: string;
 }
 
@@ -34,26 +34,26 @@ export interface OrderWatchPorts {
   readonly now: () => Instant;
   readonly submit: (task: CellTask) => boolean;
   readonly stalledAfterMillis: number;
-  /** False while what gateways have said of connections may still be on its way to this process. */
+  /** False while reports of gateways about connections may still be on their way to this process. */
   readonly isHearing: () => boolean;
 }
 
-const ASK_AFTER_MILLIS = [0, 1_000, 2_000, 4_000, 8_000] as const;
-const ASK_EVERY_MILLIS = 15_000;
-/** For a call that may still be under way when the cell starts. */
+const QUERY_AFTER_MILLIS = [0, 1_000, 2_000, 4_000, 8_000] as const;
+const QUERY_EVERY_MILLIS = 15_000;
+/** Time for a call that may still be under way when the cell starts. */
 const GRACE_MILLIS = 5_000;
 const RECONCILE_MILLIS = 15_000;
-const LOOK_MILLIS = 1_000;
-const SECOND_LOOK_MILLIS = 1_500;
-/** Nobody waits for the venue longer than this without a fresh question. */
+const CHECK_MILLIS = 1_000;
+const SECOND_CHECK_MILLIS = 1_500;
+/** An order that waits for the venue is queried again after this time. */
 const FRESH_MILLIS = 60_000;
 
-/** Sees to it that every order goes on: hands out what is to be done, asks again, and ends what has fallen due. */
+/** Keeps every order moving: queues tasks for executors, queries venues again, and ends orders at their deadlines. */
 export class OrderWatch {
   private readonly deadlines: DeadlineScheduler<Due>;
-  /** How often the venue was asked of an order in doubt. */
-  private readonly asked = new Map<string, number>();
-  private readonly askedAt = new Map<string, Instant>();
+  /** How often the venue was queried about an order in doubt. */
+  private readonly queryCount = new Map<string, number>();
+  private readonly queriedAt = new Map<string, Instant>();
   private readonly reconciledAt = new Map<string, Instant>();
   private readonly waiting = new Map<string, UserEntry>();
   private cancel: Cancel | undefined;
@@ -61,12 +61,12 @@ export class OrderWatch {
   constructor(private readonly ports: OrderWatchPorts) {
     const { clock, now } = ports;
     const onDue = (due: Due): void => {
-      this.fallDue(due);
+      this.handleDue(due);
     };
     this.deadlines = new DeadlineScheduler<Due>({ clock, now, clockIsSound: () => true, onDue });
   }
 
-  /** Takes up everything that was under way. */
+  /** Resumes all open orders, timers and transfers. */
   start(): void {
     for (const entry of this.ports.users.all()) {
       for (const order of entry.head.live.values()) this.resume(entry, order);
@@ -76,8 +76,8 @@ export class OrderWatch {
         if (status === 'PENDING' || status === 'IN_TRANSIT')
           this.transfer(entry, terms.venue, terms.transfer_id);
     }
-    this.cancel = repeat(this.ports.clock, LOOK_MILLIS, () => {
-      this.look();
+    this.cancel = repeat(this.ports.clock, CHECK_MILLIS, () => {
+      this.check();
       return Promise.resolve();
     });
   }
@@ -87,7 +87,7 @@ export class OrderWatch {
     this.deadlines.stop();
   }
 
-  /** Something is durable. */
+  /** Handles an event that has become durable. */
   committed(event: CellEvent): void {
     const entry = this.ports.users.find(event.user_id);
     if (entry === undefined) return;
@@ -99,33 +99,33 @@ export class OrderWatch {
     else if (isOrderEvent(event)) this.changed(entry, event);
   }
 
-  /** The venue is to be asked what became of the order, and again until it is known. */
+  /** Queries the venue about the order, with growing delays between the queries. */
   ask(entry: UserEntry, order: OrderState): void {
     const { order_id } = order.terms;
-    const times = this.asked.get(order_id) ?? 0;
-    const wait = ASK_AFTER_MILLIS[times] ?? ASK_EVERY_MILLIS;
-    this.asked.set(order_id, times + 1);
+    const times = this.queryCount.get(order_id) ?? 0;
+    const wait = QUERY_AFTER_MILLIS[times] ?? QUERY_EVERY_MILLIS;
+    this.queryCount.set(order_id, times + 1);
     if (wait === 0) this.hand(entry, order, 'query');
     else this.in(wait, { entry, what: 'ask', id: order_id });
   }
 
-  /** Nothing of the order is in question any more. */
+  /** The order is no longer in doubt. The next query starts without a delay. */
   settled(order_id: string): void {
-    this.asked.delete(order_id);
+    this.queryCount.delete(order_id);
   }
 
   askNow(entry: UserEntry, order: OrderState): void {
     this.hand(entry, order, 'query');
   }
 
-  /** The venue still has the order in its book: the cancel was not taken. */
+  /** Repeats a cancel, because the venue still has the order in its book. */
   cancelAgain(entry: UserEntry, order: OrderState): void {
     if (order.cancel !== undefined) this.hand(entry, order, 'cancel');
   }
 
   hand(entry: UserEntry, order: OrderState, kind: 'submit' | 'cancel' | 'amend' | 'query'): void {
     const { order_id, venue, market_id } = order.terms;
-    if (kind === 'query') this.askedAt.set(order_id, this.ports.now());
+    if (kind === 'query') this.queriedAt.set(order_id, this.ports.now());
     this.ports.desk.add(entry, venue, market_id, { kind, order_id });
   }
 
@@ -133,21 +133,21 @@ export class OrderWatch {
     this.ports.desk.add(entry, venue, ' transfers', { kind: 'transfer', transfer_id });
   }
 
-  /** Compares the whole account, soon. */
+  /** Queues a comparison of the whole account. */
   reconcile(entry: UserEntry, venue: VenueId): void {
     this.reconciledAt.set(`${entry.user_id}/${venue}`, this.ports.now());
     this.ports.desk.add(entry, venue, ' account', { kind: 'reconcile' });
   }
 
   transferAgain(entry: UserEntry, venue: VenueId, transfer_id: string): void {
-    this.ports.clock.after(SECOND_LOOK_MILLIS, () => {
+    this.ports.clock.after(SECOND_CHECK_MILLIS, () => {
       this.transfer(entry, venue, transfer_id);
     });
   }
 
-  /** A second look at an account, once what was under way has had time to arrive. */
+  /** Compares the account again, after events under way have had time to arrive. */
   reconcileSoon(entry: UserEntry, venue: VenueId): void {
-    this.ports.clock.after(SECOND_LOOK_MILLIS, () => {
+    this.ports.clock.after(SECOND_CHECK_MILLIS, () => {
       this.reconcile(entry, venue);
     });
   }
@@ -157,8 +157,8 @@ export class OrderWatch {
     for (const entry of this.ports.users.all()) {
       for (const order of entry.head.live.values()) {
         if (order.status !== 'queued' || !isSwitchedOff(order, entry)) continue;
-        this.decide(entry, order.terms.order_id, (now_, at) =>
-          isSwitchedOff(now_, entry) ? decideUnsent(now_, 'EXCHANGE_TRADING_HALTED', at) : [],
+        this.decide(entry, order.terms.order_id, (current, at) =>
+          isSwitchedOff(current, entry) ? decideUnsent(current, 'EXCHANGE_TRADING_HALTED', at) : [],
         );
       }
     }
@@ -171,7 +171,7 @@ export class OrderWatch {
     else if (status === 'submitting') this.in(GRACE_MILLIS, { entry, what: 'ask', id: order.terms.order_id });
     else if (status === 'pending_venue' || order.amend !== undefined) this.ask(entry, order);
     else if (order.cancel !== undefined) this.hand(entry, order, 'cancel');
-    this.noteWaiting(entry, order);
+    this.trackWaiting(entry, order);
   }
 
   private schedule(entry: UserEntry, { terms }: OrderState): void {
@@ -183,7 +183,7 @@ export class OrderWatch {
   private changed(entry: UserEntry, event: OrderEvent): void {
     const order = orderOf(entry.head, event.order_id);
     if (order === undefined) return;
-    this.noteWaiting(entry, order);
+    this.trackWaiting(entry, order);
     switch (event.type) {
       case 'ORDER_ACCEPTED':
         this.schedule(entry, order);
@@ -212,18 +212,18 @@ export class OrderWatch {
     }
   }
 
-  private noteWaiting(entry: UserEntry, order: OrderState): void {
+  private trackWaiting(entry: UserEntry, order: OrderState): void {
     const { order_id: id } = order.terms;
     const since = waitingSince(order);
     if (since === undefined) {
       this.waiting.delete(id);
-      if (isTerminal(order)) this.asked.delete(id);
-      this.askedAt.delete(id);
+      if (isTerminal(order)) this.queryCount.delete(id);
+      this.queriedAt.delete(id);
       return;
     }
     if (this.waiting.has(id)) return;
     this.waiting.set(id, entry);
-    this.askedAt.set(id, this.ports.now());
+    this.queriedAt.set(id, this.ports.now());
     this.deadlines.schedule(plusMillis(since, this.ports.stalledAfterMillis), { entry, what: 'stall', id });
   }
 
@@ -231,10 +231,10 @@ export class OrderWatch {
     this.deadlines.schedule(plusMillis(this.ports.now(), millis), due);
   }
 
-  private fallDue({ entry, what, id }: Due): void {
+  private handleDue({ entry, what, id }: Due): void {
     if (what === 'timer') {
       const isOfConnection = entry.head.timers.get(id)?.connection_id !== undefined;
-      if (isOfConnection && !this.ports.isHearing()) this.in(LOOK_MILLIS, { entry, what, id });
+      if (isOfConnection && !this.ports.isHearing()) this.in(CHECK_MILLIS, { entry, what, id });
       else this.run(entry, (at) => decideTimer(entry.head, entry.user_id, id, at));
       return;
     }
@@ -245,30 +245,30 @@ export class OrderWatch {
         this.hand(entry, order, 'submit');
         return;
       case 'ask':
-        this.askedAgain(entry, order);
+        this.queryAgain(entry, order);
         return;
       case 'unsent':
-        this.decide(entry, id, (now_, at) => decideUnsent(now_, 'COMMAND_EXPIRED', at));
+        this.decide(entry, id, (current, at) => decideUnsent(current, 'COMMAND_EXPIRED', at));
         return;
       case 'expiry':
-        this.decide(entry, id, (now_, at) => expired(now_, at));
+        this.decide(entry, id, (current, at) => expired(current, at));
         return;
       case 'late-cancel':
-        this.decide(entry, id, (now_, at) => decideLateCancel(now_, at));
+        this.decide(entry, id, (current, at) => decideLateCancel(current, at));
         return;
       case 'stall':
         this.stall(entry, id);
     }
   }
 
-  private askedAgain(entry: UserEntry, order: OrderState): void {
+  private queryAgain(entry: UserEntry, order: OrderState): void {
     const isSending = order.status === 'submitting' || order.cancel?.before === 'submitting';
-    // Only after a restart: whoever was sending it has not been heard of since.
+    // Only after a restart: the executor that was sending the order has not reported since.
     if (isSending) this.lost(entry, order.terms.order_id);
     else this.hand(entry, order, 'query');
   }
 
-  /** Set by the desk of reports: whoever was sending the order is gone. */
+  /** Called when the executor that was sending the order is gone. Set by `ExecutorCalls`. */
   lost: (entry: UserEntry, order_id: string) => void = () => undefined;
 
   private stall(entry: UserEntry, id: string): void {
@@ -281,16 +281,16 @@ export class OrderWatch {
       this.deadlines.schedule(due, { entry, what: 'stall', id });
       return;
     }
-    this.decide(entry, id, (now_, at) => decideStall(now_, at, plusMillis(at, -stalledAfterMillis)));
+    this.decide(entry, id, (current, at) => decideStall(current, at, plusMillis(at, -stalledAfterMillis)));
     if (order.status !== 'submitting') this.askNow(entry, order);
   }
 
-  private look(): void {
+  private check(): void {
     const now = this.ports.now();
     const latest = plusMillis(now, -FRESH_MILLIS);
     for (const [id, entry] of this.waiting) {
       const order = orderOf(entry.head, id);
-      if (order === undefined || (this.askedAt.get(id) ?? now) > latest) continue;
+      if (order === undefined || (this.queriedAt.get(id) ?? now) > latest) continue;
       if (order.status !== 'queued' && order.status !== 'submitting') this.askNow(entry, order);
     }
     this.reconcileDue(plusMillis(now, -RECONCILE_MILLIS));
@@ -322,7 +322,7 @@ export class OrderWatch {
       (at) => ({ events: decide(at), reply: () => UNAVAILABLE }),
       () => undefined,
     );
-    // A full queue is no reason to forget what is due.
+    // If the queue is full, the task is retried, so that no deadline is lost.
     if (!this.ports.submit(task)) {
       this.deadlines.retry(() => {
         this.run(_entry, decide);
@@ -331,7 +331,7 @@ export class OrderWatch {
   }
 }
 
-/** A venue that knows when the order ends does it itself; where it does not, the service cancels. */
+/** Venues with an expiry of their own end the order themselves. Elsewhere the service cancels it. */
 function expired(order: OrderState, at: Instant): readonly OrderEvent[] {
   const { venue, expires_at } = order.terms;
   if (expires_at === undefined || expires_at > at) return [];
@@ -340,17 +340,17 @@ function expired(order: OrderState, at: Instant): readonly OrderEvent[] {
     : [];
 }
 
-function isMeant({ venue, connection_id }: CancelTimer, { terms }: OrderState): boolean {
+function matchesTimer({ venue, connection_id }: CancelTimer, { terms }: OrderState): boolean {
   if (connection_id !== undefined) return terms.connection_id === connection_id;
   return venue === undefined || venue === terms.venue;
 }
 
-/** A timer that was not renewed in time cancels what it stands for, once. */
+/** Cancels the orders of a timer that was not renewed in time, once. */
 export function decideTimer(user: UserState, user_id: string, name: string, at: Instant): CellEvent[] {
   const timer = user.timers.get(name);
   if (timer?.due_at === undefined || timer.due_at > at) return [];
   const cause = timer.connection_id === undefined ? 'CANCEL_AFTER' : 'DISCONNECT';
-  const meant = [...user.live.values()].filter((order) => isMeant(timer, order));
-  const cancels = meant.flatMap((order) => decideCancel(order, { cause, at }));
+  const orders = [...user.live.values()].filter((order) => matchesTimer(timer, order));
+  const cancels = orders.flatMap((order) => decideCancel(order, { cause, at }));
   return [...cancels, { type: 'CANCEL_TIMER_ENDED', at, user_id, timer: name, was_due: true }];
 }

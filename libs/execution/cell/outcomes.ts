@@ -3,7 +3,7 @@ import type { OrderEvent } from '../rules/events.js';
 
 type Listener = (event: OrderEvent) => void;
 
-/** Lets callers wait for what becomes of an order. */
+/** Lets callers wait for an event of an order. */
 export class Outcomes {
   private readonly listeners = new Map<string, Set<Listener>>();
 
@@ -13,7 +13,7 @@ export class Outcomes {
     for (const listener of this.listeners.get(event.order_id) ?? []) listener(event);
   }
 
-  /** The first event of the order that is looked for; undefined where it does not come in time. */
+  /** The first event of the order that matches `isIt`. Undefined if none comes in time. */
   next(
     order_id: string,
     isIt: (event: OrderEvent) => boolean,

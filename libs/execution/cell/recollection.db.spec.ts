@@ -7,7 +7,7 @@ import type { OrderTerms } from '../rules/order.js';
 
 jest.setTimeout(120_000);
 
-/** More than a cell keeps in memory of one user. */
+/** More ended orders than a cell keeps in memory for one user. */
 const MANY = 2_100;
 const AT_ONCE = 300;
 
@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => session.close());
 
-async function tell(fills: readonly ObservedFill[], orders: readonly OrderTerms[] = []): Promise<void> {
+async function observe(fills: readonly ObservedFill[], orders: readonly OrderTerms[] = []): Promise<void> {
   const { user_id } = session;
   const foreign = orders.map((terms) => ({
     ...seenOf(terms, [3n * ONE], { status: 'cancelled' }),
@@ -41,10 +41,10 @@ async function recalled(): Promise<number> {
   return (await session.live.journaled()).filter(({ type }) => type === 'ORDER_RECALLED').length;
 }
 
-it('a fill that comes long after its order has ended is booked once, and the order follows it', async () => {
+it('a fill that comes long after its order has ended is booked once and changes the order', async () => {
   await session.submit();
   const cancelled = await session.executor.places([3n * ONE]);
-  await tell([], [cancelled]);
+  await observe([], [cancelled]);
   await session.submit();
   const task = await session.executor.task('submit');
   await session.executor.begin(task.terms);
@@ -53,15 +53,15 @@ it('a fill that comes long after its order has ended is booked once, and the ord
   expect(await session.orderOf(failed.order_id)).toMatchObject({ status: 'failed' });
   await manyOthersEnd();
 
-  // What is known already brings nothing back.
-  await tell([fillOf(cancelled, 3n * ONE)]);
+  // A fill that is already booked recalls no order.
+  await observe([fillOf(cancelled, 3n * ONE)]);
   expect(await recalled()).toBe(0);
   const late = [
     fillOf(cancelled, 2n * ONE, 'late'),
     { ...fillOf(failed, 4n * ONE, 'late'), venue_client_id: failed.order_id },
   ];
-  await tell(late);
-  await tell([fillOf(cancelled, 3n * ONE), ...late]);
+  await observe(late);
+  await observe([fillOf(cancelled, 3n * ONE), ...late]);
   const follows = async (): Promise<void> => {
     expect(await session.orderOf(cancelled.order_id)).toMatchObject({
       ...{ status: 'cancelled', filled_quantity: '5' },
@@ -74,6 +74,6 @@ it('a fill that comes long after its order has ended is booked once, and the ord
   };
   await follows();
   await session.restart();
-  await tell(late);
+  await observe(late);
   await follows();
 });

@@ -5,7 +5,7 @@ import { orderOf } from '../rules/user.js';
 import type { FormerOrders } from './former-orders.js';
 import type { UserEntry } from './user-entry.js';
 
-/** The orders of one user as one decision needs them, those that memory has let go as well. */
+/** Finds the orders of one user for one decision, including orders that are no longer in memory. */
 export class Recollection {
   private readonly former = new Map<string, OrderState>();
   private readonly missing = new Set<string>();
@@ -15,13 +15,13 @@ export class Recollection {
     private readonly journal: FormerOrders,
   ) {}
 
-  /** Undefined of an order that has to be read first; what was decided without it must not count. */
+  /** Undefined if the order must be read from the journal first. Then the decision must be dropped and made again. */
   find(order_id: string): OrderState | undefined {
     const { head, positions } = this.entry;
     const inMemory = orderOf(head, order_id);
     if (inMemory !== undefined) return inMemory;
     const former = this.former.get(order_id);
-    // It may have been recalled and let go again since it was read.
+    // Since it was read, the order may have been recalled, changed and dropped again.
     if (former !== undefined && former.seq === positions.get(order_id)?.length) return former;
     this.missing.add(order_id);
     return undefined;
@@ -33,7 +33,7 @@ export class Recollection {
     return orderOf(head, order_id) !== undefined || fills.some(({ fill }) => !booked.has(fill.fill_id));
   }
 
-  /** The events of the order, after it stands in memory. */
+  /** The events, after a recall event if the order is not in memory. */
   before(order: OrderState, events: readonly OrderEvent[]): CellEvent[] {
     const [first] = events;
     if (first === undefined || orderOf(this.entry.head, order.terms.order_id) !== undefined)

@@ -16,15 +16,15 @@ const SECOND = 1_000;
 const MINUTE = 60_000;
 const ORDERS = 5;
 const CALLS: Readonly<Record<CallLimit, number>> = { cancels: 20, reads: 50, rpc: 20, fee_quotes: 10 };
-/** Windows that nobody has used for a while are let go beyond this. */
+/** Above this number, empty windows are dropped. */
 const MOST_WINDOWS = 10_000;
 
-/** When the slots of one window were taken, oldest first. */
+/** The times at which slots of one rate limit were taken, oldest first. */
 class Window {
   private taken: number[] = [];
   private from = 0;
 
-  /** How many of the last `millis` are taken. */
+  /** How many slots were taken in the last `millis`. */
   count(now: number, millis: number): number {
     while ((this.taken[this.from] ?? Infinity) <= now - millis) this.from += 1;
     if (this.from > SECOND && this.from * 2 > this.taken.length) {
@@ -54,7 +54,7 @@ export interface SlotsTaken {
   readonly slots: ShownLimit;
 }
 
-/** What each user may do in a while, exactly. It is in memory alone: a restart of the cell gives every window back. */
+/** Exact rate limits per user and key. They are in memory only, so a restart of the cell resets them. */
 export class Slots {
   private readonly windows = new Map<string, Window>();
 
@@ -63,7 +63,7 @@ export class Slots {
     private readonly factor: number,
   ) {}
 
-  /** Of one submit or amend: the user's window, and then the key's. Neither is taken from where either is full. */
+  /** Takes a slot for a submit or amend from the user's and the key's limit. If either is full, takes none. */
   takeOrder(user_id: string, key: KeyLimit): SlotsTaken {
     const rules = [this.orders(), ...this.ofKey(key)];
     const windows = rules.map((rule) => this.windowOf(user_id, rule, key));
@@ -136,8 +136,8 @@ export class Slots {
   private shown({ limit, max, millis }: Rule, window: Window): ShownLimit {
     const now = this.now();
     const remaining = Math.max(max - window.count(now, millis), 0);
-    const frees = window.oldest === undefined ? 0 : window.oldest + millis - now;
-    return { limit, max, remaining, resets_at: this.in(frees) };
+    const freeIn = window.oldest === undefined ? 0 : window.oldest + millis - now;
+    return { limit, max, remaining, resets_at: this.in(freeIn) };
   }
 
   private in(millis: number): Instant {

@@ -5,7 +5,7 @@ import { fillOf, seenOf } from '#libs/testing/cells/played-executor.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { ONE } from '../rules/micros.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Leaves time for slow, busy machines. */
 jest.setTimeout(30_000);
 
 const TEN = 10n * ONE;
@@ -16,8 +16,8 @@ beforeEach(async () => {
 });
 afterEach(() => session.close());
 
-describe('what hurt users elsewhere', () => {
-  it('story 1: an order is not marked failed by network errors, however many', async () => {
+describe('problems that users had on other platforms', () => {
+  it('story 1: an order is not marked failed by any number of network errors', async () => {
     const { order_id, terms } = await session.inDoubt();
     for (const wait of [0, 1_000, 2_000, 4_000, 8_000, 15_000]) {
       session.leap(wait);
@@ -47,7 +47,7 @@ describe('what hurt users elsewhere', () => {
     expect(await session.orderOf(order_id)).toMatchObject({ status: 'open' });
   });
 
-  it('whose an order is, the cell can say at once', async () => {
+  it('the cell finds the user of an order, also after a restart', async () => {
     const order_id = await session.submit();
     const { body } = await session.live.ask<'order_owner'>({ op: 'order_owner', order_id });
     expect(body).toEqual({ user_id: session.user_id });
@@ -57,11 +57,11 @@ describe('what hurt users elsewhere', () => {
     expect((await session.live.ask<'order_owner'>({ op: 'order_owner', order_id })).status).toBe(200);
   });
 
-  it('story 2: an order that filled at once and rests nowhere is filled, not rejected', async () => {
+  it('story 2: an order that filled at once and does not rest is filled, not rejected', async () => {
     const { order_id, terms } = await session.inDoubt({ kind: 'market' });
     const query = await session.executor.task('query');
     const order = seenOf(terms, [TEN]);
-    // The venue counts the fill before it shows it: the order waits for its fills.
+    // The venue counts the fill before it shows it, so the order waits for its fills.
     await session.executor.report(query, { what: 'placed', order, fills: [] });
     expect(await session.orderOf(order_id)).toMatchObject({ status: 'open', filled_quantity: '0' });
     session.leap(1_100);
@@ -70,7 +70,7 @@ describe('what hurt users elsewhere', () => {
     expect(await session.orderOf(order_id)).toMatchObject({ status: 'filled', filled_quantity: '10' });
   });
 
-  it('story 3: an order that waits for the venue too long is asked for again and shown as stalled', async () => {
+  it('story 3: an order that waits too long for the venue is queried again and shown as stalled', async () => {
     const order_id = await session.submit();
     await session.executor.places();
     await session.cancel(order_id);
@@ -101,7 +101,7 @@ describe('what hurt users elsewhere', () => {
     expect(await session.positions()).toMatchObject([{ net_size: '4' }]);
   });
 
-  it('story 6: a fill that two sources report is booked once, over a restart as well', async () => {
+  it('story 6: a fill that two sources report is booked once, also after a restart', async () => {
     const order_id = await session.submit();
     const terms = await session.executor.places([3n * ONE]);
     await session.restart();
@@ -115,7 +115,7 @@ describe('what hurt users elsewhere', () => {
     expect(booked).toHaveLength(1);
   });
 
-  it("story 7: the state follows our summed fills, not the venue's word", async () => {
+  it("story 7: the state follows the sum of our fills, not the venue's status", async () => {
     const order_id = await session.submit();
     const terms = await session.executor.places([3n * ONE]);
     await session.cancel(order_id);
@@ -126,7 +126,7 @@ describe('what hurt users elsewhere', () => {
       fills: [],
     });
     expect(await session.orderOf(order_id)).toMatchObject({ status: 'cancelled', filled_quantity: '3' });
-    // A late fill of an order that is over is booked, and once all is filled the order is.
+    // A late fill of an ended order is booked. With it, the order is fully filled.
     const late = fillOf(terms, 7n * ONE, 'late');
     await session.live.ask({
       op: 'observed',
@@ -164,7 +164,7 @@ describe('what hurt users elsewhere', () => {
     expect((await session.executor.task('submit')).attempt).toBe(2);
   });
 
-  it('story 9: a retry with its key finds the first order, whatever became of it', async () => {
+  it('story 9: a retry with the same key finds the first order in any state', async () => {
     const first = submission(session.user_id, { client_order_id: 'retried' });
     const { body } = await session.live.ask<'submit'>(first);
     const terms = await session.executor.places([TEN]);
@@ -174,7 +174,7 @@ describe('what hurt users elsewhere', () => {
     expect(terms.order_id).toBe(body.order_id);
   });
 
-  it('story 11: a cancel that came too late says that the order is filled, and how far', async () => {
+  it('story 11: a cancel that came too late says that the order is filled, and the filled quantity', async () => {
     const order_id = await session.submit();
     await session.executor.places([TEN]);
     expect((await session.cancel(order_id)).body).toMatchObject({
@@ -182,7 +182,7 @@ describe('what hurt users elsewhere', () => {
     });
   });
 
-  it('story 11: a cancel that the venue refuses because of a fill leads to that fill', async () => {
+  it('story 11: a cancel that the venue refuses because of a fill books that fill', async () => {
     const order_id = await session.submit();
     const terms = await session.executor.places();
     await session.cancel(order_id);
@@ -195,7 +195,7 @@ describe('what hurt users elsewhere', () => {
     expect(await session.orderOf(order_id)).toMatchObject({ status: 'filled', filled_quantity: '10' });
   });
 
-  it('story 12: an order that its caller has given up is not sent after its time', async () => {
+  it('story 12: an order is not sent after its not_after time', async () => {
     const order_id = await session.submit({ not_after: session.in(2_000) });
     const task = await session.executor.task('submit');
     session.leap(2_100);

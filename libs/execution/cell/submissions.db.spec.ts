@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { CellSession } from '#libs/testing/cells/cell-session.js';
 import { seenOf } from '#libs/testing/cells/played-executor.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Leaves time for slow, busy machines. */
 jest.setTimeout(30_000);
 
 let session: CellSession;
@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => session.close());
 
-it('an order is begun by whoever has its task alone, and however often that is asked', async () => {
+it('only the executor with the task may begin an order, and it may repeat the request', async () => {
   const order_id = await session.submit();
   const former = await session.executor.task('submit');
   session.leap(5_100);
@@ -23,14 +23,14 @@ it('an order is begun by whoever has its task alone, and however often that is a
   await session.cancel(order_id);
   expect(await session.executor.begin(task.terms)).toBe(200);
   expect(await session.executor.begin(former.terms, 1, former.task_id)).toBe(409);
-  // Whoever it was taken from may not say either that it was not sent.
+  // A report of not-sent for the former task does not count either.
   await session.executor.report(former, { what: 'not-sent', failure: { code: 'COMMAND_EXPIRED' } });
   expect(await session.orderOf(order_id)).toMatchObject({ status: 'cancel_requested', attempts: 1 });
   await session.executor.report(task, { what: 'placed', order: seenOf(task.terms), fills: [] });
   expect(await session.orderOf(order_id)).toMatchObject({ exchange_order_id: `x-${order_id}` });
 });
 
-it('an order that its executor gives back unsent is handed out again, begun or not', async () => {
+it('an order that its executor returns unsent is given out again, begun or not', async () => {
   const order_id = await session.submit();
   const first = await session.executor.task('submit');
   await session.executor.report(first, { what: 'returned' });
@@ -48,7 +48,7 @@ it('an order that its executor gives back unsent is handed out again, begun or n
   expect(await session.orderOf(order_id)).toMatchObject({ status: 'cancelled', terminal_reason: 'USER' });
 });
 
-it('credentials of another account are not taken while an order is in the one that is linked', async () => {
+it('another account cannot be linked while the present one has a live order', async () => {
   const order_id = await session.submit();
   const { live, user_id } = session;
   const other = { user_id, venue: 'venue_b', account: 'another' } as const;

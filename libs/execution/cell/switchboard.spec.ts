@@ -18,29 +18,29 @@ beforeEach(async () => {
   await board.read();
 });
 
-function told(state: 'open' | 'half_open' | 'closed'): void {
+function reportBreaker(state: 'open' | 'half_open' | 'closed'): void {
   board.told({ breakers: state === 'closed' ? [] : [{ ...KIND, state }], venues: [] });
 }
 
-it('a breaker that waits for a probe lets one order through, and others only after its success', () => {
-  told('open');
+it('a half-open breaker lets one trial order through, and others only after its success', () => {
+  reportBreaker('open');
   expect(board.refusalOf(ORDER, emptyHoldings)).toEqual(OPEN);
-  told('half_open');
+  reportBreaker('half_open');
   expect(board.refusalOf(ORDER, emptyHoldings)).toBeUndefined();
   board.letThrough(ORDER);
-  told('half_open');
+  reportBreaker('half_open');
   expect(board.refusalOf({ ...ORDER, user_id: 'bob' }, emptyHoldings)).toEqual(OPEN);
   expect(board.refusalOf({ ...ORDER, side: 'sell' }, emptyHoldings)).toBeUndefined();
-  told('closed');
+  reportBreaker('closed');
   expect(board.refusalOf(ORDER, emptyHoldings)).toBeUndefined();
 });
 
-it('a breaker whose probe has failed, or is lost, lets another one through in its time', async () => {
-  told('half_open');
+it('after a failed or lost trial order, a breaker lets another one through when its time comes', async () => {
+  reportBreaker('half_open');
   board.letThrough(ORDER);
-  told('open');
+  reportBreaker('open');
   expect(board.refusalOf(ORDER, emptyHoldings)).toEqual(OPEN);
-  told('half_open');
+  reportBreaker('half_open');
   expect(board.refusalOf(ORDER, emptyHoldings)).toBeUndefined();
   board.letThrough(ORDER);
   expect(board.refusalOf(ORDER, emptyHoldings)).toEqual(OPEN);

@@ -7,7 +7,7 @@ import { lets, modeFor, scopeOf, type ModeInForce, type Switch, type Switched } 
 import { printTime } from '../rules/record.js';
 import type { VenueId } from '../rules/venues.js';
 
-/** Where the operators' switches are read. */
+/** Reads the operators' switches. */
 export interface SwitchSource {
   read(): Promise<readonly Switch[]>;
 }
@@ -15,7 +15,7 @@ export interface SwitchSource {
 export interface SwitchboardPorts {
   readonly clock: Clock;
   readonly switches: SwitchSource;
-  /** Something has changed, so what waits may have to be looked at. */
+  /** Called after a change, so that waiting orders and tasks are checked again. */
   readonly onChange: () => void;
   readonly onFault: (error: unknown) => void;
 }
@@ -23,9 +23,9 @@ export interface SwitchboardPorts {
 type ShownBreaker = VenueHealth['breakers'][number];
 
 const POLL_MILLIS = 250;
-/** A probe of which nothing has been heard for so long is lost, and another one may go. */
+/** A trial order without a result after this time counts as lost, and another one may be sent. */
 const PROBE_NANOS = 15_000n * NANOS_PER_MILLI;
-/** What was read longer ago than this may be false by now: nothing new is let through. */
+/** Switches that were read longer ago than this may be outdated, so no new order is accepted. */
 const HOLDS_NANOS = 10_000n * NANOS_PER_MILLI;
 
 export type SwitchedOff =
@@ -33,13 +33,13 @@ export type SwitchedOff =
   | { readonly code: 'EXCHANGE_CIRCUIT_OPEN'; readonly until?: Instant }
   | { readonly code: 'CELL_UNAVAILABLE' };
 
-/** What may be sent to venues now: the operators' switches, what venues say of themselves, and the breakers. */
+/** Decides what may be sent to venues, from operators' switches, the venues' own status, and the breakers. */
 export class Switchboard {
   private switches: readonly Switch[] = [];
   private written = '';
   private readAt: bigint | undefined;
   private health: VenueHealth = { breakers: [], venues: [] };
-  /** When an order went to try what a breaker has kept others from; by breaker. */
+  /** When a trial order was let through a half-open breaker, by breaker. */
   private readonly probes = new Map<string, bigint>();
   private cancel: Cancel | undefined;
 
@@ -54,12 +54,12 @@ export class Switchboard {
     this.cancel?.();
   }
 
-  /** Keeps what was read last where it cannot be read. */
+  /** If the read fails, the last known switches stay. */
   async read(): Promise<void> {
     try {
-      const began = this.ports.clock.monotonicNanos();
+      const startedAt = this.ports.clock.monotonicNanos();
       const switches = await this.ports.switches.read();
-      this.readAt = began;
+      this.readAt = startedAt;
       const written = JSON.stringify(switches);
       if (written === this.written) return;
       this.written = written;
@@ -78,13 +78,13 @@ export class Switchboard {
     if (isChange) this.ports.onChange();
   }
 
-  /** The order, or its amend, goes on: where a breaker waits for one that tries, it is this one. */
+  /** Records that an order or amend was let through. If the breaker is half-open, this is its trial order. */
   letThrough(order: Switched): void {
     if (this.breakerOf(order)?.state === 'half_open')
       this.probes.set(nameOf(order), this.ports.clock.monotonicNanos());
   }
 
-  /** Why an order, or an amend of it, must not go on now. */
+  /** Why an order or amend must not be sent now. */
   refusalOf(order: Switched, holdings: Holdings): SwitchedOff | undefined {
     if (!this.isKnown) return { code: 'CELL_UNAVAILABLE' };
     const mode = this.modeOf(order, holdings);
@@ -105,7 +105,7 @@ export class Switchboard {
     return since !== undefined && this.ports.clock.monotonicNanos() - since < PROBE_NANOS;
   }
 
-  /** Whether the switches alone forbid it; a breaker does not end what was accepted. */
+  /** Whether the switches forbid the order. Breakers do not count, since they never end an accepted order. */
   isSwitchedOff(order: Switched, holdings: Holdings): boolean {
     return !lets(this.modeOf(order, holdings).mode, order.side);
   }
@@ -116,13 +116,13 @@ export class Switchboard {
 
   statusOf(venue: VenueId, user_id: string, holdings: Holdings): TradingStatus {
     const all = this.all(holdings, user_id);
-    const wide = all.filter((one) => scopeOf(one) !== 'order');
-    const { mode, scope, since, resumes_at } = modeFor(wide, { venue, user_id });
-    const narrow = all.filter((one) => scopeOf(one) === 'order' && (one.venue ?? venue) === venue);
+    const general = all.filter((one) => scopeOf(one) !== 'order');
+    const { mode, scope, since, resumes_at } = modeFor(general, { venue, user_id });
+    const byOrderKind = all.filter((one) => scopeOf(one) === 'order' && (one.venue ?? venue) === venue);
     return {
       ...{ mode, scope: scope === 'order' ? 'venue' : scope, since: printTime(since) },
       ...resuming(resumes_at),
-      switches: narrow.map((one) => ({
+      switches: byOrderKind.map((one) => ({
         ...(one.side === undefined ? {} : { side: one.side }),
         ...(one.kind === undefined ? {} : { kind: one.kind }),
         ...(one.time_in_force === undefined ? {} : { tif: one.time_in_force }),
@@ -145,13 +145,13 @@ export class Switchboard {
     return modeFor(this.all(holdings, order.user_id), order);
   }
 
-  /** A difference between our records and the venue's puts the user there in `reduce_only`. */
+  /** All switches for a user. A difference between our records and the venue's makes the user `reduce_only` there. */
   private all({ differences }: Holdings, user_id: string): Switch[] {
-    const doubted = [...differences.values()].map(({ venue, since }): Switch => {
+    const forDifferences = [...differences.values()].map(({ venue, since }): Switch => {
       return { venue, user_id, mode: 'reduce_only', since };
     });
     const venues = this.health.venues.map(({ venue, mode, since }): Switch => ({ venue, mode, since }));
-    return [...this.switches, ...venues, ...doubted];
+    return [...this.switches, ...venues, ...forDifferences];
   }
 }
 

@@ -8,15 +8,15 @@ import { buildTask, type Work } from './task-builder.js';
 import type { UserEntry } from './user-entry.js';
 
 /**
- * What is handed out one after the other: the work of one user in one market of one venue. Only cancels of different orders that stand one
- * behind the other go out together, to venues that take many in one request.
+ * The work of one user in one market of one venue. It is given out one at a time.
+ * The exception are consecutive cancels of different orders, at venues that take many cancels in one request.
  */
-interface Lane {
+interface MarketQueue {
   readonly name: string;
   readonly entry: UserEntry;
   readonly venue: VenueId;
   readonly waiting: Work[];
-  /** By task. */
+  /** By task id. */
   readonly leases: Map<string, Lease>;
 }
 
@@ -40,23 +40,23 @@ export interface TaskDeskPorts {
   readonly clock: Clock;
   readonly switchboard: Switchboard;
   readonly newId: () => string;
-  /** Whoever had the task is gone, or takes too long. What it has done with it is not known. */
+  /** Called when an executor is gone or takes too long. It is unknown what it has done with the task. */
   readonly onLost: (lease: Lease) => void;
 }
 
-/** An executor that has not been heard of for so long is gone. Its claims are its heartbeat. */
+/** An executor that has sent no request for this time is gone. Its claims are its heartbeat. */
 const LEASE_MILLIS = 5_000;
-/** No call to a venue takes longer. */
+/** Longer than any call to a venue takes. */
 const MOST_TASK_MILLIS = 30_000;
-const LOOK_MILLIS = 250;
+const CHECK_MILLIS = 250;
 const MOST_WAIT_MILLIS = 2_000;
 
-/** Gives the executor what there is to do, each thing to one executor at a time. It is all made anew out of the orders after a restart. */
+/** Gives out work to executors, each task to one executor at a time. After a restart, it is made again from the orders. */
 export class TaskDesk {
-  private readonly lanes = new Map<string, Lane>();
-  private readonly ready = new Set<Lane>();
-  private readonly leases = new Map<string, Lane>();
-  private readonly heard = new Map<string, number>();
+  private readonly queues = new Map<string, MarketQueue>();
+  private readonly ready = new Set<MarketQueue>();
+  private readonly leases = new Map<string, MarketQueue>();
+  private readonly lastContact = new Map<string, number>();
   private claims: Claim[] = [];
   private cancel: Cancel | undefined;
   private isFlushing = false;
@@ -64,8 +64,8 @@ export class TaskDesk {
   constructor(private readonly ports: TaskDeskPorts) {}
 
   start(): void {
-    this.cancel = repeat(this.ports.clock, LOOK_MILLIS, () => {
-      this.look();
+    this.cancel = repeat(this.ports.clock, CHECK_MILLIS, () => {
+      this.endExpiredLeases();
       return Promise.resolve();
     });
   }
@@ -79,19 +79,25 @@ export class TaskDesk {
     this.claims = [];
   }
 
-  /** The same work is not waited for twice. */
+  /** Queues work, unless the same work is already waiting. */
   add(entry: UserEntry, venue: VenueId, market: string, work: Work): void {
     const name = `${entry.user_id}/${venue}/${market}`;
-    const lane: Lane = this.lanes.get(name) ?? { name, entry, venue, waiting: [], leases: new Map() };
-    this.lanes.set(name, lane);
-    if (lane.waiting.some((other) => isSame(other, work))) return;
-    if (work.kind === 'query' && isUnderWay(lane, work)) return;
-    lane.waiting.push(work);
-    if (mayGiveOut(lane)) this.ready.add(lane);
+    const queue: MarketQueue = this.queues.get(name) ?? {
+      name,
+      entry,
+      venue,
+      waiting: [],
+      leases: new Map(),
+    };
+    this.queues.set(name, queue);
+    if (queue.waiting.some((other) => isSame(other, work))) return;
+    if (work.kind === 'query' && isUnderWay(queue, work)) return;
+    queue.waiting.push(work);
+    if (mayGiveOut(queue)) this.ready.add(queue);
     this.flushSoon();
   }
 
-  /** Resolves with something to do, or with nothing after a while. Whoever wants nothing ends what it has asked before. */
+  /** Resolves with tasks, or with none after `waitMillis`. A claim of zero tasks ends the executor's earlier claims. */
   claim(executor: string, max: number, waitMillis: number): Promise<ExecutorTask[]> {
     this.hear(executor);
     if (max === 0) this.endClaims(executor);
@@ -118,25 +124,25 @@ export class TaskDesk {
   }
 
   hear(executor: string): void {
-    this.heard.set(executor, this.now());
+    this.lastContact.set(executor, this.now());
   }
 
-  /** The task is done, whatever came of it. Undefined where it was not, or is no longer, with this executor. */
+  /** Ends the lease of a task, with any result. Undefined if there is no such lease any more. */
   done(task_id: string): Lease | undefined {
-    const lane = this.leases.get(task_id);
-    const lease = lane?.leases.get(task_id);
-    if (lane === undefined || lease === undefined) return undefined;
-    this.free(lane, lease);
+    const queue = this.leases.get(task_id);
+    const lease = queue?.leases.get(task_id);
+    if (queue === undefined || lease === undefined) return undefined;
+    this.free(queue, lease);
     return lease;
   }
 
-  /** Whether the task is with this executor now. It may have been taken from it, and be with the same executor again as another task. */
+  /** Whether this executor has the lease of this task. A task that is given out again has a new id. */
   has(task_id: string, executor: string, order_id: string): boolean {
     const lease = this.leases.get(task_id)?.leases.get(task_id);
     return lease?.executor === executor && 'order_id' in lease.work && lease.work.order_id === order_id;
   }
 
-  /** What was held back may go on now. */
+  /** Gives out work that was held back. */
   flushSoon(): void {
     if (this.isFlushing || this.claims.length === 0) return;
     this.isFlushing = true;
@@ -148,7 +154,7 @@ export class TaskDesk {
 
   get waiting(): number {
     let waiting = 0;
-    for (const lane of this.ready) waiting += lane.waiting.length;
+    for (const queue of this.ready) waiting += queue.waiting.length;
     return waiting;
   }
 
@@ -167,71 +173,71 @@ export class TaskDesk {
 
   private take(executor: string, max: number): ExecutorTask[] {
     const tasks: ExecutorTask[] = [];
-    // A lane that has more to give out comes again behind the others.
-    for (const lane of this.ready) {
+    // A queue with more work is added again at the end, so that the others come first.
+    for (const queue of this.ready) {
       if (tasks.length >= max) break;
-      const task = this.takeFrom(lane, executor);
+      const task = this.takeFrom(queue, executor);
       if (task !== undefined) tasks.push(task);
     }
     return tasks;
   }
 
-  private takeFrom(lane: Lane, executor: string): ExecutorTask | undefined {
-    const { entry, venue } = lane;
+  private takeFrom(queue: MarketQueue, executor: string): ExecutorTask | undefined {
+    const { entry, venue } = queue;
     for (;;) {
-      const [work] = lane.waiting;
+      const [work] = queue.waiting;
       if (work === undefined) {
-        this.ready.delete(lane);
-        if (lane.leases.size === 0) this.lanes.delete(lane.name);
+        this.ready.delete(queue);
+        if (queue.leases.size === 0) this.queues.delete(queue.name);
         return undefined;
       }
-      // What stood before it had come to nothing.
-      if (!mayGiveOut(lane)) {
-        this.ready.delete(lane);
+      // Earlier work turned out to need no task, and this work must wait for a lease to end.
+      if (!mayGiveOut(queue)) {
+        this.ready.delete(queue);
         return undefined;
       }
       if (this.isHeldBack(entry, work)) return undefined;
-      lane.waiting.shift();
+      queue.waiting.shift();
       const task_id = taskIdOf(entry, work, this.ports.newId);
       const task = buildTask(entry, venue, work, task_id);
       if (task === undefined) continue;
-      lane.leases.set(task_id, { task_id, executor, work, entry, venue, since: this.now() });
-      this.leases.set(task_id, lane);
-      this.ready.delete(lane);
-      if (mayGiveOut(lane)) this.ready.add(lane);
+      queue.leases.set(task_id, { task_id, executor, work, entry, venue, since: this.now() });
+      this.leases.set(task_id, queue);
+      this.ready.delete(queue);
+      if (mayGiveOut(queue)) this.ready.add(queue);
       return task;
     }
   }
 
-  /** In a halt nothing is sent to the venue; it is only asked. */
+  /** During a halt, the venue is only queried. Cancels and amends wait. */
   private isHeldBack(entry: UserEntry, work: Work): boolean {
     if (work.kind !== 'cancel' && work.kind !== 'amend') return false;
     const order = orderOf(entry.head, work.order_id);
     return order !== undefined && this.ports.switchboard.isHalted(order.terms, entry.head.holdings);
   }
 
-  private look(): void {
+  private endExpiredLeases(): void {
     const now = this.now();
-    for (const [task_id, lane] of this.leases) {
-      const lease = lane.leases.get(task_id);
+    for (const [task_id, queue] of this.leases) {
+      const lease = queue.leases.get(task_id);
       if (lease === undefined) continue;
-      const heardAt = this.heard.get(lease.executor) ?? lease.since;
-      if (now - heardAt < LEASE_MILLIS && now - lease.since < MOST_TASK_MILLIS) continue;
-      this.free(lane, lease);
+      const contactAt = this.lastContact.get(lease.executor) ?? lease.since;
+      if (now - contactAt < LEASE_MILLIS && now - lease.since < MOST_TASK_MILLIS) continue;
+      this.free(queue, lease);
       this.ports.onLost(lease);
     }
     this.flushSoon();
   }
 
-  private free(lane: Lane, { task_id }: Lease): void {
-    lane.leases.delete(task_id);
+  private free(queue: MarketQueue, { task_id }: Lease): void {
+    queue.leases.delete(task_id);
     this.leases.delete(task_id);
-    if (lane.waiting.length === 0) {
-      if (lane.leases.size === 0) this.lanes.delete(lane.name);
+    if (queue.waiting.length === 0) {
+      if (queue.leases.size === 0) this.queues.delete(queue.name);
       return;
     }
-    if (!mayGiveOut(lane)) return;
-    this.ready.add(lane);
+    if (!mayGiveOut(queue)) return;
+    this.ready.add(queue);
     this.flushSoon();
   }
 
@@ -240,15 +246,15 @@ export class TaskDesk {
   }
 }
 
-/** Whether the first that waits need not wait for what is under way. */
-function mayGiveOut({ waiting, leases, venue }: Lane): boolean {
+/** Whether the first waiting work may be given out now, in spite of the open leases. */
+function mayGiveOut({ waiting, leases, venue }: MarketQueue): boolean {
   const [work] = waiting;
   if (work === undefined || leases.size === 0) return work !== undefined;
   if (work.kind !== 'cancel' || !CAPABILITIES[venue].supports_cancel_all) return false;
   return [...leases.values()].every((lease) => lease.work.kind === 'cancel' && !isSame(lease.work, work));
 }
 
-function isUnderWay({ leases }: Lane, work: Work): boolean {
+function isUnderWay({ leases }: MarketQueue, work: Work): boolean {
   return [...leases.values()].some((lease) => isSame(lease.work, work));
 }
 
@@ -259,7 +265,7 @@ function isSame(one: Work, other: Work): boolean {
   return true;
 }
 
-/** It names attempt or amend, so that a late report is not taken for one of what came after it. */
+/** The id has the attempt or amend, so that a late report is not taken for a report on a later one. */
 function taskIdOf(entry: UserEntry, work: Work, newId: () => string): string {
   const order = 'order_id' in work ? orderOf(entry.head, work.order_id) : undefined;
   const attempt = (order?.attempts ?? 0) + (work.kind === 'submit' ? 1 : 0);
@@ -267,7 +273,7 @@ function taskIdOf(entry: UserEntry, work: Work, newId: () => string): string {
   return `${work.kind}/${attempt}/${id ?? newId()}`;
 }
 
-/** Kind and attempt of a task, and of an amend its id, by the id of the task. */
+/** Parses a task id. `id` is the amend id of an amend task, and otherwise random. */
 export function readTaskId(task_id: string): {
   readonly kind: string;
   readonly attempt: number;

@@ -49,11 +49,11 @@ export interface TraderDeskPorts {
   readonly submit: (task: CellTask) => boolean;
 }
 
-/** Shorter than gateways wait for an amend: what is not known by then is told as such. */
+/** Shorter than gateways wait for an amend. If the result is unknown by then, the reply says so. */
 const AMEND_WAIT_MILLIS = 10_000;
 const CANCEL_ALL_WAIT_MILLIS = 2_000;
 
-/** What traders command. Every check is made in the order in which callers may rely on it. */
+/** Handles the commands of traders. Callers may rely on the order of the checks. */
 export class TraderDesk {
   constructor(private readonly ports: TraderDeskPorts) {}
 
@@ -65,7 +65,7 @@ export class TraderDesk {
         ? undefined
         : callerKey(terms.venue, terms.market_id, terms.client_order_id);
     const known = key === undefined ? undefined : entry.keys.get(key);
-    // An order that ended long ago is read out of the journal; the task below finds all others.
+    // An order that ended long ago is read from the journal. The task below finds all others.
     const former =
       known === undefined || orderOf(entry.head, known.id) !== undefined
         ? undefined
@@ -131,10 +131,10 @@ export class TraderDesk {
     return withSlots(verdict, 'It is being found out which shares are reserved; try again soon.', taken);
   }
 
-  /** Asks the venue again of every order in doubt. */
-  verify(entry: UserEntry, isMeant: (terms: OrderTerms) => boolean): void {
+  /** Queries the venue again about every matching order in doubt. */
+  verify(entry: UserEntry, isSelected: (terms: OrderTerms) => boolean): void {
     for (const order of entry.head.live.values())
-      if (isInDoubt(order) && isMeant(order.terms)) this.ports.watch.askNow(entry, order);
+      if (isInDoubt(order) && isSelected(order.terms)) this.ports.watch.askNow(entry, order);
   }
 
   async cancel(request: Request<'cancel'>): Promise<LinkReply> {
@@ -180,7 +180,7 @@ export class TraderDesk {
   async cancelAll(request: Request<'cancel_all'>): Promise<LinkReply> {
     const { select, cause, not_after, user_id } = request;
     const entry = this.ports.users.entryOf(user_id);
-    const meant: string[] = [];
+    const orderIds: string[] = [];
     const accepted = await this.run((at) => {
       if (isPast(not_after, at)) return refused(EXPIRED);
       const taken = this.ports.slots.takeCall(user_id, 'cancels');
@@ -188,18 +188,18 @@ export class TraderDesk {
       const orders = [...entry.head.live.values()].filter(({ terms }) => isSelected(terms, select));
       const until = not_after === undefined ? {} : { not_after };
       const events = orders.flatMap((order) => {
-        meant.push(order.terms.order_id);
+        orderIds.push(order.terms.order_id);
         return decideCancel(order, { cause, at, ...until });
       });
       return { events, reply: () => answer('connection', {}) };
     });
     if (accepted.status !== 200) return accepted;
     const refusals = new Map<string, string>();
-    await Promise.all(meant.map((id) => this.ended(entry, id, refusals)));
-    return this.run((at) => ({ events: [], reply: () => this.summary(entry, meant, refusals, at) }));
+    await Promise.all(orderIds.map((id) => this.ended(entry, id, refusals)));
+    return this.run((at) => ({ events: [], reply: () => this.summary(entry, orderIds, refusals, at) }));
   }
 
-  /** Waits until the order is over, or its cancel refused, but not for long. */
+  /** Waits a short time until the order has ended or its cancel is refused. */
   private async ended(entry: UserEntry, id: string, refusals: Map<string, string>): Promise<void> {
     const order = orderOf(entry.head, id);
     if (order === undefined || isTerminal(order)) return;
@@ -213,14 +213,14 @@ export class TraderDesk {
 
   private summary(
     entry: UserEntry,
-    meant: readonly string[],
+    orderIds: readonly string[],
     refusals: ReadonlyMap<string, string>,
     at: Instant,
   ): LinkReply {
     const failed: { order_id: string; code: string; message: string }[] = [];
     let cancelled = 0;
     let pending = 0;
-    for (const order_id of meant) {
+    for (const order_id of orderIds) {
       const order = orderOf(entry.head, order_id);
       const message = refusals.get(order_id);
       if (order?.status === 'cancelled' || order?.status === 'expired') cancelled += 1;
@@ -234,7 +234,7 @@ export class TraderDesk {
       else pending += 1;
     }
     return answer('cancel_all', {
-      requested: meant.length,
+      requested: orderIds.length,
       cancelled,
       pending,
       failed,
@@ -264,7 +264,7 @@ export class TraderDesk {
     const entry = this.ports.users.entryOf(user_id);
     const former = await this.formerOf(entry, order_id);
     const amend_id = this.ports.newId();
-    const asked: { outcome?: Promise<OrderEvent | undefined>; taken?: SlotsTaken } = {};
+    const amending: { outcome?: Promise<OrderEvent | undefined>; taken?: SlotsTaken } = {};
     const reply = await this.run((at) => {
       if (isPast(not_after, at)) return refused(EXPIRED);
       const taken = this.ports.slots.takeOrder(user_id, request);
@@ -279,21 +279,21 @@ export class TraderDesk {
       if (objection !== undefined) return refused(notAmended(objection, taken));
       if (order.price === price) return refused(amended(order, taken));
       this.ports.switchboard.letThrough({ ...order.terms, user_id });
-      asked.outcome = this.amendOutcome(order_id, amend_id);
-      asked.taken = taken;
+      amending.outcome = this.amendOutcome(order_id, amend_id);
+      amending.taken = taken;
       const draft = new OrderDraft(order, at);
       const until = not_after === undefined ? {} : { not_after };
       draft.add({ type: 'AMEND_REQUESTED', amend_id, price, ...until });
       return { events: draft.events, reply: () => amended(order, taken) };
     });
-    if (asked.outcome === undefined || reply.status !== 200) return reply;
-    const event = await asked.outcome;
+    if (amending.outcome === undefined || reply.status !== 200) return reply;
+    const event = await amending.outcome;
     const order = orderOf(entry.head, order_id);
     const isOver = order === undefined || (isTerminal(order) && order.status !== 'filled');
-    if (event?.type === 'ORDER_AMENDED' && !isOver) return amended(order, asked.taken);
+    if (event?.type === 'ORDER_AMENDED' && !isOver) return amended(order, amending.taken);
     const ended = isOver ? 'it has ended' : 'the venue has not answered readably';
     const why = event?.type === 'AMEND_REFUSED' ? event.message : ended;
-    return notAmended(`The order could not be amended on the exchange: ${why}`, asked.taken);
+    return notAmended(`The order could not be amended on the exchange: ${why}`, amending.taken);
   }
 
   private amendOutcome(order_id: string, amend_id: string): Promise<OrderEvent | undefined> {

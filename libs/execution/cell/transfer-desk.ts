@@ -14,7 +14,7 @@ import type { Users } from './users.js';
 
 type TransferRequest = Extract<TraderRequest, { op: 'transfer' }>;
 
-/** The vault's half, in the database. */
+/** The vault's side of transfers, in the database. */
 export type VaultHolds = Pick<VaultTransfers, 'hold' | 'held' | 'end'>;
 
 export interface TransferDeskPorts {
@@ -25,11 +25,11 @@ export interface TransferDeskPorts {
   readonly submit: (task: CellTask) => boolean;
 }
 
-/** Moves between the vault and the account at a venue: held here first, and then done there once. */
+/** Transfers between the vault and an account at a venue. The amount is held here first, and then moved once at the venue. */
 export class TransferDesk {
   constructor(private readonly ports: TransferDeskPorts) {}
 
-  /** Before anything is accepted: what was held in the vault and never came into the journal is let go. */
+  /** Runs before any command. Releases holds in the vault whose transfer never came into the journal. */
   async start(): Promise<void> {
     const { vault, users, isOurs } = this.ports;
     for (const { transfer_id, account } of await vault.held()) {
@@ -43,11 +43,11 @@ export class TransferDesk {
     const entry = this.ports.users.entryOf(request.user_id);
     const isKnown = earlierOf(entry, request) !== undefined;
     return request.direction === 'to_vault' || isKnown
-      ? this.decided(entry, request, transferId)
+      ? this.submit(entry, request, transferId)
       : this.fromVault(entry, request, transferId);
   }
 
-  /** Held in the vault before it is accepted here. What is not accepted after all is let go. */
+  /** The amount is held in the vault before the transfer is accepted here. If it is refused, the hold is released. */
   private async fromVault(
     entry: UserEntry,
     request: TransferRequest,
@@ -69,12 +69,12 @@ export class TransferDesk {
       return isMoney
         ? refusal('INSUFFICIENT_BALANCE', 'The vault has not as much money that is free.')
         : refusal('INSUFFICIENT_POSITION', 'The vault has not as many tokens that are free.');
-    const reply = await this.decided(entry, request, transfer_id);
+    const reply = await this.submit(entry, request, transfer_id);
     if (!entry.head.holdings.transfers.has(transfer_id)) await vault.end(transfer_id, false);
     return reply;
   }
 
-  private decided(entry: UserEntry, request: TransferRequest, transferId: string): Promise<LinkReply> {
+  private submit(entry: UserEntry, request: TransferRequest, transferId: string): Promise<LinkReply> {
     return new Promise((resolve) => {
       const task = cellTask((at) => this.decide(entry, request, { at, transferId }), resolve);
       if (!this.ports.submit(task)) resolve(UNAVAILABLE);
@@ -120,7 +120,7 @@ function repeated(transfer: Transfer, content: string): LinkReply {
   return refusal('IDEMPOTENCY_KEY_CONFLICT', 'This id stands for another transfer.');
 }
 
-/** What no order and no other transfer has taken. */
+/** The amount that no order and no other transfer has reserved. */
 function freeOf(user: UserState, { venue, asset }: TransferRequest, isMoney: boolean): Micros {
   const { holdings, live } = user;
   let free = 0n;

@@ -3,30 +3,30 @@ import type { ObservedFill } from '../protocol/cell-protocol.js';
 import { emptyUser, type UserState } from '../rules/user.js';
 import type { VenueId } from '../rules/venues.js';
 
-/** Something that is known from one position of the journal on. */
+/** An id, and the journal position at which it was noted. */
 export interface Known {
   readonly id: string;
   readonly at: number;
 }
 
-/** One user in the memory of a cell. What is beside the state is never forgotten. */
+/** One user in the memory of a cell. These indexes are never dropped, unlike ended orders in the state. */
 export interface UserEntry extends Entity<UserState> {
   readonly user_id: string;
-  /** Orders by what their caller has called them. */
+  /** Order ids by the caller's key. */
   readonly keys: Map<string, Known>;
-  /** Orders by the names that the venue has for them. */
+  /** Order ids by their ids at the venue. */
   readonly names: Map<string, Known>;
-  /** Where each fill was booked, by its id. */
+  /** The journal position of each fill, by fill id. */
   readonly fills: Map<string, number>;
-  /** Where each order's events stand in the journal. */
+  /** The journal positions of each order's events. */
   readonly positions: Map<string, number[]>;
-  /** Movements of money and transfers that are booked, by the reference that they came with. */
+  /** Booked movements and transfers, by their reference. */
   readonly booked: Map<string, Known>;
-  /** Where the first money of an account was booked: what is unexplained before that it has brought along. */
+  /** The position of an account's first booked money. Unexplained balances before that count as its opening balance. */
   readonly opened: Map<VenueId, number>;
-  /** The last event about holdings at each venue. */
+  /** The position of the last event about holdings at each venue. */
   readonly touched: Map<VenueId, number>;
-  /** Fills of orders that are not known yet; some order of the user is just being sent. */
+  /** Fills of unknown orders, kept while some order of the user is just being sent. */
   parked: readonly ObservedFill[];
 }
 

@@ -17,7 +17,7 @@ export interface UserCounts {
 export class Users implements EntityMemory<CellTypes> {
   private readonly entries = new Map<string, UserEntry>();
   private readonly owners = new Map<string, UserEntry>();
-  /** The last event that is in memory, on its way to the journal or there. */
+  /** The position of the last event applied in memory, which may not be durable yet. */
   position = 0;
 
   all(): IterableIterator<UserEntry> {
@@ -28,7 +28,7 @@ export class Users implements EntityMemory<CellTypes> {
     return this.entries.size;
   }
 
-  /** By a walk over all of them: for metrics alone. */
+  /** Walks over all users, so use it only for metrics. */
   counts(): UserCounts {
     let [liveOrders, doubtful, stalled, differences] = [0, 0, 0, 0];
     for (const { durable } of this.entries.values()) {
@@ -46,7 +46,7 @@ export class Users implements EntityMemory<CellTypes> {
     return this.entries.get(user_id);
   }
 
-  /** A user of whom nothing is known has nothing. */
+  /** An unknown user gets an empty entry. */
   entryOf(user_id: string): UserEntry {
     const known = this.entries.get(user_id);
     if (known !== undefined) return known;
@@ -67,7 +67,7 @@ export class Users implements EntityMemory<CellTypes> {
     return { entity: entry, releases: [] };
   }
 
-  /** Puts back an entry out of a snapshot. */
+  /** Restores an entry from a snapshot. */
   restore(entry: UserEntry): void {
     this.entries.set(entry.user_id, entry);
     for (const order_id of entry.positions.keys()) this.owners.set(order_id, entry);

@@ -40,7 +40,7 @@ async function statuses(): Promise<unknown> {
   return rows;
 }
 
-it('money leaves the vault after it was held there, and nothing that an auction has set aside', async () => {
+it('a transfer from the vault is held first, and cannot take money that auctions have reserved', async () => {
   const move = { ...MOVE, user_id: session.user_id };
   const much = await session.live.ask<'transfer'>({ ...move, amount: 61n * ONE, client_request_id: 'much' });
   expect(much).toMatchObject({ status: 409, code: 'INSUFFICIENT_BALANCE' });
@@ -54,7 +54,7 @@ it('money leaves the vault after it was held there, and nothing that an auction 
   expect(more.code).toBe('INSUFFICIENT_BALANCE');
 });
 
-it('what the cell refuses is let go in the vault', async () => {
+it('the hold of a transfer that the cell refuses is released in the vault', async () => {
   const stranger = randomUUID();
   for (const table of ['custody.balances', 'risk.evidence', 'risk.reserved']) {
     const mine = `account_id = '${session.user_id}'`;
@@ -68,7 +68,7 @@ it('what the cell refuses is let go in the vault', async () => {
   expect(await statuses()).toEqual([{ status: 'FAILED', amount: 1_000_000 }]);
 });
 
-it('what was held in the vault before the cell died, and is in no journal, is let go at its start', async () => {
+it('a hold in the vault whose transfer is in no journal is released when the cell starts', async () => {
   const { user_id, world } = session;
   const kept = { ...MOVE, user_id, amount: 20n * ONE, client_request_id: 'kept' };
   expect((await session.live.ask<'transfer'>(kept)).status).toBe(200);

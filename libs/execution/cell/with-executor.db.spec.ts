@@ -12,7 +12,7 @@ import { Executor } from '../executor/executor.js';
 import { ONE } from '../rules/micros.js';
 import { openVenues } from '../venues/registry.js';
 
-/** Machines that do other things at the same time take their time. */
+/** Leaves time for slow, busy machines. */
 jest.setTimeout(40_000);
 
 let practice: PracticeB;
@@ -21,8 +21,8 @@ let executor: Executor;
 let client: BClient;
 let market: string;
 let faults: unknown[];
-const asked = { balances: 0, begins: 0, beginsLost: 0 };
-/** Fails what was asked of a cell that is gone, as a link does. */
+const calls = { balances: 0, begins: 0, beginsLost: 0 };
+/** Fails open requests when the cell is gone, as a link does. */
 let lost: { readonly of: Promise<never>; readonly now: () => void };
 
 function unbroken(): typeof lost {
@@ -48,7 +48,7 @@ beforeEach(async () => {
   const ring = new HeldKeys();
   await ring.storeKey(session.user_id, client.keys);
   faults = [];
-  // The cell's time leaps; what is signed for the venue must be of the time that the venue has.
+  // The cell's time leaps, but signatures for the venue need the real time.
   const clock = new SystemClock();
   const base = `http://127.0.0.1:${practice.open.port}`;
   const venues = openVenues(
@@ -59,12 +59,12 @@ beforeEach(async () => {
     },
     { clock, signer: ring },
   );
-  Object.assign(asked, { balances: 0, begins: 0, beginsLost: 0 });
+  Object.assign(calls, { balances: 0, begins: 0, beginsLost: 0 });
   const link = {
     request: (request: CellRequest) => {
-      if (request.op === 'balances') asked.balances += 1;
+      if (request.op === 'balances') calls.balances += 1;
       const reply = session.live.cell.handle(fromWire(toWire(request)) as CellRequest);
-      const isLost = request.op === 'begin_submission' && ++asked.begins <= asked.beginsLost;
+      const isLost = request.op === 'begin_submission' && ++calls.begins <= calls.beginsLost;
       return isLost ? reply.then(() => Promise.reject(new Error('cut'))) : Promise.race([reply, lost.of]);
     },
   };
@@ -106,7 +106,7 @@ async function differences(): Promise<unknown> {
   return body.differences;
 }
 
-it('buys, holds what it has bought, and sells it', async () => {
+it('buys, holds and sells shares', async () => {
   await offer('0.3500');
   const bought = await submit();
   await becomes(bought, { status: 'filled', average_fill_price: '0.35', fees: { source: 'venue' } });
@@ -121,19 +121,19 @@ it('buys, holds what it has bought, and sells it', async () => {
   await becomes(sold, { status: 'cancelled', terminal_reason: 'USER', price: '0.95' });
 });
 
-it('keeps records that agree with the venue, pass after pass', async () => {
+it('keeps records that agree with the venue in every pass', async () => {
   await offer('0.3500', '4.00');
   await becomes(await submit(), { status: 'partially_filled', filled_quantity: '4' });
   for (let pass = 0; pass < 3; pass += 1) {
-    const before = asked.balances;
+    const before = calls.balances;
     session.leap(16_000);
-    await eventually(() => expect(asked.balances).toBeGreaterThan(before));
+    await eventually(() => expect(calls.balances).toBeGreaterThan(before));
   }
   await eventually(async () => expect(await differences()).toEqual([]));
   expect((await session.live.journaled()).map(({ type }) => type)).not.toContain('DIFFERENCE_FOUND');
 });
 
-it('finds out what became of an order whose reply was lost, and sends nothing twice', async () => {
+it('an order whose reply was lost is found at the venue and not sent twice', async () => {
   await fault({ fault: 'drop_reply', calls: ['submit'], count: 1 });
   const order_id = await submit();
   await becomes(order_id, { status: 'open', attempts: 1 });
@@ -141,30 +141,30 @@ it('finds out what became of an order whose reply was lost, and sends nothing tw
   expect((body as { orders: unknown[] }).orders).toHaveLength(1);
 });
 
-it('asks again for the word of the cell that was lost, without waiting for the task to be taken away', async () => {
-  asked.beginsLost = 1;
+it("when the cell's answer to begin is lost, the executor asks again at once", async () => {
+  calls.beginsLost = 1;
   const order_id = await submit();
   await becomes(order_id, { status: 'open', attempts: 1 });
-  expect(asked.begins).toBe(2);
+  expect(calls.begins).toBe(2);
   const { body } = await practice.call('GET', `/markets/venue_b/${market}`);
   expect((body as { orders: unknown[] }).orders).toHaveLength(1);
 });
 
-it('gives back an order for which the cell has no word, and sends it later, once', async () => {
-  asked.beginsLost = 16;
+it('an order that the cell does not confirm is returned, and sent once later', async () => {
+  calls.beginsLost = 16;
   const order_id = await submit();
   await eventually(
     async () => expect(await session.orderOf(order_id)).toMatchObject({ status: 'queued', attempts: 1 }),
     10_000,
   );
-  asked.beginsLost = 0;
+  calls.beginsLost = 0;
   session.leap(300);
   await becomes(order_id, { status: 'open', attempts: 2 });
   const { body } = await practice.call('GET', `/markets/venue_b/${market}`);
   expect(body).toMatchObject({ orders: [{ client_order_id: `${order_id}-2` }] });
 });
 
-it('proves that an order was never there, and then says so', async () => {
+it('an order that never reached the venue is proven absent and fails', async () => {
   await fault({ fault: 'drop_request', calls: ['submit'], count: 1 });
   const order_id = await submit();
   await becomes(order_id, { status: 'failed', failure: { code: 'EXCHANGE_NOT_PLACED' } });
@@ -172,14 +172,14 @@ it('proves that an order was never there, and then says so', async () => {
   expect((body as { orders: unknown[] }).orders).toHaveLength(0);
 });
 
-it('says why a market order has found nothing', async () => {
+it('a market order that found nothing fails with the reason', async () => {
   const order_id = await submit({ kind: 'market', bound: 450_000n });
   await becomes(order_id, { status: 'failed', failure: { code: 'NO_LIQUIDITY' } });
   const fok = await submit({ time_in_force: 'FOK' });
   await becomes(fok, { status: 'failed', failure: { code: 'FOK_NOT_FILLED' } });
 });
 
-it('cancels all of a user at once', async () => {
+it('cancels all orders of a user at once', async () => {
   const ids = [await submit(), await submit({ price: 300_000n }), await submit({ price: 200_000n })];
   for (const id of ids) await becomes(id, { status: 'open' });
   const { body } = await session.live.ask<'cancel_all'>({
@@ -189,7 +189,7 @@ it('cancels all of a user at once', async () => {
   expect(body).toMatchObject({ requested: 3, cancelled: 3, pending: 0, failed: [] });
 });
 
-it('many cancels go to the venue together, and where the answer is lost each order is asked for by itself', async () => {
+it('many cancels go to the venue in one request, and if its answer is lost each order is queried', async () => {
   const ids = [];
   for (let count = 0; count < 6; count += 1)
     ids.push(await submit({ price: 100_000n + BigInt(count) * 10_000n }));
@@ -201,29 +201,29 @@ it('many cancels go to the venue together, and where the answer is lost each ord
   });
   expect(body).toMatchObject({ requested: 6, failed: [] });
   for (const id of ids) await becomes(id, { status: 'cancelled', terminal_reason: 'CANCEL_ALL' });
-  const asked = (await session.live.journaled()).flatMap((event) =>
+  const requests = (await session.live.journaled()).flatMap((event) =>
     'call' in event && event.call.operation === 'cancel' ? [event.call.request_sha256] : [],
   );
-  // One request for all of them, and each of them has it in its history.
-  expect([asked.length, new Set(asked).size]).toEqual([6, 1]);
+  // One request for all of them, recorded in the history of each.
+  expect([requests.length, new Set(requests).size]).toEqual([6, 1]);
 });
 
-it('an executor that has been stopped takes nothing more, and the next one has the order at once', async () => {
+it('a stopped executor takes no more tasks, and the next one gets the order at once', async () => {
   await becomes(await submit(), { status: 'open' });
   await executor.stop();
   const order_id = await submit({ price: 300_000n });
-  // Whoever waited for something to do has it by now.
+  // Waiting claims are answered within two turns.
   await nextTurn();
   await nextTurn();
-  const given = await session.executor.claim();
-  expect(given).toContainEqual(
+  const tasks = await session.executor.claim();
+  expect(tasks).toContainEqual(
     expect.objectContaining({ kind: 'submit', terms: expect.objectContaining({ order_id }) }),
   );
 });
 
-it('takes up its work after a restart of the cell, in the middle of everything', async () => {
+it('resumes its work after a restart of the cell', async () => {
   const ids = [];
-  // One that was begun and never sent is proven absent, and then sent.
+  // An order that was begun and never sent is proven absent, and then sent.
   for (let count = 0; count < 6; count += 1)
     ids.push(await submit({ price: 100_000n + BigInt(count) * 10_000n, max_retries: 3 }));
   lost.now();

@@ -1,13 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Made from the cells' journals alone. Instants are bigint nanoseconds since 1970; that of submission is cut to the milliseconds that
- * callers see, so that lists are in the order that they show. A user belongs to one cell, so a position alone orders all that is the user's.
- *
- * - `orders`: `state` is the fold of the order's events without `raw`, the venue's last reply.
- * - `events`: `seq` counts the events of an order.
- * - `fills`: synthetic ones are of no order. One event may bring several of them: legs.
- * - `holdings`: one row for each link, sum of cash, position, transfer and difference of a user.
+ * These tables are made from the cells' journals only. Instants are nanoseconds since 1970. `submitted_at` is cut to milliseconds, so
+ * lists are sorted as shown. A user has one cell, so a position alone orders a user's rows. `orders.state` leaves out `raw`.
+ * `events.seq` counts the events of one order. A synthetic fill has no order. One event may make several fills, the legs.
  */
 const TABLES = `
   create schema execution;

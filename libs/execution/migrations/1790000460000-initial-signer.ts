@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * - `keys` has one sealed key per user and venue. An account at a venue belongs to one user: what two could sign for, each would be promised.
- * - `signatures` says of every signature what is signed, with which key and for which order. It is written before the signature is made.
+ * `keys`: one sealed key per user and venue. A venue account belongs to one user, or its money would be promised twice.
+ * `signatures`: what is signed, with which key and for which order. A row is written before the signature is made.
  */
 const TABLES = `
   create schema signer;

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * - `switches`: how trading is restricted, by place in the tree. What is not set is null and means all of it; `on` takes a switch back.
- * - `operator_actions`: who changed what, when and why. Append-only.
+ * `switches`: restrictions of trading, by scope. A null column matches everything, and the mode `on` lifts a restriction.
+ * `operator_actions`: who changed what, when and why. Append-only.
  */
 const TABLES = `
   create schema if not exists execution_control;

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** One row: how many cells this database was begun with. Users are spread by it, so it stays. */
+/** One row: the number of cells at the first start. Users are assigned to cells by this number, so it must not change. */
 const TABLES = `
   create schema if not exists execution_control;
 

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * No switch is set without an entry in the operators' book that says just this, written in the same transaction (`xmin` names it), whatever the
- * gateways' login does. The owner of the tables is exempt: it could take the triggers away.
+ * A switch can be set only with a matching row in `operator_actions` of the same transaction (checked by `xmin`).
+ * This holds for the gateways' login. The table role is exempt, since it could drop the triggers anyway.
  */
 const BOOKED = `
   create function execution_control.refuse_unbooked() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Signatures of requests that only read. There are many, they change nothing, and the signer removes them after a while. */
+/** Signatures of requests that only read. They are many and change nothing, so the signer deletes old ones. */
 const TABLE = `
   create table signer.read_signatures (
     signature_id bigint generated always as identity primary key,

@@ -7,29 +7,26 @@ import type { Micros } from '../rules/micros.js';
 import type { OrderKind, OrderSide } from '../rules/amounts.js';
 import type { TimeInForce, VenueId } from '../rules/venues.js';
 
-/**
- * The messages of a cell. They travel as JSON with exact bigints, written and read by
- * `protocol/wire.ts`. Types here are those of the values after reading.
- */
+/** The messages of a cell. They travel as JSON with exact bigints (see `wire.ts`). Types here are those of the decoded values. */
 
-/** Who asks, as the gateway has verified it. */
+/** The caller, as the gateway has verified it. */
 export interface OrderCaller {
   readonly user_id: string;
   readonly request_id: string;
-  /** Absent for a session. */
+  /** The API key's client id. Absent for a session. */
   readonly client_id?: string;
-  /** The limit of the key, where it has its own. */
+  /** The key's own limit, if it has one. */
   readonly orders_per_minute?: number;
 }
 
 type OrderSelection = Readonly<{ venue?: VenueId; market_id?: string; token_id?: string; side?: OrderSide }>;
 
-/** Of the gateway. Refusals are replies `{status, body: RefusalBody}`. */
+/** Requests of gateways. A refusal is a reply `{status, body: CellRefusal}`. */
 export type TraderRequest = OrderCaller &
   (
     | {
         readonly op: 'submit';
-        /** Without `order_id`: the cell gives it. */
+        /** The cell assigns the `order_id`. */
         readonly terms: Omit<OrderTerms, 'order_id'>;
         readonly market_status: MarketState;
       }
@@ -66,23 +63,23 @@ export type TraderRequest = OrderCaller &
         readonly after_seq: number;
         readonly limit: number;
       }
-    /** All live orders, and the position of the journal up to which they are told: where a stream begins. */
+    /** All live orders and the journal position that they include. A stream begins there. */
     | { readonly op: 'live_orders'; readonly venues?: readonly VenueId[] }
     | { readonly op: 'exposure'; readonly select: OrderSelection }
     | { readonly op: 'limits' }
     | { readonly op: 'trading_status'; readonly venue: VenueId }
     | { readonly op: 'links' }
-    /** Takes one token of a limit that is not of orders: reads, cancels, rpc, fee_quotes. */
+    /** Takes one token of a rate limit for calls that are not orders. */
     | { readonly op: 'take_slot'; readonly limit: 'cancels' | 'reads' | 'rpc' | 'fee_quotes' }
-    /** A gateway has so many sockets of the user, or asks for that many. */
+    /** The number of sockets that a gateway has open for the user, or wants to open. */
     | { readonly op: 'sockets'; readonly gateway: string; readonly open: number }
-    /** A /ws connection that asked for cancel on disconnect is lost, is back, or has said goodbye. */
+    /** A `/ws` connection with cancel on disconnect was lost, was resumed, or was closed with a `bye`. */
     | {
         readonly op: 'connection';
         readonly connection_id: string;
         readonly how: 'LOST' | 'RESUMED' | 'BYE';
         readonly grace_ms: number;
-        /** Of several sockets that had the connection the highest is the latest. */
+        /** Numbers the sockets of one connection. The highest is the latest. */
         readonly attachment: number;
       }
     | {
@@ -97,7 +94,7 @@ export type TraderRequest = OrderCaller &
     | { readonly op: 'transfers'; readonly transfer_id?: string }
   );
 
-/** One thing that an executor has to do. Tasks of one (user, venue, market) are given out one after the other. */
+/** One task for an executor. Tasks of one user, venue and market are given out one at a time. */
 export type ExecutorTask = {
   readonly task_id: string;
   readonly user_id: string;
@@ -118,11 +115,11 @@ export type ExecutorTask = {
       readonly exchange_order_id: string;
       readonly venue_client_id: string;
       readonly price: Micros;
-      /** The size that stays: the order's own. */
+      /** The order's own size, which an amend does not change. */
       readonly quantity: Micros;
       readonly not_after?: Instant;
     }
-  /** Ask the venue what became of an order in doubt, and read the account's fills since `since`. */
+  /** Query the venue about an order in doubt, and read the account's fills since `since`. */
   | {
       readonly kind: 'query';
       readonly terms: OrderTerms;
@@ -138,27 +135,27 @@ export type ExecutorTask = {
       readonly asset: string;
       readonly amount: Micros;
       readonly direction: 'to_vault' | 'from_vault';
-      /** It was sent before: only ask what became of it. */
+      /** Set if the transfer was sent before. Then only query its state. */
       readonly reference?: string;
     }
 );
 
-/** What the venue says of one order. */
+/** One order, as the venue reports it. */
 export interface ObservedOrder {
   readonly exchange_order_id: string;
   readonly venue_client_id?: string;
   readonly status: 'resting' | 'filled' | 'cancelled' | 'expired' | 'rejected';
-  /** Why it is no longer there, in our words, where the venue tells. */
+  /** Why the order ended, if the venue says so. */
   readonly ended_by?: 'market-closed' | 'expiry' | 'self-trade' | 'venue' | 'user';
   readonly price: Micros;
   readonly quantity: Micros;
   readonly filled: Micros;
 }
 
-/** A fill as the venue reports it, found by account and own order id. */
+/** One fill, as the venue reports it for the account. */
 export interface ObservedFill {
   readonly exchange_order_id: string;
-  /** Where the venue tells it with the fill. */
+  /** Set if the venue reports it with the fill. */
   readonly venue_client_id?: string;
   readonly market_id: string;
   readonly outcome: string;
@@ -167,34 +164,34 @@ export interface ObservedFill {
   readonly fill: OrderFill;
 }
 
-/** What came of a task. */
+/** The result of a task. */
 export type TaskReport =
-  /** Of a submit or a query. `order` absent: the venue says that it does not know it. */
+  /** The venue shows the order, after a submit or a query. */
   | {
       readonly what: 'placed';
       readonly order: ObservedOrder;
       readonly fills: readonly ObservedFill[];
-      /** Why a market order or an IOC found nothing, where the venue tells. */
+      /** Why a market or IOC order found nothing, if the venue says so. */
       readonly unfilled?: 'empty' | 'beyond-bound' | 'own-order';
     }
   | { readonly what: 'refused'; readonly failure: OrderFailure }
-  /** Proof that nothing reached the venue: it was never sent, or the connection was refused. */
+  /** Proof that nothing reached the venue: the request was never sent, or the connection was refused. */
   | { readonly what: 'not-sent'; readonly failure: OrderFailure }
-  /** Of a submit: it was not sent, for want of the cell's word, and may be handed out again. */
+  /** The executor did not send the order, because the cell did not confirm it. The task may be given out again. */
   | { readonly what: 'returned' }
   | { readonly what: 'doubtful'; readonly reason: string }
-  /** Twice, one second apart, after the window of visibility: not known by its own id, and in no fill. */
+  /** The venue did not know the order and had no fill of it, twice, one second apart, after the time in which it shows orders. */
   | { readonly what: 'absent' }
   | { readonly what: 'amended'; readonly price: Micros; readonly order?: ObservedOrder }
   | { readonly what: 'cancelled'; readonly order: ObservedOrder; readonly fills: readonly ObservedFill[] }
-  /** Of a reconcile: orders, fills and balances have been told by requests of their own. Of a transfer: its step has. */
+  /** A reconcile or transfer whose results were sent in separate requests. */
   | { readonly what: 'told' };
 
-/** Of the executor. */
+/** Requests of executors. */
 export type ExecutorRequest =
-  /** Waits until there is something to do. What one executor was given and has not reported is given out again once its lease ends. */
+  /** Waits until there are tasks. A task that is not reported before its lease ends is given out again. */
   | { readonly op: 'claim'; readonly executor: string; readonly max: number; readonly wait_ms: number }
-  /** Before the first byte goes out, by whoever has the task; asked again it gets the same answer. 409: it is not to be sent any more. */
+  /** Sent before the first byte of an order, by the executor that has the task. A repeat gets the same answer. 409: do not send. */
   | {
       readonly op: 'begin_submission';
       readonly executor: string;
@@ -211,7 +208,7 @@ export type ExecutorRequest =
       readonly call?: VenueCall;
       readonly report: TaskReport;
     }
-  /** Of the account's feed, or of a read by cursor: may repeat what is known. */
+  /** From the account's feed, or from a read by cursor. May repeat what the cell already knows. */
   | {
       readonly op: 'observed';
       readonly user_id: string;
@@ -224,15 +221,15 @@ export type ExecutorRequest =
         readonly side: OrderSide;
       })[];
       readonly fills: readonly ObservedFill[];
-      /** The orders are all that rest there now: what is known to rest and is not among them has to be asked for. */
+      /** These are all resting orders. Any other order that the cell takes for resting must be queried. */
       readonly is_complete?: boolean;
     }
-  /** The whole account at one moment, read after all its fills; the cell compares it with its records. */
+  /** The whole account at one moment, read after all its fills. The cell compares it with its records. */
   | {
       readonly op: 'balances';
       readonly user_id: string;
       readonly venue: VenueId;
-      /** The cell's position that the executor had reported everything for when it began to read. */
+      /** The journal position of the executor's last report before it began to read. */
       readonly as_of: number;
       readonly cash: readonly { readonly asset: string; readonly value: Micros; readonly shard?: number }[];
       readonly tokens: readonly {
@@ -241,7 +238,7 @@ export type ExecutorRequest =
         readonly token_id?: string;
         readonly quantity: Micros;
       }[];
-      /** What the venue's own statement explains since the last pass: payments, pairs, transfers. */
+      /** Entries of the venue's statement since the last pass: payments, pairs and transfers. */
       readonly movements: readonly {
         readonly reference: string;
         readonly movement: MovementKind | 'PAIRS' | 'PAYOUT' | 'COLLATERAL' | 'OURS';
@@ -255,7 +252,7 @@ export type ExecutorRequest =
         readonly occurred_at: Instant;
       }[];
     }
-  /** Before credentials of another account take the place of those that are there. 409: something of the account is live. */
+  /** Asked before another account's credentials replace the present ones. 409: the present account is still in use. */
   | { readonly op: 'may_link'; readonly user_id: string; readonly venue: VenueId; readonly account: string }
   | {
       readonly op: 'link_account';
@@ -271,7 +268,7 @@ export type ExecutorRequest =
       readonly reference?: string;
       readonly failure?: OrderFailure;
     }
-  /** The executor sees all calls to venues, so it keeps the breakers; the venue's own status comes with them. */
+  /** The executor sees all calls to venues, so it keeps the breakers. It sends them with the venue's own status. */
   | { readonly op: 'venue_health'; readonly health: VenueHealth };
 
 export interface BreakerKey {
@@ -297,9 +294,9 @@ export const TRADING_MODES = ['on', 'reduce_only', 'cancel_only', 'halted'] as c
 export type TradingMode = (typeof TRADING_MODES)[number];
 
 export type OperatorRequest =
-  /** The operators' switches have changed; cells also look by themselves. */
+  /** Operators changed the switches. Cells also poll for changes. */
   | { readonly op: 'switches_changed' }
-  /** Whose order it is. */
+  /** Finds the user of an order. */
   | { readonly op: 'order_owner'; readonly order_id: string }
   | { readonly op: 'reconciliation'; readonly user_id?: string; readonly venue?: VenueId }
   | { readonly op: 'cell_status' };
@@ -309,12 +306,12 @@ export interface OpenSocketCount {
   readonly open: number;
 }
 
-/** Of a gateway, at least every second: the connections that it has whose orders go with them. */
+/** Sent by each gateway at least every second: its open connections with cancel on disconnect. */
 export interface GatewayPresence {
   readonly op: 'presence';
-  /** Names this life of this gateway. */
+  /** Names this run of this gateway. */
   readonly gateway: string;
-  /** All sockets of the cell's users; absent between two beats. */
+  /** All sockets of the cell's users. Absent in messages between two beats. */
   readonly sockets?: readonly OpenSocketCount[];
   readonly here: readonly {
     readonly connection_id: string;
@@ -326,7 +323,7 @@ export interface GatewayPresence {
 export type CellRequest = TraderRequest | ExecutorRequest | OperatorRequest | GatewayPresence;
 export type CellLink = LinkClient<CellRequest>;
 
-/** A refusal of the envelope, before the gateway writes it. */
+/** A refusal, before the gateway puts it into the response envelope. */
 export interface OrderRefusal {
   readonly code: string;
   readonly message: string;

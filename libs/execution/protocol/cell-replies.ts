@@ -6,8 +6,8 @@ import type { VenueId } from '../rules/venues.js';
 import type { BreakerKey, ExecutorTask, OrderRefusal, TradingMode } from './cell-protocol.js';
 
 /**
- * What a cell answers, by the operation that is asked for. Bodies are read with `fromWire`. Where one is called a record, it is what callers
- * are shown, and has no bigints. Every other status than 200 comes with a `CellRefusal`.
+ * The replies of a cell, by operation. Decode bodies with `fromWire`. A record is what callers are shown and has no bigints.
+ * A reply with any status but 200 has a `CellRefusal`.
  */
 export interface CellReplies {
   readonly submit: SubmitReply;
@@ -16,7 +16,7 @@ export interface CellReplies {
   readonly cancel_all: CancelAllReply;
   readonly cancel_after: { readonly armed_until?: string };
   readonly amend: AmendReply;
-  /** A full record. Refused 404 where the cell has it no longer in memory: the projection may have it. */
+  /** A full record. 404 if the cell has no such order. */
   readonly order: Readonly<Record<string, unknown>>;
   readonly orders_reconcile: Readonly<Record<string, unknown>>;
   readonly order_fills: { readonly fills: readonly Readonly<Record<string, unknown>>[] };
@@ -37,13 +37,13 @@ export interface CellReplies {
   readonly take_slot: { readonly slots: ShownLimit };
   readonly sockets: Readonly<Record<string, never>>;
   readonly connection: Readonly<Record<string, never>>;
-  /** Those that the cell has taken for lost since, with their orders. */
+  /** Connections whose orders the cell has cancelled because it took the connections for lost. */
   readonly presence: { readonly lapsed: readonly string[] };
   readonly transfer: { readonly transfer: Transfer };
   readonly transfers: { readonly transfers: readonly Transfer[] };
   readonly claim: { readonly tasks: readonly ExecutorTask[] };
   readonly begin_submission: { readonly attempt: number };
-  /** The journal's position at which the report is durable. */
+  /** The journal position at which the report is durable. */
   readonly report: { readonly position: number };
   readonly observed: { readonly position: number };
   readonly balances: { readonly position: number };
@@ -63,7 +63,7 @@ export interface CellReplies {
   };
 }
 
-/** For the headers of calls that take a slot. */
+/** The state of a rate limit, for response headers. */
 export interface ShownLimit {
   readonly limit: string;
   readonly max: number;
@@ -79,13 +79,13 @@ export interface SubmitReply {
   readonly order_id: string;
   readonly status: OrderStatus;
   readonly funding: null;
-  /** The order was there already, and whether what was asked for differs from it. */
+  /** The order existed already. `is_mismatch` says whether the repeated command differs from it. */
   readonly is_replay: boolean;
   readonly is_mismatch: boolean;
   readonly slots?: ShownLimit;
 }
 
-/** As callers are shown it. */
+/** Shown to callers unchanged. */
 export interface CancelReply {
   readonly order_id: string;
   readonly status: OrderStatus;
@@ -96,7 +96,7 @@ export interface CancelReply {
   readonly message?: string;
 }
 
-/** Callers are shown the mode besides. */
+/** Callers also see the mode. */
 export interface CancelAllReply {
   readonly requested: number;
   readonly cancelled: number;
@@ -114,7 +114,7 @@ export interface AmendReply {
   readonly slots?: ShownLimit;
 }
 
-/** As callers are shown it. */
+/** Shown to callers unchanged. */
 export interface LimitRow {
   readonly limit: string;
   readonly scope: 'USER' | 'KEY';
@@ -124,7 +124,7 @@ export interface LimitRow {
   readonly resets_at: string;
 }
 
-/** As callers are shown it. */
+/** Shown to callers unchanged. */
 export interface TradingStatus {
   readonly mode: TradingMode;
   readonly scope: 'global' | 'venue' | 'user';
@@ -145,7 +145,7 @@ export interface TradingStatus {
   })[];
 }
 
-/** Of the users of one cell. */
+/** Covers the users of one cell. */
 export interface ReconciliationReply {
   readonly differences: readonly {
     readonly user_id: string;

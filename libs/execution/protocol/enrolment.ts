@@ -1,4 +1,4 @@
-/** What identity has to know of users that are enrolled in the execution of orders. What their keys may do, their scopes say. */
+/** What the identity service knows about users of order execution. Scopes say what their keys may do. */
 export const EXECUTION_CATALOGUE = {
   service: 'EXECUTION',
   roles: ['TRADER', 'OPERATOR'],

@@ -16,7 +16,7 @@ const EVENTS: readonly CellEvent[] = [
 ];
 
 describe('the journal of a cell', () => {
-  it('gives back what was written, big numbers and all', () => {
+  it('decodes each event to what was encoded, with exact bigints', () => {
     for (const event of EVENTS) expect(decodeCellEvent(encodeCellEvent(event))).toEqual(event);
   });
 
@@ -25,7 +25,7 @@ describe('the journal of a cell', () => {
     ['{"version":1,"type":"ORDER_EATEN"}', UnknownCellEvent],
     ['{"version":1,"type":"ORDER_PLACED","at":"x","user_id":"u","order_id":"o"}', MalformedCellEvent],
     ['null', MalformedCellEvent],
-  ])('does not guess what %s means', (text, fault) => {
+  ])('refuses to decode %s', (text, fault) => {
     expect(() => decodeCellEvent(text)).toThrow(fault);
   });
 });

@@ -1,7 +1,7 @@
 import type { CellEvent } from '../rules/events.js';
 import { fromWire, toWire } from './wire.js';
 
-/** No rule of this build reads such an event; it was written by a younger one, or by somebody else. */
+/** This build does not know the event's type or version. A newer build or another program wrote it. */
 export class UnknownCellEvent extends Error {
   override readonly name = 'UnknownCellEvent';
 
@@ -10,7 +10,7 @@ export class UnknownCellEvent extends Error {
   }
 }
 
-/** An event of a known type and version that is not what they promise. */
+/** The event's type and version are known, but a field is missing or has the wrong type. */
 export class MalformedCellEvent extends Error {
   override readonly name = 'MalformedCellEvent';
 
@@ -26,7 +26,7 @@ const ORDER: Shape = { order_id: 'string' };
 const VENUE: Shape = { venue: 'string' };
 const TRANSFER: Shape = { ...VENUE, transfer_id: 'string' };
 
-/** What an event of each type must have, besides the time and the user. */
+/** The required fields of each event type, in addition to the time and the user. */
 const SHAPES: Readonly<Record<CellEvent['type'], Shape>> = {
   ORDER_ACCEPTED: { ...ORDER, terms: 'object' },
   EXTERNAL_ORDER_FOUND: { ...ORDER, terms: 'object', exchange_order_id: 'string' },
@@ -68,14 +68,14 @@ const SHAPES: Readonly<Record<CellEvent['type'], Shape>> = {
   ORDER_RECALLED: { order: 'object' },
 };
 
-/** The version that is written today. A former one gets rules of its own here when there is one. */
+/** The version that is written now. */
 const VERSION = 1;
 
 export function encodeCellEvent(event: CellEvent): string {
   return toWire({ version: VERSION, ...event });
 }
 
-/** Reads what `encodeCellEvent` wrote. Never a guess: what is unknown or broken throws. */
+/** Decodes what `encodeCellEvent` wrote. Throws if the event is unknown or malformed. */
 export function decodeCellEvent(text: string): CellEvent {
   const read = fromWire(text);
   if (!isRecord(read)) throw new MalformedCellEvent('without a type', 'type');
@@ -88,7 +88,7 @@ export function decodeCellEvent(text: string): CellEvent {
   throw new MalformedCellEvent(type, broken ?? 'type');
 }
 
-/** The hash chain says that this is what was written; deeper members are as they were typed then. */
+/** Checks the top level only. The hash chain proves that this is what we wrote, so deeper members have their types. */
 function isWhole(
   event: Readonly<Record<string, unknown>>,
   shape: Shape,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A UUID that is the same for the same position for ever: version 8, made of a hash of its key. */
+/** A stable id of a position: a UUID of version 8, made from a hash of the position's key. */
 export function positionId(key: string): string {
   const hash = createHash('sha256').update(`position ${key}`).digest('hex');
   const variant = ((Number.parseInt(hash[16] ?? '0', 16) & 3) | 8).toString(16);

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** The cell that a user belongs to: the first eight bytes of the hash of the id, as a number, modulo the cells. */
+/** The cell of a user: the first eight bytes of the id's hash, as a number, modulo the number of cells. */
 export function cellOf(user_id: string, cells: number): number {
   const first = createHash('sha256').update(user_id).digest().readBigUInt64BE(0);
   return Number(first % BigInt(cells));
 }
 
-/** One address for each cell, in the order of cells. */
+/** `CELL_URLS` must have one address for each cell, in the order of cells. */
 export function cellUrlsAreOnePerCell({
   CELL_URLS: urls,
   CELLS: cells,

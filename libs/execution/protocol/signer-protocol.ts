@@ -1,20 +1,20 @@
 import type { Instant } from '#libs/base/instant.js';
 import type { VenueId } from '../rules/venues.js';
 
-/** The user whose accounts at the venues are the vault's own. */
+/** The user that owns the vault's accounts at the venues. */
 export const VAULT_USER = 'system:vault';
 
 /**
- * What the executor asks of the signer, over a Unix socket. Requests are typed: the signer makes the bytes to be signed itself, writes
- * down what it signs, and only then signs. Numbers are decimal strings.
+ * Requests of the executor to the signer, over a Unix socket. Numbers are decimal strings.
+ * The signer itself makes the bytes to sign, and records them before it signs.
  */
 export type SignerRequest =
   /**
-   * Makes a key for the user at the venue, seals it, and tells the account; on repetition the same one. Of e the account is the key's
-   * address; of b it has no account until the venue has named it.
+   * Makes and seals a key for the user at the venue, and returns its account. A repeat returns the same key.
+   * At venue e the account is the key's address. At venue b the account is empty until the venue has named it.
    */
   | { readonly op: 'create_key'; readonly user_id: string; readonly venue: VenueId }
-  /** The venue has taken the public key of b that was made here, as the key of this account. */
+  /** Venue b has registered the public key that was made here for this account. */
   | {
       readonly op: 'name_key';
       readonly user_id: string;
@@ -22,7 +22,7 @@ export type SignerRequest =
       readonly account: string;
       readonly key_id: string;
     }
-  /** Seals a key of b that the user has brought, or the venue has given; it replaces what was there. */
+  /** Seals a key for venue b that came from the user or the venue. It replaces the former key. */
   | {
       readonly op: 'store_key';
       readonly user_id: string;
@@ -42,17 +42,17 @@ interface OfSigning {
   readonly order_id?: string;
 }
 
-/** Venue b: RSA-PSS over time, method and path. The body's hash goes into the written record. */
+/** Venue b: RSA-PSS over time, method and path. The record of the signature also has the body's hash. */
 export interface HeaderSigning extends OfSigning {
   readonly venue: 'venue_b';
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Without its query. */
+  /** Without the query string. */
   readonly path: string;
   readonly timestamp_ms: string;
   readonly body_sha256: string;
 }
 
-/** Venue e: an action of the exchange, signed by the agent, or by the account's own key where it authorizes the agent or sends money. */
+/** Venue e: an exchange action. The agent signs it, or the account's own key if it authorizes the agent or sends money. */
 export interface ActionSigning extends OfSigning {
   readonly venue: 'venue_e';
   readonly by: 'agent' | 'account';
@@ -73,14 +73,14 @@ export interface SignedAction {
   readonly signature: { readonly r: string; readonly s: string; readonly v: number };
 }
 
-/** A key and its account at the venue. Nothing of it is secret. */
+/** A key and its account at the venue. It has no secrets. */
 export interface SignerAccount {
-  /** Empty while the venue has not named it. */
+  /** Empty until the venue has named it. */
   readonly account: string;
-  /** Of e: the address that signs orders. */
+  /** At venue e: the address that signs orders. */
   readonly agent?: string;
   readonly key_id?: string;
-  /** Of a key of b that was made here. */
+  /** Set for keys of venue b that were made here. */
   readonly public_key_pem?: string;
 }
 
@@ -95,7 +95,7 @@ export type SignerReply =
   | ({ readonly ok: true } & (SignedHeaders | SignedAction | SignerAccount | SignerStatus))
   | { readonly ok: false; readonly code: SignerFailureCode; readonly message: string };
 
-/** Nothing was signed. */
+/** The signer refused or failed. Nothing was signed. */
 export class SignerFailure extends Error {
   override readonly name = 'SignerFailure';
 
@@ -107,12 +107,12 @@ export class SignerFailure extends Error {
   }
 }
 
-type Asked<Request> = Omit<Request, 'op'>;
+type WithoutOp<Request> = Omit<Request, 'op'>;
 
-/** The signer as its callers have it. Everything fails with `SignerFailure` alone. */
+/** The signer, as its callers use it. Every method fails only with `SignerFailure`. */
 export interface Signer {
-  sign(request: Asked<HeaderSigning>): Promise<SignedHeaders>;
-  sign(request: Asked<ActionSigning>): Promise<SignedAction>;
+  sign(request: WithoutOp<HeaderSigning>): Promise<SignedHeaders>;
+  sign(request: WithoutOp<ActionSigning>): Promise<SignedAction>;
   createKey(user_id: string, venue: VenueId): Promise<SignerAccount>;
   nameKey(
     user_id: string,
@@ -122,7 +122,7 @@ export interface Signer {
     user_id: string,
     key: { readonly account: string; readonly key_id: string; readonly private_key_pem: string },
   ): Promise<SignerAccount>;
-  /** Undefined: no key is kept for the user there. */
+  /** Undefined if the user has no key for the venue. */
   accountOf(user_id: string, venue: VenueId): Promise<SignerAccount | undefined>;
   status(): Promise<SignerStatus>;
 }

@@ -19,7 +19,7 @@ const members = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-/** The kind of each value beside it, so that nothing looks like anything else. */
+/** Each value with its kind, so that different values never look alike. */
 function described(value: unknown): unknown {
   if (typeof value === 'bigint') return ['number', value.toString()];
   if (Array.isArray(value)) return ['list', value.map(described)];
@@ -27,7 +27,7 @@ function described(value: unknown): unknown {
   return ['object', Object.entries(value).map(([name, member]) => [name, described(member)])];
 }
 
-it('whatever is written comes back as it was, with every bigint, and nothing that was written is touched', () => {
+it('a value is decoded to exactly what was encoded, and encoding does not change the value', () => {
   fc.assert(
     fc.property(members, (value) => {
       const before = described(value);
@@ -41,7 +41,7 @@ it('whatever is written comes back as it was, with every bigint, and nothing tha
   );
 });
 
-it('what a caller or a venue says is no number of ours, whatever its members are called', () => {
-  for (const said of [{ $n: 'seven' }, { $n: '7' }, { $o: { $n: '7' } }, [{ $o: [{ $n: '' }], also: 7n }]])
-    expect(fromWire(toWire(said))).toEqual(said);
+it('objects of callers and venues are never taken for bigints, even if they look like encoded ones', () => {
+  for (const value of [{ $n: 'seven' }, { $n: '7' }, { $o: { $n: '7' } }, [{ $o: [{ $n: '' }], also: 7n }]])
+    expect(fromWire(toWire(value))).toEqual(value);
 });

@@ -1,6 +1,6 @@
 /**
- * JSON in which bigints are exact: `{"$n": "123"}`. An object that came from outside with such a member is kept as `{"$o": {...}}`, so
- * nothing that a venue or a caller says is taken for a number. Functions that JSON would call for each member cost four times as much.
+ * JSON with exact bigints: `{"$n": "123"}`. An outside object with such a member is escaped as `{"$o": {...}}`, so it is never taken for
+ * a bigint. A replacer or reviver function would cost four times as much.
  */
 export function toWire(value: unknown): string {
   return JSON.stringify(withTexts(value));
@@ -13,7 +13,7 @@ export function fromWire(text: string): unknown {
 
 const MARK = /"\$[no]"/;
 
-/** The same value where there is no bigint in it; otherwise what leads to one is copied. */
+/** Returns the value itself if it has no bigint. Otherwise copies only the objects on the path to one. */
 function withTexts(value: unknown): unknown {
   if (typeof value === 'bigint') return { $n: value.toString() };
   if (Array.isArray(value)) return value.some(mayHold) ? value.map(withTexts) : value;
@@ -34,7 +34,7 @@ function mayHold(member: unknown): boolean {
   return typeof member === 'bigint' || typeof member === 'object';
 }
 
-/** In place: nobody else has what was just read. */
+/** Changes the value in place, since no other code has it yet. */
 function withNumbers(value: unknown): unknown {
   if (Array.isArray(value)) {
     for (const [index, member] of value.entries()) value[index] = withNumbers(member);

@@ -11,7 +11,7 @@ const MARKET: VenueMarket = {
   ...{ outcomes: [], min_size: 1n, closes_at: '2027-01-01T00:00:00.000Z' },
 };
 
-/** Steps that venues really have, some of them no powers of ten. */
+/** Steps that venues use. Some are not powers of ten. */
 const anyStep = fc.constantFrom(100n, 1_000n, 2_500n, 10_000n, 50_000n);
 const anyPrice = fc.bigInt({ min: 1n, max: ONE });
 const anySide = fc.constantFrom<OrderSide>('buy', 'sell');
@@ -28,7 +28,7 @@ const anyMarket: fc.Arbitrary<VenueMarket> = fc.oneof(
   fc.constant(MARKET),
 );
 
-/** All prices of a grid, one after another: slow, and plain to see. */
+/** Lists all prices of a grid. Slow, but simple. */
 function pricesOf(market: VenueMarket): Set<Micros> {
   const bands = market.bands ?? [{ start: 0n, end: ONE, step: market.tick_size ?? 1n }];
   const prices = new Set<Micros>([ONE]);
@@ -38,7 +38,7 @@ function pricesOf(market: VenueMarket): Set<Micros> {
 }
 
 describe('prices', () => {
-  it('are on the grid that is written out', () => {
+  it('are on the grid exactly if the list of all grid prices has them', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -54,7 +54,7 @@ describe('prices', () => {
     );
   });
 
-  it('are cut to the grid without passing a price of it', () => {
+  it('are rounded to the nearest grid price in the given direction', () => {
     fc.assert(
       fc.property(anyBands, anyPrice, (bands, price) => {
         const market = { ...MARKET, bands };
@@ -68,13 +68,13 @@ describe('prices', () => {
     );
   });
 
-  it('of an unknown grid are for the venue to judge', () => {
+  it('are not judged if the grid is unknown', () => {
     expect(isLimitAllowed(MARKET, 123_456n)).toBeUndefined();
   });
 });
 
 describe('sizes', () => {
-  it('are never more than was asked for, and lose less than a step', () => {
+  it('are rounded down by less than one step', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...VENUE_IDS),
@@ -97,13 +97,13 @@ describe('sizes', () => {
     ['venue_c', 'sell', '1.239999', '1.239999'],
     ['venue_e', 'buy', '2.9', '2'],
     ['venue_e', 'sell', '0.9', '0'],
-  ] as const)('on %s for a %s of %s are %s', (venue, side, asked, size) => {
-    expect(printMicros(floorSize(venue, side, BigInt(Math.round(Number(asked) * 1e6))))).toBe(size);
+  ] as const)('at %s, a %s of %s gets the size %s', (venue, side, requested, size) => {
+    expect(printMicros(floorSize(venue, side, BigInt(Math.round(Number(requested) * 1e6))))).toBe(size);
   });
 });
 
 describe('the bound of a market order', () => {
-  it('is no worse for the caller than was asked for, but for one tick, and on the grid', () => {
+  it('is on the grid, and at most the slippage or one tick worse than the price', () => {
     fc.assert(
       fc.property(
         anyMarket,
@@ -135,7 +135,7 @@ describe('the bound of a market order', () => {
     [{ side: 'buy', price: 400_000n, max_slippage_cents: 1 }, '0.41'],
     [{ side: 'buy', price: 400_000n, max_slippage: 100_000n }, '0.44'],
     [{ side: 'buy', price: 400_000n, max_slippage: 0n }, '0.41'],
-  ] as const)('of %j is %s', (order, bound) => {
+  ] as const)('for %j is %s', (order, bound) => {
     expect(printMicros(marketBound({ ...MARKET, tick_size: 10_000n }, order))).toBe(bound);
   });
 });
@@ -148,7 +148,7 @@ describe('fees', () => {
     ['venue_a', 'taker', 500_000n, 10_000_000n, '0.05'],
     ['venue_a', 'maker', 500_000n, 10_000_000n, '0'],
     ['venue_e', 'taker', 500_000n, 10_000_000n, '0'],
-  ] as const)('on %s as %s at %d for %d are %s', (venue, liquidity, price, quantity, fee) => {
+  ] as const)('at %s as %s, price %d and quantity %d, are %s', (venue, liquidity, price, quantity, fee) => {
     expect(printMicros(feeOf(venue, { price, quantity, liquidity }))).toBe(fee);
   });
 });

@@ -17,7 +17,7 @@ const anyCalls: fc.Arbitrary<Call[]> = fc
     });
   });
 
-/** The rule as the contract words it, over everything that ever happened: slow, and plain to see. */
+/** The rule as the contract states it, computed from all calls. Slow, but simple. */
 function statesOf(calls: readonly Call[]): string[] {
   let counted: Call[] = [];
   let openedAt: number | undefined;
@@ -48,17 +48,17 @@ function run(calls: readonly Call[]): { breaker: Breaker; states: string[] } {
 }
 
 describe('a breaker', () => {
-  it('opens, tries and closes as the rule says, whatever is called when', () => {
+  it('opens, half-opens and closes by the rule for any series of calls', () => {
     fc.assert(fc.property(anyCalls, (calls) => expect(run(calls).states).toEqual(statesOf(calls))));
   });
 
-  it('keeps no more calls than it counts', () => {
+  it('remembers at most 20 calls', () => {
     fc.assert(
       fc.property(anyCalls, (calls) => expect(run(calls).breaker.recent.length).toBeLessThanOrEqual(20)),
     );
   });
 
-  it('is open for 30 s after half of 20 calls failed, and lets one try then', () => {
+  it('is open for 30 s after half of 20 calls failed, and then lets one order through', () => {
     const calls = Array.from({ length: 20 }, (_, at) => ({ at, failed: at % 2 === 0 }));
     const { breaker } = run(calls);
     expect(halfOpenAt(breaker)).toBe(30_019);

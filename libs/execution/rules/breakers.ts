@@ -1,4 +1,4 @@
-/** Calls that count: the last so many, all within so long; half of them failed opens the breaker. */
+/** The breaker opens when half of the last `COUNTED` calls failed, if all of them fell within this time. */
 const COUNTED = 20;
 const WITHIN_MILLIS = 30_000;
 const OPEN_MILLIS = 30_000;
@@ -8,7 +8,7 @@ interface CountedCall {
   readonly failed: boolean;
 }
 
-/** The breaker of one kind of order at one venue. Times are of a clock that never goes back. */
+/** The breaker of one kind of order at one venue. Its times come from a monotonic clock. */
 export interface Breaker {
   readonly recent: readonly CountedCall[];
   readonly opened_at?: number;
@@ -23,12 +23,12 @@ export function breakerState({ opened_at: opened }: Breaker, now: number): Break
   return now < opened + OPEN_MILLIS ? 'open' : 'half_open';
 }
 
-/** When an open breaker lets one order try the venue. */
+/** When an open breaker lets one trial order through. */
 export function halfOpenAt({ opened_at: opened }: Breaker): number | undefined {
   return opened === undefined ? undefined : opened + OPEN_MILLIS;
 }
 
-/** After a call was answered or has failed. What was sent before it opened and ends while it is open says nothing new. */
+/** Counts one call that has ended. Calls that end while the breaker is open were sent before it opened and do not count. */
 export function afterCall(breaker: Breaker, call: CountedCall): Breaker {
   const state = breakerState(breaker, call.at);
   if (state === 'open') return breaker;

@@ -11,17 +11,17 @@ import type {
 } from './order.js';
 import type { VenueId } from './venues.js';
 
-/** What every event of a cell has: each belongs to one user. */
+/** Fields of every event of a cell. Each event belongs to one user. */
 interface OfUser {
   readonly at: Instant;
   readonly user_id: string;
 }
-/** An event of one order. Where the venue was asked, the call stands beside what came of it. */
+/** An event of one order. If it follows from a call to the venue, it carries that call. */
 interface OfOrder extends OfUser {
   readonly order_id: string;
   readonly call?: VenueCall;
 }
-/** An event of what a user holds at one venue. */
+/** An event about a user's holdings at one venue. */
 interface OfVenue extends OfUser {
   readonly venue: VenueId;
 }
@@ -29,7 +29,7 @@ interface OfVenue extends OfUser {
 export type OrderEvent = OfOrder &
   (
     | { readonly type: 'ORDER_ACCEPTED'; readonly terms: OrderTerms }
-    /** An order that the venue shows and we did not make, as it stands there. Fills follow as events of their own. */
+    /** An order at the venue that was not made here. Its fills follow as separate events. */
     | {
         readonly type: 'EXTERNAL_ORDER_FOUND';
         readonly terms: OrderTerms;
@@ -41,11 +41,11 @@ export type OrderEvent = OfOrder &
         readonly venue_client_id: string;
         readonly sent: { readonly quantity: Micros; readonly price: Micros };
       }
-    /** It is not known whether the venue has the order. */
+    /** It is unknown whether the venue has the order. */
     | { readonly type: 'SUBMISSION_DOUBTED'; readonly reason: string }
-    /** Proven not to be on the venue, and to be sent again: queued once more. */
+    /** The order is proven not to be at the venue. It is queued again, to be sent once more. */
     | { readonly type: 'SUBMISSION_REPEATED'; readonly failure: OrderFailure }
-    /** The venue has it. Fills that came with the answer follow as events of their own. */
+    /** The venue has the order. Fills in the same answer follow as separate events. */
     | { readonly type: 'ORDER_PLACED'; readonly exchange_order_id: string }
     | { readonly type: 'ORDER_FILLED'; readonly fill: OrderFill; readonly exchange_order_id: string }
     | {
@@ -54,7 +54,7 @@ export type OrderEvent = OfOrder &
         readonly reason?: string;
         readonly not_after?: Instant;
       }
-    /** The venue refused, or the command came too late: the order is as it was before. */
+    /** The venue refused the cancel, or it came too late. The order returns to its former status. */
     | { readonly type: 'CANCEL_REFUSED'; readonly message: string }
     | {
         readonly type: 'AMEND_REQUESTED';
@@ -62,23 +62,23 @@ export type OrderEvent = OfOrder &
         readonly price: Micros;
         readonly not_after?: Instant;
       }
-    /** The venue has the new price; of a doubted amend, the price that the venue shows. */
+    /** The venue has the new price. After an amend in doubt, this is the price that the venue shows. */
     | { readonly type: 'ORDER_AMENDED'; readonly amend_id: string; readonly price: Micros }
     | { readonly type: 'AMEND_REFUSED'; readonly amend_id: string; readonly message: string }
-    /** Not filled: that follows from the fills. */
+    /** Any end but `filled`, which follows from the fills. */
     | {
         readonly type: 'ORDER_ENDED';
         readonly status: 'cancelled' | 'expired' | 'failed';
         readonly terminal_reason: TerminalReason;
         readonly failure?: OrderFailure;
       }
-    /** It waits for the venue for too long, in spite of fresh queries; `false` when that is over. */
+    /** The order has waited too long for the venue, in spite of fresh queries. False when that is over. */
     | { readonly type: 'ORDER_STALLED'; readonly is_stalled: boolean }
-    /** An exchange with the venue that changed nothing. */
+    /** A call to the venue that changed nothing. */
     | { readonly type: 'CALL_RECORDED'; readonly call: VenueCall }
   );
 
-/** Where money or tokens came from, or went to, other than by orders. */
+/** How money or tokens came or went, other than by orders. */
 export type MovementKind = 'DEPOSIT' | 'WITHDRAWAL' | 'EXTERNAL_TRANSFER' | 'EXTERNAL_REDEMPTION';
 
 export interface TransferToken {
@@ -91,12 +91,12 @@ export interface TransferToken {
 export interface TransferTerms {
   readonly transfer_id: string;
   readonly venue: VenueId;
-  /** The settlement currency, or a token id. */
+  /** The settlement currency or a token id. */
   readonly asset: string;
   /** Absent for money. */
   readonly token?: TransferToken;
   readonly amount: Micros;
-  /** Out of the trading domain into the vault, or the other way. */
+  /** From the trading domain into the vault, or from the vault. */
   readonly direction: 'to_vault' | 'from_vault';
   readonly client_request_id: string;
   readonly content: string;
@@ -105,18 +105,18 @@ export interface TransferTerms {
 export type HoldingEvent = OfVenue &
   (
     | { readonly type: 'VENUE_LINKED'; readonly account: string }
-    /** Balances at the venue differ by what we did not cause. Positive comes in. */
+    /** A balance at the venue changed without an order of ours. A positive amount came in. */
     | {
         readonly type: 'BALANCE_MOVED';
         readonly movement: MovementKind;
         readonly entry_id: string;
         readonly asset: string;
         readonly amount: Micros;
-        /** Shard of the collateral on venue b. */
+        /** The shard of the collateral at venue b. */
         readonly shard?: number;
         readonly occurred_at: Instant;
       }
-    /** Collateral of the user moved between two shards of venue b. */
+    /** The user's collateral moved between two shards of venue b. */
     | {
         readonly type: 'COLLATERAL_MOVED';
         readonly from_shard: number;
@@ -132,7 +132,7 @@ export type HoldingEvent = OfVenue &
         readonly quantity: Micros;
         readonly reference: string;
       }
-    /** The venue paid what a resolved market owed, share by share. */
+    /** The venue paid out the shares of a resolved market. */
     | {
         readonly type: 'POSITION_PAID';
         readonly market_id: string;
@@ -143,7 +143,7 @@ export type HoldingEvent = OfVenue &
         readonly shard?: number;
         readonly reference: string;
       }
-    /** What the venue shows and the fold of our own records differ; two passes without a difference end it. */
+    /** The venue's balance differs from our own records. Two passes without a difference end it. */
     | {
         readonly type: 'DIFFERENCE_FOUND';
         readonly asset: string;
@@ -157,25 +157,25 @@ export type HoldingEvent = OfVenue &
     | { readonly type: 'TRANSFER_FAILED'; readonly transfer_id: string; readonly failure: OrderFailure }
   );
 
-/** One kind of timer: cancels what is live unless it is renewed. It survives a restart. */
+/** A timer that cancels live orders unless it is renewed. It survives a restart. */
 export type TimerEvent = OfUser &
   (
     | {
         readonly type: 'CANCEL_TIMER_ARMED';
-        /** `after/<venue or *>` of cancel-after, `connection/<id>` of a socket whose orders go with it. */
+        /** `after/<venue or *>` for cancel-after, `connection/<id>` for cancel on disconnect. */
         readonly timer: string;
-        /** Absent while the connection is there: it runs from when that is lost. */
+        /** Absent while the connection is open. The time runs from the moment when it is lost. */
         readonly due_at?: Instant;
         readonly venue?: VenueId;
         readonly connection_id?: string;
         readonly grace_ms?: number;
-        /** Of the latest socket that had the connection. */
+        /** The number of the latest socket of the connection. */
         readonly attachment?: number;
       }
     | { readonly type: 'CANCEL_TIMER_ENDED'; readonly timer: string; readonly was_due: boolean }
   );
 
-/** An order that memory has let go stands in it again as it was, because something more is told of it: events of its own follow. */
+/** Loads an ended order back into memory unchanged, because more events of it follow. */
 export type RecallEvent = OfUser & { readonly type: 'ORDER_RECALLED'; readonly order: OrderState };
 
 export type CellEvent = OrderEvent | HoldingEvent | TimerEvent | RecallEvent;

@@ -13,14 +13,14 @@ import type { Micros } from './micros.js';
 type Change = Partial<OrderState>;
 type EventOf<Type extends OrderEvent['type']> = Extract<OrderEvent, { type: Type }>;
 
-/** Nothing that callers see: the version stays. */
+/** Events that change nothing that callers see, so the version stays the same. */
 const UNSEEN: ReadonlySet<OrderEvent['type']> = new Set([
   'CALL_RECORDED',
   'AMEND_REQUESTED',
   'AMEND_REFUSED',
 ]);
 
-/** The order after one more of its events. The first one makes it. */
+/** Applies one event to an order. The first event creates the order. */
 export function evolveOrder(state: OrderState | undefined, event: OrderEvent): OrderState {
   if (event.type === 'ORDER_ACCEPTED' || event.type === 'EXTERNAL_ORDER_FOUND') return firstState(event);
   if (state === undefined) throw new Error(`order ${event.order_id} has no event before ${event.type}`);
@@ -36,14 +36,7 @@ export function evolveOrder(state: OrderState | undefined, event: OrderEvent): O
   };
 }
 
-function recordedWith(
-  { recorded_calls }: OrderState,
-  { operation, sent_at }: VenueCall,
-): NonNullable<OrderState['recorded_calls']> {
-  return { ...recorded_calls, [operation]: sent_at };
-}
-
-/** What is left to trade. A venue may have filled more than was asked for; nothing is left then. */
+/** The quantity left to trade. Zero if the venue filled more than was ordered. */
 export function remainingOf({ terms, filled }: Pick<OrderState, 'terms' | 'filled'>): Micros {
   return filled >= terms.quantity ? 0n : terms.quantity - filled;
 }
@@ -64,7 +57,7 @@ function firstState(event: EventOf<'ORDER_ACCEPTED' | 'EXTERNAL_ORDER_FOUND'>): 
   };
 }
 
-/** Undefined where nothing changes. */
+/** Undefined if nothing changes. */
 function changeBy(
   state: OrderState,
   event: Exclude<OrderEvent, EventOf<'ORDER_ACCEPTED' | 'EXTERNAL_ORDER_FOUND'>>,
@@ -103,19 +96,19 @@ function changeBy(
   }
 }
 
-/** What was never begun has been tried all the same. */
+/** An attempt that failed before it began counts as an attempt. */
 function triesOf({ status, attempts }: OrderState): number {
   return status === 'queued' ? attempts + 1 : attempts;
 }
 
-/** While a cancel waits for the venue, the status that it would return to moves. */
+/** While a cancel waits for the venue, the status to return to changes instead. */
 function moved({ cancel }: OrderState, status: OrderStatus): Change {
   return cancel === undefined ? { status } : { cancel: { ...cancel, before: status } };
 }
 
-/** Nothing is asked of the venue any more. */
+/** No request to the venue is open. */
 const SETTLED = { cancel: undefined, amend: undefined, stalled_since: undefined } as const;
-/** It lives again: the venue has shown that it does. */
+/** The venue has shown that an order that counted as ended is live. */
 const REVIVED = { terminal_at: undefined, terminal_reason: undefined, failure: undefined } as const;
 
 function placed(state: OrderState, exchange_order_id: string): Change {
@@ -125,7 +118,7 @@ function placed(state: OrderState, exchange_order_id: string): Change {
   return { exchange_order_id, ...change, ...REVIVED, ...(isWaiting ? {} : { stalled_since: undefined }) };
 }
 
-/** Each fill counts once, whatever the order's status: the state follows the fills. */
+/** Each fill counts once, in any status of the order. The status follows from the fills. */
 function filled(
   state: OrderState,
   { fill, exchange_order_id, at }: EventOf<'ORDER_FILLED'>,
@@ -137,7 +130,7 @@ function filled(
   if (sums.filled >= wanted) return { ...change, ...SETTLED, ...fullyFilled(state, at) };
   if (!isTerminal(state)) return { ...change, ...moved(state, 'partially_filled') };
   if (state.status !== 'failed') return change;
-  // It was thought to have failed with nothing done. What cannot rest is over all the same.
+  // The order counted as failed without a fill. If it cannot rest, it has still ended.
   if (!canRest(state.terms)) {
     return { ...change, status: 'cancelled', terminal_reason: 'UNFILLED_REMAINDER', failure: undefined };
   }
@@ -162,7 +155,7 @@ function fullyFilled({ terminal_at }: OrderState, at: Instant): Change {
   return { ...end, terminal_at: terminal_at ?? at };
 }
 
-/** Whether the order may stand in the venue's book. */
+/** Whether the order may rest in the venue's book. */
 export function canRest({ kind, time_in_force: tif }: Pick<OrderTerms, 'kind' | 'time_in_force'>): boolean {
   return kind === 'limit' && (tif === 'GTC' || tif === 'GTD');
 }

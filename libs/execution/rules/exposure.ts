@@ -9,22 +9,22 @@ import type { VenueId } from './venues.js';
 
 const CLOSED_KEPT_MILLIS = 30 * 24 * 3_600_000;
 
-/** The position that an order trades. */
+/** The key of the position that an order trades. */
 export function keyOfOrder({ links }: Holdings, terms: OrderTerms): string {
   return positionKey(terms.venue, terms, links.get(terms.venue)?.account ?? '');
 }
 
-/** Whether it is not known what the venue has made of the order. */
+/** Whether the order's state at the venue is unknown. */
 export function isInDoubt({ status, cancel, stalled_since }: OrderState): boolean {
   return status === 'pending_venue' || cancel?.before === 'pending_venue' || stalled_since !== undefined;
 }
 
-/** By then every venue shows what was sent to it. */
+/** After this time every venue shows an order that was sent to it. */
 const VISIBLE_WITHIN_MILLIS = 1_000;
 
 /**
- * While an order is queued or just being sent, all of it is reserved, and that is as much as it can take: other sells go on meanwhile. A send
- * without an answer past the time in which the venue shows it is no longer known.
+ * An order that is queued or being sent is fully reserved, so its state counts as known and other sells go on.
+ * It counts as unknown once a send stays unanswered for longer than the venue needs to show the order.
  */
 function isUnknown(order: OrderState, at: Instant): boolean {
   const { status, cancel, begun_at } = order;
@@ -35,13 +35,13 @@ function isUnknown(order: OrderState, at: Instant): boolean {
 
 interface Reserved {
   readonly quantity: Micros;
-  /** Every live order of the position has a state that is known. */
+  /** Whether the state of every live order of the position is known. */
   readonly isVerified: boolean;
 }
 
 const NOTHING: Reserved = { quantity: 0n, isVerified: true };
 
-/** What live sells and transfers to the vault have taken of each position. */
+/** How much of each position is reserved by live sells and transfers to the vault. */
 export function reservations({ live, holdings }: UserState, at: Instant): ReadonlyMap<string, Reserved> {
   const reserved = new Map<string, Reserved>();
   for (const order of live.values()) {
@@ -63,7 +63,7 @@ export function reservations({ live, holdings }: UserState, at: Instant): Readon
 
 export type SellVerdict = 'ok' | 'INSUFFICIENT_POSITION' | 'POSITION_RESERVATION_UNVERIFIED';
 
-/** Whether there are shares for one more sell. No number is told while what is reserved is not known. */
+/** Whether the user has enough shares for one more sell. While reservations are unknown, no sell is judged by the numbers. */
 export function judgeSell(user: UserState, terms: OrderTerms, at: Instant): SellVerdict {
   const { holdings } = user;
   const key = keyOfOrder(holdings, terms);
@@ -92,7 +92,7 @@ function isSelected(position: Position, { venue, market_id, token_id }: Exposure
   );
 }
 
-/** The exposure as callers read it. `idOf` makes a lasting id of a position's key. */
+/** The exposure as callers read it. `idOf` makes a stable id from a position's key. */
 export function exposureRecord(
   user: UserState,
   select: ExposureSelection,
@@ -118,7 +118,7 @@ export function exposureRecord(
     positions: rows,
     closed,
     closed_token_ids: closed.map(({ token_id }) => token_id),
-    // For what is held until somebody redeems it. Venues b and e pay by themselves: what was resolved there is in `closed`.
+    // Positions that wait to be redeemed. Venues b and e pay out by themselves, so their resolved positions are in `closed`.
     resolved: [],
     as_of: printTime(at),
     reservation_source: 'cell',

@@ -2,7 +2,7 @@ import type { OrderFailure } from './order.js';
 
 export type Classification = 'expected_user_rejection' | 'retryable' | 'non_retryable';
 
-/** Where the code alone does not say how a failed order is to be read, its group does. */
+/** A more specific code for the details of a failed order, where the code alone is not enough. */
 const GROUPS: Readonly<Record<string, string>> = {
   FOK_NOT_FILLED: 'MARKET_FOK_NOT_FILLED',
   NO_LIQUIDITY: 'MARKET_NO_LIQUIDITY',
@@ -86,12 +86,12 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   VENUE_ACCOUNT_SUSPENDED: ['contact_support'],
 };
 
-/** The HTTP status of a refusal with this code. Every code that is not named elsewhere is one of bad input. */
+/** The HTTP status of a refusal with this code. A code that is listed nowhere means bad input. */
 export function statusOf(code: string): number {
   return STATUS_OF.get(code) ?? 400;
 }
 
-/** Whether the same may be tried again. Authoritative, unlike the actions. */
+/** Whether the same command may be tried again. Authoritative, unlike the actions. */
 export function classificationOf(code: string): Classification {
   if (RETRYABLE.has(code)) return 'retryable';
   return NON_RETRYABLE.has(code) ? 'non_retryable' : 'expected_user_rejection';
@@ -101,7 +101,7 @@ export function actionsOf(code: string): readonly string[] {
   return ACTIONS[code] ?? (RETRYABLE.has(code) ? ['retry'] : []);
 }
 
-/** The code in the older spelling: PascalCase, less the prefix of its area. */
+/** The code in its older spelling: PascalCase without the prefix of its area. */
 export function legacyCodeOf(code: string): string {
   const words = code.replace(/^(VALIDATION|AUTH|EXCHANGE)_/, '').split('_');
   return words.map((word) => word.slice(0, 1) + word.slice(1).toLowerCase()).join('');

@@ -4,12 +4,12 @@ import type { VenueId } from './venues.js';
 export type Liquidity = 'maker' | 'taker';
 
 const CENT = 10_000n;
-/** Venue b: seven hundredths of what is uncertain, a quarter of it for makers. */
+/** Venue b: seven hundredths of price times (one less price). Makers pay a quarter of that. */
 const B_RATE: Readonly<Record<Liquidity, bigint>> = { taker: 70_000n, maker: 17_500n };
-/** Venue a: two hundredths, for takers alone. */
+/** Venue a: two hundredths of the same product, for takers only. */
 const A_RATE = 20_000n;
 
-/** The venue's fee for one fill, in the settlement currency. It goes by the price of the outcome that is traded. */
+/** The venue's fee for one fill, in the settlement currency. It depends on the price of the traded outcome. */
 export function feeOf(
   venue: VenueId,
   {

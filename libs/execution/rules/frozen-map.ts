@@ -4,7 +4,7 @@ type Buckets<Value> = readonly (ReadonlyMap<string, Value> | undefined)[];
 
 const NONE: readonly undefined[] = Array.from({ length: BUCKETS }, () => undefined);
 
-/** A map that never changes. One with an entry more shares nearly all with the one before, so states of many orders stay cheap to make. */
+/** An immutable map. A copy with one change shares nearly all memory with the original, so each new state is cheap. */
 export class FrozenMap<Value> {
   private constructor(
     private readonly buckets: Buckets<Value>,

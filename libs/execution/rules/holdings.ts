@@ -6,12 +6,12 @@ import { CAPABILITIES, type VenueId } from './venues.js';
 import type { OrderSide } from './amounts.js';
 
 /**
- * Cost and gain of positions, in 10^-24: averages are seldom whole, and the last of the six decimals that callers see must not depend
- * on how often something was divided.
+ * Cost and gain of positions, in units of 10^-24. Averages are seldom whole numbers. The last of the six decimals that callers see
+ * must not depend on how often an amount was divided.
  */
 type Fine = bigint;
 const FINE = 10n ** 12n;
-/** Sums of rounded parts come this near to what they stand for. */
+/** The largest error of a sum of rounded parts. */
 const FINE_NOISE = 10n ** 6n;
 
 export interface Position {
@@ -24,11 +24,11 @@ export interface Position {
   readonly quantity: Micros;
   /** What the present quantity cost, without fees. */
   readonly cost: Fine;
-  /** Of what was sold and paid out, without fees. */
+  /** The gain from sales and payouts, without fees. */
   readonly gain: Fine;
   readonly fees: Micros;
   readonly last_trade_at?: Instant;
-  /** When it was last folded to nothing; absent while something is held. */
+  /** When the quantity last became zero. Absent while it is not zero. */
   readonly closed_at?: Instant | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface Transfer {
   readonly failure?: OrderFailure;
 }
 
-/** At a venue with two shards of collateral the sum of both: what lies where, the venue says. */
+/** At a venue with two shards of collateral, the sum of both. Only the venue knows how much each shard has. */
 export interface HeldCash {
   readonly venue: VenueId;
   readonly asset: string;
@@ -56,7 +56,7 @@ export interface AccountDifference {
   readonly since: Instant;
 }
 
-/** What one user has at all venues, by our own records. */
+/** What one user has at all venues, according to our own records. */
 export interface Holdings {
   readonly links: ReadonlyMap<VenueId, { readonly account: string; readonly linked_at: Instant }>;
   /** By `cashKey`. */
@@ -82,7 +82,7 @@ export interface PositionName {
   readonly token_id?: string;
 }
 
-/** The name of the tokens of one outcome, among the assets of a venue. */
+/** The asset name of one outcome's tokens at a venue. */
 export function tokenOf({ token_id, market_id, outcome }: PositionName): string {
   return token_id ?? `${market_id}:${outcome}`;
 }
@@ -95,21 +95,21 @@ export function cashKey(venue: VenueId, asset: string): string {
   return `${venue}/${asset}`;
 }
 
-/** Money of one fill. Rounded against whoever pays, like the venue does it. */
+/** The cash change of one fill. Rounded against the user, as the venue does it. */
 export function cashOfFill(side: OrderSide, { price, quantity, fee }: OrderFill): Micros {
   return side === 'buy'
     ? -timesMicros(price, quantity, 'up') - fee
     : timesMicros(price, quantity, 'down') - fee;
 }
 
-/** The average cost of what is held, in hundredths of a cent, half up; nothing where nothing is held. */
+/** The average cost per share in hundredths of a cent, half rounded up. Zero if no shares are held. */
 export function averageBps({ cost, quantity }: Pick<Position, 'cost' | 'quantity'>): number {
   if (quantity <= 0n) return 0;
   const unit = quantity * FINE * (ONE / 10_000n);
   return Number(dividedBy(2n * cost + unit, 2n * unit, 'down'));
 }
 
-/** With all fees so far, six decimals, down. */
+/** The gain less all fees so far, rounded down to six decimals. */
 export function realizedPnl({ gain, fees }: Pick<Position, 'gain' | 'fees'>): Micros {
   const unit = FINE * ONE;
   const exact = gain + FINE_NOISE;
@@ -117,7 +117,7 @@ export function realizedPnl({ gain, fees }: Pick<Position, 'gain' | 'fees'>): Mi
   return (exact < 0n && whole * unit !== exact ? whole - 1n : whole) - fees;
 }
 
-/** `orderOf` gives the order of a fill; positions and cash move by nothing else of an order. */
+/** Fills are the only order events that change positions and cash. `orderOf` finds the order of a fill. */
 export function evolveHoldings(
   holdings: Holdings,
   event: CellEvent,
@@ -194,7 +194,7 @@ function bought(position: Position, { quantity, value }: Trade): Position {
   return { ...position, quantity: held, cost: position.cost + value, closed_at: undefined };
 }
 
-/** What is sold takes its part of the cost with it, so the average stays. More than is held may be sold only by what we do not know of. */
+/** Sold shares take their part of the cost with them, so the average stays. A sell may exceed the holding if our records miss a buy. */
 function sold(position: Position, { quantity, value, at }: Trade): Position {
   const known = quantity < position.quantity ? quantity : position.quantity;
   const cost =
@@ -242,7 +242,7 @@ function evolveVenue(holdings: Holdings, event: HoldingEvent): Holdings {
 
 type EventOf<Type extends HoldingEvent['type']> = Extract<HoldingEvent, { type: Type }>;
 
-/** Another account has money of its own: what we knew of the former one is no longer held here. */
+/** A new account has its own money, so the cash of the former account is dropped. */
 function linked(holdings: Holdings, { venue, account, at }: EventOf<'VENUE_LINKED'>): Holdings {
   const before = holdings.links.get(venue);
   const links = put(holdings.links, venue, { account, linked_at: before?.linked_at ?? at });
@@ -255,7 +255,7 @@ function moved(holdings: Holdings, event: EventOf<'BALANCE_MOVED'>, named?: Posi
   const { venue, asset, amount, occurred_at: at } = event;
   if (asset === CAPABILITIES[venue].settlement_currency) return withCash(holdings, venue, amount);
   const name = named ?? namedToken(holdings, venue, asset);
-  // Tokens without a trade come and go at their average: they bring no gain.
+  // Tokens that move without a trade keep their average cost, so there is no gain.
   const wallet = walletAt(holdings, venue);
   const key = positionKey(venue, name, wallet);
   const position = holdings.positions.get(key) ?? emptyPosition(venue, name, wallet);
@@ -267,7 +267,7 @@ function moved(holdings: Holdings, event: EventOf<'BALANCE_MOVED'>, named?: Posi
   return { ...holdings, positions: put(holdings.positions, key, after) };
 }
 
-/** Market and outcome of a token, by what is held of it, or by its own form. */
+/** The market and outcome of a token, from a position in it or else from the form of its id. */
 function namedToken({ positions }: Holdings, venue: VenueId, asset: string): PositionName {
   for (const position of positions.values()) {
     if (position.venue === venue && tokenOf(position) === asset) return position;
@@ -281,7 +281,7 @@ function namedToken({ positions }: Holdings, venue: VenueId, asset: string): Pos
 
 const HALF = ONE / 2n;
 
-/** Both outcomes leave at half a dollar each. */
+/** Books both outcomes as sold at half a dollar each. */
 function pairsPaid(holdings: Holdings, event: EventOf<'PAIRS_PAID'>): Holdings {
   const { venue, market_id, quantity, at } = event;
   const wallet = walletAt(holdings, venue);
@@ -316,8 +316,8 @@ function transferred(holdings: Holdings, event: TransferEvent): Holdings {
   const { venue, asset, token, amount, direction } = before.terms;
   const signed = direction === 'to_vault' ? -amount : amount;
   const movement = { movement: 'DEPOSIT', entry_id: event.reference, occurred_at: at } as const;
-  const come = { ...event, type: 'BALANCE_MOVED', venue, asset, amount: signed, ...movement } as const;
-  return moved(after, come, token === undefined ? undefined : { ...token, token_id: asset });
+  const moving = { ...event, type: 'BALANCE_MOVED', venue, asset, amount: signed, ...movement } as const;
+  return moved(after, moving, token === undefined ? undefined : { ...token, token_id: asset });
 }
 
 function stepped(before: Transfer, event: Exclude<TransferEvent, { type: 'TRANSFER_HELD' }>): Transfer {

@@ -23,7 +23,7 @@ export interface VenueMarket {
   readonly condition_id?: string;
   readonly neg_risk: boolean;
   readonly outcomes: readonly MarketOutcome[];
-  /** One step for all prices, or bands of prices with a step each; neither where the venue publishes no grid. */
+  /** Either one step for all prices, or bands of prices with a step each. Neither if the venue publishes no grid. */
   readonly tick_size?: Micros;
   readonly bands?: readonly PriceBand[];
   readonly min_size: Micros;
@@ -34,7 +34,7 @@ export interface VenueMarket {
 
 type Priced = Pick<VenueMarket, 'tick_size' | 'bands'>;
 
-/** The grid as bands; undefined where it is not known. */
+/** The grid as bands. Undefined if it is unknown. */
 function bandsOf({ tick_size: step, bands }: Priced): readonly PriceBand[] | undefined {
   return bands ?? (step === undefined ? undefined : [{ start: 0n, end: ONE, step }]);
 }
@@ -44,7 +44,7 @@ function bandAt(bands: readonly PriceBand[], price: Micros): PriceBand | undefin
   return bands.findLast(({ start }) => start <= price);
 }
 
-/** Undefined where the grid is not known: the venue itself must say then. A dollar is a valid price on every grid. */
+/** Undefined if the grid is unknown; then the venue must decide. One dollar is a valid price on every grid. */
 export function isPriceOnGrid(market: Priced, price: Micros): boolean | undefined {
   const bands = bandsOf(market);
   if (bands === undefined) return undefined;
@@ -53,13 +53,13 @@ export function isPriceOnGrid(market: Priced, price: Micros): boolean | undefine
   return band !== undefined && (price - band.start) % band.step === 0n;
 }
 
-/** The step of the grid at a price; undefined where the grid is not known. */
+/** The step of the grid at a price. Undefined if the grid is unknown. */
 export function tickAt(market: Priced, price: Micros): Micros | undefined {
   const bands = bandsOf(market);
   return bands === undefined ? undefined : bandAt(bands, price)?.step;
 }
 
-/** The price of the grid next to this one, on the wanted side; the price itself where the grid is not known. */
+/** The price rounded to the grid in the given direction. The price itself if the grid is unknown. */
 export function priceOnGrid(market: Priced, price: Micros, towards: Towards): Micros {
   const bands = bandsOf(market);
   const band = bands === undefined ? undefined : bandAt(bands, price);

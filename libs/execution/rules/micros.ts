@@ -1,10 +1,10 @@
-/** Money, prices and shares: millionths, exactly. */
+/** Money, prices and shares as exact millionths. */
 export type Micros = bigint;
 
 export const ONE: Micros = 1_000_000n;
 const PLACES = 6;
 
-/** A decimal of at most six places without exponent or trailing zeros; with at least `minPlaces`. */
+/** A decimal with `minPlaces` to six places. No exponent, and no trailing zeros beyond `minPlaces`. */
 export function printMicros(value: Micros, minPlaces = 0): string {
   const digits = (value < 0n ? -value : value).toString().padStart(PLACES + 1, '0');
   const whole = digits.slice(0, -PLACES);
@@ -12,7 +12,7 @@ export function printMicros(value: Micros, minPlaces = 0): string {
   return `${value < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** Rounding goes against whoever pays: say which. For values that are not negative. */
+/** The direction of rounding. Amounts are rounded against the user. Only for values that are not negative. */
 export type Towards = 'down' | 'up';
 
 export function timesMicros(left: Micros, right: Micros, towards: Towards): Micros {
@@ -24,7 +24,7 @@ export function dividedBy(numerator: bigint, denominator: bigint, towards: Towar
   return towards === 'up' && cut * denominator !== numerator ? cut + 1n : cut;
 }
 
-/** The multiple of a step that lies next to a value. */
+/** The value rounded to a multiple of the step. */
 export function onStep(value: Micros, step: Micros, towards: Towards): Micros {
   return dividedBy(value, step, towards) * step;
 }

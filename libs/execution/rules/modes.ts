@@ -4,7 +4,7 @@ import type { TimeInForce, VenueId } from './venues.js';
 
 export type Mode = 'on' | 'reduce_only' | 'cancel_only' | 'halted';
 
-/** What the operators have switched. What is absent matches everything. */
+/** A restriction that an operator set. An absent field matches everything. */
 export interface Switch {
   readonly venue?: VenueId;
   readonly side?: OrderSide;
@@ -52,7 +52,7 @@ function matches(one: Switch, order: Partial<Switched>): boolean {
   );
 }
 
-/** The strictest of the switches that match counts; of equal ones the first. */
+/** The strictest matching switch counts. Of equally strict ones, the first. */
 export function modeFor(switches: readonly Switch[], order: Partial<Switched>): ModeInForce {
   let strictest = FOR_EVER;
   for (const one of switches) {
@@ -66,7 +66,7 @@ export function modeFor(switches: readonly Switch[], order: Partial<Switched>): 
   return strictest;
 }
 
-/** Whether orders, and amends of them, may go on to the venue. Cancels may in every mode but `halted`. */
+/** Whether orders and amends may be sent to the venue. Cancels may be sent in every mode but `halted`. */
 export function lets(mode: Mode, side: OrderSide): boolean {
   return mode === 'on' || (mode === 'reduce_only' && side === 'sell');
 }

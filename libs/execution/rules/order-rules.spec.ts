@@ -15,9 +15,12 @@ import { emptyUser, evolveUser } from './user.js';
 const AT = '2026-11-28T12:00:00.123456789Z';
 const OF = { at: AT, user_id: 'ann', order_id: 'o' } as const;
 
-function given(different: Partial<ReturnType<typeof wantedTerms>> = {}, ...then: OrderEvent[]): OrderState {
+function orderAfter(
+  different: Partial<ReturnType<typeof wantedTerms>> = {},
+  ...events: OrderEvent[]
+): OrderState {
   const terms = { ...wantedTerms('ann', { client_order_id: 'key', ...different }), order_id: 'o' };
-  return then.reduce(evolveOrder, evolveOrder(undefined, { ...OF, type: 'ORDER_ACCEPTED', terms }));
+  return events.reduce(evolveOrder, evolveOrder(undefined, { ...OF, type: 'ORDER_ACCEPTED', terms }));
 }
 
 const BEGUN: OrderEvent = {
@@ -27,18 +30,18 @@ const BEGUN: OrderEvent = {
 const PLACED: OrderEvent = { ...OF, type: 'ORDER_PLACED', exchange_order_id: 'x' };
 
 function filledWith(quantity: bigint, name = '1'): OrderEvent {
-  const told = { fee: 0n, is_fee_told: true, liquidity: 'taker', venue_trade_id: name } as const;
-  const fill = { fill_id: name, price: 400_000n, quantity, ...told, occurred_at: AT };
+  const details = { fee: 0n, is_fee_told: true, liquidity: 'taker', venue_trade_id: name } as const;
+  const fill = { fill_id: name, price: 400_000n, quantity, ...details, occurred_at: AT };
   return { ...OF, type: 'ORDER_FILLED', exchange_order_id: 'x', fill };
 }
 
-function then(order: OrderState, outcome: TaskOutcome): Record<string, unknown> {
+function endAfter(order: OrderState, outcome: TaskOutcome): Record<string, unknown> {
   const { events } = decideReport(order, { kind: 'submit', outcome, at: AT });
   const { status, terminal_reason, failure } = events.reduce(evolveOrder, order);
   return { status, terminal_reason, ...(failure === undefined ? {} : { code: failure.code }) };
 }
 
-function gone(different: Partial<SeenOrder> = {}, unfilled?: Unfilled): TaskOutcome {
+function endedAtVenue(different: Partial<SeenOrder> = {}, unfilled?: Unfilled): TaskOutcome {
   const order = {
     exchange_order_id: 'x',
     status: 'cancelled',
@@ -53,107 +56,104 @@ const part = [BEGUN, PLACED, filledWith(ONE)];
 
 describe('the end of an order', () => {
   it.each([
-    ['an IOC that found nothing', given({ time_in_force: 'IOC' }, BEGUN), gone(), 'UNFILLED_REMAINDER'],
     [
-      'the rest of a FAK',
-      given({ time_in_force: 'FAK' }, ...part),
-      gone({ filled: ONE }),
+      'an IOC order that found nothing',
+      orderAfter({ time_in_force: 'IOC' }, BEGUN),
+      endedAtVenue(),
       'UNFILLED_REMAINDER',
     ],
     [
-      'the rest of a market order',
-      given({ kind: 'market' }, ...part),
-      gone({ filled: ONE }),
+      'the remainder of a FAK order',
+      orderAfter({ time_in_force: 'FAK' }, ...part),
+      endedAtVenue({ filled: ONE }),
       'UNFILLED_REMAINDER',
     ],
     [
-      'the rest of a FOK where the venue has none',
-      given({ time_in_force: 'FOK' }, ...part),
-      gone({ filled: ONE }),
+      'the remainder of a market order',
+      orderAfter({ kind: 'market' }, ...part),
+      endedAtVenue({ filled: ONE }),
       'UNFILLED_REMAINDER',
     ],
     [
-      'own orders in the way of the rest',
-      given({}, ...part),
-      gone({ filled: ONE }, 'own-order'),
+      'the remainder of a FOK order, at a venue without FOK',
+      orderAfter({ time_in_force: 'FOK' }, ...part),
+      endedAtVenue({ filled: ONE }),
       'UNFILLED_REMAINDER',
     ],
-    ['a market that closes', given({}, BEGUN, PLACED), gone({ ended_by: 'market-closed' }), 'MARKET_CLOSED'],
-    ['a venue that cancels', given({}, BEGUN, PLACED), gone(), 'VENUE'],
+    [
+      'the remainder that would trade with own orders',
+      orderAfter({}, ...part),
+      endedAtVenue({ filled: ONE }, 'own-order'),
+      'UNFILLED_REMAINDER',
+    ],
+    [
+      'a market that closes',
+      orderAfter({}, BEGUN, PLACED),
+      endedAtVenue({ ended_by: 'market-closed' }),
+      'MARKET_CLOSED',
+    ],
+    ['a venue that cancels', orderAfter({}, BEGUN, PLACED), endedAtVenue(), 'VENUE'],
     [
       'a cancel',
-      given({}, BEGUN, PLACED, { ...OF, type: 'CANCEL_REQUESTED', cause: 'DISCONNECT' }),
-      gone(),
+      orderAfter({}, BEGUN, PLACED, { ...OF, type: 'CANCEL_REQUESTED', cause: 'DISCONNECT' }),
+      endedAtVenue(),
       'DISCONNECT',
     ],
-  ])('by %s is a cancel', (_what, order, outcome, terminal_reason) => {
-    expect(then(order, outcome)).toEqual({ status: 'cancelled', terminal_reason });
+  ])('caused by %s has the status cancelled', (_cause, order, outcome, terminal_reason) => {
+    expect(endAfter(order, outcome)).toEqual({ status: 'cancelled', terminal_reason });
   });
 
   it.each([
-    ['FOK_NOT_FILLED', given({ time_in_force: 'FOK' }, BEGUN), gone()],
-    ['NO_LIQUIDITY', given({ kind: 'market' }, BEGUN), gone({}, 'empty')],
-    ['SLIPPAGE_EXCEEDED', given({ kind: 'market' }, BEGUN), gone({}, 'beyond-bound')],
-    ['SELF_TRADE_PREVENTED', given({}, BEGUN), gone({}, 'own-order')],
-    ['SELF_TRADE_PREVENTED', given({}, BEGUN, PLACED), gone({ ended_by: 'self-trade' })],
-    ['VENUE_REJECTED', given({}, BEGUN), gone({ status: 'rejected' })],
+    ['FOK_NOT_FILLED', orderAfter({ time_in_force: 'FOK' }, BEGUN), endedAtVenue()],
+    ['NO_LIQUIDITY', orderAfter({ kind: 'market' }, BEGUN), endedAtVenue({}, 'empty')],
+    ['SLIPPAGE_EXCEEDED', orderAfter({ kind: 'market' }, BEGUN), endedAtVenue({}, 'beyond-bound')],
+    ['SELF_TRADE_PREVENTED', orderAfter({}, BEGUN), endedAtVenue({}, 'own-order')],
+    ['SELF_TRADE_PREVENTED', orderAfter({}, BEGUN, PLACED), endedAtVenue({ ended_by: 'self-trade' })],
+    ['VENUE_REJECTED', orderAfter({}, BEGUN), endedAtVenue({ status: 'rejected' })],
     [
       'INSUFFICIENT_BALANCE',
-      given({}, BEGUN),
+      orderAfter({}, BEGUN),
       { what: 'refused', failure: { code: 'INSUFFICIENT_BALANCE' } } as const,
     ],
-    ['EXCHANGE_NOT_PLACED', given({}, BEGUN), { what: 'absent' } as const],
-  ])('by failure is %s', (code, order, outcome) => {
-    expect(then(order, outcome)).toEqual({ status: 'failed', terminal_reason: 'FAILED', code });
+    ['EXCHANGE_NOT_PLACED', orderAfter({}, BEGUN), { what: 'absent' } as const],
+  ])('caused by a failure has the code %s', (code, order, outcome) => {
+    expect(endAfter(order, outcome)).toEqual({ status: 'failed', terminal_reason: 'FAILED', code });
   });
 
-  it('by expiry is its own status, even while a cancel waits', () => {
-    const order = given({}, BEGUN, PLACED, { ...OF, type: 'CANCEL_REQUESTED', cause: 'USER' });
-    expect(then(order, gone({ status: 'expired' }))).toEqual({
+  it('caused by expiry has the status expired, even while a cancel waits', () => {
+    const order = orderAfter({}, BEGUN, PLACED, { ...OF, type: 'CANCEL_REQUESTED', cause: 'USER' });
+    expect(endAfter(order, endedAtVenue({ status: 'expired' }))).toEqual({
       status: 'expired',
       terminal_reason: 'EXPIRED',
     });
   });
 
-  it('waits for fills that the venue counts and has not shown', () => {
-    expect(then(given({}, BEGUN), gone({ filled: 2n * ONE }))).toMatchObject({ status: 'open' });
-    expect(then(given({}, BEGUN), gone({ status: 'filled', filled: 10n * ONE }))).toMatchObject({
+  it('waits for fills that the venue counts but has not shown yet', () => {
+    expect(endAfter(orderAfter({}, BEGUN), endedAtVenue({ filled: 2n * ONE }))).toMatchObject({
+      status: 'open',
+    });
+    expect(
+      endAfter(orderAfter({}, BEGUN), endedAtVenue({ status: 'filled', filled: 10n * ONE })),
+    ).toMatchObject({
       status: 'open',
     });
   });
 
-  it('with a failure is taken back by a fill: it was there', () => {
+  it('by a failure is reversed when a fill arrives', () => {
     const failed: OrderEvent = {
       ...{ ...OF, type: 'ORDER_ENDED', status: 'failed', terminal_reason: 'FAILED' },
       failure: { code: 'EXCHANGE_NOT_PLACED' },
     };
-    const order = given({}, BEGUN, failed, filledWith(ONE));
+    const order = orderAfter({}, BEGUN, failed, filledWith(ONE));
     expect(order).toMatchObject({ status: 'partially_filled', failure: undefined, terminal_at: undefined });
-    expect(given({ kind: 'market' }, BEGUN, failed, filledWith(ONE)).status).toBe('cancelled');
+    expect(orderAfter({ kind: 'market' }, BEGUN, failed, filledWith(ONE)).status).toBe('cancelled');
   });
 });
 
-it('a report that arrives again after a restart of the cell adds nothing, its call neither', () => {
-  const call = { operation: 'submit', request_sha256: 'ab', sent_at: AT } as const;
-  const order = given({ time_in_force: 'IOC' }, BEGUN);
-  const report = { kind: 'submit', outcome: gone(), at: AT, call } as const;
-  const { events } = decideReport(order, report);
-  expect(events.map(({ type, call: kept }) => [type, kept])).toEqual([
-    ['ORDER_PLACED', call],
-    ['ORDER_ENDED', undefined],
-  ]);
-  const ended = events.reduce(evolveOrder, order);
-  expect(decideReport(ended, report)).toEqual({ events: [], isOpenQuestion: false });
-  const later = { ...call, sent_at: '2026-11-28T12:00:01.000000000Z' };
-  expect(decideReport(ended, { ...report, call: later }).events).toMatchObject([
-    { type: 'CALL_RECORDED', call: later },
-  ]);
-});
-
-describe('a cancel that is refused', () => {
-  it('leaves the order as it has become meanwhile', () => {
-    const asked: OrderEvent = { ...OF, type: 'CANCEL_REQUESTED', cause: 'USER' };
-    const order = given({}, BEGUN, PLACED, asked, filledWith(ONE));
+describe('a refused cancel', () => {
+  it('returns the order to the status that it has reached meanwhile', () => {
+    const requested: OrderEvent = { ...OF, type: 'CANCEL_REQUESTED', cause: 'USER' };
+    const order = orderAfter({}, BEGUN, PLACED, requested, filledWith(ONE));
     expect(order.status).toBe('cancel_requested');
     const after = evolveOrder(order, { ...OF, type: 'CANCEL_REFUSED', message: 'no' });
     expect(after).toMatchObject({
@@ -164,9 +164,9 @@ describe('a cancel that is refused', () => {
   });
 });
 
-describe('a record', () => {
-  it('has the fields of the contract, amounts as strings and times with milliseconds', () => {
-    expect(orderRecord(given({}, ...part), 'row')).toEqual({
+describe('the record of', () => {
+  it('an order has the fields of the contract, amounts as strings and times with milliseconds', () => {
+    expect(orderRecord(orderAfter({}, ...part), 'row')).toEqual({
       ...{ order_id: 'o', origin: 'sotto', client_order_id: 'key', exchange_id: 'venue_b' },
       ...{ exchange_order_id: 'x', market_id: 'RAIN', outcome: 'Yes', side: 'buy', kind: 'limit' },
       ...{ time_in_force: 'GTC', post_only: false, price: '0.4', quantity: '10' },
@@ -182,10 +182,10 @@ describe('a record', () => {
       ...{ submittedAt: '2026-11-28T12:00:00.123Z', updated_at: '2026-11-28T12:00:00.123Z' },
       ...{ settlement_status: 'not_applicable', raw: null, metadata: null },
     });
-    expect(orderRecord(given(), 'full')).toMatchObject({ raw: null, metadata: { channel: 'REST' } });
+    expect(orderRecord(orderAfter(), 'full')).toMatchObject({ raw: null, metadata: { channel: 'REST' } });
   });
 
-  it('of a failure says what may be done', () => {
+  it('a failure lists the actions that may help', () => {
     expect(failureRecord({ code: 'FOK_NOT_FILLED' })).toEqual({
       ...{ code: 'FOK_NOT_FILLED', classification: 'expected_user_rejection' },
       details: { code: 'MARKET_FOK_NOT_FILLED', actions: ['retry', 'adjust_quantity'] },
@@ -203,18 +203,18 @@ describe('a record', () => {
     ['AUTH_INSUFFICIENT_SCOPE', 403, 'InsufficientScope'],
     ['RATE_LIMITED_ORDERS', 429, 'RateLimitedOrders'],
     ['COMMAND_EXPIRED', 409, 'CommandExpired'],
-  ])('of the code %s has status %d and the older code %s', (code, status, legacy) => {
+  ])('the code %s has status %d and the older code %s', (code, status, legacy) => {
     expect([statusOf(code), legacyCodeOf(code)]).toEqual([status, legacy]);
   });
 });
 
 describe('holdings', () => {
-  it('keep an average that no division has worn: three thirds are one', () => {
+  it('keep an exact average cost when parts are sold', () => {
     const sell = { ...wantedTerms('ann', { side: 'sell' }), order_id: 's' };
     const buy = { ...wantedTerms('ann'), order_id: 'o' };
     const fill = (order_id: string, name: string, quantity: bigint, price: bigint): CellEvent => {
-      const told = { fee: 0n, is_fee_told: true, liquidity: 'taker', venue_trade_id: name } as const;
-      const one = { fill_id: name, price, quantity, ...told, occurred_at: AT };
+      const details = { fee: 0n, is_fee_told: true, liquidity: 'taker', venue_trade_id: name } as const;
+      const one = { fill_id: name, price, quantity, ...details, occurred_at: AT };
       return { ...OF, order_id, type: 'ORDER_FILLED', exchange_order_id: order_id, fill: one };
     };
     const user = [
@@ -229,7 +229,7 @@ describe('holdings', () => {
     expect(position).toBeDefined();
     if (position === undefined) return;
     expect(averageBps(position)).toBe(3333);
-    // 0.666667 for two thirds: a third of a millionth is gained, and rounded down.
+    // Two thirds are sold for 0.666667. The gain is a third of a millionth, rounded down to zero.
     expect(realizedPnl(position)).toBe(0n);
     const closed = evolveUser(user, fill('s', '5', 1n * ONE, 333_333n));
     const [last] = closed.holdings.positions.values();
@@ -244,7 +244,7 @@ describe('switches', () => {
     user_id: 'ann',
   };
 
-  it('count by the strictest that matches, and say where it stands', () => {
+  it('apply the strictest match and show its scope', () => {
     const switches: Switch[] = [
       { mode: 'reduce_only', since },
       { venue: 'venue_e', mode: 'halted', since },
@@ -265,7 +265,7 @@ describe('switches', () => {
     ['reduce_only', false, true],
     ['cancel_only', false, false],
     ['halted', false, false],
-  ] as const)('in %s let buys through: %s, and sells: %s', (mode, buys, sells) => {
+  ] as const)('in mode %s allow buys: %s, and sells: %s', (mode, buys, sells) => {
     expect([lets(mode, 'buy'), lets(mode, 'sell')]).toEqual([buys, sells]);
   });
 });

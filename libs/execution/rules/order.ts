@@ -30,7 +30,7 @@ export type TerminalReason =
   | 'OPERATOR'
   | 'FAILED';
 
-/** Who wants an order to end, and so its terminal reason once it has. */
+/** Why a cancel was requested. It becomes the terminal reason when the order ends. */
 export type CancelCause = Extract<
   TerminalReason,
   'USER' | 'CANCEL_ALL' | 'CANCEL_AFTER' | 'DISCONNECT' | 'OPERATOR' | 'EXPIRED'
@@ -39,43 +39,43 @@ export type CancelCause = Extract<
 export type OrderChannel = 'REST' | 'WS' | 'BATCH' | 'FIX' | 'EXTERNAL';
 export type OrderSource = 'manual' | 'bot' | 'copytrade' | 'api';
 
-/** What of a market an order needs as long as it lives. Neither a step nor bands: the venue's grid is not known. */
+/** The market data that an order needs while it is live. Without a step and bands, the venue's grid is unknown. */
 export interface OrderMarket {
   readonly tick_size?: Micros;
   readonly bands?: readonly PriceBand[];
   readonly min_size: Micros;
-  /** On venue b, where its collateral lies. */
+  /** At venue b, the shard of its collateral. */
   readonly shard?: number;
   readonly closes_at: Instant;
 }
 
-/** What was accepted. It never changes. */
+/** The order as it was accepted. It never changes. */
 export interface OrderTerms {
   readonly order_id: string;
   readonly user_id: string;
   readonly origin: 'sotto' | 'external';
-  /** Absent only of external orders. */
+  /** Absent only for external orders. */
   readonly client_order_id?: string;
   readonly venue: VenueId;
   readonly market_id: string;
   readonly token_id?: string;
   readonly outcome: string;
-  /** 0 or 1: the place of the outcome in the market record. */
+  /** 0 or 1: the index of the outcome in the market record. */
   readonly outcome_index: number;
   readonly side: OrderSide;
   readonly kind: OrderKind;
   readonly time_in_force: TimeInForce;
   readonly post_only: boolean;
-  /** As cut to the venue's grids; `requested` is what the caller wrote. */
+  /** Rounded to the venue's grids. `requested` has the caller's own values. */
   readonly quantity: Micros;
   readonly price: Micros;
   readonly requested: { readonly quantity: Micros; readonly price: Micros };
-  /** The worst price: the limit, or of a market order its price moved by the slippage. */
+  /** The worst price: the limit, or for a market order its price moved by the slippage. */
   readonly bound: Micros;
   readonly max_slippage_cents?: number;
   readonly max_slippage?: Micros;
   readonly expiration_minutes?: number;
-  /** Of GTD: when it ends. */
+  /** For GTD: when the order ends. */
   readonly expires_at?: Instant;
   readonly not_after?: Instant;
   readonly max_retries: number;
@@ -84,11 +84,11 @@ export interface OrderTerms {
   readonly source: OrderSource;
   readonly bot_id?: string;
   readonly channel: OrderChannel;
-  /** The API key's client id, where one was used. */
+  /** The API key's client id, if one was used. */
   readonly client_id?: string;
-  /** The /ws connection that cancels it when it is lost. */
+  /** The `/ws` connection whose loss cancels the order. */
   readonly connection_id?: string;
-  /** Compares repeats: canonical fields, less those that do not count. */
+  /** The canonical fields that must match when a command is repeated. */
   readonly content: string;
   readonly market: OrderMarket;
 }
@@ -98,7 +98,7 @@ export interface OrderFill {
   readonly price: Micros;
   readonly quantity: Micros;
   readonly fee: Micros;
-  /** The venue has told the fee; otherwise it is the schedule's. */
+  /** Whether the fee came from the venue. Otherwise it comes from the fee schedule. */
   readonly is_fee_told: boolean;
   readonly liquidity: Liquidity;
   readonly venue_trade_id: string;
@@ -110,16 +110,16 @@ export interface OrderFailure {
   readonly message?: string;
 }
 
-/** One exchange with the venue, as the order's timeline shows it. */
+/** One call to the venue, as the order's timeline shows it. */
 export interface VenueCall {
   readonly operation: 'submit' | 'cancel' | 'amend' | 'read';
-  /** Hex of the bytes that were sent. */
+  /** Hash of the bytes that were sent, in hex. */
   readonly request_sha256: string;
   readonly signed_at?: Instant;
   readonly sent_at: Instant;
   readonly answered_at?: Instant;
   readonly http_status?: number;
-  /** The venue's reply as JSON, or as text where it is none. Kept to 16 KiB. */
+  /** The venue's reply as JSON, or as text if it is not JSON. At most 16 KiB are kept. */
   readonly raw?: unknown;
 }
 
@@ -128,28 +128,28 @@ export interface OrderState {
   readonly status: OrderStatus;
   /** Rises by one with every change that callers see. */
   readonly version: number;
-  /** The number of the order's events so far, of calls that changed nothing as well. */
+  /** The number of the order's events so far, including calls that changed nothing. */
   readonly seq: number;
-  /** The limit in force; an amend changes it. */
+  /** The present limit. An amend changes it. */
   readonly price: Micros;
-  /** The id by which the venue will know the order. Durable before the first byte is sent. */
+  /** Our id for the order at the venue. Durable before the first byte is sent. */
   readonly venue_client_id?: string;
   readonly exchange_order_id?: string;
   readonly attempts: number;
-  /** When the latest attempt was begun: the venue may have the order from then on. */
+  /** When the latest attempt began. The venue may have the order from then on. */
   readonly begun_at?: Instant;
   readonly sent?: { readonly quantity: Micros; readonly price: Micros };
   readonly filled: Micros;
-  /** The sum of price times quantity over all fills, in millionths of millionths. */
+  /** The sum of price times quantity over all fills, in units of 10^-12. */
   readonly filled_value: bigint;
   readonly fees: Micros;
   readonly are_fees_told: boolean;
-  /** So that each fill is booked once. */
+  /** Ids of all booked fills, so that each is booked once. */
   readonly fill_ids: readonly string[];
   readonly accepted_at: Instant;
   readonly updated_at: Instant;
   readonly terminal_at?: Instant | undefined;
-  /** A cancel that the venue has not answered; `before` is the status to return to. */
+  /** A cancel that the venue has not answered. `before` is the status to return to. */
   readonly cancel?:
     | {
         readonly cause: CancelCause;
@@ -159,7 +159,7 @@ export interface OrderState {
       }
     | undefined;
   readonly cancel_requested_at?: Instant | undefined;
-  /** An amend that the venue has not answered, or not readably. */
+  /** An amend that the venue has not answered, or whose answer could not be read. */
   readonly amend?:
     | {
         readonly amend_id: string;
@@ -183,11 +183,7 @@ export function isTerminal({ status }: Pick<OrderState, 'status'>): boolean {
   return TERMINAL.has(status);
 }
 
-export function isRecorded({ recorded_calls }: OrderState, { operation, sent_at }: VenueCall): boolean {
-  return recorded_calls?.[operation] === sent_at;
-}
-
-/** Whether the venue is not known to have it yet. */
+/** Whether the venue is not yet known to have the order. */
 export function isUnplaced({ status }: Pick<OrderState, 'status'>): boolean {
   return UNPLACED.has(status);
 }

@@ -7,12 +7,12 @@ import { CAPABILITIES } from './venues.js';
 
 const MILLIS_END = 23;
 
-/** RFC 3339 UTC with milliseconds, as all times of the interface. */
+/** RFC 3339 UTC with milliseconds, like all times of the interface. */
 export function printTime(instant: Instant): string {
   return `${instant.slice(0, MILLIS_END)}Z`;
 }
 
-/** A member with its value, or no member at all. */
+/** An object with one member, or without it if the value is undefined. */
 function optional(name: string, value: unknown): Record<string, unknown> {
   return value === undefined ? {} : { [name]: value };
 }
@@ -21,7 +21,7 @@ function optionalTime(name: string, at: Instant | undefined): Record<string, unk
   return at === undefined ? {} : { [name]: printTime(at) };
 }
 
-/** The order as callers read it. Rows of lists go without the venue's reply and the metadata. */
+/** The order as callers read it. Rows of lists leave out the venue's reply and the metadata. */
 export function orderRecord(state: OrderState, shape: 'full' | 'row'): Record<string, unknown> {
   const { terms } = state;
   const isFull = shape === 'full';

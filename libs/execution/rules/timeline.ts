@@ -26,7 +26,7 @@ const REASONS: Readonly<Partial<Record<OrderEvent['type'], string>>> = {
   ORDER_STALLED: 'STALLED',
 };
 
-/** Why the order changed, as callers are told. What ends an order is told by the status that it ends in. */
+/** Why the order changed, as callers see it. For the end of an order this is its last status. */
 export function changeReason(
   { type }: OrderEvent,
   before: OrderState | undefined,
@@ -37,7 +37,7 @@ export function changeReason(
   return (hasEnded ? undefined : REASONS[type]) ?? after.status.toUpperCase();
 }
 
-/** A part of the order's timeline, out of all its events. */
+/** One page of the order's timeline, made from all its events. */
 export function orderTimeline(
   events: readonly OrderEvent[],
   afterSeq: number,
@@ -119,7 +119,7 @@ const BY_CANCEL: Readonly<Record<CancelCause, OrderActor>> = {
   EXPIRED: 'SERVICE',
 };
 
-/** Where no venue was asked: an order that was never sent ends by whoever wanted that. */
+/** Who ended the order if no venue was called. For an order that was never sent, that is who cancelled it. */
 const BY_END: Readonly<Record<TerminalReason, OrderActor>> = {
   ...BY_CANCEL,
   FILLED: 'VENUE',

@@ -16,16 +16,16 @@ import { emptyUser, evolveUser, isOrderEvent, orderOf, type UserState } from './
 const USER = 'ann';
 const AT = '2026-11-28T12:00:00.000000000Z';
 
-interface Deed {
+interface Action {
   readonly order: number;
   readonly what: 'begin' | 'placed' | 'fill' | 'again' | 'doubt' | 'cancel' | 'ended' | 'refused' | 'absent';
   readonly quantity: Micros;
   readonly price: Micros;
 }
 
-const anyDeed: fc.Arbitrary<Deed> = fc.record({
+const anyAction: fc.Arbitrary<Action> = fc.record({
   order: fc.nat(4),
-  what: fc.constantFrom<Deed['what']>(
+  what: fc.constantFrom<Action['what']>(
     ...(['begin', 'begin', 'placed', 'fill', 'fill', 'fill', 'again', 'doubt', 'cancel', 'ended'] as const),
     ...(['refused', 'absent'] as const),
   ),
@@ -33,30 +33,30 @@ const anyDeed: fc.Arbitrary<Deed> = fc.record({
   price: fc.bigInt({ min: 1n, max: ONE }),
 });
 
-/** A user whose orders go through whatever comes, and a plain list of all fills beside it. */
+/** A user whose orders get random events, and a plain list of all fills to compare with. */
 class Story {
   user: UserState = emptyUser;
   readonly fills: { readonly side: 'buy' | 'sell'; readonly fill: OrderFill }[] = [];
   private trades = 0;
 
   constructor() {
-    this.take({ type: 'VENUE_LINKED', at: AT, user_id: USER, venue: 'venue_b', account: 'a' });
+    this.apply({ type: 'VENUE_LINKED', at: AT, user_id: USER, venue: 'venue_b', account: 'a' });
     for (let order = 0; order < 5; order += 1) {
       const order_id = String(order);
-      // Enough is bought first, so that sells find what they sell.
+      // Even orders buy. A sell is filled only as far as shares are held.
       const side = order % 2 === 0 ? 'buy' : 'sell';
       const terms = { ...wantedTerms(USER, { side, quantity: 9n * ONE, max_retries: 2 }), order_id };
-      this.take({ type: 'ORDER_ACCEPTED', at: AT, user_id: USER, order_id, terms });
+      this.apply({ type: 'ORDER_ACCEPTED', at: AT, user_id: USER, order_id, terms });
     }
   }
 
   order(order: number): OrderState {
     const found = orderOf(this.user, String(order));
-    if (found === undefined) throw new Error('it is forgotten');
+    if (found === undefined) throw new Error(`order ${order} is no longer in memory`);
     return found;
   }
 
-  take(event: CellEvent): void {
+  apply(event: CellEvent): void {
     const before = isOrderEvent(event) ? orderOf(this.user, event.order_id) : undefined;
     this.user = evolveUser(this.user, event);
     if (!isOrderEvent(event)) return;
@@ -68,11 +68,11 @@ class Story {
     if (event.type === 'ORDER_FILLED') this.fills.push({ side: after.terms.side, fill: event.fill });
   }
 
-  takeAll(events: readonly OrderEvent[]): void {
-    for (const event of events) this.take(event);
+  applyAll(events: readonly OrderEvent[]): void {
+    for (const event of events) this.apply(event);
   }
 
-  do({ order: index, what, quantity, price }: Deed): void {
+  do({ order: index, what, quantity, price }: Action): void {
     const order = this.order(index);
     switch (what) {
       case 'begin': {
@@ -80,20 +80,20 @@ class Story {
         const draft = new OrderDraft(order, AT);
         const sent = { quantity: order.terms.quantity, price: order.price };
         draft.add({ type: 'SUBMISSION_STARTED', attempt: order.attempts + 1, venue_client_id: 'c', sent });
-        this.takeAll(draft.events);
+        this.applyAll(draft.events);
         return;
       }
       case 'cancel':
-        this.takeAll(decideCancel(order, { cause: 'USER', at: AT }));
+        this.applyAll(decideCancel(order, { cause: 'USER', at: AT }));
         return;
       case 'doubt':
-        this.takeAll(decideDoubt(order, 'lost', AT));
+        this.applyAll(decideDoubt(order, 'lost', AT));
         return;
       case 'fill':
       case 'again': {
         if (order.status === 'queued') return;
         const fill = what === 'fill' ? this.newFill(order, quantity, price) : this.oldFill(order);
-        if (fill !== undefined) this.takeAll(decideFills(order, [fill, fill], AT));
+        if (fill !== undefined) this.applyAll(decideFills(order, [fill, fill], AT));
         return;
       }
       default:
@@ -110,7 +110,7 @@ class Story {
           ? { what, failure: { code: 'EXCHANGE_UNAVAILABLE' } }
           : { what: 'placed', order: seen(order, what === 'placed' ? 'resting' : 'cancelled'), fills: [] };
     const kind = what === 'refused' ? 'submit' : 'query';
-    this.takeAll(decideReport(order, { kind, outcome, at: AT }).events);
+    this.applyAll(decideReport(order, { kind, outcome, at: AT }).events);
   }
 
   private newFill(order: OrderState, wanted: Micros, price: Micros): SeenFill | undefined {
@@ -119,8 +119,8 @@ class Story {
     if (quantity <= 0n || (order.terms.side === 'sell' && quantity > this.held)) return undefined;
     this.trades += 1;
     const fill_id = `${order.terms.order_id}/${this.trades}`;
-    const told = { fee: 7n, is_fee_told: true, liquidity: 'maker', venue_trade_id: fill_id } as const;
-    return { exchange_order_id: 'x', fill: { fill_id, price, quantity, ...told, occurred_at: AT } };
+    const details = { fee: 7n, is_fee_told: true, liquidity: 'maker', venue_trade_id: fill_id } as const;
+    return { exchange_order_id: 'x', fill: { fill_id, price, quantity, ...details, occurred_at: AT } };
   }
 
   private oldFill(order: OrderState): SeenFill | undefined {
@@ -140,12 +140,12 @@ function seen(order: OrderState, status: SeenOrder['status']): SeenOrder {
   return { exchange_order_id: 'x', status, price: order.price, filled: order.filled };
 }
 
-/** What callers see of an order, but for the venue's last reply. */
+/** What callers see of an order, without the venue's last reply. */
 function shownOf(order: OrderState): Record<string, unknown> {
   return { ...orderRecord(order, 'full'), raw: null };
 }
 
-/** Exact, slow, and plain to see: cost and gain as fractions. */
+/** Computes cost and gain exactly, as fractions. Slow, but simple. */
 function oracle(fills: Story['fills']): { quantity: Micros; average: bigint; pnl: bigint } {
   let quantity = 0n;
   let [cost, gain] = [fraction(0n), fraction(0n)];
@@ -163,7 +163,7 @@ function oracle(fills: Story['fills']): { quantity: Micros; average: bigint; pnl
     cost = plus(cost, { over: -part.over, under: part.under });
     quantity -= fill.quantity;
   }
-  // Cost is in millionths of millionths; a basis point is a hundred millionths. Half up.
+  // Cost is in units of 10^-12, and a basis point is a hundred millionths. Half is rounded up.
   const unit = quantity * cost.under * 100n;
   const average = quantity === 0n ? 0n : (2n * cost.over + unit) / (2n * unit);
   return { quantity, average, pnl: floor(gain.over, gain.under * ONE) - fees };
@@ -193,12 +193,12 @@ function floor(over: bigint, under: bigint): bigint {
   return over < 0n && cut * under !== over ? cut - 1n : cut;
 }
 
-describe('a user whose orders go through whatever comes', () => {
-  it('has what the fills say, each counted once, whatever else is told', () => {
+describe('a user whose orders get random events', () => {
+  it('holds exactly what the fills add up to, each counted once', () => {
     fc.assert(
-      fc.property(fc.array(anyDeed, { maxLength: 60 }), (deeds) => {
+      fc.property(fc.array(anyAction, { maxLength: 60 }), (actions) => {
         const story = new Story();
-        for (const deed of deeds) story.do(deed);
+        for (const action of actions) story.do(action);
         const ids = story.fills.map(({ fill }) => fill.fill_id);
         expect(new Set(ids).size).toBe(ids.length);
         for (let index = 0; index < 5; index += 1) {
@@ -222,11 +222,11 @@ describe('a user whose orders go through whatever comes', () => {
     );
   });
 
-  it('has nothing reserved once all orders are over', () => {
+  it('has nothing reserved once all orders have ended', () => {
     fc.assert(
-      fc.property(fc.array(anyDeed, { maxLength: 40 }), (deeds) => {
+      fc.property(fc.array(anyAction, { maxLength: 40 }), (actions) => {
         const story = new Story();
-        for (const deed of deeds) story.do(deed);
+        for (const action of actions) story.do(action);
         for (let index = 0; index < 5; index += 1) {
           story.do({ order: index, what: 'cancel', quantity: ONE, price: ONE });
           story.report(story.order(index), 'ended');
@@ -239,12 +239,12 @@ describe('a user whose orders go through whatever comes', () => {
     );
   });
 
-  it('never has an order fail as not placed that the venue has had', () => {
+  it('never has an order fail with EXCHANGE_NOT_PLACED if the venue had it', () => {
     fc.assert(
-      fc.property(fc.array(anyDeed, { maxLength: 60 }), (deeds) => {
+      fc.property(fc.array(anyAction, { maxLength: 60 }), (actions) => {
         const story = new Story();
-        for (const deed of deeds) {
-          story.do(deed);
+        for (const action of actions) {
+          story.do(action);
           for (let index = 0; index < 5; index += 1) {
             const { failure, exchange_order_id: id } = story.order(index);
             if (failure?.code === 'EXCHANGE_NOT_PLACED') expect(id).toBeUndefined();

@@ -15,16 +15,16 @@ export interface CancelTimer {
   readonly attachment?: number;
 }
 
-/** All that a cell knows of one user. It never changes; every event makes a new one. */
+/** The state that a cell keeps for one user. It is immutable: each event makes a new one. */
 export interface UserState {
   readonly live: FrozenMap<OrderState>;
-  /** Orders that have ended lately. The older half is forgotten when the younger one is full. */
+  /** Orders that ended lately. The older half is dropped when the younger half is full. */
   readonly ended: { readonly young: FrozenMap<OrderState>; readonly old: FrozenMap<OrderState> };
   readonly holdings: Holdings;
   readonly timers: ReadonlyMap<string, CancelTimer>;
 }
 
-/** Ended orders that each half holds. */
+/** How many ended orders each half keeps. */
 const HALF_KEEPS = 1_000;
 
 const noOrders = FrozenMap.of<OrderState>();
@@ -36,7 +36,7 @@ export const emptyUser: UserState = {
   timers: new Map(),
 };
 
-/** Undefined of an order that is unknown, or ended long ago: it is recalled before an event of its own follows. */
+/** Undefined if the order is unknown or ended long ago. Such an order is recalled before another event of it follows. */
 export function orderOf({ live, ended }: UserState, order_id: string): OrderState | undefined {
   return live.get(order_id) ?? ended.young.get(order_id) ?? ended.old.get(order_id);
 }
@@ -44,8 +44,8 @@ export function orderOf({ live, ended }: UserState, order_id: string): OrderStat
 export function evolveUser(user: UserState, event: CellEvent): UserState {
   if (isTimerEvent(event)) return { ...user, timers: evolveTimers(user.timers, event) };
   if (event.type === 'ORDER_RECALLED') {
-    const isThere = orderOf(user, event.order.terms.order_id) !== undefined;
-    return isThere ? user : withOrder(user, event.order);
+    const isInMemory = orderOf(user, event.order.terms.order_id) !== undefined;
+    return isInMemory ? user : withOrder(user, event.order);
   }
   const holdings = evolveHoldings(user.holdings, event, (id) => orderOf(user, id));
   const moved = holdings === user.holdings ? user : { ...user, holdings };

@@ -8,7 +8,7 @@ const YES_OR_NO = [
   'supports_native_amend',
 ] as const satisfies readonly (keyof Capabilities)[];
 
-/** What the interface promises of each venue, in the order of the names above. */
+/** What the interface promises for each venue, in the order of the names above. */
 const PROMISED: Readonly<Record<string, string>> = {
   venue_a: 'yyyyyyynnynn',
   venue_b: 'ynnnyynnnnyy',
@@ -17,9 +17,9 @@ const PROMISED: Readonly<Record<string, string>> = {
   venue_e: 'ynnynnnynnnn',
 };
 
-it.each(VENUE_IDS)('%s can do what the interface promises', (venue) => {
-  const told = YES_OR_NO.map((name) => (CAPABILITIES[venue][name] ? 'y' : 'n')).join('');
-  expect(told).toBe(PROMISED[venue]);
+it.each(VENUE_IDS)('%s supports what the interface promises', (venue) => {
+  const supported = YES_OR_NO.map((name) => (CAPABILITIES[venue][name] ? 'y' : 'n')).join('');
+  expect(supported).toBe(PROMISED[venue]);
 });
 
 it.each([

@@ -1,9 +1,9 @@
-/** The venues and what each can do. These are constants of the interface; whether a venue is active now is told elsewhere. */
+/** The venues and what each supports. These are constants of the interface and do not say whether a venue is active now. */
 export const VENUE_IDS = ['venue_a', 'venue_b', 'venue_c', 'venue_d', 'venue_e'] as const;
 export type VenueId = (typeof VENUE_IDS)[number];
 export type TimeInForce = 'GTC' | 'GTD' | 'FOK' | 'FAK' | 'IOC';
 export type FeeModel = 'zero_fee' | 'maker_rebate' | 'tiered_schedule' | 'fixed_bps';
-/** Where the money and the positions of a venue's orders are kept. */
+/** The custody domain that holds the money and positions of a venue's orders. */
 export type TradingDomain = 'chain' | 'kalshi_usd';
 
 export interface Capabilities {
@@ -39,7 +39,7 @@ export interface Capabilities {
 
 const ALL_TIF: readonly TimeInForce[] = ['GTC', 'GTD', 'FOK', 'FAK', 'IOC'];
 
-/** What a venue has unless it says otherwise. */
+/** The defaults of a venue. */
 const PLAIN = {
   supported_order_types: {
     ...{ market: true, limit: true },
@@ -107,7 +107,7 @@ export const CAPABILITIES: Readonly<Record<VenueId, Capabilities>> = {
   },
 };
 
-/** The deprecated alias of venue b in any case; every other id as it is spelt. */
+/** The deprecated alias of venue b, in upper or lower case. Every other id must match exactly. */
 const ALIAS = 'venue_b_offchain';
 
 export interface NamedVenue {

@@ -12,15 +12,15 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-it('keeps the number of cells that a database was begun with', async () => {
+it('another number of cells than at the first start is refused', async () => {
   await checkCellCount(database.pool, 2);
   await checkCellCount(database.pool, 2);
-  await expect(checkCellCount(database.pool, 3)).rejects.toThrow('begun with 2');
+  await expect(checkCellCount(database.pool, 3)).rejects.toThrow('created with 2');
 });
 
-it('reads what operators have switched, but for what they have switched back', async () => {
+it('reads all switches of operators except those with the mode on', async () => {
   const user = randomUUID();
-  const { rows: given } = await database.pool.query<{ mode: string; since: string }>(
+  const { rows: inserted } = await database.pool.query<{ mode: string; since: string }>(
     `insert into execution_control.switches (exchange_id, side, user_id, mode, since, resumes_at) values
        ('venue_b', 'buy', null, 'cancel_only', now(), '2026-11-28T13:00:00Z'),
        (null, null, $1, 'halted', now(), null),
@@ -28,8 +28,8 @@ it('reads what operators have switched, but for what they have switched back', a
      returning mode, to_char(since at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"000Z"') as since`,
     [user],
   );
-  // The database says since when.
-  const sinceOf = (mode: string): string | undefined => given.find((row) => row.mode === mode)?.since;
+  // The database sets `since`.
+  const sinceOf = (mode: string): string | undefined => inserted.find((row) => row.mode === mode)?.since;
   const switches = [...(await new SwitchTable(database.pool).read())];
   expect(switches.sort((a, b) => (a.mode < b.mode ? -1 : 1))).toEqual([
     {

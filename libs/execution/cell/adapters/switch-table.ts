@@ -20,7 +20,7 @@ const READ = `
   select exchange_id, side, kind, time_in_force, user_id, mode, since, resumes_at
   from execution_control.switches where mode <> 'on'`;
 
-/** The operators' switches, as gateways have written them. */
+/** Reads the operators' switches, which gateways write. */
 export class SwitchTable implements SwitchSource {
   constructor(private readonly pool: Pool) {}
 

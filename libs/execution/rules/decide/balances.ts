@@ -36,7 +36,7 @@ export interface BalanceGap {
   readonly observed: Micros;
 }
 
-/** What the venue's own statement explains, and we have not booked yet. */
+/** Events for movements in the venue's statement that are not booked yet. */
 export function decideMovements(
   { user_id, venue, movements }: SeenBalances,
   isBooked: (reference: string) => boolean,
@@ -75,7 +75,7 @@ function signed(movement: MovementKind, amount: Micros): Micros {
   return movement === 'WITHDRAWAL' ? -size : amount;
 }
 
-/** What an account has when it is seen for the first time, booked as a deposit each. */
+/** Books the balances of a newly linked account as deposits, one for each asset. */
 export function decideOpening(holdings: Holdings, seen: SeenBalances, at: Instant): HoldingEvent[] {
   const { user_id, venue } = seen;
   return gapsOf(holdings, seen).map(({ asset, recorded, observed }) => ({
@@ -84,7 +84,7 @@ export function decideOpening(holdings: Holdings, seen: SeenBalances, at: Instan
   }));
 }
 
-/** What leaves with the account that another one replaces: otherwise the ledger would keep its money. */
+/** Books out the cash of an account that is replaced by another one. Otherwise the ledger would keep its money. */
 export function decideLeaving(
   { cash }: Holdings,
   of: { readonly user_id: string; readonly venue: VenueId; readonly at: Instant },
@@ -100,7 +100,7 @@ export function decideLeaving(
   });
 }
 
-/** Where our records and the venue differ. */
+/** Assets whose balance in our records differs from the venue's. */
 export function gapsOf(holdings: Holdings, { venue, cash, tokens }: SeenBalances): BalanceGap[] {
   const recorded = new Map<string, Micros>();
   for (const { venue: at, asset, value } of holdings.cash.values())

@@ -10,7 +10,7 @@ interface Cancel {
   readonly not_after?: Instant;
 }
 
-/** What was never sent ends at once; what the venue may have is for the venue to end. A repetition changes nothing. */
+/** An order that was never sent ends at once. Otherwise the venue must end it. A repeated cancel changes nothing. */
 export function decideCancel(order: OrderState, { cause, at, reason, not_after }: Cancel): OrderEvent[] {
   if (isTerminal(order) || order.cancel !== undefined) return [];
   const draft = new OrderDraft(order, at);
@@ -28,7 +28,7 @@ export function decideCancel(order: OrderState, { cause, at, reason, not_after }
   return draft.events;
 }
 
-/** A cancel that could not be handed to the venue in time is dropped. */
+/** Drops a cancel that was not sent to the venue before its `not_after`. */
 export function decideLateCancel(order: OrderState, at: Instant): OrderEvent[] {
   const { cancel } = order;
   if (cancel?.not_after === undefined || cancel.not_after > at || isTerminal(order)) return [];
@@ -37,7 +37,7 @@ export function decideLateCancel(order: OrderState, at: Instant): OrderEvent[] {
   return draft.events;
 }
 
-/** An order that waits to be sent and must not be sent any more. */
+/** Fails a queued order that must not be sent any more. */
 export function decideUnsent(order: OrderState, code: string, at: Instant): OrderEvent[] {
   if (order.status !== 'queued') return [];
   const draft = new OrderDraft(order, at);
@@ -45,7 +45,7 @@ export function decideUnsent(order: OrderState, code: string, at: Instant): Orde
   return draft.events;
 }
 
-/** Whoever was sending the order is gone: it is not known whether the venue has it. */
+/** The executor that was sending the order is gone, so it is unknown whether the venue has the order. */
 export function decideDoubt(order: OrderState, reason: string, at: Instant): OrderEvent[] {
   const isSending = order.status === 'submitting' || order.cancel?.before === 'submitting';
   if (!isSending) return [];
@@ -54,7 +54,7 @@ export function decideDoubt(order: OrderState, reason: string, at: Instant): Ord
   return draft.events;
 }
 
-/** Since when the order waits for the venue; undefined where it does not. */
+/** When the order began to wait for an answer of the venue. Undefined if it does not wait. */
 export function waitingSince(order: OrderState): Instant | undefined {
   const { cancel, amend, status, updated_at } = order;
   if (isTerminal(order)) return undefined;

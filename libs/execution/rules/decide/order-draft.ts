@@ -4,10 +4,10 @@ import { evolveOrder } from '../evolve.js';
 import type { OrderState, VenueCall } from '../order.js';
 
 type Less<Event> = Event extends OrderEvent ? Omit<Event, 'at' | 'user_id' | 'order_id' | 'call'> : never;
-/** An event before it is known of which order it is. */
+/** An order event without the fields that say when and for which order it was decided. */
 export type OrderChange = Less<Exclude<OrderEvent, { type: 'CALL_RECORDED' }>>;
 
-/** Several events of one order, decided one after the other. The first carries the call to the venue that they came of. */
+/** Collects events of one order. Each is applied at once, so later decisions see it. The first carries the venue call. */
 export class OrderDraft {
   readonly events: OrderEvent[] = [];
 
@@ -19,16 +19,20 @@ export class OrderDraft {
 
   add(change: OrderChange): void {
     const isFirst = this.events.length === 0;
-    this.put({ ...change, ...this.name, ...(isFirst && this.call !== undefined ? { call: this.call } : {}) });
+    this.put({
+      ...change,
+      ...this.target,
+      ...(isFirst && this.call !== undefined ? { call: this.call } : {}),
+    });
   }
 
-  /** A call that has changed nothing is kept all the same. */
+  /** Records the venue call even if it changed nothing. */
   recordCall(): void {
     if (this.events.length > 0 || this.call === undefined) return;
-    this.put({ type: 'CALL_RECORDED', ...this.name, call: this.call });
+    this.put({ type: 'CALL_RECORDED', ...this.target, call: this.call });
   }
 
-  private get name(): { at: Instant; user_id: string; order_id: string } {
+  private get target(): { at: Instant; user_id: string; order_id: string } {
     const { user_id, order_id } = this.state.terms;
     return { at: this.at, user_id, order_id };
   }

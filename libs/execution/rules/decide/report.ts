@@ -8,7 +8,7 @@ import { bookFills, endUnplaced, isUnplacedYet, settleSeen } from './settle.js';
 
 export interface Reported {
   readonly events: readonly OrderEvent[];
-  /** The venue has to be asked what became of the order. */
+  /** Whether the venue must be queried about the order. */
   readonly isOpenQuestion: boolean;
 }
 
@@ -17,11 +17,11 @@ interface Report {
   readonly outcome: TaskOutcome;
   readonly at: Instant;
   readonly call?: VenueCall;
-  /** Of an amend: which one. */
+  /** Set for reports of an amend. */
   readonly amend_id?: string;
 }
 
-/** What follows from what came of a task. Fills are those of this order. */
+/** Decides the events that follow from a task's outcome. All fills in it must belong to this order. */
 export function decideReport(order: OrderState, report: Report): Reported {
   const { call } = report;
   const draft = new OrderDraft(
@@ -34,13 +34,13 @@ export function decideReport(order: OrderState, report: Report): Reported {
   return { events: draft.events, isOpenQuestion };
 }
 
-/** Reads that change nothing belong to the order's history only while the order is in doubt. */
+/** Reads belong to the order's history only while the order waits for an answer of the venue. */
 function isWorthKeeping(order: OrderState, { call }: Report): boolean {
   const isWaiting = isUnplacedYet(order) || order.cancel !== undefined || order.amend !== undefined;
   return call?.operation !== 'read' || isWaiting;
 }
 
-/** Whether nothing is left to ask. */
+/** False if the venue must be queried. */
 function answered(draft: OrderDraft, report: Report): boolean {
   const { kind, outcome } = report;
   switch (outcome.what) {
@@ -76,7 +76,7 @@ function shown(
   kind: TaskKind,
 ): boolean {
   const { order, fills } = outcome;
-  // The call stands beside the news that the order is there, and the fills after it.
+  // `ORDER_PLACED` comes before the fills, so that it carries the venue call.
   if (isUnplacedYet(draft.state) && order.status !== 'rejected' && !isTerminal(draft.state))
     draft.add({ type: 'ORDER_PLACED', exchange_order_id: order.exchange_order_id });
   bookFills(draft, fills);
@@ -86,7 +86,7 @@ function shown(
   return isSettled && !isStillToCancel;
 }
 
-/** A query tells which price the venue has, and so what became of an amend in doubt. */
+/** A query shows the price at the venue, so it shows whether an amend in doubt was done. */
 function settleAmend(draft: OrderDraft, price: bigint, kind: TaskKind): void {
   const { amend, price: known } = draft.state;
   if (amend === undefined || kind !== 'query') return;
@@ -100,7 +100,7 @@ function amended(
   { price, order }: Extract<TaskOutcome, { what: 'amended' }>,
   { amend_id = draft.state.amend?.amend_id ?? '' }: Report,
 ): boolean {
-  // What it has traded at its new price may have been told first, and have ended it.
+  // Fills at the new price may have arrived first and ended the order.
   if (!isTerminal(draft.state) || draft.state.price !== price)
     draft.add({ type: 'ORDER_AMENDED', amend_id, price });
   return order === undefined || settleSeen(draft, order);
@@ -123,11 +123,11 @@ function refused(draft: OrderDraft, failure: OrderFailure, { kind, at, amend_id 
 }
 
 function notSent(draft: OrderDraft, failure: OrderFailure, report: Report): boolean {
-  // A cancel stays wanted: it is handed over again.
+  // The cancel is still wanted, so it is sent again.
   return report.kind === 'cancel' || report.kind === 'query' ? false : refused(draft, failure, report);
 }
 
-/** It has not even been tried, so it is sent as if for the first time, however often its owner wanted it to be sent again. */
+/** The executor did not try to send the order. It is queued again, and `max_retries` does not count. */
 function returned(draft: OrderDraft, { at }: Report): boolean {
   const { status, cancel, terms } = draft.state;
   if (status === 'queued' || isTerminal(draft.state) || !isUnplacedYet(draft.state)) return true;
@@ -149,7 +149,7 @@ function absent(draft: OrderDraft): boolean {
     endOrRepeat(draft, { code: 'EXCHANGE_NOT_PLACED' });
     return true;
   }
-  // It was there, so it has not failed. Somebody wanted it to end, and the venue has no such order any more.
+  // The venue had the order, so it has not failed. If a cancel was requested, its absence means that the cancel was done.
   if (state.cancel === undefined) return false;
   const status = state.cancel.cause === 'EXPIRED' ? 'expired' : 'cancelled';
   draft.add({ type: 'ORDER_ENDED', status, terminal_reason: state.cancel.cause });
@@ -159,13 +159,13 @@ function absent(draft: OrderDraft): boolean {
 function unplaced(draft: OrderDraft, failure: OrderFailure, at: Instant): boolean {
   const { state } = draft;
   if (isTerminal(state)) return true;
-  // A refusal of an order that the venue has is none: what has become of it must be asked.
+  // The venue already has the order, so this refusal does not end it. It must be queried.
   if (!isUnplacedYet(state) || state.filled > 0n) return false;
   endOrRepeat(draft, isTooLate(state.terms, at) ? { code: 'COMMAND_EXPIRED' } : failure);
   return true;
 }
 
-/** Sent again only with proof that nothing has reached the book, as often as its owner wanted. */
+/** Sends the order again, at most `max_retries` times. Call it only with proof that nothing reached the venue's book. */
 function endOrRepeat(draft: OrderDraft, failure: OrderFailure): void {
   const { attempts, cancel, terms } = draft.state;
   const mayRepeat = attempts <= terms.max_retries && terms.max_retries > 0 && cancel === undefined;
@@ -174,7 +174,7 @@ function endOrRepeat(draft: OrderDraft, failure: OrderFailure): void {
   else endUnplaced(draft, failure);
 }
 
-/** Fills that were told apart from any task, of an order in whatever state. */
+/** Books fills that arrived outside of any task. The order may be in any state. */
 export function decideFills(order: OrderState, fills: readonly SeenFill[], at: Instant): OrderEvent[] {
   const draft = new OrderDraft(order, at);
   bookFills(draft, fills);

@@ -17,7 +17,7 @@ export interface SeenFill {
 
 export type Unfilled = 'empty' | 'beyond-bound' | 'own-order';
 
-/** What came of something that the venue was asked for. */
+/** The outcome of a task at the venue. `told` means that separate requests carried the result. */
 export type TaskOutcome =
   | {
       readonly what: 'placed';

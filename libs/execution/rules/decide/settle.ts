@@ -5,12 +5,12 @@ import type { SeenFill, SeenOrder, Unfilled } from './seen.js';
 
 type End = Extract<OrderChange, { type: 'ORDER_ENDED' }>;
 
-/** Whether the venue is not known to have the order, whatever else is asked of it meanwhile. */
+/** Whether the venue is not known to have the order. While a cancel waits, the status before the cancel counts. */
 export function isUnplacedYet(order: OrderState): boolean {
   return isUnplaced(order) || (order.cancel !== undefined && isUnplaced({ status: order.cancel.before }));
 }
 
-/** Each fill that is not known yet. */
+/** Books each fill once. */
 export function bookFills(draft: OrderDraft, fills: readonly SeenFill[]): void {
   for (const { fill, exchange_order_id } of fills) {
     if (draft.state.fill_ids.includes(fill.fill_id)) continue;
@@ -19,8 +19,8 @@ export function bookFills(draft: OrderDraft, fills: readonly SeenFill[]): void {
 }
 
 /**
- * Takes over what the venue shows of an order, after its fills. The order ends only when all fills are booked that the venue counts: false
- * where some are missing, and the venue has to be asked again.
+ * Applies the state that the venue shows. Book its fills first: the order ends only when every fill that the venue counts is booked.
+ * Returns false if fills are missing and the venue must be queried again.
  */
 export function settleSeen(draft: OrderDraft, seen: SeenOrder, unfilled?: Unfilled): boolean {
   const { state } = draft;
@@ -55,7 +55,7 @@ function endOf(state: OrderState, seen: SeenOrder, unfilled?: Unfilled): End {
   return cancelled(state.cancel?.cause ?? 'VENUE');
 }
 
-/** Of an order that never rests: what the book did not have for it. */
+/** The end of an order that cannot rest: why the book did not fill the remainder. */
 function endOfRemainder({ filled, terms }: OrderState, unfilled: Unfilled | undefined): End {
   if (filled > 0n) return cancelled('UNFILLED_REMAINDER');
   if (terms.time_in_force === 'FOK') return failed('FOK_NOT_FILLED');
@@ -63,7 +63,7 @@ function endOfRemainder({ filled, terms }: OrderState, unfilled: Unfilled | unde
   return failed(unfilled === 'beyond-bound' ? 'SLIPPAGE_EXCEEDED' : 'NO_LIQUIDITY');
 }
 
-/** The end of an order of which it is proven that nothing has reached the book. */
+/** Ends an order that provably never reached the venue's book. */
 export function endUnplaced(draft: OrderDraft, failure: OrderFailure): void {
   const { cancel } = draft.state;
   draft.add(
