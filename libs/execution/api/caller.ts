@@ -3,16 +3,16 @@ import type { ApiCaller, CallerOutcome, CallCredentials } from '#libs/identity/a
 import { satisfies } from '#libs/identity/api-keys/scopes.js';
 import type { OrderCaller } from '../protocol/cell-protocol.js';
 
-/** Says who calls, by what a request shows of a key or of a session. */
+/** Authenticates a caller by the API key or session of its request. */
 export interface CallerGate {
   authenticate(parts: CallCredentials): CallerOutcome | Promise<CallerOutcome>;
 }
 
-/** What endpoints of this service may ask for. */
+/** The scopes that endpoints of this service may require. */
 export const SCOPES = ['trade:execute', 'trade:read', 'position:read', 'read', 'trade'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** The edge's form of a caller: its scopes are the capabilities that endpoints ask for. */
+/** A caller, as the edge expects it. Its scopes are the capabilities that endpoints require. */
 export class ExecutionCaller implements Caller {
   readonly account_id: string;
   readonly roles: ReadonlySet<string>;
@@ -27,13 +27,13 @@ export class ExecutionCaller implements Caller {
   }
 }
 
-/** Of a call of this service's listener, where every caller was made by its own check. */
+/** The caller of a request to this service's listener. Its credentials check made every caller there. */
 export function apiCallerOf(principal: Caller | undefined): ApiCaller {
   if (principal instanceof ExecutionCaller) return principal.api;
-  throw new Error('a call of execution without a caller of execution');
+  throw new Error('the call has no caller of order execution');
 }
 
-/** As cells are told who asks. */
+/** The caller's fields in requests to cells. */
 export function orderCaller(
   { user_id, client_id, orders_per_minute }: Pick<ApiCaller, 'user_id' | 'client_id' | 'orders_per_minute'>,
   request_id: string,

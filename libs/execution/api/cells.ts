@@ -8,7 +8,7 @@ import { VENUE_IDS, type VenueId } from '../rules/venues.js';
 import { CELL_UNAVAILABLE, envelope, RefusedCall } from './refusals.js';
 
 type Op = (TraderRequest | OperatorRequest)['op'];
-/** The member of all requests that has this operation, perhaps among others. */
+/** The request type with this operation. One type may have several operations. */
 type RequestOf<O extends Op> = TraderRequest | OperatorRequest extends infer R
   ? R extends { readonly op: infer P }
     ? O extends P
@@ -31,20 +31,20 @@ const UNKNOWN_ORDER = {
 };
 const FAULT: CellRefusal = { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side' };
 
-/** How long a cell may be silent. */
+/** How long a gateway waits for a cell. */
 export const CELL_PATIENCE_MS = 5_000;
 /** A cell waits up to 10 s for the venue before it answers an amend. */
 export const AMEND_PATIENCE_MS = 12_000;
 
 const ORDER_ID = /^([0-9a-f])([a-e])[0-9a-f]{6}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** What an order's id tells of it, in lower case. Undefined for any other id: no order has it. */
+/** The venue that an order id names. The id must be in lower case. Undefined for an id that no order can have. */
 export function venueOfOrder(order_id: string): VenueId | undefined {
   const letter = ORDER_ID.exec(order_id)?.[2];
   return letter === undefined ? undefined : VENUE_IDS.find((venue) => venue.endsWith(letter));
 }
 
-/** Brings requests to the cell of their user. A cell that does not answer is an answer like any other. */
+/** Sends requests to the cell of their user. If a cell does not answer, the result is a refusal. */
 export class Cells {
   constructor(private readonly links: readonly CellLink[]) {}
 
@@ -63,7 +63,7 @@ export class Cells {
     return this.send<O>(cellOf(request.user_id, this.links.length), request, patienceMillis);
   }
 
-  /** What the cell has to say, or its refusal, thrown. */
+  /** The cell's reply. Throws `RefusedCall` for a refusal. */
   async told<O extends TraderRequest['op']>(
     request: RequestOf<O> & OrderCaller,
     patienceMillis = CELL_PATIENCE_MS,
@@ -73,12 +73,12 @@ export class Cells {
     return answer.value;
   }
 
-  /** Of every cell, in their order. */
+  /** Asks every cell. The answers are in the order of cells. */
   askAll<O extends OperatorRequest['op']>(request: RequestOf<O>): Promise<readonly CellAnswer<O>[]> {
     return Promise.all(this.links.map((_link, cell) => this.send<O>(cell, request, CELL_PATIENCE_MS)));
   }
 
-  /** Whose order it is, by the cells: they have it before any list does. */
+  /** The user of an order. Cells know an order before any projection does. */
   async ownerOf(order_id: string): Promise<string> {
     const answers = await this.askAll<'order_owner'>({ op: 'order_owner', order_id });
     const found = answers.find((answer) => answer.ok);
@@ -116,7 +116,7 @@ function answerOf<O extends Op>({ status, body }: LinkReply): CellAnswer<O> {
   return { ok: false, status: 500, refusal: FAULT };
 }
 
-/** What a cell answers is believed: it is one of our processes. */
+/** Replies of cells are trusted, since cells are our own processes. */
 function isAnswer<O extends Op>(value: unknown): value is ReplyOf<O> {
   return typeof value === 'object' && value !== null;
 }

@@ -13,7 +13,7 @@ const KINDS: Readonly<Record<CredentialRefusal['status'], FaultKind>> = {
 
 export const CASH_OUT_QUOTE = '/combo/cash-out-quote';
 
-/** Who calls, before anything is said of the path: what needs no credentials is the public endpoints alone. */
+/** Authenticates the caller before the path is answered. Only public endpoints need no credentials. */
 export function credentialsCheck(gate: CallerGate): Check {
   return {
     name: 'credentials',
@@ -36,7 +36,7 @@ export function credentialsCheck(gate: CallerGate): Check {
   };
 }
 
-/** Mutations, and one quote, say 403 to a wrong triple; everything else says 401. */
+/** Mutations and one quote answer a wrong triple with 403. All other calls answer with 401. */
 function isForbiddenToWrong(spec: EndpointSpec | undefined): boolean {
   return spec?.capability === 'trade:execute' || spec?.path === CASH_OUT_QUOTE;
 }
@@ -50,7 +50,7 @@ function settled(inspection: Inspection, outcome: CallerOutcome): CheckOutcome {
   return { kind: KINDS[status], spec: inspection.endpoint?.spec, message: error };
 }
 
-/** Before the scopes: what a key may never do, whatever it was given. */
+/** Runs before the check of scopes. Refuses calls that no API key may make, with any scopes. */
 export const sessionOnly: Check = {
   name: 'session only',
   after: ['method', 'credentials'],

@@ -13,7 +13,7 @@ import { envelope, errorOnly, refusal } from './refusals.js';
 
 export const API_VERSION = '2026-11-01';
 
-/** Numbers stay as they were written, null is no value, and what is unknown the handlers refuse by name. */
+/** Numbers keep their text, null counts as absent, and handlers refuse unknown fields by name. */
 export const BODY_RULES: BodyRules = {
   numbers: 'raw',
   nulls: 'absent',
@@ -23,12 +23,12 @@ export const BODY_RULES: BodyRules = {
   absent: 'empty-object',
 };
 
-/** Where every procedure is asked for that there is not. */
+/** The path of calls of unknown procedures. */
 export const ANY_PROCEDURE = '/rpc/:procedure';
 
 export const NO_SUCH_PROCEDURE = refusal('RPC_PROCEDURE_NOT_FOUND', 'There is no such procedure');
 
-/** A procedure that there is not is a path that there is not, whatever method and body it is asked with. */
+/** An unknown procedure is an unknown path, with any method and body. */
 const procedure: Check = {
   name: 'procedure',
   after: ['path'],
@@ -38,9 +38,9 @@ const procedure: Check = {
   },
 };
 
-/** The only call whose broken bodies are refused in plain text. */
+/** The only call that refuses malformed bodies in plain text. */
 export const AMEND_OPERATION = 'amendOrder';
-/** Where a missing scope is told without the envelope. */
+/** Paths that refuse a missing scope without the envelope. */
 export const BARE_SCOPE = /^\/(?:account\/|positions\/|rpc\/|ws$)/;
 
 const BARE: Partial<Record<FaultKind, readonly [number, string]>> = {
@@ -59,7 +59,7 @@ const BARE: Partial<Record<FaultKind, readonly [number, string]>> = {
   'upgrade-required': [426, 'Upgrade required'],
 };
 
-/** The order of the checks is part of the interface: the first that fails answers. */
+/** The order of the checks is part of the interface. The first failing check answers. */
 export function executionDialect(gate: CallerGate): Dialect {
   return {
     checks: [
@@ -135,7 +135,7 @@ export function plainText(message: string): Reply {
   return { status: 400, body: message, headers: { 'content-type': 'text/plain; charset=utf-8' } };
 }
 
-/** For traces and documents. */
+/** The error code of a reply, for traces and documents. */
 function codeOf({ status, body }: Pick<Reply, 'status' | 'body'>): string | undefined {
   if (status < 400) return undefined;
   const details: unknown =

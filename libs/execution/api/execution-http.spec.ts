@@ -30,7 +30,7 @@ afterEach(() => {
   expect(service.faults).toEqual([]);
 });
 
-async function told(response: Response): Promise<string> {
+async function summaryOf(response: Response): Promise<string> {
   const text = await response.text();
   if (text === '') return `${response.status}`;
   const code = /"error_details":\{"code":"([A-Z_]+)"/.exec(text)?.[1];
@@ -38,39 +38,35 @@ async function told(response: Response): Promise<string> {
   return `${response.status} ${code ?? (kind.startsWith('text/plain') ? 'text' : /^\{"error":"[^"]*"\}$/.test(text) ? 'error' : 'body')}`;
 }
 
-type Row = readonly [what: string, ask: Parameters<ExecutionListener['ask']>, told: string];
+type Row = readonly [title: string, ask: Parameters<ExecutionListener['ask']>, expected: string];
 const ALL = '*';
 
 const CHECKS: readonly Row[] = [
-  ['nobody may ask for health', ['GET', '/health', ''], '200 body'],
-  ['an unknown path wants credentials first', ['GET', '/nothing', ''], '401 error'],
+  ['health without credentials', ['GET', '/health', ''], '200 body'],
+  ['an unknown path without credentials', ['GET', '/nothing', ''], '401 error'],
   ['an unknown path', ['GET', '/nothing', 'session'], '404 error'],
-  ['a method that the path has not', ['DELETE', '/orders', 'session'], '405 error'],
+  ['a method that the path does not have', ['DELETE', '/orders', 'session'], '405 error'],
   ['a partial triple', ['POST', '/orders', '', SUBMIT, { 'x-client-id': 'a' }], '401 error'],
   ['a wrong triple on a mutation', ['POST', '/orders', '', SUBMIT, wrong()], '403 error'],
   ['a wrong triple on a read', ['GET', '/orders', '', undefined, wrong()], '401 error'],
-  [
-    'a wrong triple on the quote that says so',
-    ['POST', '/combo/cash-out-quote', '', '{}', wrong()],
-    '403 error',
-  ],
+  ['a wrong triple on the cash-out quote', ['POST', '/combo/cash-out-quote', '', '{}', wrong()], '403 error'],
   ['a wrong triple on RPC', ['POST', '/rpc/orders.reconcile', '', '{}', wrong()], '401 error'],
-  ['a wrong triple on no path', ['POST', '/nothing', '', '{}', wrong()], '401 error'],
-  ['a call for sessions with a key', ['POST', '/rpc/funds.transfers', ALL, '{}'], '403 error'],
-  ['a call for operators by a trader', ['POST', '/rpc/admin.switches.list', 'session', '{}'], '403 error'],
-  ['a scope that lacks', ['POST', '/orders', 'trade:read', '{{'], '403 AUTH_INSUFFICIENT_SCOPE'],
-  ['a scope that lacks on exposure', ['GET', '/positions/exposure', 'trade:read'], '403 error'],
-  ['a scope that lacks on RPC', ['GET', '/rpc/ledger.entries', 'trade:read'], '403 error'],
+  ['a wrong triple on an unknown path', ['POST', '/nothing', '', '{}', wrong()], '401 error'],
+  ['a session-only call with a key', ['POST', '/rpc/funds.transfers', ALL, '{}'], '403 error'],
+  ['an operator call by a trader', ['POST', '/rpc/admin.switches.list', 'session', '{}'], '403 error'],
+  ['a missing scope', ['POST', '/orders', 'trade:read', '{{'], '403 AUTH_INSUFFICIENT_SCOPE'],
+  ['a missing scope on exposure', ['GET', '/positions/exposure', 'trade:read'], '403 error'],
+  ['a missing scope on RPC', ['GET', '/rpc/ledger.entries', 'trade:read'], '403 error'],
   [
-    'an id before the content type',
+    'a wrong id, checked before the content type',
     ['POST', '/orders/x/cancel', ALL, 'x', plain()],
     '400 VALIDATION_INVALID_ID',
   ],
-  ['a content type', ['POST', '/orders', ALL, SUBMIT, plain()], '415 error'],
-  ['size', ['POST', '/orders', ALL, ' '.repeat(262_145)], '413 error'],
-  ['no JSON', ['POST', '/orders', ALL, '{'], '400 VALIDATION_INVALID_PARAMETER'],
-  ['an array', ['POST', '/orders', ALL, '[]'], '400 VALIDATION_INVALID_PARAMETER'],
-  ['a field twice', ['POST', '/orders', ALL, `{"side":"buy",${BODY}}`], '400 VALIDATION_UNKNOWN_FIELD'],
+  ['a wrong content type', ['POST', '/orders', ALL, SUBMIT, plain()], '415 error'],
+  ['a body that is too large', ['POST', '/orders', ALL, ' '.repeat(262_145)], '413 error'],
+  ['a body that is not JSON', ['POST', '/orders', ALL, '{'], '400 VALIDATION_INVALID_PARAMETER'],
+  ['an array as body', ['POST', '/orders', ALL, '[]'], '400 VALIDATION_INVALID_PARAMETER'],
+  ['a repeated field', ['POST', '/orders', ALL, `{"side":"buy",${BODY}}`], '400 VALIDATION_UNKNOWN_FIELD'],
   [
     'an unknown field',
     ['POST', '/orders', ALL, `{"post_olny":true,${BODY}}`],
@@ -83,7 +79,7 @@ const CHECKS: readonly Row[] = [
     '400 VALIDATION_INVALID_ORDER',
   ],
   [
-    'a market',
+    'an unknown market',
     ['POST', '/orders', ALL, SUBMIT.replace('RAIN-1', 'SUN-1')],
     '404 VALIDATION_MARKET_NOT_FOUND',
   ],
@@ -95,7 +91,7 @@ const CHECKS: readonly Row[] = [
   ['an amend without a body', ['POST', `/orders/${ORDER}/amend`, ALL], '400 text'],
   ['an amend of an array', ['POST', `/orders/${ORDER}/amend`, ALL, '[]'], '400 text'],
   [
-    'an amend of the size',
+    'an amend of the quantity',
     ['POST', `/orders/${ORDER}/amend`, ALL, '{"quantity":1,"x":1}'],
     '409 EXCHANGE_AMEND_UNSUPPORTED',
   ],
@@ -105,7 +101,7 @@ const CHECKS: readonly Row[] = [
     '409 EXCHANGE_AMEND_UNSUPPORTED',
   ],
   [
-    'an order that cannot be',
+    'an order id that no order can have',
     ['GET', '/orders/00000000-0000-4000-8000-000000000000', ALL],
     '404 ORDER_NOT_FOUND',
   ],
@@ -121,13 +117,13 @@ const CHECKS: readonly Row[] = [
     '400 VALIDATION_INVALID_PARAMETER',
   ],
   ['an unknown parameter of a list', ['GET', '/orders?limt=5', ALL], '400 VALIDATION_INVALID_PARAMETER'],
-  ['a parameter twice', ['GET', '/orders?limit=5&limit=5', ALL], '400 VALIDATION_INVALID_PARAMETER'],
+  ['a repeated parameter', ['GET', '/orders?limit=5&limit=5', ALL], '400 VALIDATION_INVALID_PARAMETER'],
   [
-    'a page and an offset',
+    'before_id together with offset',
     ['GET', `/orders?before_id=${ORDER}&offset=1`, ALL],
     '400 VALIDATION_INVALID_PARAMETER',
   ],
-  ['statuses or-ed', ['GET', '/orders?status=open&status=terminal', ALL], '200 body'],
+  ['several statuses', ['GET', '/orders?status=open&status=terminal', ALL], '200 body'],
   ['an unregistered exchange', ['GET', '/exchanges/venue_a', 'bare'], '404'],
   ['a venue id in another case', ['GET', '/exchanges/VENUE_B', 'bare'], '404'],
   ['allowances', ['POST', '/exchanges/venue_b/allowances', ALL, '{}'], '404'],
@@ -144,29 +140,25 @@ const CHECKS: readonly Row[] = [
     '404 RPC_PROCEDURE_NOT_FOUND',
   ],
   [
-    'an unknown procedure before its body',
+    'an unknown procedure, checked before its body',
     ['POST', '/rpc/nothing.at.all', ALL, '{', plain()],
     '404 RPC_PROCEDURE_NOT_FOUND',
   ],
   [
-    'an unknown procedure before its method',
+    'an unknown procedure, checked before its method',
     ['DELETE', '/rpc/nothing.at.all', ALL],
     '404 RPC_PROCEDURE_NOT_FOUND',
   ],
-  ['an unknown procedure wants credentials first', ['POST', '/rpc/nothing.at.all', '', '{}'], '401 error'],
+  ['an unknown procedure without credentials', ['POST', '/rpc/nothing.at.all', '', '{}'], '401 error'],
   [
-    'differences at an unregistered venue',
+    'a reconciliation report for an unregistered venue',
     ['POST', '/rpc/admin.reconciliation.report', 'operator', '{"input":{"exchangeId":"venue_c"}}'],
     '400 VALIDATION_INVALID_PARAMETER',
   ],
   ['a mutation by GET', ['GET', '/rpc/orders.reconcile', 'session'], '405 error'],
+  ['a wrong input', ['POST', '/rpc/markets.get', 'read', '{"input":{}}'], '400 VALIDATION_INVALID_PARAMETER'],
   [
-    'an input that is wrong',
-    ['POST', '/rpc/markets.get', 'read', '{"input":{}}'],
-    '400 VALIDATION_INVALID_PARAMETER',
-  ],
-  [
-    'terms of another month',
+    'outdated terms',
     ['POST', '/exchanges/venue_b/enable-trading', ALL, '{"terms_version":"1"}'],
     '400 VALIDATION_INVALID_PARAMETER',
   ],
@@ -180,18 +172,18 @@ function plain(): Record<string, string> {
   return { 'content-type': 'text/plain' };
 }
 
-describe('what is refused before a cell is asked', () => {
-  it.each(CHECKS)('%s', async (_what, ask, expected) => {
+describe('a call that is answered without a cell', () => {
+  it.each(CHECKS)('%s', async (_title, ask, expected) => {
     service.answer = slotsOr({});
     const response = await service.ask(...ask);
     expect(response.headers.get('x-api-version')).toBe('2026-11-01');
     expect(response.headers.get('x-request-id')).not.toBeNull();
-    expect(await told(response)).toBe(expected);
+    expect(await summaryOf(response)).toBe(expected);
     expect(service.asked.map(({ op }) => op).filter((op) => op !== 'take_slot')).toEqual([]);
   });
 });
 
-it('submits what was written, exactly, and tells the slots that are left', async () => {
+it('a submit passes on exact numbers and returns the rate limit headers', async () => {
   service.answer = slotsOr({ ...ACCEPTED, slots: SLOTS });
   const response = await service.ask('POST', '/orders', ALL, SUBMIT.replace('0.4', '4e-1'));
   expect(await response.json()).toEqual({ order_id: ORDER, status: 'queued', funding: null });
@@ -211,7 +203,7 @@ it('submits what was written, exactly, and tells the slots that are left', async
   ]);
 });
 
-it('marks repeats, and what is going away', async () => {
+it('a repeated submit with a deprecated alias has replay, mismatch and deprecation headers', async () => {
   service.answer = slotsOr({ ...ACCEPTED, is_replay: true, is_mismatch: true });
   const old = SUBMIT.replace('venue_b', 'Venue_B_offchain');
   const response = await service.ask('POST', '/orders', 'session', old);
@@ -220,7 +212,7 @@ it('marks repeats, and what is going away', async () => {
   });
 });
 
-it("passes on a cell's refusal in the envelope, with the policy of its code", async () => {
+it("a cell's refusal is returned in the envelope, with the classification of its code", async () => {
   const refusal = {
     code: 'RATE_LIMITED_ORDERS',
     message: 'Too many',
@@ -238,9 +230,9 @@ it("passes on a cell's refusal in the envelope, with the policy of its code", as
   });
 });
 
-it('says that a silent cell is silent, and reads what is projected', async () => {
+it('while the cell is silent, a submit gets 503 and exposure comes from the projection', async () => {
   service.answer = () => new Promise(() => undefined);
-  expect(await told(await service.ask('POST', '/orders', ALL, SUBMIT))).toBe('503 CELL_UNAVAILABLE');
+  expect(await summaryOf(await service.ask('POST', '/orders', ALL, SUBMIT))).toBe('503 CELL_UNAVAILABLE');
   const exposure = await service.ask('GET', '/positions/exposure', ALL);
   expect(await exposure.json()).toMatchObject({
     reservation_source: 'central',
@@ -248,7 +240,7 @@ it('says that a silent cell is silent, and reads what is projected', async () =>
   });
 });
 
-describe('a venue that keys may not use', () => {
+describe('a venue that API keys may not use', () => {
   it.each([
     ['disabled', 'POST', '/orders', '{"exchange_id":"venue_b","x":1}', '403'],
     ['disabled', 'POST', `/orders/${ORDER}/cancel`, '{}', '403'],
@@ -258,18 +250,18 @@ describe('a venue that keys may not use', () => {
     ['unknown', 'POST', '/orders', SUBMIT, '503 AUTH_ACCESS_UNVERIFIABLE'],
   ] as const)('%s: %s %s', async (access, method, path, body, expected) => {
     service.access = access;
-    expect(await told(await service.ask(method, path, ALL, body))).toBe(expected);
+    expect(await summaryOf(await service.ask(method, path, ALL, body))).toBe(expected);
     expect(service.asked).toEqual([]);
   });
 
   it('is open to sessions', async () => {
     service.access = 'disabled';
     service.answer = slotsOr(ACCEPTED);
-    expect(await told(await service.ask('POST', '/orders', 'session', SUBMIT))).toBe('200 body');
+    expect(await summaryOf(await service.ask('POST', '/orders', 'session', SUBMIT))).toBe('200 body');
   });
 });
 
-it('asks about a price that is none in its turn, behind the order', async () => {
+it('an amend with an invalid price is still sent to the cell, which checks the order first', async () => {
   service.answer = slotsOr({ success: true, exchange_order_id: 'x', price: 410_000n, quantity: 20_000_000n });
   const amended = await service.ask('POST', `/orders/${ORDER}/amend`, ALL, '{"price":0.41}');
   expect(await amended.json()).toEqual({ success: true, exchange_order_id: 'x', price: 0.41, quantity: 20 });
@@ -277,7 +269,7 @@ it('asks about a price that is none in its turn, behind the order', async () => 
   expect(service.asked).toMatchObject([{ price: 410_000n }, { price: -1n }]);
 });
 
-it('answers procedures by GET and by POST', async () => {
+it('query procedures answer to GET and POST', async () => {
   service.answer = slotsOr({});
   const input = encodeURIComponent('{"exchangeId":"venue_b","marketId":"RAIN-1"}');
   const got = await service.ask('GET', `/rpc/markets.get?input=${input}`, 'read');
@@ -293,7 +285,7 @@ it('answers procedures by GET and by POST', async () => {
   expect(await posted.json()).toMatchObject({ result: { markets: [{ market_id: 'RAIN-1' }] } });
 });
 
-it('quotes fees by the schedule and the book of the moment', async () => {
+it('a fee quote uses the fee schedule and the present book', async () => {
   service.answer = slotsOr({});
   const path =
     '/orders/fee-quote?exchange_id=venue_b&market_id=RAIN-1&outcome=Yes&side=buy&kind=limit&quantity=10';
@@ -313,7 +305,7 @@ it('quotes fees by the schedule and the book of the moment', async () => {
   });
 });
 
-it('links the account of a caller that has agreed', async () => {
+it('links the account of a caller that has agreed to the terms', async () => {
   service.answer = slotsOr({ linked_at: '2026-11-28T12:00:00.123456789Z' });
   const agreed = '{"terms_version":"2026-11","attestations":{"residency":true,"age":true,"terms":true}}';
   const linked = await service.ask('POST', '/exchanges/venue_b/enable-trading', ALL, agreed);
@@ -323,7 +315,7 @@ it('links the account of a caller that has agreed', async () => {
   expect(service.asked).toMatchObject([{ op: 'link_venue', user_id: 'user-1', venue: 'venue_b' }]);
 });
 
-describe('money, when a leg cannot be read', () => {
+describe('balances, when a venue cannot be read', () => {
   const links = { links: [{ venue: 'venue_e', account: '0xAB', linked_at: '2026-11-28T12:00:00Z' }] };
   const balancesOf = async (name: string, input: object): Promise<Record<string, unknown>> => {
     const response = await service.ask('POST', `/rpc/${name}`, 'position:read', JSON.stringify({ input }));
@@ -332,15 +324,15 @@ describe('money, when a leg cannot be read', () => {
   };
   const unread = { value: '0.00', held: '0.00', available: false };
 
-  it('tells what it has read, and which leg it has not', async () => {
+  it('show what was read, and name the venue that was not', async () => {
     service.answer = ({ op }) => {
       if (op === 'links') return { status: 200, body: toWire(links) };
       return op === 'account_balances'
         ? { status: 503, body: toWire({ code: 'EXCHANGE_UNAVAILABLE', message: 'it is down' }) }
         : { status: 200, body: toWire({}) };
     };
-    const told = await balancesOf('balances.getAllBalances', {});
-    expect(told).toMatchObject({
+    const balances = await balancesOf('balances.getAllBalances', {});
+    expect(balances).toMatchObject({
       balances: [
         { exchangeId: 'venue_b', available: true },
         { exchangeId: 'venue_e', walletAddress: '0xab', ...unread },
@@ -350,7 +342,7 @@ describe('money, when a leg cannot be read', () => {
     });
   });
 
-  it("tells every trading leg as unread while the caller's cell is silent, and the vault all the same", async () => {
+  it("show every venue as unread while the caller's cell is silent, and still show the vault", async () => {
     service.answer = () => new Promise(() => undefined);
     const reason = 'CELL_UNAVAILABLE';
     const legs = ['venue_b', 'venue_e'];
@@ -370,10 +362,10 @@ describe('money, when a leg cannot be read', () => {
   });
 });
 
-it('tells operators what the signer keeps, and that it is away', async () => {
+it("operators see the signer's counts, or SIGNER_UNAVAILABLE", async () => {
   service.answer = slotsOr({ keys: 4, signatures: 12 });
-  const told = await service.ask('POST', '/rpc/admin.signer.status', 'operator', '{}');
-  expect(await told.json()).toMatchObject({ result: { keys: 4, signatures: 12 } });
+  const status = await service.ask('POST', '/rpc/admin.signer.status', 'operator', '{}');
+  expect(await status.json()).toMatchObject({ result: { keys: 4, signatures: 12 } });
   service.answer = slotsOr({ code: 'SIGNER_UNAVAILABLE', message: 'away' }, 503);
   const away = await service.ask('GET', '/rpc/admin.signer.status', 'operator');
   expect([away.status, await away.json()]).toMatchObject([
@@ -382,10 +374,10 @@ it('tells operators what the signer keeps, and that it is away', async () => {
   ]);
 });
 
-it('an order of which no cell knows is unknown, and while a cell is silent nobody can say so', async () => {
+it('an order that no cell knows is ORDER_NOT_FOUND, or CELL_UNAVAILABLE while a cell is silent', async () => {
   const body = JSON.stringify({ input: { orderId: ORDER, reason: 'a customer asks' } });
   const reconciled = async (): Promise<string> =>
-    told(await service.ask('POST', '/rpc/admin.orders.reconcile', 'operator', body));
+    summaryOf(await service.ask('POST', '/rpc/admin.orders.reconcile', 'operator', body));
   service.answer = slotsOr({ code: 'ORDER_NOT_FOUND', message: 'none' }, 404);
   expect(await reconciled()).toBe('404 ORDER_NOT_FOUND');
   service.answer = slotsOr({ code: 'CELL_UNAVAILABLE', message: 'away' }, 503);

@@ -12,7 +12,7 @@ import { PlatformAccess } from './platform-access.js';
 import type { ProjectedReads } from './reads.js';
 import type { Venues } from './venues.js';
 
-/** What a process opens for the interface of orders. */
+/** What a process opens for the API of order execution. */
 export interface OpenedParts {
   readonly cells: Cells;
   readonly executor: ExecutorClient;
@@ -24,11 +24,11 @@ export interface OpenedParts {
   readonly operators: Pick<OperatorBook, 'act' | 'write'>;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** The least that may be bought. */
+  /** The smallest quantity that may be bought. */
   readonly minimum: Micros;
 }
 
-/** Everything that the handlers of one gateway stand on. */
+/** Everything that the handlers of one gateway need. */
 export class ExecutionParts {
   readonly desk: OrderDesk;
   readonly orderReads: OrderReads;

@@ -6,7 +6,7 @@ import { venueSettings, venueUrlsAreSet } from '../venues/venue-settings.js';
 
 const PLACES = 6;
 
-/** Of a gateway. What has no default is asked for where it carries the service of orders, and there alone. */
+/** Settings of a gateway. Those without a default are required only if the gateway serves order execution. */
 export const executionSettings = defineConfig({
   ...venueSettings,
   EXECUTION_PORT: {
@@ -50,7 +50,7 @@ function minimumOf(text: string): bigint | undefined {
   return units !== undefined && units >= 0n ? units : undefined;
 }
 
-/** What a gateway lacks that carries orders. */
+/** Names the first setting that a gateway with order execution lacks or has wrong. */
 export function executionIsSet(
   config: ExecutionConfig & { readonly SERVES: readonly string[] },
 ): string | undefined {
@@ -63,7 +63,7 @@ export function executionIsSet(
   return cellUrlsAreOnePerCell({ CELL_URLS: CELL_URLS ?? [], CELLS }) ?? venueUrlsAreSet(config);
 }
 
-/** After `executionIsSet` has held. */
+/** Call it only after `executionIsSet` found no fault. */
 export function executionSettingsOf(config: ExecutionConfig): ExecutionSettings {
   const { CELL_URLS: cellUrls, EXECUTOR_URL: executorUrl, API_KEY_SECRET: keySecret } = config;
   const minimum = minimumOf(config.MIN_ORDER_QUANTITY);

@@ -6,7 +6,7 @@ import type { SignerStatus } from '../protocol/signer-protocol.js';
 import type { VenueBalances } from '../venues/port.js';
 import { envelope, RefusedCall } from './refusals.js';
 
-/** Opening an account at a venue takes several exchanges with it. */
+/** Opening an account at a venue takes several calls to it. */
 const PATIENCE_MS = 10_000;
 const SILENT: CellRefusal = {
   code: 'EXCHANGE_UNAVAILABLE',
@@ -28,7 +28,7 @@ type ExecutorAnswer<O extends Op> =
   | { readonly ok: true; readonly value: ReplyOf<O> }
   | { readonly ok: false; readonly status: number; readonly refusal: CellRefusal };
 
-/** Asks the executor, which alone uses the credentials of users. */
+/** Sends requests to the executor, the only process that uses users' credentials. */
 export class ExecutorClient {
   constructor(private readonly link: ExecutorLink) {}
 
@@ -47,7 +47,7 @@ export class ExecutorClient {
     }
   }
 
-  /** What it has to say, or its refusal, thrown. */
+  /** The executor's reply. Throws `RefusedCall` for a refusal. */
   async told<O extends Op>(request: RequestOf<O>): Promise<ReplyOf<O>> {
     const answer = await this.ask<O>(request);
     if (!answer.ok) throw new RefusedCall(envelope(answer.status, answer.refusal));
@@ -59,7 +59,7 @@ export class ExecutorClient {
   }
 }
 
-/** What the executor answers is believed: it is one of our processes. */
+/** Replies of the executor are trusted, since it is our own process. */
 function isAnswer<O extends Op>(value: unknown): value is ReplyOf<O> {
   return typeof value === 'object' && value !== null;
 }

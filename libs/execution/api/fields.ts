@@ -10,14 +10,14 @@ import { refuse, wrongField } from './refusals.js';
 const PLACES = 6;
 
 /**
- * The fields of one body, each read with the code that stands for it: which code that is, and which of two wrong fields is told,
- * the call decides. Null is absent.
+ * Reads the fields of one body. Each call passes the error code of its field, and the order of the calls decides which
+ * of several wrong fields is reported. Null counts as absent.
  */
 export class BodyFields {
   constructor(
     private readonly record: JsonRecord,
     known: readonly string[],
-    /** Of fields that have no code of their own. */
+    /** The error code of fields without a code of their own. */
     private readonly code: string,
   ) {
     const unknown = Object.keys(record).find((name) => !known.includes(name));
@@ -32,7 +32,7 @@ export class BodyFields {
     return this.valueOf(name) !== undefined;
   }
 
-  /** Undefined where it is absent or null. */
+  /** Undefined if the field is absent or null. */
   valueOf(name: string): unknown {
     return Object.hasOwn(this.record, name) ? (this.record[name] ?? undefined) : undefined;
   }
@@ -75,7 +75,7 @@ export class BodyFields {
     return Number(exact.units);
   }
 
-  /** An exact decimal of at most six places. */
+  /** An exact decimal with at most six decimal places. */
   micros(name: string, isRight: (value: Micros) => boolean, code = this.code): Micros | undefined {
     const value = this.valueOf(name);
     if (value === undefined) return undefined;

@@ -9,8 +9,8 @@ export const health = endpoint({
   method: 'GET',
   path: '/health',
   access: 'public',
-  summary: 'Whether the service answers at all; it touches nothing',
-  answers: { 200: { description: 'It does.', body: record({ status: constant('ok') }) } },
+  summary: 'Whether the service answers. It uses no other part of the service',
+  answers: { 200: { description: 'The service answers.', body: record({ status: constant('ok') }) } },
 });
 
 const OK: Reply = { status: 200, body: { status: 'ok' } };

@@ -17,7 +17,7 @@ import type { ExecutionSettings } from './execution-settings.js';
 import { ExecutorClient } from './executor-client.js';
 import type { StreamCells } from './stream/open-socket-stream.js';
 
-/** From when the gateway is told to stop: whoever still waits for a cell then is told 503 while there is time to tell anything. */
+/** How long after the stop signal the links stay open. Calls that still wait for a cell then get 503 while sockets are open. */
 const LAST_REPLIES_MS = 5_000;
 
 export interface LinksParts {
@@ -32,11 +32,11 @@ export interface LinksParts {
 export interface ExecutionLinks {
   readonly cells: Cells;
   readonly executor: ExecutorClient;
-  /** The same cells, as `/ws` follows them. */
+  /** The same cells, for the `/ws` stream. */
   readonly followed: StreamCells;
 }
 
-/** The links to all cells and to the executor, with whatever service token is to be shown at the time. */
+/** Opens the links to all cells and the executor. They always use the current service token. */
 export function openExecutionLinks({
   config,
   settings,
@@ -46,13 +46,13 @@ export function openExecutionLinks({
   tracing,
 }: LinksParts): ExecutionLinks {
   const tokens = watchServiceTokens(config, { clock, log, scope });
-  const heard: { by: (cell: number, notice: JournalNotice) => void } = { by: () => undefined };
+  const notices: { handle: (cell: number, notice: JournalNotice) => void } = { handle: () => undefined };
   const links = settings.cellUrls.map((url, cell) =>
     openLink<CellRequest>(tokens, {
       ...{ url, peer: config.INSTANCE, clock, write: toWire, timeoutMillis: AMEND_PATIENCE_MS },
       trace: { tracing, shard: cell },
       onNotice: receiveNotices(journalNotices, (notice) => {
-        heard.by(cell, notice);
+        notices.handle(cell, notice);
       }),
     }),
   );
@@ -76,8 +76,8 @@ export function openExecutionLinks({
       if (link === undefined) throw new Error(`there is no cell ${cell}`);
       return link.request(request, CELL_PATIENCE_MS);
     },
-    onNotice(hear) {
-      heard.by = hear;
+    onNotice(handle) {
+      notices.handle = handle;
     },
   };
   return { cells, executor, followed };

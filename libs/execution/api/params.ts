@@ -11,12 +11,12 @@ const INTEGER = /^(?:0|[1-9]\d{0,15})$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const PLACES = 6;
 
-/** The parameters of one call as text. Each is read where the call comes to it. */
+/** The query parameters of one call as text. The handler reads and checks each one in its own order. */
 export class Params {
-  constructor(private readonly given: ReadonlyMap<string, readonly string[]>) {}
+  constructor(private readonly values: ReadonlyMap<string, readonly string[]>) {}
 
   all(name: string): readonly string[] {
-    return this.given.get(name) ?? [];
+    return this.values.get(name) ?? [];
   }
 
   text(name: string, isRight: (text: string) => boolean = () => true): string | undefined {
@@ -32,7 +32,7 @@ export class Params {
   }
 
   integer(name: string, min: number, max: number, usual: number): number {
-    const text = this.text(name, (given) => INTEGER.test(given));
+    const text = this.text(name, (value) => INTEGER.test(value));
     const value = text === undefined ? usual : Number(text);
     if (value < min || value > max) throw this.wrong(name);
     return value;
@@ -69,41 +69,41 @@ export class Params {
   }
 }
 
-/** In any case, of any version. */
+/** A UUID of any version, in upper or lower case. */
 export function isUuidText(text: string): boolean {
   return UUID.test(text);
 }
 
 export interface ParamNames {
   readonly names: Readonly<Record<string, JsonSchema>>;
-  /** Of these several may be given. */
+  /** Parameters that may be repeated. */
   readonly repeatable?: readonly string[];
-  /** Where others are none of our business. */
+  /** Set if unknown parameters are ignored. */
   readonly others?: 'ignored';
 }
 
-/** Refuses what no such call has, and what comes twice; the values are read later. */
+/** Refuses unknown and repeated parameters. Handlers read the values later. */
 export function params({ names, repeatable = [], others }: ParamNames): Query<Params> {
   return {
     fault: CODE,
     read(raw, reading) {
-      const given = new Map<string, string[]>();
+      const values = new Map<string, string[]>();
       for (const [name, value] of pairsOf(raw) ?? [['', '']]) {
         if (name !== '' && others === 'ignored' && !Object.hasOwn(names, name)) continue;
-        const known = given.get(name);
+        const known = values.get(name);
         if (!Object.hasOwn(names, name) || (known !== undefined && !repeatable.includes(name))) {
           reading?.refuse(name, known === undefined ? 'unknown' : 'repeated');
           return MISMATCH;
         }
-        given.set(name, [...(known ?? []), value]);
+        values.set(name, [...(known ?? []), value]);
       }
-      return new Params(given);
+      return new Params(values);
     },
     describe: () => names,
   };
 }
 
-/** Undefined for what cannot be read: a broken escape, a name or a value that is empty. */
+/** Undefined if the query is malformed: a broken escape, or an empty name or value. */
 function pairsOf(raw: string): [string, string][] | undefined {
   if (raw === '') return [];
   const pairs: [string, string][] = [];
@@ -123,5 +123,5 @@ function pairsOf(raw: string): [string, string][] | undefined {
   return pairs;
 }
 
-/** Of calls that take none. */
+/** For calls without parameters. */
 export const NO_PARAMS = params({ names: {} });

@@ -3,10 +3,10 @@ import type { AccessFlags } from '#libs/identity/api-keys/provider-access.js';
 import type { VenueId } from '../rules/venues.js';
 import { emptyReply, refusal, refuse, RefusedCall } from './refusals.js';
 
-/** Submit and the family of cancels are denied without a word. */
+/** Submits and cancels are denied with an empty body. */
 export type Denial = 'bare' | 'told';
 
-/** Whether keys may reach a venue at all; sessions always may. What cannot be verified is not allowed. */
+/** Checks whether API keys may use a venue. Sessions always may. If access cannot be verified, it is denied. */
 export class PlatformAccess {
   constructor(private readonly flags: AccessFlags) {}
 

@@ -10,11 +10,11 @@ export interface LedgerReads {
     query: LedgerQuery,
   ): Promise<{ readonly entries: readonly object[]; readonly nextAfter?: string } | 'no such entry'>;
   balances(user: string): Promise<readonly LedgerBalance[]>;
-  /** Of the whole vault. */
+  /** Reserves of the whole vault. */
   reserves(): Promise<readonly ReserveRow[]>;
 }
 
-/** What is read of the projections: lists, and what a cell has no longer in memory. */
+/** Reads from the projections: lists, and orders that a cell no longer has in memory. */
 export interface ProjectedReads {
   readonly orders: {
     list(

@@ -23,7 +23,7 @@ export const decimal: Shape = {
   describe: () => ({ type: 'string', pattern: String.raw`^-?\d+(\.\d{1,6})?$` }),
 };
 export const anything: Shape = { describe: () => ({ type: 'object' }) };
-/** Whatever the venue said. */
+/** The venue's reply, in any form. */
 export const whatever: Shape = { describe: () => ({}) };
 const absent: Shape = { describe: () => ({ type: 'null' }) };
 

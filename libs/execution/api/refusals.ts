@@ -13,7 +13,7 @@ interface ErrorDetails {
   readonly metadata: { readonly classification: string };
 }
 
-/** What a handler refuses. It is thrown, for most of them are found deep within a body. */
+/** A refusal of a handler. It is thrown, since most are found deep inside the reading of a body. */
 export class RefusedCall extends Error {
   override readonly name = 'RefusedCall';
 
@@ -30,7 +30,7 @@ export function errorDetails(code: string, details?: Details): ErrorDetails {
   };
 }
 
-/** In the envelope. */
+/** A refusal in the envelope. */
 export function refusal(code: string, message: string, details?: Details): Reply {
   return envelope(statusOf(code), { code, message, ...(details === undefined ? {} : { details }) });
 }
@@ -39,12 +39,12 @@ export function refuse(code: string, message: string, details?: Details): Refuse
   return new RefusedCall(refusal(code, message, details));
 }
 
-/** One field, by the name that the caller knows it by. */
+/** Refuses one field, by its name in the interface. */
 export function wrongField(code: string, field: string, message: string): RefusedCall {
   return refuse(code, message, { field });
 }
 
-/** A cell's refusal, as callers are shown it. */
+/** Puts a cell's refusal into the envelope that callers see. */
 export function envelope(status: number, { code, message, details, retry_after, slots }: CellRefusal): Reply {
   const isLimited = status === 429 || code === 'EXCHANGE_CIRCUIT_OPEN';
   return {
@@ -57,7 +57,7 @@ export function envelope(status: number, { code, message, details, retry_after, 
   };
 }
 
-/** Only of calls that take a slot of orders. */
+/** Only calls that count against a limit of orders have these headers. */
 export function rateHeaders(slots: ShownLimit | undefined): Record<string, string> {
   if (slots?.limit.startsWith('orders') !== true) return {};
   return {
@@ -67,12 +67,12 @@ export function rateHeaders(slots: ShownLimit | undefined): Record<string, strin
   };
 }
 
-/** Without the envelope. */
+/** A refusal without the envelope. */
 export function errorOnly(status: number, error: string): Reply {
   return { status, body: { error } };
 }
 
-/** Instead of a code, where endpoints declare what they may answer: a refusal without a body, and one in plain text. */
+/** Stand-ins for a code in declarations of endpoints: a refusal without a body, and one in plain text. */
 export const NO_BODY = 'NO_BODY';
 export const PLAIN_TEXT = 'PLAIN_TEXT';
 
@@ -85,7 +85,7 @@ export const CELL_UNAVAILABLE: CellRefusal = {
   message: 'The part of the service that keeps your orders does not answer; repeat with the same key',
 };
 
-/** Runs a handler; what it throws as a refusal is its answer. */
+/** Runs a handler. A thrown `RefusedCall` becomes the reply. */
 export async function answering(work: () => Promise<Reply> | Reply): Promise<Reply> {
   try {
     return await work();

@@ -4,7 +4,7 @@ import type { Shape } from '#libs/edge/documents/shapes.js';
 import type { IdKind } from '#libs/edge/endpoint.js';
 import { isUuidText } from './params.js';
 
-/** A body whose fields the handler reads itself, in its own order. What it says of them is for the interface document. */
+/** A body whose fields the handler reads itself, in its own order. The schemas are only for the interface document. */
 export function openBody(
   properties: Readonly<Record<string, JsonSchema>>,
   required: readonly string[] = [],
@@ -39,13 +39,13 @@ export const uuidText: Shape = { describe: () => UUID };
 export const numberShape: Shape = { describe: () => NUMBER };
 export const wholeShape: Shape = { describe: () => WHOLE };
 export const flagShape: Shape = { describe: () => FLAG };
-/** In any case. */
+/** A UUID in upper or lower case. */
 export const orderId: IdKind = {
   fault: 'VALIDATION_INVALID_ID',
   accepts: isUuidText,
   describe: () => UUID,
 };
-/** Which exchanges there are, the handler knows: an unknown one has an answer of its own. */
+/** Any text. The handler checks whether the exchange exists, since an unknown one has its own answer. */
 export const exchangeId: IdKind = {
   fault: 'VALIDATION_INVALID_PARAMETER',
   accepts: () => true,

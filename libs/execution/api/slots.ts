@@ -3,10 +3,10 @@ import { orderCaller } from './caller.js';
 import type { Cells } from './cells.js';
 import { envelope, RefusedCall } from './refusals.js';
 
-/** How long a read waits to be counted. */
+/** How long a read waits for its slot. */
 const PATIENCE_MS = 300;
 
-/** Takes one slot of a limit in the caller's cell, which counts for all gateways. A cell that does not answer keeps no read from being answered. */
+/** Takes one slot of a rate limit in the caller's cell, which counts for all gateways. If the cell is silent, the read goes on. */
 export async function takeSlot(
   cells: Cells,
   caller: ApiCaller,

@@ -3,7 +3,7 @@ import { venueNamed, type NamedVenue, type VenueId } from '../rules/venues.js';
 import { VenueUnavailable, type VenueMarkets } from '../venues/port.js';
 import { refuse } from './refusals.js';
 
-/** The venues that are registered here, and their markets as anyone may read them. */
+/** The registered venues and their public markets. */
 export class Venues {
   constructor(private readonly markets: ReadonlyMap<VenueId, VenueMarkets>) {}
 
@@ -15,7 +15,7 @@ export class Venues {
     return this.markets.has(venue);
   }
 
-  /** Undefined for an id that is no venue's, and for a venue that is not registered. */
+  /** Undefined if the id is unknown or its venue is not registered. */
   named(id: string): NamedVenue | undefined {
     const named = venueNamed(id);
     return named !== undefined && this.has(named.venue) ? named : undefined;
@@ -27,14 +27,14 @@ export class Venues {
     return markets;
   }
 
-  /** By any form of its id. What is unknown to a venue is 404; what cannot be asked is 503. */
+  /** Finds a market by any form of its id. Refuses with 404 if the venue has no such market, and 503 if the venue is unavailable. */
   async market(venue: VenueId, id: string): Promise<VenueMarket> {
     const market = await this.asked(() => this.of(venue).market(id));
     if (market === undefined) throw refuse('VALIDATION_MARKET_NOT_FOUND', 'The venue has no such market');
     return market;
   }
 
-  /** Undefined also where the venue cannot be asked. */
+  /** Undefined also if the venue is unavailable. */
   async known(venue: VenueId, id: string): Promise<VenueMarket | undefined> {
     try {
       return await this.of(venue).market(id);

@@ -5,7 +5,7 @@ import { isAddress } from '#libs/identity/api-keys/source-address.js';
 const MOST_ADDRESSES = 50;
 const MOST_ORDERS_PER_MINUTE = 10_000;
 const LONGEST_OVERLAP_S = 86_400;
-/** The last moment that every part of the service can keep. */
+/** The last year that every part of the service can store. */
 const LAST_YEAR = '9998';
 
 const address: Decoder<string> = {
@@ -31,7 +31,7 @@ export const newKeyBody = object({
   optional: { ip_allow_list, expires_at: end, orders_per_minute },
 });
 
-/** Null removes; what is absent stays. */
+/** Null removes a field. An absent field stays unchanged. */
 export const keyChangeBody = object({
   optional: {
     name,

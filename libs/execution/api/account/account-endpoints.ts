@@ -16,7 +16,7 @@ export const getScopes = endpoint({
   method: 'GET',
   path: '/account/scopes',
   access: 'session',
-  summary: 'What these credentials may do, and which venues they can trade on',
+  summary: 'The rights of these credentials, and the venues where they can trade',
   answers: { 200: { description: 'The credentials.', body: scopes } },
   statuses: { 429: ['RATE_LIMITED_CALLS'], 503: ['CELL_UNAVAILABLE'] },
 });
@@ -26,7 +26,7 @@ export const getLimits = endpoint({
   method: 'GET',
   path: '/account/limits',
   access: 'session',
-  summary: 'What is left of every limit',
+  summary: 'All rate limits, and how much of each is left',
   answers: { 200: { description: 'The limits.', body: limits } },
   statuses: { 503: ['CELL_UNAVAILABLE'] },
 });
@@ -37,7 +37,7 @@ export const listApiKeys = endpoint({
   path: '/account/api-keys',
   access: 'session',
   sessionOnly: true,
-  summary: 'All API keys of the user; for sessions, with the password in `X-Reauth`',
+  summary: 'List all API keys of the user. For sessions, with the password in `X-Reauth`',
   answers: { 200: { description: 'The keys, without their secrets.', body: apiKeys } },
 });
 
@@ -48,8 +48,10 @@ export const createApiKey = endpoint({
   access: 'session',
   sessionOnly: true,
   body: newKeyBody,
-  summary: 'Make an API key; for sessions, with the password in `X-Reauth`',
-  answers: { 201: { description: 'The key, and its secrets for the only time.', body: issuedKey } },
+  summary: 'Create an API key. For sessions, with the password in `X-Reauth`',
+  answers: {
+    201: { description: 'The key and its secrets, which are shown only this once.', body: issuedKey },
+  },
   statuses: { 409: ['API_KEY_LIMIT'] },
 });
 
@@ -61,8 +63,8 @@ export const changeApiKey = endpoint({
   sessionOnly: true,
   ids: { client_id },
   body: keyChangeBody,
-  summary: 'Change an API key; null removes. For sessions, with the password in `X-Reauth`',
-  answers: { 200: { description: 'The key as it is now.', body: apiKey } },
+  summary: 'Change an API key. Null removes a field. For sessions, with the password in `X-Reauth`',
+  answers: { 200: { description: 'The changed key.', body: apiKey } },
   statuses: { 404: ['HTTP_404'] },
 });
 
@@ -73,8 +75,8 @@ export const revokeApiKey = endpoint({
   access: 'session',
   sessionOnly: true,
   ids: { client_id },
-  summary: 'Revoke an API key for good; for sessions, with the password in `X-Reauth`',
-  answers: { 204: { description: 'It is good for nothing any more.' } },
+  summary: 'Revoke an API key permanently. For sessions, with the password in `X-Reauth`',
+  answers: { 204: { description: 'The key is revoked.' } },
   statuses: { 404: ['HTTP_404'] },
 });
 
@@ -87,7 +89,9 @@ export const rotateApiKey = endpoint({
   ids: { client_id },
   body: rotationBody,
   summary:
-    'Give an API key new secrets, the old ones staying good for a while; for sessions, with the password in `X-Reauth`',
-  answers: { 200: { description: 'The key and its new secrets, for the only time.', body: rotatedKey } },
+    'Give an API key new secrets. The old ones stay valid for a time. For sessions, with the password in `X-Reauth`',
+  answers: {
+    200: { description: 'The key and its new secrets, which are shown only this once.', body: rotatedKey },
+  },
   statuses: { 404: ['HTTP_404'] },
 });

@@ -19,18 +19,18 @@ type Asked = Exclude<CellRequest, { readonly op: 'claim' }>;
 
 export interface AccountListener {
   readonly port: number;
-  /** What the cell was asked, in order. */
+  /** The requests to the cell, in order. */
   readonly asked: readonly Asked[];
-  /** Whether the cell can be asked. */
+  /** Whether the link to the cell is connected. */
   isConnected(): boolean;
-  /** What was thrown at the edge. */
+  /** Errors thrown in the edge. */
   readonly faults: readonly unknown[];
   close(): Promise<void>;
 }
 
 const TOKEN = 'a-service-token';
 
-/** The account routes as the service has them, and a cell that says what the test wants. */
+/** The account routes of the service, and a fake cell that answers what the test wants. */
 export async function openAccountListener(
   gateway: KeyGateway,
   cell: (request: Asked) => LinkReply,

@@ -21,7 +21,7 @@ let gateway: KeyGateway;
 let listener: AccountListener;
 let trader: NewUser;
 let session: Record<string, string>;
-let cellSays: Partial<Record<string, LinkReply>>;
+let cellReplies: Partial<Record<string, LinkReply>>;
 
 const DONE: LinkReply = { status: 200, body: '{}' };
 const LIMITS = { limits: [], as_of: '2026-11-28T00:00:00.000Z' };
@@ -34,11 +34,11 @@ beforeAll(async () => {
 beforeEach(async () => {
   trader = await enterTrader(database.pool);
   gateway = await openKeyGateway(database.url, new SystemClock());
-  cellSays = {
+  cellReplies = {
     links: { status: 200, body: '{"links":[]}' },
     limits: { status: 200, body: JSON.stringify(LIMITS) },
   };
-  listener = await openAccountListener(gateway, ({ op }) => cellSays[op] ?? DONE);
+  listener = await openAccountListener(gateway, ({ op }) => cellReplies[op] ?? DONE);
   await eventually(() => expect(listener.isConnected()).toBe(true));
   session = { authorization: `Bearer ${await logIn(gateway.identity, trader)}`, 'x-reauth': PASSWORD };
 });
@@ -58,7 +58,7 @@ interface Answer {
 
 let lastHost = 0;
 
-/** An address of this machine from which nobody has called before. */
+/** An address of this machine that no earlier call has used. */
 function newSource(): string {
   lastHost += 1;
   return `127.33.${lastHost >> 8}.${lastHost & 255}`;
@@ -105,8 +105,8 @@ function tripleIn({ body }: Answer): Record<string, string> {
   });
 }
 
-describe('keys of a user', () => {
-  it('are made with their secrets, and listed without', async () => {
+describe('API keys of a user', () => {
+  it('are created with secrets and listed without them', async () => {
     const made = await create({
       ...{ name: 'desk', preset: 'trading', ip_allow_list: ['192.0.2.7', '::1'] },
       ...{ expires_at: '2031-01-02T03:04:05Z', orders_per_minute: 6e1 },
@@ -127,7 +127,7 @@ describe('keys of a user', () => {
     expect(await ask('GET', KEYS)).toEqual({ status: 200, body: { api_keys: [row] } });
   });
 
-  it('that were used say when', async () => {
+  it('show when they were last used', async () => {
     const made = await create({ name: 'r', preset: 'readonly' });
     expect((await ask('GET', '/account/limits', { headers: tripleIn(made) })).status).toBe(200);
     await eventually(async () => {
@@ -136,7 +136,7 @@ describe('keys of a user', () => {
     });
   });
 
-  it('whose end has passed are good for nothing, from the first moment on', async () => {
+  it('that have expired are refused, even if just created', async () => {
     const made = await create({ name: 'r', preset: 'readonly', expires_at: '2020-01-01T00:00:00Z' });
     expect(made).toMatchObject({ status: 201, body: { expires_at: '2020-01-01T00:00:00.000Z' } });
     expect((await ask('GET', '/account/limits', { headers: tripleIn(made) })).status).toBe(401);
@@ -151,17 +151,20 @@ describe('keys of a user', () => {
     ['scopes of its own', { name: 'x', preset: 'trading', scopes: ['*'] }],
     ['a network', { name: 'x', preset: 'trading', ip_allow_list: ['10.0.0.0/8'] }],
     ['51 addresses', { name: 'x', preset: 'trading', ip_allow_list: Array(51).fill('10.0.0.1') }],
-    ['no order a minute', { name: 'x', preset: 'trading', orders_per_minute: 0 }],
-    ['too many orders a minute', { name: 'x', preset: 'trading', orders_per_minute: 10_001 }],
-    ['half an order', { name: 'x', preset: 'trading', orders_per_minute: 1.5 }],
-    ['an end that is no time', { name: 'x', preset: 'trading', expires_at: 'soon' }],
-    ['an end after all times', { name: 'x', preset: 'trading', expires_at: '9999-12-31T00:00:00Z' }],
-  ])('are not made with %s', async (_what, body) => {
+    ['zero orders per minute', { name: 'x', preset: 'trading', orders_per_minute: 0 }],
+    ['too many orders per minute', { name: 'x', preset: 'trading', orders_per_minute: 10_001 }],
+    ['a fraction of an order per minute', { name: 'x', preset: 'trading', orders_per_minute: 1.5 }],
+    ['an expiry that is no time', { name: 'x', preset: 'trading', expires_at: 'soon' }],
+    [
+      'an expiry after the last allowed year',
+      { name: 'x', preset: 'trading', expires_at: '9999-12-31T00:00:00Z' },
+    ],
+  ])('are not created with %s', async (_title, body) => {
     expect((await create(body)).status).toBe(400);
     expect((await ask('GET', KEYS)).body).toEqual({ api_keys: [] });
   });
 
-  it('are twenty at most, and the place of a revoked one is free', async () => {
+  it('are at most twenty, not counting revoked ones', async () => {
     const made = await Promise.all(Array.from({ length: 20 }, () => create()));
     expect(new Set(made.map(({ status }) => status))).toEqual(new Set([201]));
     expect(await create()).toEqual({
@@ -180,7 +183,7 @@ describe('keys of a user', () => {
     expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
   });
 
-  it('change in what is named; null removes', async () => {
+  it('change only in the given fields, and null removes a field', async () => {
     const { body: made } = await create({
       name: 'a',
       preset: 'readonly',
@@ -208,7 +211,7 @@ describe('keys of a user', () => {
     expect((await ask('PATCH', at, { body: { scopes: ['*'] } })).status).toBe(400);
   });
 
-  it('that are revoked are refused and gone', async () => {
+  it('that are revoked are refused and not found', async () => {
     const made = await create();
     const at = `${KEYS}/${String(made.body.client_id)}`;
     const limits = (): Promise<Answer> => ask('GET', '/account/limits', { headers: tripleIn(made) });
@@ -224,7 +227,7 @@ describe('keys of a user', () => {
     }
   });
 
-  it('rotate under the same id', async () => {
+  it('keep their id when they are rotated', async () => {
     const made = await create();
     const path = `${KEYS}/${String(made.body.client_id)}/rotate`;
     for (const overlap_seconds of [undefined, -1, 86_401, 1.5, '60']) {
@@ -240,7 +243,7 @@ describe('keys of a user', () => {
     }
   });
 
-  it('are nobody else’s', async () => {
+  it('are not visible to other users', async () => {
     const made = await create();
     const other = await enterTrader(database.pool);
     await gateway.identity.watch.refresh();
@@ -266,7 +269,7 @@ describe('the password', () => {
     ['POST', `${KEYS}/sotto_ck_${'0'.repeat(24)}/rotate`, { overlap_seconds: 0 }],
   ] as const;
 
-  it.each(calls)('is asked for by %s %s, of sessions alone', async (method, path, body) => {
+  it.each(calls)('is required by %s %s, which only sessions may call', async (method, path, body) => {
     const { authorization = '' } = session;
     const sent = body === undefined ? {} : { body };
     expect((await ask(method, path, { headers: { authorization }, ...sent })).status).toBe(401);
@@ -277,7 +280,7 @@ describe('the password', () => {
     expect((await ask(method, path, { headers: byKey, ...sent })).status).toBe(403);
   });
 
-  it('that is wrong counts as a failure of the address, one that is missing does not', async () => {
+  it('counts as a failure of the address if it is wrong, but not if it is missing', async () => {
     const from = newSource();
     const { authorization = '' } = session;
     for (let count = 0; count < 12; count += 1) {
@@ -291,14 +294,17 @@ describe('the password', () => {
     expect((await ask('GET', '/account/limits', { from })).status).toBe(429);
   });
 
-  it('may have letters that headers have not', async () => {
+  it('may have letters that are not ASCII', async () => {
     expect((await ask('GET', KEYS, { headers: { ...session, 'x-reauth': 'p\u00e4ss' } })).status).toBe(401);
   });
 });
 
 describe('GET /account/scopes', () => {
-  it('of a key says what it was granted, and where its user is linked', async () => {
-    cellSays.links = { status: 200, body: '{"links":[{"venue":"venue_e","account":"0x1","linked_at":"x"}]}' };
+  it('shows the scopes of a key and where its user is linked', async () => {
+    cellReplies.links = {
+      status: 200,
+      body: '{"links":[{"venue":"venue_e","account":"0x1","linked_at":"x"}]}',
+    };
     await gateway.keys.access.set(
       { provider: 'venue_b', enabled: false, by: trader.accountId, reason: 'test' },
       () => Promise.resolve(),
@@ -327,7 +333,7 @@ describe('GET /account/scopes', () => {
     });
   });
 
-  it('of a session has no client id, and everything that is asked for', async () => {
+  it('shows all scopes and no client id for a session', async () => {
     const access = { provider: 'venue_b', enabled: null, by: trader.accountId, reason: 'test' };
     await gateway.keys.access.set(access, () => Promise.resolve());
     const { body } = await ask('GET', '/account/scopes');
@@ -345,12 +351,12 @@ describe('GET /account/scopes', () => {
   });
 
   it('asks the cell for the links once in ten seconds, and again after a refusal', async () => {
-    cellSays.links = { status: 503, body: '{"code":"CELL_UNAVAILABLE","message":"x"}' };
+    cellReplies.links = { status: 503, body: '{"code":"CELL_UNAVAILABLE","message":"x"}' };
     expect(await ask('GET', '/account/scopes')).toMatchObject({
       status: 503,
       body: { error_details: { code: 'CELL_UNAVAILABLE' } },
     });
-    cellSays.links = { status: 200, body: '{"links":[]}' };
+    cellReplies.links = { status: 200, body: '{"links":[]}' };
     for (let count = 0; count < 3; count += 1) {
       expect((await ask('GET', '/account/scopes')).status).toBe(200);
     }
@@ -358,14 +364,17 @@ describe('GET /account/scopes', () => {
     expect(listener.asked.filter(({ op }) => op === 'take_slot')).toHaveLength(4);
   });
 
-  it('is refused where there are too many reads', async () => {
-    cellSays.take_slot = { status: 429, body: '{"code":"RATE_LIMITED_CALLS","message":"x","retry_after":1}' };
+  it('is refused with 429 after too many reads', async () => {
+    cellReplies.take_slot = {
+      status: 429,
+      body: '{"code":"RATE_LIMITED_CALLS","message":"x","retry_after":1}',
+    };
     expect((await ask('GET', '/account/scopes')).status).toBe(429);
   });
 });
 
 describe('GET /account/limits', () => {
-  it('shows what the cell says, takes nothing itself, and names the key', async () => {
+  it("shows the cell's limits, passes on the key, and takes no slot", async () => {
     const made = await create({ name: 'x', preset: 'trading', orders_per_minute: 7 });
     expect(await ask('GET', '/account/limits', { headers: tripleIn(made) })).toEqual({
       status: 200,
@@ -383,7 +392,7 @@ describe('GET /account/limits', () => {
   });
 });
 
-it('no secret is in any table', async () => {
+it('no table has a secret', async () => {
   const made = await create();
   const rotated = await ask('POST', `${KEYS}/${String(made.body.client_id)}/rotate`, {
     body: { overlap_seconds: 60 },

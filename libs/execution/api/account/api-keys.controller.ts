@@ -14,7 +14,7 @@ const LIMIT = refusal('API_KEY_LIMIT', `A user may have ${MOST_API_KEYS} API key
 
 type AnyCall = Pick<Call, 'principal' | 'headers' | 'remoteAddress'>;
 
-/** The keys of a user, for the user itself. Secrets are shown once, in the answer that makes them. */
+/** Lets users manage their own API keys. Secrets are shown once, in the answer that creates them. */
 @Injectable()
 export class ApiKeysController {
   constructor(

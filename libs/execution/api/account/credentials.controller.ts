@@ -25,7 +25,7 @@ export interface CredentialsPorts {
 
 const ACCESS = { enabled: true, disabled: false, unknown: null } as const;
 
-/** What a caller may know of its credentials, and of what is left of its limits. */
+/** Shows callers their own rights and rate limits. */
 @Injectable()
 export class CredentialsController {
   constructor(private readonly ports: CredentialsPorts) {}

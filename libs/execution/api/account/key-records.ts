@@ -3,7 +3,7 @@ import type { ListedKey } from '#libs/identity/api-keys/api-key-rows.js';
 
 export type WireRecord = Readonly<Record<string, unknown>>;
 
-/** Absent fields are left out. */
+/** A key as callers see it. Absent fields are left out. */
 export function keyRecord(key: ListedKey): WireRecord {
   return {
     client_id: key.client_id,

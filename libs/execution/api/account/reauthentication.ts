@@ -10,14 +10,14 @@ const WRONG = errorOnly(401, 'X-Reauth is not the password of the user');
 const THROTTLED = errorOnly(429, 'Too many failed authentications');
 const UNAVAILABLE = errorOnly(503, 'The password cannot be checked at present');
 
-/** Who holds a session must show the password as well before it sees or changes keys. */
+/** Sessions must also show the password before they can see or change API keys. */
 export class Reauthentication {
   constructor(
     private readonly logins: LoginService,
     private readonly throttle: AuthThrottle,
   ) {}
 
-  /** Undefined: the caller has shown its password. */
+  /** Undefined if the password is right. */
   async refusalOf(
     { session }: ApiCaller,
     shown: string | undefined,
@@ -32,7 +32,7 @@ export class Reauthentication {
   }
 }
 
-/** Node reads headers as Latin-1; most clients write UTF-8. */
+/** Node decodes headers as Latin-1, but most clients send UTF-8. */
 function passwordIn(header: string): string {
   const bytes = Buffer.from(header, 'latin1');
   const text = bytes.toString('utf8');

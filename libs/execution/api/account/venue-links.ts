@@ -8,14 +8,14 @@ import type { Cells } from '../cells.js';
 const CACHED_MS = 10_000n;
 const MOST_USERS = 20_000;
 
-interface Known {
+interface CachedLinks {
   readonly linked: ReadonlySet<VenueId>;
   readonly until: bigint;
 }
 
-/** Where users are linked, as their cells say it, up to ten seconds old. A refusal is not remembered. */
+/** Where users are linked, from their cells, cached for ten seconds. Refusals are not cached. */
 export class VenueLinks {
-  private readonly known = new BoundedCache<Known>(MOST_USERS);
+  private readonly cache = new BoundedCache<CachedLinks>(MOST_USERS);
 
   constructor(
     private readonly cells: Cells,
@@ -23,17 +23,17 @@ export class VenueLinks {
   ) {}
 
   async of(caller: OrderCaller): Promise<ReadonlySet<VenueId>> {
-    const seen = this.known.get(caller.user_id);
+    const cached = this.cache.get(caller.user_id);
     const now = this.clock.monotonicNanos();
-    if (seen !== undefined && seen.until > now) return seen.linked;
+    if (cached !== undefined && cached.until > now) return cached.linked;
     const { links } = await this.cells.told<'links'>({ ...caller, op: 'links' });
     const linked = new Set(links.map(({ venue }) => venue));
-    this.known.set(caller.user_id, { linked, until: now + CACHED_MS * NANOS_PER_MILLI });
+    this.cache.set(caller.user_id, { linked, until: now + CACHED_MS * NANOS_PER_MILLI });
     return linked;
   }
 
-  /** For what this process has just linked itself. */
+  /** Call it after this process has linked an account. */
   forget(user_id: string): void {
-    this.known.delete(user_id);
+    this.cache.delete(user_id);
   }
 }

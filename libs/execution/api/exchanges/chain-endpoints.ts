@@ -9,7 +9,7 @@ const anyBody = openBody({});
 
 type Row = readonly [operationId: string, method: 'GET' | 'POST', path: string, capability: string];
 
-/** What needs a venue on a chain: it is known, and no registered venue has it. */
+/** Calls that need a venue on a chain. They are in the contract, but no registered venue supports them. */
 const ABSENT: readonly Row[] = [
   ['splitTokens', 'POST', '/exchanges/:exchange_id/ctf/split', 'trade:execute'],
   ['mergeTokens', 'POST', '/exchanges/:exchange_id/ctf/merge', 'trade:execute'],
@@ -55,7 +55,7 @@ function bound(
     ...{ operationId, method, path, capability, access: 'session' },
     ...(path.includes(':') ? { ids: { exchange_id: exchangeId } } : {}),
     ...(method === 'POST' ? { body: anyBody } : {}),
-    summary: 'Of venues on a chain; no registered venue has it',
+    summary: 'For venues on a chain. No registered venue supports it',
     statuses: { 404: [code] },
   });
   return bind(spec, () => answer);

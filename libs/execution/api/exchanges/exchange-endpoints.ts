@@ -14,7 +14,7 @@ export const listExchanges = endpoint({
   path: '/exchanges',
   access: 'session',
   summary: 'The registered venues',
-  answers: { 200: { description: 'Their ids, in no order.', body: listOf(anyText) } },
+  answers: { 200: { description: 'Their ids, in no particular order.', body: listOf(anyText) } },
 });
 
 export const getExchange = endpoint({
@@ -39,8 +39,10 @@ export const getCapabilities = endpoint({
   path: `${ONE}/capabilities`,
   access: 'session',
   ids,
-  summary: 'What a venue can do',
-  answers: { 200: { description: 'All of it; what does not apply is null.', body: capabilities } },
+  summary: 'The capabilities of a venue',
+  answers: {
+    200: { description: 'All capabilities. Those that do not apply are null.', body: capabilities },
+  },
   statuses: UNREGISTERED,
 });
 
@@ -50,10 +52,10 @@ export const getTradingStatus = endpoint({
   path: `${ONE}/trading-status`,
   access: 'session',
   ids,
-  summary: 'What the caller may trade at a venue now',
+  summary: 'Whether and what the caller may trade at a venue now',
   answers: {
     200: {
-      description: 'The strictest mode, narrower switches and breakers.',
+      description: 'The strictest mode, switches for kinds of orders, and breakers.',
       body: tradingStatus,
     },
   },
@@ -73,7 +75,7 @@ export const enableTrading = endpoint({
       attestations: { type: 'object', description: '`residency`, `age` and `terms`, all true' },
       credentials: {
         type: 'object',
-        description: '`key_id` and `private_key_pem` of an account of the caller',
+        description: "`key_id` and `private_key_pem` of the caller's own account",
       },
     },
     ['terms_version', 'attestations'],
@@ -81,10 +83,13 @@ export const enableTrading = endpoint({
   summary: "Link the caller's account at venue_b, or open one",
   answers: {
     200: {
-      description: 'Linked.',
+      description: 'The account is linked.',
       body: record({ exchange_id: anyText, trading_linked: flagShape, linked_at: moment }),
     },
-    202: { description: 'Not yet.', body: record({ exchange_id: anyText, status: anyText }) },
+    202: {
+      description: 'The account is not linked yet.',
+      body: record({ exchange_id: anyText, status: anyText }),
+    },
   },
   statuses: {
     400: ['VALIDATION_INVALID_PARAMETER'],

@@ -16,7 +16,7 @@ import {
 } from './exchange-endpoints.js';
 import { linkedReply, linkVenue, readLinking } from './linking.js';
 
-/** The venues, and the caller's account at one of them. */
+/** Reads of venues, and linking of the caller's account. */
 @Injectable()
 export class ExchangesController {
   constructor(private readonly parts: ExecutionParts) {}

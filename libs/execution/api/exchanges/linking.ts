@@ -17,7 +17,7 @@ interface Credentials {
   readonly private_key_pem: string;
 }
 
-/** What a caller has to say before an account is linked, and the account's own key where it brings one. */
+/** Checks that the caller accepts the terms, and reads the credentials of its own account, if it has one. */
 export function readLinking(record: JsonRecord): Credentials | undefined {
   const fields = new BodyFields(record, ['terms_version', 'attestations', 'credentials'], CODE);
   const version = fields.requiredText('terms_version');
@@ -27,11 +27,11 @@ export function readLinking(record: JsonRecord): Credentials | undefined {
   const attested = memberOf(fields, 'attestations', ATTESTATIONS);
   if (attested === undefined) throw fields.missing('attestations');
   for (const name of ATTESTATIONS) if (attested.flag(name) !== true) throw attested.wrong(name);
-  const given = memberOf(fields, 'credentials', ['key_id', 'private_key_pem']);
-  if (given === undefined) return undefined;
+  const credentials = memberOf(fields, 'credentials', ['key_id', 'private_key_pem']);
+  if (credentials === undefined) return undefined;
   return {
-    key_id: given.requiredText('key_id'),
-    private_key_pem: given.requiredText(
+    key_id: credentials.requiredText('key_id'),
+    private_key_pem: credentials.requiredText(
       'private_key_pem',
       (text) => text.length > 0 && text.length <= LONGEST_PEM,
     ),
@@ -49,7 +49,7 @@ function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Undefined: it is not linked yet. */
+/** When the account was linked. Undefined if it is not linked yet. */
 export async function linkVenue(
   executor: ExecutorClient,
   { user_id }: Pick<ApiCaller, 'user_id'>,
@@ -59,11 +59,11 @@ export async function linkVenue(
     credentials,
   }: { venue: VenueId; request_id: string; credentials?: Credentials | undefined },
 ): Promise<string | undefined> {
-  const told = await executor.told<'link_venue'>({
+  const reply = await executor.told<'link_venue'>({
     ...{ op: 'link_venue', request_id, user_id, venue },
     ...(credentials === undefined ? {} : { credentials }),
   });
-  return told.linked_at === undefined ? undefined : printTime(told.linked_at);
+  return reply.linked_at === undefined ? undefined : printTime(reply.linked_at);
 }
 
 export function linkedReply(venue: VenueId, linked_at: string | undefined): Reply {

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 
-/** What an operator has done, and why. */
+/** An operator's action and its reason. */
 export interface OperatorDeed {
   readonly operator: string;
   readonly action: string;
@@ -14,11 +14,11 @@ const WRITE = `
   insert into execution_control.operator_actions (operator, action, input, reason, request_id)
   values ($1, $2, $3, $4, $5)`;
 
-/** No change of an operator stands without its entry here. */
+/** Records the actions of operators. No change is made without its record. */
 export class OperatorBook {
   constructor(private readonly pool: Pool) {}
 
-  /** In the transaction of what was done. */
+  /** Records an action in the transaction of its change. */
   async write(
     client: PoolClient,
     { operator, action, input, reason, request_id }: OperatorDeed,
@@ -26,7 +26,7 @@ export class OperatorBook {
     await client.query(WRITE, [operator, action, JSON.stringify(input), reason, request_id]);
   }
 
-  /** Neither the work nor the entry stands without the other. */
+  /** Records an action and does it in one transaction. */
   act<T>(action: OperatorDeed, work: (client: PoolClient) => Promise<T>): Promise<T> {
     return withTransaction(this.pool, 'read committed', async (client) => {
       await this.write(client, action);

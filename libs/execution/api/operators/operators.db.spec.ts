@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-it('sets a switch once for its place, with the action beside it', async () => {
+it('has one switch for each scope, and records every action', async () => {
   const switches = new SwitchBook(database.pool, new SystemClock());
   const book = new OperatorBook(database.pool);
   const set = (mode: 'halted' | 'on'): Promise<unknown> =>
@@ -32,7 +32,7 @@ it('sets a switch once for its place, with the action beside it', async () => {
   expect(rows).toHaveLength(3);
 });
 
-it('leaves neither a change nor an action where one of them fails', async () => {
+it('leaves neither the change nor the action if one of them fails', async () => {
   const book = new OperatorBook(database.pool);
   const failing = { ...action, request_id: 'fails' };
   await expect(book.act(failing, () => Promise.reject(new Error('no')))).rejects.toThrow('no');

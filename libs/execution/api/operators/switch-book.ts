@@ -38,7 +38,7 @@ const HALTED = `
   where mode = 'halted' and side is null and kind is null and time_in_force is null and user_id is null`;
 const FRESH_NANOS = 1_000n * NANOS_PER_MILLI;
 
-/** The operators' switches, as they are written; cells obey them. */
+/** Writes and reads the operators' switches. Cells enforce them. */
 export class SwitchBook {
   private halted: { readonly venues: ReadonlySet<string | null>; readonly at: bigint } | undefined;
 
@@ -49,18 +49,18 @@ export class SwitchBook {
 
   async set(
     client: PoolClient,
-    place: SwitchPlace,
+    target: SwitchPlace,
     mode: TradingMode,
     resumesAt: string | undefined,
   ): Promise<Record<string, unknown>> {
-    const { exchangeId, side, kind, timeInForce, userId } = place;
+    const { exchangeId, side, kind, timeInForce, userId } = target;
     const { rows } = await client.query<SwitchRow>(SET, [
       ...[exchangeId ?? null, side ?? null, kind ?? null, timeInForce ?? null, userId ?? null],
       ...[mode, resumesAt ?? null],
     ]);
     this.halted = undefined;
     const [row] = rows;
-    if (row === undefined) throw new Error('a switch that was set is not there');
+    if (row === undefined) throw new Error('the switch that was set is missing');
     return shown(row);
   }
 
@@ -68,7 +68,7 @@ export class SwitchBook {
     return (await this.pool.query<SwitchRow>(LIST)).rows.map(shown);
   }
 
-  /** Whether a switch halts the whole venue, at most a second ago. */
+  /** Whether a switch halts the whole venue. The answer may be one second old. */
   async isHalted(venue: VenueId): Promise<boolean> {
     const now = this.clock.monotonicNanos();
     if (this.halted === undefined || now - this.halted.at > FRESH_NANOS) {

@@ -13,7 +13,7 @@ import { outcomeOf } from './market-of-order.js';
 const VALID_MS = 10_000;
 const MOST_QUANTITY = 1_000_000n * ONE;
 
-interface Asked {
+interface FeeQuestion {
   readonly venue: VenueId;
   readonly side: 'buy' | 'sell';
   readonly kind: 'market' | 'limit';
@@ -22,20 +22,20 @@ interface Asked {
   readonly post_only: boolean;
 }
 
-/** The fee of one fill at the price that is asked about. */
+/** The fee of one fill at the query price. */
 export async function quoteFee(
-  given: Params,
+  query: Params,
   venues: Venues,
   now: Instant,
 ): Promise<Record<string, unknown>> {
-  const venue = venues.named(given.required('exchange_id'))?.venue;
-  if (venue === undefined) throw given.wrong('exchange_id');
+  const venue = venues.named(query.required('exchange_id'))?.venue;
+  if (venue === undefined) throw query.wrong('exchange_id');
   if (venue === 'venue_e') {
     throw refuse('EXCHANGE_FEE_QUOTE_UNSUPPORTED', 'venue_e has no fees to quote');
   }
-  const market_id = given.required('market_id');
-  const [token_id, outcome] = [given.text('token_id'), given.text('outcome')];
-  const asked = askedIn(given, venue);
+  const market_id = query.required('market_id');
+  const [token_id, outcome] = [query.text('token_id'), query.text('outcome')];
+  const question = questionIn(query, venue);
   const market = await venues.market(venue, market_id);
   const named = outcomeOf(
     {
@@ -45,25 +45,25 @@ export async function quoteFee(
     },
     market,
   );
-  const liquidity = await liquidityOf(asked, market.market_id, named, venues);
-  return quoted(asked, liquidity, now);
+  const liquidity = await liquidityOf(question, market.market_id, named, venues);
+  return quoted(question, liquidity, now);
 }
 
-function askedIn(given: Params, venue: VenueId): Asked {
-  const side = given.word('side', ['buy', 'sell']);
-  if (side === undefined) throw given.wrong('side');
-  const kind = given.word('kind', ['market', 'limit']);
-  if (kind === undefined) throw given.wrong('kind');
-  const whole = given.micros('quantity', (value) => value > 0n && value <= MOST_QUANTITY);
+function questionIn(query: Params, venue: VenueId): FeeQuestion {
+  const side = query.word('side', ['buy', 'sell']);
+  if (side === undefined) throw query.wrong('side');
+  const kind = query.word('kind', ['market', 'limit']);
+  if (kind === undefined) throw query.wrong('kind');
+  const whole = query.micros('quantity', (value) => value > 0n && value <= MOST_QUANTITY);
   const quantity = floorSize(venue, side, whole);
-  if (quantity === 0n) throw given.wrong('quantity');
-  const price = given.micros('price', (value) => value > 0n && value <= ONE);
-  const post_only = given.word('post_only', ['true', 'false']) === 'true';
+  if (quantity === 0n) throw query.wrong('quantity');
+  const price = query.micros('price', (value) => value > 0n && value <= ONE);
+  const post_only = query.word('post_only', ['true', 'false']) === 'true';
   return { venue, side, kind, quantity, price, post_only };
 }
 
 async function liquidityOf(
-  { venue, side, kind, price, post_only }: Asked,
+  { venue, side, kind, price, post_only }: FeeQuestion,
   market_id: string,
   { index }: MarketOutcome,
   venues: Venues,
@@ -76,7 +76,7 @@ async function liquidityOf(
 }
 
 function quoted(
-  { venue, side, quantity, price }: Asked,
+  { venue, side, quantity, price }: FeeQuestion,
   liquidity: Liquidity,
   now: Instant,
 ): Record<string, unknown> {

@@ -4,7 +4,7 @@ import { wrongField } from '../refusals.js';
 
 export interface NamedOutcome {
   readonly venue: VenueId;
-  /** As the caller wrote it: a token's id there names its outcome. */
+  /** As the caller wrote it. It may be a token id, which also names the outcome. */
   readonly market_id: string;
   readonly token_id?: string;
   readonly outcome?: string;
@@ -12,7 +12,7 @@ export interface NamedOutcome {
 
 const TOKEN = 'VALIDATION_INVALID_TOKEN';
 
-/** Which outcome of a market is meant. Whatever names one must name the same. */
+/** The outcome that the fields name. All fields that name an outcome must agree. */
 export function outcomeOf(named: NamedOutcome, market: VenueMarket): MarketOutcome {
   const { venue, outcome, market_id, token_id } = named;
   const byMarket = market.outcomes.find((one) => one.token_id !== undefined && one.token_id === market_id);

@@ -24,7 +24,7 @@ const CLIENT_ID_CHARS = 64;
 const LEAST_TIMEOUT_MS = 5_000;
 const MOST_TIMEOUT_MS = 600_000;
 
-/** One command, however it came: over HTTP, or over a socket. */
+/** One command, from HTTP or from a socket. */
 export interface DeskCall {
   readonly requestId: string;
   readonly caller: Pick<ApiCaller, 'user_id' | 'client_id' | 'orders_per_minute'>;
@@ -39,11 +39,11 @@ export interface DeskPorts {
   readonly access: PlatformAccess;
   readonly clock: Clock;
   readonly newKey: () => string;
-  /** The least that may be bought. */
+  /** The smallest quantity that may be bought. */
   readonly minimum: Micros;
 }
 
-/** The commands about orders: what of them is checked before the cell, in the order of the contract, and the cell's word as a reply. */
+/** Runs order commands: checks them in the order of the contract, sends them to the cell, and makes its answer a reply. */
 export class OrderDesk {
   constructor(private readonly ports: DeskPorts) {}
 
@@ -59,13 +59,13 @@ export class OrderDesk {
       const reason = fields.text('reason', (text) => isPrintable(text, REASON_CHARS));
       const not_after = fields.time('not_after');
       if (venue === undefined) throw notFound();
-      const told = await this.ports.cells.told<'cancel'>({
+      const body = await this.ports.cells.told<'cancel'>({
         ...orderCaller(call.caller, call.requestId),
         ...{ op: 'cancel', order_id: orderId.toLowerCase() },
         ...(reason === undefined ? {} : { reason }),
         ...until(not_after),
       });
-      return { status: 200, body: told };
+      return { status: 200, body };
     });
   }
 
@@ -80,13 +80,13 @@ export class OrderDesk {
         isPrintable(text, CLIENT_ID_CHARS),
       );
       const not_after = fields.time('not_after');
-      const told = await this.ports.cells.told<'cancel_by_client_id'>({
+      const body = await this.ports.cells.told<'cancel_by_client_id'>({
         ...orderCaller(call.caller, call.requestId),
         ...{ op: 'cancel_by_client_id', venue, client_order_id },
         market_id: await this.canonical(venue, market),
         ...until(not_after),
       });
-      return { status: 200, body: told };
+      return { status: 200, body };
     });
   }
 
@@ -104,7 +104,7 @@ export class OrderDesk {
       const side = fields.word('side', ['buy', 'sell']);
       fields.flag('emulate');
       const not_after = fields.time('not_after');
-      const told = await this.ports.cells.told<'cancel_all'>({
+      const counts = await this.ports.cells.told<'cancel_all'>({
         ...orderCaller(call.caller, call.requestId),
         op: 'cancel_all',
         cause: 'CANCEL_ALL',
@@ -116,7 +116,7 @@ export class OrderDesk {
         },
         ...until(not_after),
       });
-      return { status: 200, body: cancelAllBody(told) };
+      return { status: 200, body: cancelAllBody(counts) };
     });
   }
 
@@ -129,12 +129,12 @@ export class OrderDesk {
       const timeout_ms = fields.integer('timeout_ms', 0, MOST_TIMEOUT_MS);
       if (timeout_ms === undefined) throw fields.missing('timeout_ms');
       if (timeout_ms !== 0 && timeout_ms < LEAST_TIMEOUT_MS) throw fields.wrong('timeout_ms');
-      const told = await this.ports.cells.told<'cancel_after'>({
+      const body = await this.ports.cells.told<'cancel_after'>({
         ...orderCaller(call.caller, call.requestId),
         ...{ op: 'cancel_after', timeout_ms },
         ...(venue === undefined ? {} : { venue }),
       });
-      return { status: 200, body: told };
+      return { status: 200, body };
     });
   }
 
@@ -151,13 +151,13 @@ export class OrderDesk {
       const fields = new BodyFields(record, ['price', 'quantity', 'not_after'], PARAMETER);
       const not_after = fields.time('not_after');
       if (venue === undefined) throw notFound();
-      const asked = {
+      const request = {
         ...orderCaller(caller, requestId),
         ...{ op: 'amend' as const, order_id: orderId.toLowerCase(), price: priceIn(fields) },
         ...until(not_after),
       };
-      const told = await this.ports.cells.told<'amend'>(asked, AMEND_PATIENCE_MS);
-      return { status: 200, body: amendBody(told), headers: rateHeaders(told.slots) };
+      const reply = await this.ports.cells.told<'amend'>(request, AMEND_PATIENCE_MS);
+      return { status: 200, body: amendBody(reply), headers: rateHeaders(reply.slots) };
     });
   }
 
@@ -207,7 +207,7 @@ export class OrderDesk {
     return named.venue;
   }
 
-  /** Undefined for an id that no order of a registered venue has. */
+  /** Undefined if no order of a registered venue can have the id. */
   private venueOf(orderId: string): VenueId | undefined {
     if (!isUuidText(orderId))
       throw wrongField('VALIDATION_INVALID_ID', 'order_id', 'order_id must be a UUID');
@@ -215,17 +215,17 @@ export class OrderDesk {
     return venue !== undefined && this.ports.venues.has(venue) ? venue : undefined;
   }
 
-  /** Orders are kept under the venue's own id. A cancel does not wait for a venue that cannot be asked. */
+  /** The venue's own id of the market, which orders have. If the venue is unavailable, the given id is used. */
   private async canonical(venue: VenueId, market: string): Promise<string> {
     const found = await this.ports.venues.known(venue, market);
     return found?.market_id ?? market;
   }
 }
 
-/** On no grid. */
+/** A price that is on no grid. */
 const NO_PRICE = -1n;
 
-/** What is no price goes on as none: its turn comes after that of the order itself. */
+/** An invalid price goes to the cell as `NO_PRICE`, because the cell must check the order itself first. */
 function priceIn(fields: BodyFields): Micros {
   try {
     return fields.micros('price', (value) => value > 0n && value <= ONE) ?? NO_PRICE;
@@ -247,17 +247,17 @@ function unsupported(message: string): ReturnType<typeof refuse> {
 }
 
 function cancelAllBody({ failed, ...counts }: CellReplies['cancel_all']): Record<string, unknown> {
-  const told = failed.map(({ order_id, code, message }) => ({
+  const notCancelled = failed.map(({ order_id, code, message }) => ({
     order_id,
     error_details: errorDetails(code, { message }),
   }));
   const { as_of, ...rest } = counts;
-  return { ...rest, failed: told, mode: 'native', as_of };
+  return { ...rest, failed: notCancelled, mode: 'native', as_of };
 }
 
-/** Here alone prices and sizes are numbers. */
-function amendBody(told: CellReplies['amend']): Record<string, unknown> {
-  const { success, exchange_order_id, price, quantity, message } = told;
+/** The only body with prices and quantities as JSON numbers. */
+function amendBody(reply: CellReplies['amend']): Record<string, unknown> {
+  const { success, exchange_order_id, price, quantity, message } = reply;
   return {
     success,
     ...(exchange_order_id === undefined ? {} : { exchange_order_id }),

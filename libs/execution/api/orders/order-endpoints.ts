@@ -42,7 +42,7 @@ const MARKET_ERRORS = [
   'EXCHANGE_CIRCUIT_OPEN',
   'AUTH_ACCESS_UNVERIFIABLE',
 ];
-/** Where keys may not be used at the venue. */
+/** The answer if API keys may not use the venue. */
 const DENIED = [NO_BODY];
 const CELL_ERRORS = ['CELL_UNAVAILABLE', 'AUTH_ACCESS_UNVERIFIABLE'];
 
@@ -78,10 +78,10 @@ export const submitOrder = endpoint({
   capability: 'trade:execute',
   query: NO_PARAMS,
   body: openBody(submitFields, ['exchange_id', 'market_id', 'side', 'kind', 'quantity', 'price', 'outcome']),
-  summary: 'Submit an order; the answer comes once it is durable, and says nothing of the venue yet',
+  summary: 'Submit an order. The answer comes once the order is durable, before the venue has answered',
   answers: {
     200: {
-      description: 'Accepted, or accepted before under the same key.',
+      description: 'Accepted now, or accepted earlier under the same key.',
       body: named(
         'Submitted',
         record({
@@ -131,7 +131,7 @@ export const getOrder = endpoint({
   capability: 'trade:read',
   ids: { order_id: orderId },
   query: NO_PARAMS,
-  summary: 'One order, as it is now',
+  summary: 'Read one order',
   answers: { 200: { description: 'The whole record.', body: order } },
   statuses: { 404: ['ORDER_NOT_FOUND'], 429: ['RATE_LIMITED_CALLS'], 503: CELL_ERRORS },
 });
@@ -157,10 +157,10 @@ export const getOrderEvents = endpoint({
   capability: 'trade:read',
   ids: { order_id: orderId },
   query: params({ names: { after_seq: WHOLE, limit: WHOLE } }),
-  summary: 'What happened to one order, when and why, and every exchange with the venue',
+  summary: 'The timeline of one order, with every call to the venue',
   answers: {
     200: {
-      description: 'A part of the timeline.',
+      description: 'One page of the timeline.',
       body: timeline,
     },
   },
@@ -216,7 +216,9 @@ export const cancelOrder = endpoint({
   query: NO_PARAMS,
   body: openBody({ reason: TEXT, not_after: TIME }),
   summary: 'Cancel an order',
-  answers: { 200: { description: 'What the cancel has come to; too late is no error.', body: cancelled } },
+  answers: {
+    200: { description: 'The result of the cancel. A cancel that is too late is no error.', body: cancelled },
+  },
   statuses: {
     403: DENIED,
     404: ['ORDER_NOT_FOUND'],
@@ -238,8 +240,8 @@ export const cancelByClientId = endpoint({
     'market_id',
     'client_order_id',
   ]),
-  summary: 'Cancel an order by the key it was submitted with',
-  answers: { 200: { description: 'As of a cancel by id.', body: cancelled } },
+  summary: 'Cancel an order by its client order id',
+  answers: { 200: { description: 'The same as for a cancel by id.', body: cancelled } },
   statuses: {
     403: DENIED,
     404: ['ORDER_NOT_FOUND'],
@@ -263,7 +265,7 @@ export const cancelAll = endpoint({
   summary: 'Cancel all live orders at a venue',
   answers: {
     200: {
-      description: 'How many, and what became of them within two seconds.',
+      description: 'The number of orders, and their results within two seconds.',
       body: record({
         ...{ requested: wholeShape, cancelled: wholeShape, pending: wholeShape },
         ...{ failed: listOf(notCancelled), mode: oneOfWords('native', 'emulated'), as_of: moment },
@@ -286,8 +288,10 @@ export const cancelAfter = endpoint({
   capability: 'trade:execute',
   query: NO_PARAMS,
   body: openBody({ timeout_ms: WHOLE, exchange_id: TEXT }, ['timeout_ms']),
-  summary: 'Cancel everything unless this is renewed in time; 0 disarms',
-  answers: { 200: { description: 'When it is due.', body: record({ armed_until: optional(moment) }) } },
+  summary: 'Cancel all orders unless this timer is renewed in time. 0 disarms it',
+  answers: {
+    200: { description: 'When the timer is due.', body: record({ armed_until: optional(moment) }) },
+  },
   statuses: { 403: DENIED, 429: ['RATE_LIMITED_CALLS'], 503: CELL_ERRORS },
 });
 
@@ -301,10 +305,10 @@ export const amendOrder = endpoint({
   query: NO_PARAMS,
   body: openBody({ price: NUMBER, quantity: NUMBER, not_after: TIME }, ['price']),
   absentBody: 'refused',
-  summary: 'Reprice a resting order in place',
+  summary: 'Change the price of a resting order in place',
   answers: {
     200: {
-      description: 'Whether it could be done.',
+      description: 'Whether the order was amended.',
       body: record({
         success: flagShape,
         ...{
@@ -336,7 +340,7 @@ export const batchOrders = endpoint({
     'exchange_id',
     'orders',
   ]),
-  summary: 'Submit several orders at once, at venues that take them so',
+  summary: 'Submit several orders at once, at venues that support batches',
   statuses: { 403: DENIED, 409: ['EXCHANGE_BATCH_UNSUPPORTED'], 503: ['AUTH_ACCESS_UNVERIFIABLE'] },
 });
 
@@ -352,10 +356,10 @@ export const feeQuote = endpoint({
       ...{ quantity: TEXT, price: TEXT, post_only: TEXT },
     },
   }),
-  summary: 'What one fill at this price would cost',
+  summary: 'The fees of one fill at this price',
   answers: {
     200: {
-      description: 'By the schedule, and the book of this moment.',
+      description: 'The fees, by the fee schedule and the present book.',
       body: named(
         'FeeQuote',
         record({

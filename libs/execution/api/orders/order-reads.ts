@@ -12,18 +12,18 @@ import { orderSelection } from './order-list.js';
 const MOST_EVENTS = 1_000;
 const USUAL_EVENTS = 200;
 
-/** Reads of orders: one of them by its cell, so that a write is seen at once; what the cell cannot tell, by the projection. */
+/** Reads orders. A single order comes from its cell, so that a write is visible at once, or else from the projection. */
 export class OrderReads {
   constructor(
     private readonly cells: Cells,
     private readonly reads: ProjectedReads,
   ) {}
 
-  async list(caller: ApiCaller, requestId: string, given: Params): Promise<Reply> {
-    const selection = orderSelection(given);
+  async list(caller: ApiCaller, requestId: string, query: Params): Promise<Reply> {
+    const selection = orderSelection(query);
     await takeSlot(this.cells, caller, requestId, 'reads');
     const page = await this.reads.orders.list(caller.user_id, selection);
-    if (page === 'no such order') throw given.wrong('before_id');
+    if (page === 'no such order') throw query.wrong('before_id');
     return { status: 200, body: page };
   }
 
@@ -49,9 +49,9 @@ export class OrderReads {
     });
   }
 
-  events(caller: ApiCaller, requestId: string, order_id: string, given: Params): Promise<Reply> {
-    const after_seq = given.integer('after_seq', 0, Number.MAX_SAFE_INTEGER, 0);
-    const limit = given.integer('limit', 1, MOST_EVENTS, USUAL_EVENTS);
+  events(caller: ApiCaller, requestId: string, order_id: string, query: Params): Promise<Reply> {
+    const after_seq = query.integer('after_seq', 0, Number.MAX_SAFE_INTEGER, 0);
+    const limit = query.integer('limit', 1, MOST_EVENTS, USUAL_EVENTS);
     return this.one(caller, requestId, order_id, {
       ask: (id) =>
         this.cells.ask<'order_events'>({
@@ -81,7 +81,7 @@ export class OrderReads {
     }
     const projected = await from.project(id);
     if (projected !== undefined) return { status: 200, body: projected };
-    // What the projection does not have yet may be with the cell that does not answer.
+    // The projection may lag behind the silent cell, so 404 would be wrong.
     throw answer.status === 503 ? new RefusedCall(envelope(answer.status, answer.refusal)) : notFound();
   }
 }

@@ -27,7 +27,7 @@ import {
 } from './order-endpoints.js';
 import type { DeskCall } from './order-desk.js';
 
-/** Orders over HTTP. */
+/** The HTTP calls for orders. */
 @Injectable()
 export class OrdersController {
   constructor(private readonly parts: ExecutionParts) {}
@@ -69,7 +69,7 @@ export class OrdersController {
 
   @Endpoint(listOrders)
   list(call: CallOf<typeof listOrders>): Promise<Reply> {
-    return inQuery(call.query, () =>
+    return withDeprecation(call.query, () =>
       this.parts.orderReads.list(apiCallerOf(call.principal), call.requestId, call.query),
     );
   }
@@ -77,7 +77,7 @@ export class OrdersController {
   @Endpoint(feeQuote)
   quote(call: CallOf<typeof feeQuote>): Promise<Reply> {
     const { venues, cells, clock } = this.parts;
-    return inQuery(call.query, async () => {
+    return withDeprecation(call.query, async () => {
       await takeSlot(cells, apiCallerOf(call.principal), call.requestId, 'fee_quotes');
       return { status: 200, body: await quoteFee(call.query, venues, instantFromNanos(clock.epochNanos())) };
     });
@@ -103,8 +103,8 @@ export class OrdersController {
   }
 }
 
-async function inQuery(given: Params, work: () => Promise<Reply>): Promise<Reply> {
-  return marked(await answering(work), isAlias(given.text('exchange_id')));
+async function withDeprecation(query: Params, work: () => Promise<Reply>): Promise<Reply> {
+  return marked(await answering(work), isAlias(query.text('exchange_id')));
 }
 
 function deskCall({

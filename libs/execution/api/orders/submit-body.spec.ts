@@ -40,7 +40,7 @@ const PLAIN: Readonly<Record<string, string>> = {
   ...{ quantity: '10', price: '0.4', outcome: '"Yes"' },
 };
 
-/** Fields as JSON text, so that numbers are what is written; an empty one is left out. */
+/** Fields are JSON text, so that numbers keep their spelling. An empty text leaves the field out. */
 function termsFrom(
   changed: Readonly<Record<string, string>>,
   { venue = 'venue_b', is_key = false }: { venue?: VenueId; is_key?: boolean } = {},
@@ -147,13 +147,13 @@ const REFUSED: readonly Row[] = [
   [{ not_after: '"tomorrow"' }, 'INVALID_ORDER not_after'],
 ];
 
-describe('a field that is wrong', () => {
+describe('a body with a wrong field', () => {
   it.each(REFUSED)('%j is refused with %s', (fields, refusal) => {
     expect(refusalOf(() => termsFrom(fields))).toBe(refusal);
   });
 });
 
-describe('values count, not spellings', () => {
+describe('the terms of an order depend on values, not on their spelling', () => {
   it.each([
     [{ quantity: '1e1' }, { quantity: 10n * ONE }],
     [{ quantity: '10.000' }, { quantity: 10n * ONE }],
@@ -176,7 +176,7 @@ describe('values count, not spellings', () => {
     expect(termsFrom(fields)).toMatchObject(expected);
   });
 
-  it('has one content for one order, whatever does not count in it', () => {
+  it('the content is equal for equal orders, and ignores fields that do not count', () => {
     const { content } = termsFrom({ client_order_id: '"a"' });
     const same = { quantity: '10.0', side: '"BUY"', user_id: '"x"', source: '"bot"', gas_sponsored: 'true' };
     expect(termsFrom({ ...same, not_after: '"2030-01-01T00:00:00Z"', orderbook_levels: '[]' }).content).toBe(
@@ -189,7 +189,7 @@ describe('values count, not spellings', () => {
 });
 
 describe('an API key', () => {
-  it('buys for at least five dollars, and sells what it likes', () => {
+  it('must buy for at least five dollars, and may sell any amount', () => {
     expect(refusalOf(() => termsFrom({ quantity: '12.49' }, { is_key: true }))).toBe(
       'INVALID_ORDER quantity',
     );

@@ -26,7 +26,7 @@ const PRICE = 'VALIDATION_INVALID_PRICE';
 const COLLATERAL = 'VALIDATION_INVALID_COLLATERAL';
 const TIMES_IN_FORCE: readonly TimeInForce[] = ['GTC', 'GTD', 'FOK', 'FAK', 'IOC'];
 const CLIENT_ORDER_ID = /^[A-Za-z0-9._:+=/-]{1,64}$/;
-/** Of a cap that is written as a string. */
+/** The form of a cap that is written as a string. */
 const CAP_TEXT = /^(?:0|[1-9]\d{0,9})(?:\.\d{1,8})?$/;
 const CAP_PLACES = 8;
 const CAP_BELOW = 10_000_000_000n * 10n ** BigInt(CAP_PLACES);
@@ -44,15 +44,15 @@ export const SUBMIT_FIELDS = [
   ...['orderbook_levels', 'not_after'],
 ] as const;
 
-/** What is the same for every order of one caller. */
+/** The context of a submit that does not depend on its body. */
 export interface SubmitContext {
   readonly venue: VenueId;
   readonly is_key: boolean;
-  /** The least that may be bought. */
+  /** The smallest quantity that may be bought. */
   readonly minimum: Micros;
 }
 
-/** A body that is right by itself; the market has not been looked at. */
+/** A body that is valid by itself. It is not yet checked against the market. */
 export interface OrderBody {
   readonly venue: VenueId;
   readonly market_id: string;
@@ -75,36 +75,36 @@ export interface OrderBody {
   readonly not_after?: Instant;
 }
 
-/** Reads the fields of a submit, in the order of the table of fields; the first that is wrong is told. */
+/** Reads the fields of a submit in the order of the contract. The first wrong field is reported. */
 export function readSubmit(record: JsonRecord, { venue, is_key, minimum }: SubmitContext): OrderBody {
   const fields = new BodyFields(record, SUBMIT_FIELDS, ORDER);
   const market_id = fields.requiredText('market_id');
   const side = sideOf(fields);
   const kind = fields.word('kind', ['market', 'limit']);
   if (kind === undefined) throw fields.missing('kind');
-  const asked = fields.micros('quantity', (value) => value > 0n && value <= MOST_QUANTITY, QUANTITY);
-  if (asked === undefined) throw fields.missing('quantity', QUANTITY);
+  const requested = fields.micros('quantity', (value) => value > 0n && value <= MOST_QUANTITY, QUANTITY);
+  if (requested === undefined) throw fields.missing('quantity', QUANTITY);
   const price = fields.micros('price', isPrice, PRICE);
   if (price === undefined) throw fields.missing('price', PRICE);
   const outcome = fields.requiredText('outcome');
   const token_id = fields.text('token_id', isFilled, 'VALIDATION_INVALID_TOKEN');
   const { time_in_force, expiration_minutes } = lifetimeOf(fields, venue, kind);
   const post_only = postOnlyOf(fields, { venue, kind, time_in_force });
-  const rest = restOf(fields, is_key);
-  const quantity = sizeOf(fields, { venue, side, asked, minimum });
+  const others = otherFieldsOf(fields, is_key);
+  const quantity = sizeOf(fields, { venue, side, requested, minimum });
   if (is_key && side === 'buy' && timesMicros(quantity, price, 'down') < KEY_MINIMUM) {
     throw refuse(ORDER, 'A buy with an API key must be worth at least 5 dollars', { field: 'quantity' });
   }
   return {
-    ...{ venue, market_id, side, kind, requested: { quantity: asked, price }, quantity, outcome },
+    ...{ venue, market_id, side, kind, requested: { quantity: requested, price }, quantity, outcome },
     ...{ time_in_force, post_only },
     ...(token_id === undefined ? {} : { token_id }),
     ...(expiration_minutes === undefined ? {} : { expiration_minutes }),
-    ...rest,
+    ...others,
   };
 }
 
-type Rest = Omit<
+type OtherFields = Omit<
   OrderBody,
   | 'venue'
   | 'market_id'
@@ -119,7 +119,7 @@ type Rest = Omit<
   | 'expiration_minutes'
 >;
 
-function restOf(fields: BodyFields, is_key: boolean): Rest {
+function otherFieldsOf(fields: BodyFields, is_key: boolean): OtherFields {
   const client_order_id = fields.text('client_order_id', (text) => CLIENT_ORDER_ID.test(text));
   refuseTrigger(fields);
   const slippage = slippageOf(fields);
@@ -127,7 +127,7 @@ function restOf(fields: BodyFields, is_key: boolean): Rest {
   refuseFunding(fields);
   const shard_funding = fields.flag('shard_funding') ?? true;
   const bot_id = fields.text('bot_id', (text) => isPrintable(text, 64));
-  const given = fields.word('source', ['manual', 'bot', 'copytrade', 'api']);
+  const source = fields.word('source', ['manual', 'bot', 'copytrade', 'api']);
   fields.flag('gas_sponsored');
   fields.text('user_id');
   const levels = fields.valueOf('orderbook_levels');
@@ -137,7 +137,7 @@ function restOf(fields: BodyFields, is_key: boolean): Rest {
     ...(client_order_id === undefined ? {} : { client_order_id }),
     ...slippage,
     ...{ max_retries, shard_funding },
-    source: is_key ? 'api' : (given ?? (bot_id === undefined ? 'manual' : 'bot')),
+    source: is_key ? 'api' : (source ?? (bot_id === undefined ? 'manual' : 'bot')),
     ...(bot_id === undefined ? {} : { bot_id }),
     ...(not_after === undefined ? {} : { not_after }),
   };
@@ -158,8 +158,8 @@ function lifetimeOf(
   venue: VenueId,
   kind: OrderKind,
 ): Pick<OrderBody, 'time_in_force' | 'expiration_minutes'> {
-  const given = fields.text('time_in_force', undefined, TIF) ?? '';
-  const wanted = given === '' ? 'GTC' : given.toUpperCase();
+  const text = fields.text('time_in_force', undefined, TIF) ?? '';
+  const wanted = text === '' ? 'GTC' : text.toUpperCase();
   const time_in_force = TIMES_IN_FORCE.find((one) => one === wanted);
   if (time_in_force === undefined) throw fields.wrong('time_in_force', TIF);
   if (!CAPABILITIES[venue].supported_tif.includes(time_in_force)) {
@@ -190,7 +190,7 @@ function postOnlyOf(
   return post_only;
 }
 
-/** No venue has triggers: a stop that was dropped silently would be a plain order. */
+/** No venue has triggers. A trigger that was ignored would make the stop order a plain order. */
 function refuseTrigger(fields: BodyFields): void {
   if (fields.micros('trigger_price', isPrice, PRICE) === undefined) return;
   throw wrongField('VALIDATION_TRIGGER_UNSUPPORTED', 'trigger_price', 'The venue has no trigger orders');
@@ -208,7 +208,7 @@ function slippageOf(fields: BodyFields): Pick<OrderBody, 'max_slippage_cents' | 
   };
 }
 
-/** The rules of the caps come first: they hold whatever the stage of the service can do. */
+/** The rules of the caps are checked first. They hold even though funding is not available. */
 function refuseFunding(fields: BodyFields): void {
   const mode = fields.word('collateral', ['skip', 'check', 'fund'], COLLATERAL) ?? 'skip';
   const caps = ['max_bridge_fee_usdc', 'max_funding_wait_ms'] as const;
@@ -233,7 +233,7 @@ function unfunded(mode: string): ReturnType<typeof wrongField> {
   return wrongField(COLLATERAL, 'collateral', `collateral ${mode} is not available`);
 }
 
-/** A number or a string of the same grammar, but for the exponent. */
+/** A number, or a string with the same grammar except for the exponent. */
 function isCap(value: unknown): boolean {
   const text = value instanceof NumberToken ? value.text : value;
   if (typeof text !== 'string' || (typeof value === 'string' && !CAP_TEXT.test(value))) return false;
@@ -241,12 +241,17 @@ function isCap(value: unknown): boolean {
   return exact !== undefined && exact.units >= 0n && exact.units < CAP_BELOW;
 }
 
-/** Floored to what the venue takes; the bounds go by that. */
+/** The size rounded down to the venue's step. The bounds apply to the rounded size. */
 function sizeOf(
   fields: BodyFields,
-  { venue, side, asked, minimum }: Pick<OrderBody, 'venue' | 'side'> & { asked: Micros; minimum: Micros },
+  {
+    venue,
+    side,
+    requested,
+    minimum,
+  }: Pick<OrderBody, 'venue' | 'side'> & { requested: Micros; minimum: Micros },
 ): Micros {
-  const quantity = floorSize(venue, side, asked);
+  const quantity = floorSize(venue, side, requested);
   const most = CAPABILITIES[venue].max_order_size;
   const isTooMuch = most !== null && quantity > BigInt(most) * ONE;
   if (quantity === 0n || isTooMuch || (side === 'buy' && quantity < minimum)) {
@@ -260,12 +265,12 @@ export interface AcceptContext {
   readonly client_id?: string;
   readonly channel: OrderChannel;
   readonly connection_id?: string;
-  /** For an order that brings no key of its own. */
+  /** Makes a key for an order without a client order id. */
   readonly newKey: () => string;
   readonly now: Instant;
 }
 
-/** The order as it is accepted: what depends on the market is checked here. */
+/** Makes the terms of the order. Checks what depends on the market. */
 export function termsOf(
   body: OrderBody,
   market: VenueMarket,
@@ -299,13 +304,13 @@ export function termsOf(
   };
 }
 
-/** Equal for orders that say the same, however they are written. Journals hold it, so what is hashed can never be another text. */
+/** Equal for equal orders, however they are written. Journals store this hash, so the hashed text must never change. */
 function contentOf(body: OrderBody, market_id: string, outcome: string): string {
   const { requested, side, kind, time_in_force, post_only, max_retries, shard_funding } = body;
-  const said = [
+  const content = [
     ...[market_id, outcome, side, kind, requested.quantity, requested.price, time_in_force, post_only],
     ...[body.expiration_minutes ?? null, body.max_slippage_cents ?? null, body.max_slippage ?? null],
     ...[max_retries, 'skip', shard_funding, body.bot_id ?? null],
   ];
-  return createHash('sha256').update(toWire(said)).digest('base64url').slice(0, 22);
+  return createHash('sha256').update(toWire(content)).digest('base64url').slice(0, 22);
 }

@@ -16,7 +16,7 @@ import { TEXT } from '../shapes.js';
 import { takeSlot } from '../slots.js';
 import { positionId } from '../../protocol/position-id.js';
 
-/** After that the projection answers, which knows of no reservations. */
+/** After this time the projection answers, which has no reservations. */
 const CELL_PATIENCE_MS = 300;
 
 export const getExposure = endpoint({
@@ -26,7 +26,7 @@ export const getExposure = endpoint({
   access: 'session',
   capability: 'position:read',
   query: params({ names: { exchange_id: TEXT, market_id: TEXT, token_id: TEXT } }),
-  summary: 'What the caller holds, and what of it is free to be sold',
+  summary: "The caller's positions, and how much of each may be sold",
   answers: {
     200: {
       description: 'Positions by venue, market, token and wallet.',
@@ -56,15 +56,15 @@ export class ExposureController {
     });
   }
 
-  /** Nothing is verified there, and nothing is known to be reserved. */
+  /** The exposure from the projection, where nothing is verified and no reservation is known. */
   private async central(user_id: string, select: ExposureSelection): Promise<object> {
     const { reads, clock } = this.parts.opened;
     const { holdings } = await reads.exposure.of(user_id);
     const now = instantFromNanos(clock.epochNanos());
-    const told = exposureRecord({ ...emptyUser, holdings }, select, now, positionId);
-    const rows = Array.isArray(told.positions) ? told.positions : [];
+    const projected = exposureRecord({ ...emptyUser, holdings }, select, now, positionId);
+    const rows = Array.isArray(projected.positions) ? projected.positions : [];
     return {
-      ...told,
+      ...projected,
       positions: rows.map((row: Readonly<Record<string, unknown>>) => ({
         ...row,
         ...{ available_to_sell: row.net_size, reserved: '0', reservations_verified: false },
@@ -74,11 +74,11 @@ export class ExposureController {
   }
 }
 
-function selectionIn(given: Params): ExposureSelection {
-  const exchange = given.text('exchange_id');
+function selectionIn(query: Params): ExposureSelection {
+  const exchange = query.text('exchange_id');
   const venue = exchange === undefined ? undefined : venueNamed(exchange)?.venue;
-  if (exchange !== undefined && venue === undefined) throw given.wrong('exchange_id');
-  const [market_id, token_id] = [given.text('market_id'), given.text('token_id')];
+  if (exchange !== undefined && venue === undefined) throw query.wrong('exchange_id');
+  const [market_id, token_id] = [query.text('market_id'), query.text('token_id')];
   return {
     ...(venue === undefined ? {} : { venue }),
     ...(market_id === undefined ? {} : { market_id }),

@@ -12,7 +12,7 @@ import { anyId } from './inputs.js';
 import { procedure, type Procedure } from './procedure.js';
 import { balancesResult } from './results.js';
 
-/** After that nobody can say where the caller's money lies, and every leg is told as unread. */
+/** After this time the caller's accounts are unknown, and every venue is reported as unread. */
 const CELL_PATIENCE_MS = 1_000;
 const CASH_PLACES = 2;
 const NONE = '0.00';
@@ -27,7 +27,7 @@ interface Row {
   readonly degraded?: DegradedRead;
 }
 
-/** Money by where it lies. The venue says what there is, the ledger what of it is held. */
+/** Balances by custody domain and venue. The venue knows the amount, and the ledger how much of it is held. */
 export function balanceProcedures(): readonly Procedure[] {
   const access = 'position:read';
   const result = balancesResult;
@@ -66,7 +66,7 @@ export function balanceProcedures(): readonly Procedure[] {
         kind: 'query',
         access,
         result,
-        summary: "The caller's part of the vault",
+        summary: "The caller's balances in the vault",
       },
       object({}),
       async ({ caller, parts }) => {
@@ -131,7 +131,7 @@ async function rowOf(parts: ExecutionParts, leg: Leg): Promise<Row> {
   };
 }
 
-/** What nobody has read is no number. */
+/** The row of a venue that could not be read. Its amounts mean nothing. */
 function unread(parts: ExecutionParts, leg: Leg, reason: string): Row {
   const { head, inTransit } = bookedOf(leg);
   return {

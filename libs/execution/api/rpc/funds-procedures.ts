@@ -19,9 +19,9 @@ import { vaultAsset } from './vault-asset.js';
 
 const CODE = 'VALIDATION_INVALID_PARAMETER';
 const requestKey = text({ minLength: 1, maxLength: 64, printable: true });
-const place = enumOf(['vault', 'chain', 'kalshi_usd']);
+const custodyDomain = enumOf(['vault', 'chain', 'kalshi_usd']);
 
-/** Linking a venue, and money between the vault and where its owner trades: for sessions alone. */
+/** Linking a venue, and transfers between the vault and a trading domain. For sessions only. */
 export function fundsProcedures(): readonly Procedure[] {
   return [
     linking(),
@@ -35,7 +35,13 @@ export function fundsProcedures(): readonly Procedure[] {
         summary: 'Move money or tokens to or from the vault',
       },
       object({
-        required: { exchangeId: exchange, asset: anyId, amount: amountText, from: place, to: place },
+        required: {
+          exchangeId: exchange,
+          asset: anyId,
+          amount: amountText,
+          from: custodyDomain,
+          to: custodyDomain,
+        },
         optional: { clientRequestId: requestKey },
       }),
       async ({ caller, requestId, input, parts: { cells, venues, opened } }) => {
@@ -49,13 +55,13 @@ export function fundsProcedures(): readonly Procedure[] {
         }
         const isMoney = asset === CAPABILITIES[venue].settlement_currency;
         const token = isMoney ? {} : { token: await movableToken(venues, venue, asset) };
-        const told = await cells.told<'transfer'>({
+        const reply = await cells.told<'transfer'>({
           ...orderCaller(caller, requestId),
           ...{ op: 'transfer', venue, asset, amount, ...token },
           direction: from === 'vault' ? 'from_vault' : 'to_vault',
           client_request_id: clientRequestId ?? opened.newId(),
         });
-        return transferRecord(told.transfer);
+        return transferRecord(reply.transfer);
       },
     ),
     procedure(
@@ -70,22 +76,22 @@ export function fundsProcedures(): readonly Procedure[] {
       object({ optional: { transferId: uuidText, after: anyId, limit } }),
       async ({ caller, requestId, input, parts: { cells } }) => {
         const { transferId: transfer_id, after, limit: most = USUAL_LIMIT } = input;
-        const asked = { ...orderCaller(caller, requestId), ...present({ transfer_id }) };
-        const { transfers } = await cells.told<'transfers'>({ ...asked, op: 'transfers' });
-        const sorted = [...transfers].sort((one, other) => (markOf(one) < markOf(other) ? -1 : 1));
-        const rest = after === undefined ? sorted : sorted.filter((one) => markOf(one) > after);
+        const request = { ...orderCaller(caller, requestId), ...present({ transfer_id }) };
+        const { transfers } = await cells.told<'transfers'>({ ...request, op: 'transfers' });
+        const sorted = [...transfers].sort((one, other) => (cursorOf(one) < cursorOf(other) ? -1 : 1));
+        const rest = after === undefined ? sorted : sorted.filter((one) => cursorOf(one) > after);
         const shown = rest.slice(0, most);
         const last = shown.at(-1);
         return {
           transfers: shown.map(transferRecord),
-          ...(rest.length > most && last !== undefined ? { nextAfter: markOf(last) } : {}),
+          ...(rest.length > most && last !== undefined ? { nextAfter: cursorOf(last) } : {}),
         };
       },
     ),
   ];
 }
 
-/** Tokens move under the name that the auctions have for them. */
+/** Tokens move under the name that auctions use for them. */
 async function movableToken(venues: Venues, venue: VenueId, asset: string): Promise<TransferToken> {
   const market = await venues.asked(() => venues.of(venue).market(asset));
   const side = market?.outcomes.find(({ token_id }) => token_id === asset);
@@ -112,14 +118,14 @@ function linking(): Procedure {
       if (exchangeId === 'venue_b') {
         throw wrongField(CODE, 'exchangeId', 'venue_b is linked by POST /exchanges/venue_b/enable-trading');
       }
-      const given = { venue: exchangeId, request_id: requestId };
-      const linkedAt = await linkVenue(opened.executor, caller, given);
+      const account = { venue: exchangeId, request_id: requestId };
+      const linkedAt = await linkVenue(opened.executor, caller, account);
       return { exchangeId, tradingLinked: linkedAt !== undefined, ...present({ linkedAt }) };
     },
   );
 }
 
-function markOf({ created_at, terms }: Transfer): string {
+function cursorOf({ created_at, terms }: Transfer): string {
   return `${created_at}/${terms.transfer_id}`;
 }
 

@@ -13,7 +13,7 @@ export const USUAL_LIMIT = 100;
 export const anyId = text({ minLength: 1, maxLength: 256, printable: true });
 export const why = text({ minLength: 1, maxLength: 1_024, printable: true });
 
-/** Ids are matched as everywhere; what is not registered, the procedure refuses. */
+/** A venue id. The procedure refuses venues that are not registered. */
 export const exchange: Decoder<VenueId> = {
   decode: (value) => (typeof value === 'string' ? (venueNamed(value)?.venue ?? MISMATCH) : MISMATCH),
   describe: () => ({ type: 'string' }),
@@ -39,7 +39,7 @@ export const wholePositive: Decoder<number> = {
   describe: () => ({ type: 'integer', minimum: 1, maximum: 10_000 }),
 };
 
-/** In any case; what it gives is in lower case. */
+/** A UUID in upper or lower case. The decoded value is in lower case. */
 export const uuidText: Decoder<string> = {
   decode: (value) => (typeof value === 'string' && isUuidText(value) ? value.toLowerCase() : MISMATCH),
   describe: () => ({ type: 'string', format: 'uuid' }),
@@ -47,7 +47,7 @@ export const uuidText: Decoder<string> = {
 
 const AMOUNT = /^(?:0|[1-9]\d{0,17})(?:\.\d{1,6})?$/;
 
-/** A decimal string above zero, exactly. */
+/** An exact decimal string above zero. */
 export const amountText: Decoder<bigint> = {
   decode(value) {
     const exact = typeof value === 'string' && AMOUNT.test(value) ? parseDecimal(value, PLACES) : undefined;
@@ -56,7 +56,7 @@ export const amountText: Decoder<bigint> = {
   describe: () => ({ type: 'string', pattern: AMOUNT.source }),
 };
 
-/** Yes, no, or not known. */
+/** True, false, or null for unknown. */
 export const verdict: Decoder<{ readonly enabled: boolean | null }> = {
   decode: (value) =>
     typeof value === 'boolean' ? { enabled: value } : value === null ? { enabled: null } : MISMATCH,

@@ -21,7 +21,7 @@ export function marketRecord(market: VenueMarket): Record<string, unknown> {
   };
 }
 
-/** However many decimals the venue gives to its seconds. */
+/** The time in milliseconds. Venues send seconds with any number of decimals. */
 function inMillis(time: string): string {
   const [whole = time, fraction = ''] = time.replace(/Z$/, '').split('.');
   return `${`${whole}.${fraction.padEnd(3, '0')}`.slice(0, MILLIS_END)}Z`;

@@ -29,7 +29,7 @@ const query = { kind: 'query', access: 'operator' } as const;
 const MOST_SCOPES = 20;
 const MOST_ADDRESSES = 50;
 
-/** What operators change. Every change stands in their book, in the same transaction. */
+/** The changes that operators can make. Each is recorded in `operator_actions` in the same transaction. */
 export function operatorProcedures(): readonly Procedure[] {
   return [...switchProcedures(), ...venueProcedures(), ...keyProcedures(), reconcile()];
 }
@@ -49,7 +49,7 @@ function switchProcedures(): readonly Procedure[] {
         name: 'admin.switches.set',
         ...mutation,
         result: switchSet,
-        summary: 'Restrict trading, or take that back',
+        summary: 'Restrict trading, or lift a restriction',
       },
       object({
         required: { mode: enumOf(TRADING_MODES), reason: why },
@@ -58,12 +58,12 @@ function switchProcedures(): readonly Procedure[] {
       async (call) => {
         const { cells, venues, opened } = call.parts;
         const { operators, switches } = opened;
-        const { mode, reason, resumesAt, ...place } = call.input;
-        if (place.exchangeId !== undefined && !venues.has(place.exchangeId)) throw unregistered();
+        const { mode, reason, resumesAt, ...target } = call.input;
+        if (target.exchangeId !== undefined && !venues.has(target.exchangeId)) throw unregistered();
         const set = await operators.act(actionOf('switches.set', call, reason), (client) =>
-          switches.set(client, place, mode, resumesAt),
+          switches.set(client, target, mode, resumesAt),
         );
-        // Cells that do not hear it look by themselves.
+        // A cell that misses this request polls for changes anyway.
         await cells.askAll<'switches_changed'>({ op: 'switches_changed' });
         return { ...set, reason };
       },
@@ -114,15 +114,15 @@ function venueProcedures(): readonly Procedure[] {
         name: 'admin.apiAccess.set',
         ...mutation,
         result: accessSet,
-        summary: 'Whether API keys may use a venue; null: not known',
+        summary: 'Set whether API keys may use a venue. Null means unknown',
       },
       object({ required: { exchangeId: exchange, enabled: verdict, reason: why } }),
       async (call) => {
         const { venues, opened } = call.parts;
         const { operators, access } = opened;
-        const { exchangeId: provider, enabled: given, reason } = call.input;
+        const { exchangeId: provider, enabled: value, reason } = call.input;
         if (!venues.has(provider)) throw unregistered();
-        const { enabled } = given;
+        const { enabled } = value;
         const shown = { exchangeId: provider, enabled, reason };
         await access.set({ provider, enabled, by: call.caller.user_id, reason }, (client) =>
           operators.write(client, { ...actionOf('apiAccess.set', call, reason), input: shown }),
@@ -159,9 +159,9 @@ function keyProcedures(): readonly Procedure[] {
       async (call) => {
         const { operators, keys } = call.parts.opened;
         const { userId, name, scopes, ipAllowList, ordersPerMinute, expiresAt, reason = '' } = call.input;
-        const given = present({ ip_allow_list: ipAllowList, orders_per_minute: ordersPerMinute });
+        const limits = present({ ip_allow_list: ipAllowList, orders_per_minute: ordersPerMinute });
         const end = expiresAt === undefined ? {} : { expires_at: new Date(expiresAt) };
-        const issued = await keys.grant(userId, { name, scopes, ...given, ...end }, (client, clientId) =>
+        const issued = await keys.grant(userId, { name, scopes, ...limits, ...end }, (client, clientId) =>
           operators.write(client, {
             ...actionOf('keys.grant', call, reason),
             input: { ...call.input, clientId },
@@ -173,7 +173,12 @@ function keyProcedures(): readonly Procedure[] {
       },
     ),
     procedure(
-      { name: 'admin.keys.revoke', ...mutation, result: keyRevoked, summary: 'Revoke any API key for good' },
+      {
+        name: 'admin.keys.revoke',
+        ...mutation,
+        result: keyRevoked,
+        summary: 'Revoke any API key permanently',
+      },
       object({ required: { clientId: anyId, reason: why } }),
       async (call) => {
         const { operators, keys } = call.parts.opened;
@@ -195,7 +200,7 @@ function reconcile(): Procedure {
       ...mutation,
       result: order,
       statuses: RECONCILING,
-      summary: "Ask the venue now about anybody's order",
+      summary: "Query the venue now about any user's order",
     },
     object({ required: { orderId: uuidText, reason: why } }),
     async (call) => {

@@ -17,13 +17,13 @@ import { takeSlot } from '../slots.js';
 const CODE = 'VALIDATION_INVALID_PARAMETER';
 const NOTHING = Buffer.from('{}');
 
-/** Who may call: keys with a scope and all sessions, sessions alone, or operators. */
+/** Who may call: keys with this scope and all sessions, only sessions, or only operators. */
 export type ProcedureAccess = Scope | 'session' | 'operator';
 
 interface CallOfProcedure {
   readonly caller: ApiCaller;
   readonly requestId: string;
-  /** What the process has opened: a procedure itself is only a declaration. */
+  /** The parts that the process has opened. A procedure itself is only a declaration. */
   readonly parts: ExecutionParts;
 }
 
@@ -37,13 +37,13 @@ export interface Procedure {
   readonly access: ProcedureAccess;
   readonly summary: string;
   readonly result: Shape;
-  /** Refusals besides those of any procedure, by status. */
+  /** Codes by status, in addition to those of every procedure. */
   readonly statuses?: Readonly<Record<number, readonly string[]>>;
   readonly input: Decoder<object>;
   run(given: object, call: CallOfProcedure): Promise<unknown>;
 }
 
-/** Keeps the types of one procedure together. */
+/** Declares a procedure, so that the types of its input and its handler match. */
 export function procedure<Input extends object>(
   head: Omit<Procedure, 'input' | 'run'>,
   input: Decoder<Input>,
@@ -65,10 +65,10 @@ export function procedure<Input extends object>(
   };
 }
 
-/** A procedure is an endpoint like others: its scope is checked before its body is read. Queries may be asked with GET as well. */
+/** The endpoints of a procedure. Its scope is checked before its body is read. Queries also answer to GET. */
 export function endpointsOfProcedure(one: Procedure, parts: () => ExecutionParts): BoundEndpoint[] {
   const post = endpoint({ ...specOf(one), method: 'POST', body: openBody({ input: one.input.describe() }) });
-  const asked = bind(post, (call) =>
+  const boundPost = bind(post, (call) =>
     answer(one, parts(), call, () => {
       const input = new BodyFields(call.body, ['input'], CODE).valueOf('input') ?? {};
       if (typeof input !== 'object' || Array.isArray(input))
@@ -76,7 +76,7 @@ export function endpointsOfProcedure(one: Procedure, parts: () => ExecutionParts
       return input;
     }),
   );
-  if (one.kind === 'mutation') return [asked];
+  if (one.kind === 'mutation') return [boundPost];
   const get = endpoint({
     ...specOf(one),
     operationId: `${one.name}.get`,
@@ -86,7 +86,7 @@ export function endpointsOfProcedure(one: Procedure, parts: () => ExecutionParts
       others: 'ignored',
     }),
   });
-  return [asked, bind(get, (call) => answer(one, parts(), call, () => inputIn(call.query)))];
+  return [boundPost, bind(get, (call) => answer(one, parts(), call, () => inputIn(call.query)))];
 }
 
 function specOf(one: Procedure): Omit<EndpointSpec, 'method' | 'query' | 'body'> {
@@ -100,8 +100,8 @@ function specOf(one: Procedure): Omit<EndpointSpec, 'method' | 'query' | 'body'>
   };
 }
 
-function inputIn(given: Params): object {
-  const text = given.text('input');
+function inputIn(query: Params): object {
+  const text = query.text('input');
   const parsed = parseJson(text === undefined ? NOTHING : Buffer.from(text), BODY_RULES);
   if (!parsed.ok) throw refuse(CODE, 'input must be one JSON object', { field: 'input' });
   return parsed.value;

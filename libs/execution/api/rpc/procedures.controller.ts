@@ -25,7 +25,7 @@ const anyName: IdKind = {
   describe: () => ({ type: 'string' }),
 };
 
-/** The procedures of RPC, and what only venues on a chain have: endpoints that come from tables. */
+/** Endpoints that are declared in tables: the RPC procedures, and the calls that only venues on a chain support. */
 @Injectable()
 export class ProceduresController {
   readonly [BOUND]: readonly BoundEndpoint[];
@@ -35,7 +35,7 @@ export class ProceduresController {
   }
 }
 
-/** Nothing is asked of the parts before a procedure runs, so that documents can be made without any. */
+/** `parts` is called only when a procedure runs, so documents can be made without any parts. */
 export function tabledEndpoints(parts: () => ExecutionParts): readonly BoundEndpoint[] {
   return [
     ...PROCEDURES.flatMap((one) => endpointsOfProcedure(one, parts)),
@@ -55,7 +55,7 @@ function unknownProcedures(): readonly BoundEndpoint[] {
           access: 'session',
         },
         ids: { procedure: anyName },
-        summary: 'Any other procedure: there is none',
+        summary: 'Any other procedure. It does not exist',
         statuses: { 404: ['RPC_PROCEDURE_NOT_FOUND'] },
       }),
       () => NO_SUCH_PROCEDURE,

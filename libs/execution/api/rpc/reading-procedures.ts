@@ -12,14 +12,14 @@ import { market, order } from '../record-shapes.js';
 
 const CODE = 'VALIDATION_INVALID_PARAMETER';
 
-/** Fills, the ledger, markets, and one order asked for anew. */
+/** Reads of fills, the ledger and markets, and the reconciliation of one order. */
 export function readingProcedures(): readonly Procedure[] {
   return [
     procedure(
       {
         ...{ name: 'orders.fills', kind: 'query', access: 'read' },
         result: fillsResult,
-        summary: "The caller's fills in the order in which they were booked, those of no order as well",
+        summary: "The caller's fills in the order of booking, including fills without an order",
       },
       object({ optional: { orderId: uuidText, exchangeId: exchange, marketId: anyId, after: anyId, limit } }),
       async ({ caller, input, parts }) => {
@@ -62,7 +62,7 @@ export function readingProcedures(): readonly Procedure[] {
         ...{ name: 'orders.reconcile', kind: 'mutation', access: 'trade' },
         result: order,
         statuses: RECONCILING,
-        summary: 'Ask the venue now what has become of an order',
+        summary: 'Query the venue about an order now',
       },
       object({ required: { orderId: uuidText } }),
       async ({ caller, requestId, parts, input: { orderId: order_id } }) => {

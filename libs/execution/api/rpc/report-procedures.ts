@@ -14,7 +14,7 @@ import { OF_CELL, OF_SIGNER, OF_VENUE, reportResult, reservesResult, signerResul
 
 const query = { kind: 'query', access: 'operator' } as const;
 
-/** What operators read: where our records and the venues' differ. */
+/** Reports for operators, such as differences between our records and the venues'. */
 export function reportProcedures(): readonly Procedure[] {
   return [
     procedure(
@@ -23,20 +23,20 @@ export function reportProcedures(): readonly Procedure[] {
         ...query,
         result: reportResult,
         statuses: OF_CELL,
-        summary: 'Differences that nothing explains, and orders in doubt',
+        summary: 'Unexplained differences, and orders in doubt',
       },
       object({ optional: { userId: uuidText, exchangeId: exchange } }),
       async ({ parts, input: { userId: user_id, exchangeId: venue } }) => {
         if (venue !== undefined && !parts.venues.has(venue)) throw unregistered();
-        const asked = { ...present({ user_id, venue }), op: 'reconciliation' } as const;
-        const answers = await parts.cells.askAll<'reconciliation'>(asked);
-        const told = answers.map((answer) => {
+        const request = { ...present({ user_id, venue }), op: 'reconciliation' } as const;
+        const answers = await parts.cells.askAll<'reconciliation'>(request);
+        const reports = answers.map((answer) => {
           if (!answer.ok) throw new RefusedCall(envelope(answer.status, answer.refusal));
           return reportOf(answer.value);
         });
         return {
-          differences: told.flatMap(({ differences }) => differences),
-          doubts: told.flatMap(({ doubts }) => doubts),
+          differences: reports.flatMap(({ differences }) => differences),
+          doubts: reports.flatMap(({ doubts }) => doubts),
           asOf: nowOf(parts),
         };
       },
@@ -47,7 +47,7 @@ export function reportProcedures(): readonly Procedure[] {
         ...query,
         result: reservesResult,
         statuses: OF_VENUE,
-        summary: 'The whole vault beside its own accounts',
+        summary: 'Proof of reserves: what the vault owes, and what its accounts at the venues hold',
       },
       object({}),
       async ({ requestId, parts }) => ({ rows: await reserveRows(parts, requestId), asOf: nowOf(parts) }),
@@ -58,7 +58,7 @@ export function reportProcedures(): readonly Procedure[] {
         ...query,
         result: signerResult,
         statuses: OF_SIGNER,
-        summary: 'How many keys the signer keeps, and what it signed',
+        summary: 'The numbers of keys and signatures of the signer',
       },
       object({}),
       async ({ requestId: request_id, parts }) => {

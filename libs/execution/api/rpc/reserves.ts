@@ -14,15 +14,19 @@ interface Reserve {
 }
 
 /**
- * The ledger names a contract of the auctions, the venue a market and an outcome: both count for one asset. What the venue shows and the
- * ledger does not owe has a row too. A venue that cannot be read fails the whole: half a proof would be none.
+ * Compares what the vault owes with what its accounts hold. A contract of auctions and a venue's outcome are one asset.
+ * Assets that the ledger does not owe have rows too. If one venue cannot be read, the report fails, since it would prove nothing.
  */
 export async function reserveRows({ venues, opened }: ExecutionParts, request_id: string): Promise<object[]> {
   const owed = await opened.reads.ledger.reserves();
   const rows: object[] = [];
   for (const venue of venues.ids) {
-    const seen = await opened.executor.told<'vault_balances'>({ op: 'vault_balances', request_id, venue });
-    rows.push(...(await rowsOf(venue, owed, seen, venues)));
+    const balances = await opened.executor.told<'vault_balances'>({
+      op: 'vault_balances',
+      request_id,
+      venue,
+    });
+    rows.push(...(await rowsOf(venue, owed, balances, venues)));
   }
   return rows;
 }
@@ -70,7 +74,7 @@ function shown(exchangeId: VenueId, asset: string, { owed, issued, inTransit, ob
   };
 }
 
-/** Tokens that users have moved into the vault bear the venue's own name there. */
+/** Tokens that users moved into the vault have the venue's own name there. */
 async function contractOfToken(venue: VenueId, token: string, venues: Venues): Promise<string> {
   const market = await venues.market(venue, token);
   const side = market.outcomes.find(({ token_id }) => token_id === token);

@@ -23,7 +23,7 @@ import {
   venue,
 } from '../record-shapes.js';
 
-/** What comes of procedures, and how they may be refused besides. */
+/** The results of procedures, and the codes of their further refusals. */
 export const OF_CELL = { 503: ['CELL_UNAVAILABLE'] };
 export const OF_VENUE = { 503: ['EXCHANGE_UNAVAILABLE'] };
 export const OF_SIGNER = { 503: ['SIGNER_UNAVAILABLE', 'EXCHANGE_UNAVAILABLE'] };

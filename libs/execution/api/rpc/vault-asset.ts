@@ -1,9 +1,9 @@
 import type { MarketOutcome, VenueMarket } from '../../rules/markets.js';
 
-/** The auctions' names of a market's outcomes, by index. */
+/** The names that auctions use for a market's outcomes, by index. */
 const CONTRACT_OUTCOMES = ['YES', 'NO'];
 
-/** What the vault calls the tokens of an outcome: contract and outcome of the auctions, who trade the markets that have one. */
+/** The vault's name for an outcome's tokens: contract and outcome, as in auctions. Only markets with a contract have one. */
 export function vaultAsset(
   { contract_id: contract }: Pick<VenueMarket, 'contract_id'>,
   side: Pick<MarketOutcome, 'index'> | undefined,

@@ -8,7 +8,7 @@ import { satisfies } from '#libs/identity/api-keys/scopes.js';
 import type { ClientSession, SessionCheck, SessionOutcome, Sessions } from '#libs/socket/session-guard.js';
 import type { StreamCaller, StreamScope } from '../../stream/ports.js';
 
-/** What a socket was opened with, and how to ask whether that still holds. */
+/** The caller of a new socket, and a check that its credentials are still valid. */
 export interface OpenedWith {
   readonly caller: ApiCaller;
   readonly recheck: () => Rechecked;
@@ -16,12 +16,12 @@ export interface OpenedWith {
 }
 
 const SCOPES: readonly StreamScope[] = ['trade:read', 'trade:execute'];
-/** A key has no session: it holds until it is found not to. */
+/** A key has no session end. It is valid until a check fails. */
 const NO_END = Number.MAX_SAFE_INTEGER;
 
 /**
- * Whether callers still hold, for the sockets that they have opened. A socket knows its credentials by a name that is given here, so
- * that no secret is kept with it; a name that was not given here is a new session token.
+ * Checks again and again whether the callers of open sockets are still valid. A socket has only a random name for its credentials,
+ * so that it keeps no secret. A name that was not made here is a new session token.
  */
 export class CallerSessions implements Sessions<StreamCaller> {
   private readonly opened = new Map<string, OpenedWith>();
@@ -31,7 +31,7 @@ export class CallerSessions implements Sessions<StreamCaller> {
     private readonly newName: () => string,
   ) {}
 
-  /** The credentials of a connection that is opened at once. */
+  /** A name for the credentials of a new connection, and its session. */
   credentialsOf(opened: OpenedWith): {
     readonly token: string;
     readonly session: ClientSession<StreamCaller>;
@@ -47,7 +47,7 @@ export class CallerSessions implements Sessions<StreamCaller> {
     return opened === undefined ? this.checkOfToken(token) : checkOfOpened(opened);
   }
 
-  /** What `tokenOver` has made. */
+  /** Checks a new session token with its address, as `tokenOver` joins them. */
   private checkOfToken(addressed: string): SessionCheck<StreamCaller> {
     const gap = addressed.indexOf(' ');
     const [address, token] = [addressed.slice(0, gap), addressed.slice(gap + 1)];
@@ -70,7 +70,7 @@ function checkOfOpened({ caller, recheck, address }: OpenedWith): SessionCheck<S
   };
   const outcomeOf = (now: ApiCaller | CredentialRefusal): SessionOutcome<StreamCaller> => {
     if ('status' in now) return refused(now);
-    // A scope that the socket was opened for must not be lost.
+    // The socket was opened with this scope and must not go on without it.
     if (satisfies(caller.scopes, 'trade:read') && !satisfies(now.scopes, 'trade:read')) return 'forbidden';
     if (now !== known.caller) known = { caller: now, session: sessionOf(now, address) };
     return known.session;

@@ -6,21 +6,18 @@ import type {
   StreamCaller,
 } from '../../stream/ports.js';
 
-/** One command of a socket, as the handler of the same call over HTTP takes it. */
+/** One command of a socket, in the form of the same HTTP call. */
 export interface SocketCall {
   readonly requestId: string;
   readonly caller: StreamCaller;
-  /** JSON text of the body that the call has over HTTP, with every number as it was written. */
+  /** The JSON text of the HTTP body. Numbers keep their spelling. */
   readonly body: string;
   readonly channel: 'WS';
-  /** Goes into the terms of an order that is to be cancelled when its socket is lost. */
+  /** Set if the order is cancelled when the connection is lost. It becomes part of the order's terms. */
   readonly connectionId?: string;
 }
 
-/**
- * The order calls without HTTP: from the check of scopes on, all that the call makes of its body, in the same order, with
- * the same answers. Handlers of REST and of sockets are one.
- */
+/** The order calls without HTTP, from the check of scopes on. Sockets share the handlers of HTTP, so checks and answers are the same. */
 export interface OrderCalls {
   submit(call: SocketCall): Promise<SocketAnswer>;
   cancel(orderId: string, call: SocketCall): Promise<SocketAnswer>;
@@ -31,7 +28,7 @@ export interface OrderCalls {
 
 const EMPTY = '{}';
 
-/** CommandTaker of a socket are the calls of REST, so that nothing about them can differ but how they came. */
+/** Routes the commands of sockets to the handlers of HTTP, so that both behave alike. */
 export class SocketCommandRouter implements CommandTaker {
   constructor(
     private readonly calls: OrderCalls,
@@ -75,17 +72,17 @@ function objectOf(members: ReadonlyMap<string, string>): string {
   return `{${[...members].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
 }
 
-/** A time beside the order means the same as within it; in both places it is a field that comes twice. */
+/** `not_after` next to the order means the same as inside it. In both places it is a repeated field, which the call refuses. */
 function orderIn(members: ReadonlyMap<string, string>): string {
   const order = members.get('order') ?? EMPTY;
   const notAfter = members.get('not_after');
   if (members.size === 1 && members.has('order')) return order;
-  // What else stands beside `order` is no field of an order, and neither is `order`: the call refuses them.
+  // Other members next to `order` are unknown fields. The call refuses them.
   if (members.size !== 2 || notAfter === undefined || !/^\{\s*"/.test(order)) return objectOf(members);
   return `${order.slice(0, order.lastIndexOf('}'))},"not_after":${notAfter}}`;
 }
 
-/** An id that is no text is no id of an order either: the call refuses it as it does in a path. */
+/** An id that is not a string becomes empty, and the call refuses it like a wrong id in a path. */
 function textIn(json: string | undefined): string {
   const value: unknown = json === undefined ? undefined : JSON.parse(json);
   return typeof value === 'string' ? value : '';

@@ -5,13 +5,13 @@ import type { OpenSocketCount, GatewayPresence, TraderRequest } from '../../prot
 import { fromWire } from '../../protocol/wire.js';
 import type { AttachedConnection, BegunConnection, ConnectionPresence } from '../../stream/presence.js';
 
-type Claim = GatewayPresence['here'][number];
+type OpenConnection = GatewayPresence['here'][number];
 type ConnectionRequest = Extract<TraderRequest, { op: 'connection' }>;
 
 export interface ConnectionTellerPorts {
-  /** Fails or gives another status than 200 where the cell was not told. */
+  /** Fails, or returns a status other than 200, if the cell did not get the report. */
   readonly ask: (user: string, request: ConnectionRequest) => Promise<LinkReply>;
-  /** Names this life of this gateway. */
+  /** Names this run of this gateway. */
   readonly gateway: string;
   readonly cells: number;
   readonly cellOf: (user: string) => number;
@@ -21,22 +21,22 @@ export interface ConnectionTellerPorts {
   readonly clock: Clock;
 }
 
-const TELL_AGAIN_MILLIS = 250;
-/** Cells take a gateway for dead after 5 s without a word. */
+const RETRY_MILLIS = 250;
+/** Cells take a gateway for dead after 5 s without a beat. */
 const BEAT_MILLIS = 1_000;
 
-/** What the cell is to be told of a connection. The latest counts. */
-interface News {
+/** A change of a connection that its cell must learn. Only the latest counts. */
+interface ConnectionChange {
   readonly how: ConnectionRequest['how'];
   readonly graceMillis: number;
   readonly attachment: number;
   readonly since: bigint;
 }
 
-/** Tells cells what becomes of connections, in order and until they know. A grace counts from the loss, however late that is told. */
+/** Reports changes of connections to cells, in order and until they are acknowledged. A grace counts from the loss, not the report. */
 export class ConnectionTeller implements ConnectionPresence {
-  private readonly news = new Map<string, News>();
-  private readonly standing = new Map<string, BegunConnection>();
+  private readonly changes = new Map<string, ConnectionChange>();
+  private readonly open = new Map<string, BegunConnection>();
   private cancel: Cancel = () => undefined;
 
   constructor(private readonly ports: ConnectionTellerPorts) {}
@@ -54,42 +54,48 @@ export class ConnectionTeller implements ConnectionPresence {
 
   begun(connection: BegunConnection): void {
     const { connectionId, graceMillis, isResumed } = connection;
-    if (graceMillis === undefined) this.standing.delete(connectionId);
-    else this.standing.set(connectionId, connection);
-    // Without a wish its orders stand, whatever was wished before.
-    if (isResumed) this.tell(connection, graceMillis === undefined ? 'BYE' : 'RESUMED');
-    // Before its first order, so that the cell knows the grace.
+    if (graceMillis === undefined) this.open.delete(connectionId);
+    else this.open.set(connectionId, connection);
+    // Without cancel on disconnect the orders stay, even if an earlier socket had asked for it.
+    if (isResumed) this.report(connection, graceMillis === undefined ? 'BYE' : 'RESUMED');
+    // Sent before the first order, so that the cell knows the grace.
     else if (graceMillis !== undefined) {
-      void this.say(this.ports.cellOf(connection.account), { here: [claimOf(connection)] });
+      void this.sendPresence(this.ports.cellOf(connection.account), { here: [openConnectionOf(connection)] });
     }
   }
 
   ended({ connectionId, attachment }: AttachedConnection, how: 'BYE' | 'LOST'): void {
-    const known = this.standing.get(connectionId);
+    const known = this.open.get(connectionId);
     if (known?.attachment !== attachment) return;
-    this.standing.delete(connectionId);
-    this.tell(known, how);
+    this.open.delete(connectionId);
+    this.report(known, how);
   }
 
   private beat(): void {
     const { cells, cellOf, sockets } = this.ports;
-    const beats = Array.from({ length: cells }, (): { sockets: OpenSocketCount[]; here: Claim[] } => ({
-      ...{ sockets: [], here: [] },
-    }));
+    const beats = Array.from(
+      { length: cells },
+      (): { sockets: OpenSocketCount[]; here: OpenConnection[] } => ({
+        ...{ sockets: [], here: [] },
+      }),
+    );
     for (const count of sockets.counts()) beats[cellOf(count.user_id)]?.sockets.push(count);
-    for (const standing of this.standing.values())
-      beats[cellOf(standing.account)]?.here.push(claimOf(standing));
-    for (const [cell, beat] of beats.entries()) void this.say(cell, beat);
+    for (const connection of this.open.values())
+      beats[cellOf(connection.account)]?.here.push(openConnectionOf(connection));
+    for (const [cell, beat] of beats.entries()) void this.sendPresence(cell, beat);
   }
 
-  /** What is not heard is said again with the next beat. */
-  private async say(cell: number, said: Pick<GatewayPresence, 'here' | 'sockets'>): Promise<void> {
+  /** A message that fails is replaced by the next beat. */
+  private async sendPresence(
+    cell: number,
+    presence: Pick<GatewayPresence, 'here' | 'sockets'>,
+  ): Promise<void> {
     const { askCell, gateway } = this.ports;
     try {
-      const { status, body } = await askCell(cell, { op: 'presence', gateway, ...said });
+      const { status, body } = await askCell(cell, { op: 'presence', gateway, ...presence });
       const lapsed = status === 200 ? lapsedIn(fromWire(body)) : [];
-      for (const { connection_id, attachment } of said.here) {
-        const known = this.standing.get(connection_id);
+      for (const { connection_id, attachment } of presence.here) {
+        const known = this.open.get(connection_id);
         if (lapsed.includes(connection_id) && known?.attachment === attachment) known.onLapsed();
       }
     } catch {
@@ -97,29 +103,34 @@ export class ConnectionTeller implements ConnectionPresence {
     }
   }
 
-  private tell(
+  private report(
     { connectionId, account, attachment, graceMillis = 0 }: BegunConnection,
-    how: News['how'],
+    how: ConnectionChange['how'],
   ): void {
-    const isTelling = this.news.has(connectionId);
-    this.news.set(connectionId, { how, graceMillis, attachment, since: this.ports.clock.monotonicNanos() });
-    if (!isTelling) void this.keepTelling(connectionId, account);
+    const isReporting = this.changes.has(connectionId);
+    this.changes.set(connectionId, {
+      how,
+      graceMillis,
+      attachment,
+      since: this.ports.clock.monotonicNanos(),
+    });
+    if (!isReporting) void this.reportUntilKnown(connectionId, account);
   }
 
-  private async keepTelling(connectionId: string, account: string): Promise<void> {
+  private async reportUntilKnown(connectionId: string, account: string): Promise<void> {
     for (;;) {
-      const news = this.news.get(connectionId);
-      if (news === undefined) return;
-      const isTold = await this.tellOnce(connectionId, account, news);
-      if (isTold && this.news.get(connectionId) === news) this.news.delete(connectionId);
-      else if (!isTold) await pause(this.ports.clock, TELL_AGAIN_MILLIS);
+      const change = this.changes.get(connectionId);
+      if (change === undefined) return;
+      const isReported = await this.reportOnce(connectionId, account, change);
+      if (isReported && this.changes.get(connectionId) === change) this.changes.delete(connectionId);
+      else if (!isReported) await pause(this.ports.clock, RETRY_MILLIS);
     }
   }
 
-  private async tellOnce(
+  private async reportOnce(
     connection_id: string,
     user_id: string,
-    { how, graceMillis, attachment, since }: News,
+    { how, graceMillis, attachment, since }: ConnectionChange,
   ): Promise<boolean> {
     const { ask, clock, newRequestId } = this.ports;
     const passed = Number((clock.monotonicNanos() - since) / NANOS_PER_MILLI);
@@ -134,7 +145,7 @@ export class ConnectionTeller implements ConnectionPresence {
   }
 }
 
-function claimOf({ connectionId, graceMillis = 0, attachment }: BegunConnection): Claim {
+function openConnectionOf({ connectionId, graceMillis = 0, attachment }: BegunConnection): OpenConnection {
   return { connection_id: connectionId, grace_ms: graceMillis, attachment };
 }
 

@@ -6,7 +6,7 @@ import { CellAway } from '../../stream/user-folds.js';
 
 export type AskCell = (user: string, request: TraderRequest) => Promise<LinkReply>;
 
-/** What the cell says of the user's live orders. Fails with CellAway. */
+/** Reads the user's live orders from the cell. Fails with `CellAway`. */
 export async function askLiveOrders(ask: AskCell, user_id: string, request_id: string): Promise<LiveOrders> {
   const reply = await ask(user_id, { op: 'live_orders', user_id, request_id }).catch((cause: unknown) => {
     throw new CellAway('the cell does not answer', { cause });
@@ -16,7 +16,7 @@ export async function askLiveOrders(ask: AskCell, user_id: string, request_id: s
   throw new CellAway(`the cell answers ${reply.status}`);
 }
 
-/** The cell is one of our processes: what it says is its own. */
+/** Replies of cells are trusted, since cells are our own processes. */
 function isLiveOrders(body: unknown): body is LiveOrders {
   return (
     typeof body === 'object' &&

@@ -22,31 +22,31 @@ import { askLiveOrders } from './live-orders.js';
 import { ConnectionTeller } from './connection-teller.js';
 import { SocketSeats } from './socket-seats.js';
 
-/** The cells, as a gateway reaches them. */
+/** A gateway's access to the cells. */
 export interface StreamCells {
   readonly count: number;
   cellOf(user: string): number;
   ask(cell: number, request: TraderRequest | GatewayPresence): Promise<LinkReply>;
-  onNotice(hear: (cell: number, notice: JournalNotice) => void): void;
+  onNotice(handle: (cell: number, notice: JournalNotice) => void): void;
 }
 
 export interface SocketStreamParts {
   readonly cells: StreamCells;
   readonly reader: JournalReader;
-  /** The past as it is projected. Without it the journals alone are asked, as far back as is quick. */
+  /** Past events from the projection. Without it, only the latest records of the journals are read. */
   readonly projected?: UserEvents;
   readonly sessions: Sessions<StreamCaller>;
   readonly commands: CommandTaker;
   readonly access: VenueAccess;
   readonly venues: readonly VenueId[];
   readonly keys: readonly string[];
-  /** Tokens of another life of the journals are not valid. */
+  /** Resume tokens of another incarnation of the journals are not valid. */
   readonly incarnation: { readonly id: string };
   readonly clock: Clock;
   readonly registry: Registry;
   readonly socketsOfUser: number;
   readonly limits?: Partial<SocketLimits>;
-  /** Records of a journal that are read for one who comes back. */
+  /** How many records of a journal are read for a resumed connection. */
   readonly reach?: number;
   readonly onFault: (error: unknown, what: string) => void;
 }
@@ -54,7 +54,7 @@ export interface SocketStreamParts {
 export interface SocketStream {
   readonly sockets: SocketServer<StreamCaller, OrderSubscription>;
   readonly seats: SocketSeats;
-  /** Says goodbye to everybody, and follows nothing any more. */
+  /** Closes all sockets in order, and stops following the journals. */
   stop(): Promise<void>;
 }
 
@@ -65,10 +65,10 @@ const METRICS = {
   connections: 'Sockets of order execution',
 };
 
-/** Unless something else is said. */
+/** The default of `reach`. */
 const REACH = 5_000;
 
-/** Opens `/ws`: it can take handshakes when this resolves. */
+/** Opens `/ws`. It accepts handshakes once this resolves. */
 export async function openSocketStream(parts: SocketStreamParts): Promise<SocketStream> {
   const { cells, reader, clock, onFault } = parts;
   const limits = { ...SOCKET_LIMITS, ...parts.limits };
@@ -112,7 +112,7 @@ export async function openSocketStream(parts: SocketStreamParts): Promise<Socket
     feed,
     parts.socketsOfUser,
   );
-  const stopLooking = start();
+  const stopChecks = start();
   presence.start();
   const sockets = new SocketServer(hub, faulty);
   return {
@@ -120,7 +120,7 @@ export async function openSocketStream(parts: SocketStreamParts): Promise<Socket
     seats,
     stop: async () => {
       await sockets.drain();
-      stopLooking();
+      stopChecks();
       presence.stop();
       await feed.stop();
     },

@@ -54,7 +54,7 @@ async function greeted(user = 'ada', fields: object = {}): Promise<OrderStream> 
   return stream;
 }
 
-/** A socket of a key of ada. */
+/** A socket opened with an API key of ada. */
 async function keyed(): Promise<OrderStream> {
   const stream = await connect('ada', 'key');
   await stream.hello();
@@ -67,7 +67,7 @@ async function untilTold(stream: OrderStream, expected: readonly string[], id = 
 }
 
 describe('the channel of orders', () => {
-  it('begins with the live orders and goes on with every change, a fill before the order that contains it', async () => {
+  it('sends a snapshot of live orders and then every change, each fill before its order update', async () => {
     const before = await cell.accept('ada');
     const stream = await greeted();
     await stream.subscribe();
@@ -114,7 +114,7 @@ describe('the channel of orders', () => {
     });
   });
 
-  it('tells what came from outside', async () => {
+  it('sends movements from outside', async () => {
     const stream = await greeted();
     await stream.subscribe();
     const at = '2026-11-28T04:00:00.123456789Z';
@@ -128,7 +128,7 @@ describe('the channel of orders', () => {
     });
   });
 
-  it('has snapshots in parts of 200, and subscriptions of some venues', async () => {
+  it('sends snapshots in parts of 200, and only the venues of the subscription', async () => {
     const events = Array.from({ length: 201 }, () => cell.acceptance('ada'));
     await cell.write([...events, cell.acceptance('ada', { venue: 'venue_e' })]);
     const stream = await greeted();
@@ -142,7 +142,7 @@ describe('the channel of orders', () => {
     expect(told(stream.frames, 's2')).toEqual(['0 snapshot 1', '1 order_update ACCEPTED v1']);
   });
 
-  it('says nothing more to a subscription that is given up, and goes on with the other', async () => {
+  it('sends nothing more to an ended subscription, and goes on with the other', async () => {
     const stream = await greeted();
     await stream.subscribe();
     await stream.subscribe();
@@ -156,7 +156,7 @@ describe('the channel of orders', () => {
     expect(await second.resume(stream)).toMatchObject({ subscriptions: [{ subscription_id: 's2' }] });
   });
 
-  it('tells a late fill of an order that had ended before', async () => {
+  it('sends a late fill of an order that has ended', async () => {
     const order = await cell.accept('ada');
     await cell.write([
       { ...cell.of('ada', order), type: 'ORDER_ENDED', status: 'cancelled', terminal_reason: 'USER' },
@@ -167,7 +167,7 @@ describe('the channel of orders', () => {
     await untilTold(stream, ['0 snapshot 0', `1 fill ${fillId(9)}`, '2 order_update FILL v3']);
   });
 
-  it('is heard although the cell says nothing', async () => {
+  it('sends events even if the cell sends no notice', async () => {
     const stream = await greeted();
     await stream.subscribe();
     await cell.write([cell.acceptance('ada')], true);
@@ -176,7 +176,7 @@ describe('the channel of orders', () => {
 });
 
 describe('a connection that comes back', () => {
-  it('goes on after the last message that it has seen, under the same ids', async () => {
+  it('gets the messages after the last one it received, under the same ids', async () => {
     const first = await greeted();
     await first.subscribe();
     const order = await cell.accept('ada');
@@ -193,7 +193,7 @@ describe('a connection that comes back', () => {
     await untilTold(second, [`2 fill ${fillId(1)}`, '3 order_update FILL v2', '4 order_update ACCEPTED v1']);
   });
 
-  it('goes on at another gateway', async () => {
+  it('can resume at another gateway', async () => {
     const first = await greeted();
     await first.subscribe();
     const order = await cell.accept('ada');
@@ -206,7 +206,7 @@ describe('a connection that comes back', () => {
     await untilTold(second, [`2 fill ${fillId(1)}`, '3 order_update FILL v2']);
   });
 
-  it('is told out of the projection what is too long ago for the journal', async () => {
+  it('gets older events from the projection if they are too old for the journal', async () => {
     const first = await greeted();
     await first.subscribe();
     await gateway.stop();
@@ -218,7 +218,7 @@ describe('a connection that comes back', () => {
     await untilTold(second, ['1 order_update ACCEPTED v1', `2 fill ${fillId(1)}`, '3 order_update FILL v2']);
   });
 
-  it('begins anew where the past is gone', async () => {
+  it('gets a resync and a snapshot if the past events are gone', async () => {
     const first = await greeted();
     await first.subscribe();
     await gateway.stop();
@@ -235,7 +235,7 @@ describe('a connection that comes back', () => {
     ]);
   });
 
-  it('is told that its token is of somebody else', async () => {
+  it('is not resumed with a token of another user', async () => {
     const first = await greeted();
     await first.subscribe();
     const second = await connect('bob');
@@ -245,8 +245,8 @@ describe('a connection that comes back', () => {
   });
 });
 
-describe('who may connect', () => {
-  it('shows a triple, a token, or a token as subprotocol, and nothing less', async () => {
+describe('a handshake', () => {
+  it('needs an API key, a token, or a token as subprotocol', async () => {
     await expect(gateway.open({})).rejects.toMatchObject({ status: 401 });
     gateway.callers.special.set('eve', { status: 403, error: 'not from here' });
     await expect(connect('eve')).rejects.toMatchObject({ status: 403 });
@@ -257,13 +257,13 @@ describe('who may connect', () => {
     await keyed();
   });
 
-  it('has ten sockets', async () => {
+  it('is refused with 429 for the eleventh socket of a user', async () => {
     for (let socket = 0; socket < 10; socket += 1) await connect();
     await expect(connect()).rejects.toMatchObject({ status: 429 });
     await connect('bob');
   });
 
-  it('is closed when its key is revoked, or its address is no longer listed', async () => {
+  it('leads to a socket that closes when its key is revoked or its address is no longer allowed', async () => {
     const revoked = await keyed();
     gateway.callers.special.set('ada', { status: 401, error: 'revoked' });
     expect(await revoked.untilClosed()).toBe(4401);
@@ -273,7 +273,7 @@ describe('who may connect', () => {
     expect(await elsewhere.untilClosed()).toBe(4403);
   });
 
-  it('without trade:read may not subscribe, and is closed when it loses it', async () => {
+  it('without trade:read allows no subscription, and a socket that loses the scope is closed', async () => {
     gateway.callers.special.set('ada', { scopes: ['trade:execute'] });
     const stream = await keyed();
     expect(await stream.ask('subscribe', { channel: 'orders' })).toMatchObject({
@@ -288,8 +288,8 @@ describe('who may connect', () => {
   });
 });
 
-describe('a newer token', () => {
-  it('takes over when it is of the same user, and never takes the place of a key', async () => {
+describe('auth.refresh', () => {
+  it('accepts a token of the same user, and never replaces an API key', async () => {
     const stream = await greeted();
     expect(await stream.ask('auth.refresh', { token: 'bob' })).toMatchObject({ type: 'error', status: 403 });
     gateway.callers.special.set('eve', { status: 401, error: 'expired' });
@@ -301,7 +301,7 @@ describe('a newer token', () => {
 });
 
 describe('a session that is about to end', () => {
-  it('is told so once, and goes on with a newer token', async () => {
+  it('gets one session_expiring message, and goes on with a newer token', async () => {
     const ends = Math.floor(Date.now() / 1_000) + 30;
     gateway.callers.endSession('ada', ends);
     const stream = await greeted();
@@ -313,7 +313,7 @@ describe('a session that is about to end', () => {
   });
 });
 
-describe('what is said', () => {
+describe('a malformed message', () => {
   it.each([
     'nonsense',
     '[]',
@@ -321,13 +321,13 @@ describe('what is said', () => {
     '{"req_id":"1"}',
     '{"op":"ping","req_id":"1"}',
     '{"op":"hello","req_id":""}',
-  ])('closes the socket where it is no hello: %s', async (text) => {
+  ])('closes the socket if it comes instead of hello: %s', async (text) => {
     const stream = await connect();
     stream.say(text);
     expect(await stream.untilClosed()).toBe(4400);
   });
 
-  it('is refused where it is not right, and the socket stays', async () => {
+  it('after hello gets an error, and the socket stays open', async () => {
     const stream = await greeted();
     expect(await stream.ask('fly')).toMatchObject({ type: 'error', status: 400 });
     expect(await stream.ask('subscribe', { channel: 'trades' })).toMatchObject({
@@ -343,20 +343,20 @@ describe('what is said', () => {
 
 describe('a slow reader', () => {
   const limits = { bufferedMessages: 40 };
-  /** So that the pipes of the network are full soon. */
+  /** Fills the buffers of the network quickly. */
   const LONG = 'x'.repeat(10_000);
 
   const isResynced = async (): Promise<boolean> =>
     (await gateway.registry.metrics()).includes('resyncs_total{reason="SLOW_READER"} 1');
 
-  it('gets the present state in place of changes that it did not read', async () => {
+  it('gets the present state instead of the changes that it did not read', async () => {
     await gateway.stop();
     await startGateway({ limits });
     const stream = await greeted();
     await stream.subscribe();
     stream.stopReading();
     const order = await cell.accept('ada', { bot_id: LONG });
-    // Another reader keeps the pace, so that not everything comes at once.
+    // Wait for another reader after each write, so that not everything is sent at once.
     const reader = await greeted();
     await reader.subscribe();
     const amended = { type: 'ORDER_AMENDED', amend_id: 'a', price: 300_000n } as const;
@@ -370,16 +370,16 @@ describe('a slow reader', () => {
     const at = stream.frames.findIndex(({ type }) => type === 'resync');
     expect(stream.frames[at]).toMatchObject({ type: 'resync', subscription_id: 's1', reason: 'SLOW_READER' });
     expect(stream.frames[at + 1]).toMatchObject({ type: 'snapshot', more: false });
-    // The snapshot stands for what was dropped; before it and behind it nothing is missing.
+    // The snapshot replaces the dropped changes. Before and after it nothing is missing.
     for (const part of [stream.frames.slice(0, at), stream.frames.slice(at + 1)]) {
       const versions = versionsIn(part);
-      expect(versions).toEqual(versions.map((_, place) => (versions[0] ?? 0) + place));
+      expect(versions).toEqual(versions.map((_, index) => (versions[0] ?? 0) + index));
     }
     const seqs = stream.frames.flatMap(({ type, seq }) => (type === 'order_update' ? [seq] : []));
-    expect(seqs).toEqual(seqs.map((_, place) => place + 1));
+    expect(seqs).toEqual(seqs.map((_, index) => index + 1));
   });
 
-  it('is closed where it would not be told of a fill, and comes back for it', async () => {
+  it('is closed before a fill is dropped, and gets the fill when it resumes', async () => {
     await gateway.stop();
     await startGateway({ limits });
     const stream = await greeted();
@@ -403,7 +403,7 @@ describe('a slow reader', () => {
 });
 
 describe('commands', () => {
-  it('are taken in order, with their numbers as they came, and answered as over HTTP', async () => {
+  it('run in order, keep the spelling of numbers, and get the answers of HTTP', async () => {
     const stream = await greeted();
     const begun: string[] = [];
     gateway.runCommand = async ({ members }) => {
@@ -428,35 +428,35 @@ describe('commands', () => {
     });
   });
 
-  it('carry the connection of who wants its orders cancelled with it, and the cell hears what becomes of it', async () => {
+  it('carry the connection if it has cancel on disconnect, and the cell gets its loss, resume and bye', async () => {
     const stream = await greeted('ada', { cancel_on_disconnect: { grace_ms: 5_000 } });
     const { connection_id: id } = await stream.until(({ type }) => type === 'welcome');
     await stream.subscribe();
     await stream.ask('order.submit', { order: {} });
     expect(gateway.commands[0]?.connectionId).toBe(id);
-    const named = (): unknown[] =>
+    const presentIds = (): unknown[] =>
       cell.heard.flatMap((request) =>
         request.op === 'presence' ? request.here.map(({ connection_id }) => connection_id) : [],
       );
-    // At once, and then every second as long as the socket is there.
-    await eventually(() => expect(named().slice(0, 3)).toEqual([id, id, id]));
+    // Sent at once, and then every second while the socket is open.
+    await eventually(() => expect(presentIds().slice(0, 3)).toEqual([id, id, id]));
     stream.kill();
-    const said = (): unknown[] =>
+    const reports = (): unknown[] =>
       cell.heard.flatMap((request) =>
         request.op === 'connection' ? [[request.how, request.connection_id]] : [],
       );
-    await eventually(() => expect(said()).toEqual([['LOST', id]]));
+    await eventually(() => expect(reports()).toEqual([['LOST', id]]));
     const second = await connect();
     await second.resume(stream, { cancel_on_disconnect: { grace_ms: 5_000 } });
-    await eventually(() => expect(said().slice(1)).toEqual([['RESUMED', id]]));
+    await eventually(() => expect(reports().slice(1)).toEqual([['RESUMED', id]]));
     await second.ask('bye');
     expect(await second.untilClosed()).toBe(1000);
-    await eventually(() => expect(said().slice(2)).toEqual([['BYE', id]]));
+    await eventually(() => expect(reports().slice(2)).toEqual([['BYE', id]]));
   });
 
-  it('are over for a socket of whose gateway the cell had not heard: it is closed, and goes on as a later one', async () => {
-    const wish = { cancel_on_disconnect: { grace_ms: 5_000 } };
-    const stream = await greeted('ada', wish);
+  it('end on a socket that the cell has taken for lost: it is closed, and the connection resumes on a later one', async () => {
+    const hello = { cancel_on_disconnect: { grace_ms: 5_000 } };
+    const stream = await greeted('ada', hello);
     await stream.subscribe();
     const lapsed = new Set<number>();
     const attachments = (): number[] =>
@@ -472,14 +472,14 @@ describe('commands', () => {
     lapsed.add(first);
     expect(await stream.untilClosed()).toBe(4503);
     const second = await connect();
-    await second.resume(stream, wish);
+    await second.resume(stream, hello);
     await eventually(() => expect(Math.max(...attachments())).toBeGreaterThan(first));
     expect(await second.ask('ping')).toMatchObject({ type: 'pong' });
   });
 });
 
-describe('a venue that is denied to keys', () => {
-  it('is silent, takes no seq, and is shown anew when it returns', async () => {
+describe('a venue that keys may not use', () => {
+  it('sends nothing and uses no seq, and gets a new snapshot when access returns', async () => {
     const stream = await keyed();
     await stream.subscribe();
     gateway.access.set('venue_b', false);

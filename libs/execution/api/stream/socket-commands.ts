@@ -6,28 +6,28 @@ import type { DeskCall, OrderDesk } from '../orders/order-desk.js';
 import { refusal } from '../refusals.js';
 import type { OrderCalls, SocketCall } from './commands.js';
 
-/** The calls of REST for commands of sockets, from the check of the scopes on. */
+/** Runs the commands of sockets with the handlers of HTTP, from the check of scopes on. */
 export class SocketCommands implements OrderCalls {
   constructor(private readonly desk: OrderDesk) {}
 
   submit(call: SocketCall): Promise<SocketAnswer> {
-    return this.run(call, (desk, given) => desk.submit(given));
+    return this.run(call, (desk, command) => desk.submit(command));
   }
 
   cancel(orderId: string, call: SocketCall): Promise<SocketAnswer> {
-    return this.run(call, (desk, given) => desk.cancel(orderId, given));
+    return this.run(call, (desk, command) => desk.cancel(orderId, command));
   }
 
   cancelByClientId(call: SocketCall): Promise<SocketAnswer> {
-    return this.run(call, (desk, given) => desk.cancelByClientId(given));
+    return this.run(call, (desk, command) => desk.cancelByClientId(command));
   }
 
   cancelAll(call: SocketCall): Promise<SocketAnswer> {
-    return this.run(call, (desk, given) => desk.cancelAll(given));
+    return this.run(call, (desk, command) => desk.cancelAll(command));
   }
 
   amend(orderId: string, call: SocketCall): Promise<SocketAnswer> {
-    return this.run(call, (desk, given) => desk.amend(orderId, given), plainText);
+    return this.run(call, (desk, command) => desk.amend(orderId, command), plainText);
   }
 
   private async run(

@@ -4,7 +4,7 @@ import { SocketGateway } from '#libs/testing/execution/socket-gateway.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 
-it('a user has ten sockets at two gateways together, and while the cell is away ten at each', async () => {
+it('a user may have ten sockets at two gateways together, and ten at each while the cell is away', async () => {
   const reader = new MemoryJournalStore('execution');
   const cell = new JournaledCell(await new MemoryJournal(reader).open(0));
   const sockets = countSockets(cell);

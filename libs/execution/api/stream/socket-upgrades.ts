@@ -25,7 +25,7 @@ export interface SocketUpgradePorts extends RefusalPorts {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Takes handshakes of `/ws`: first who calls, as in every call, then whether there is room. */
+/** Accepts handshakes of `/ws`. Checks the caller first, as every call does, and then the limit of sockets. */
 export class SocketUpgrades implements UpgradeHandler {
   constructor(private readonly ports: SocketUpgradePorts) {}
 
@@ -37,7 +37,7 @@ export class SocketUpgrades implements UpgradeHandler {
     const fail = (): void => {
       socket.destroy();
     };
-    // Node no longer watches the socket, so an error of a peer that has gone would reach no listener.
+    // Node no longer handles this socket's errors. Without a listener, an error of the peer would end the process.
     socket.on('error', fail);
     const reply = await this.answer(request, socket, head, fail);
     if (reply !== undefined) refuse(socket, reply, this.ports);

@@ -4,7 +4,7 @@ import type { VenueId } from '../../rules/venues.js';
 
 const ENABLED = { enabled: true, disabled: false, unknown: null } as const;
 
-/** Operators switch the access of keys to a venue; sessions always have it. */
+/** Whether a caller may use a venue. Operators switch access for API keys. Sessions always have it. */
 export class KeyVenueAccess implements VenueAccess {
   constructor(private readonly flags: AccessFlags) {}
 
