@@ -1,7 +1,7 @@
 import { documentAnswer, pageAnswer } from '#libs/edge/documents/served.js';
 import { endpoint } from '#libs/edge/endpoint.js';
 
-/** Of the listener of the auctions: where orders go, nothing but health can be read without credentials. */
+/** The auctions listener serves these, since the order listener needs credentials for everything except health. */
 export const executionOpenApi = endpoint({
   operationId: 'executionOpenApi',
   method: 'GET',

@@ -9,7 +9,7 @@ import { executionDocument } from './http-document.js';
 import { executionSpecs } from './interface.js';
 import { socketDocument } from './socket-document.js';
 
-/** The descriptions of order execution. They are made once: nothing about them changes while the process lives. */
+/** Serves the interface documents of order execution. They are made once, at the start of the process. */
 @Injectable()
 export class ExecutionDocumentsController {
   private readonly openApiReply: Reply;

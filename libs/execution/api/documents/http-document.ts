@@ -7,21 +7,21 @@ import { CODE_MEANINGS } from './code-meanings.js';
 import { FIELD_MEANINGS } from './field-meanings.js';
 import { EXECUTION_MANNERS } from './http-manners.js';
 
-const INTRODUCTION = `Orders of prediction-market contracts at several venues, under one interface.
+const INTRODUCTION = `Orders for prediction-market contracts at several venues, through one interface.
 
-JSON in UTF-8, one object, at most 64 levels and 256 KiB. Numbers are read exactly; prices, sizes and amounts come back as decimal
-strings. A null is an absent field; unknown and repeated fields are refused. Callers show an API key as \`X-Client-Id\`, \`X-Api-Key\`
-and \`X-Api-Secret\` together, or a session as a bearer token. Refusals from the check of scopes on are
-\`{error, code, error_details: {code, details?, metadata: {classification}}}\`; the classification alone says whether to try again.`;
+Bodies are one JSON object in UTF-8, with at most 64 levels and 256 KiB. Numbers are exact. Replies have prices and amounts as decimal
+strings. Null counts as an absent field. Unknown and repeated fields are refused. Callers show an API key as \`X-Client-Id\`, \`X-Api-Key\`
+and \`X-Api-Secret\` together, or a session as a bearer token. Refusals by the check of scopes and all later checks have the form
+\`{error, code, error_details: {code, details?, metadata: {classification}}}\`. Only the classification says whether to try again.`;
 
 const TAGS: readonly Tag[] = [
   { name: 'Orders', description: 'Submit, read, change and cancel orders.' },
-  { name: 'Exchanges', description: 'The venues, what they can do, and the account at them.' },
-  { name: 'Positions', description: 'What is held, and what of it may be sold.' },
+  { name: 'Exchanges', description: "The venues, their capabilities, and the caller's accounts there." },
+  { name: 'Positions', description: 'Positions, and how much of them may be sold.' },
   { name: 'Account', description: 'Credentials, limits and keys.' },
-  { name: 'RPC', description: 'Balances, the ledger, markets, transfers, and what operators do.' },
-  { name: 'Combos', description: 'Of venues that are not registered.' },
-  { name: 'Health', description: 'Of the service.' },
+  { name: 'RPC', description: 'Balances, the ledger, markets, transfers, and calls for operators.' },
+  { name: 'Combos', description: 'Calls for venues that are not registered.' },
+  { name: 'Health', description: 'Whether the service answers.' },
 ];
 
 const TAG_OF_PATH: readonly (readonly [RegExp, string])[] = [
@@ -37,11 +37,11 @@ const TAG_OF_PATH: readonly (readonly [RegExp, string])[] = [
 const SERVERS = [
   {
     url: 'http://127.0.0.1:8090',
-    description: 'What `npm start` starts; elsewhere what `execution_url` says',
+    description: 'The address after `npm start`. On other installations, see `execution_url`',
   },
 ];
 
-/** The document describes refusals, and asks nobody who calls. */
+/** The document only describes refusals, so it needs no authentication. */
 const DESCRIBED = executionDialect({
   authenticate: () => ({ ok: false, refusal: { status: 401, error: 'Authentication required' } }),
 });
@@ -64,7 +64,7 @@ export function executionDocument(specs: readonly EndpointSpec[]): OpenApi {
   return { ...withAnyCaller(document), servers: SERVERS };
 }
 
-/** What credentials may be refused with before there is a path: these belong to no operation. */
+/** Refusals of credentials that come before the path is known, so they belong to no operation. */
 const OF_ANY_CALLER: readonly (readonly [number, string, string])[] = [
   [403, 'NotFromHere', 'A key that may not be used from this address.'],
   [429, 'TooManyFailures', 'Too many failed authentications from this address.'],
@@ -73,7 +73,7 @@ const OF_ANY_CALLER: readonly (readonly [number, string, string])[] = [
 function withAnyCaller(document: OpenApi): OpenApi {
   const { components, 'x-any-path': anyPath } = document;
   const { Unauthorized: alike } = components.responses;
-  if (alike === undefined) throw new Error('the document says nothing of credentials');
+  if (alike === undefined) throw new Error('the document has no response for missing credentials');
   return {
     ...document,
     components: {
@@ -94,14 +94,14 @@ function withAnyCaller(document: OpenApi): OpenApi {
   };
 }
 
-/** What any call may be answered that wants credentials, a scope or a body. */
+/** Adds the refusals of every call that needs credentials, a scope or a body. */
 function withCommon(spec: EndpointSpec): EndpointSpec {
   const { access, capability, path, body, statuses = {} } = spec;
   if (access === 'public') return spec;
-  const isTold = capability !== undefined && !BARE_SCOPE.test(path);
+  const isNamed = capability !== undefined && !BARE_SCOPE.test(path);
   const common: Readonly<Record<number, readonly string[]>> = {
     ...(body === undefined ? {} : { 400: ['VALIDATION_UNKNOWN_FIELD', 'VALIDATION_INVALID_PARAMETER'] }),
-    403: ['HTTP_403', ...(isTold ? ['AUTH_INSUFFICIENT_SCOPE'] : [])],
+    403: ['HTTP_403', ...(isNamed ? ['AUTH_INSUFFICIENT_SCOPE'] : [])],
     429: ['HTTP_429'],
   };
   const all = new Set([...Object.keys(common), ...Object.keys(statuses)].map(Number));
@@ -114,6 +114,6 @@ function withCommon(spec: EndpointSpec): EndpointSpec {
 
 function tagOf(path: string): string {
   const found = TAG_OF_PATH.find(([pattern]) => pattern.test(path));
-  if (found === undefined) throw new Error(`nothing says to which part of the document ${path} belongs`);
+  if (found === undefined) throw new Error(`no tag is defined for the path ${path}`);
   return found[1];
 }

@@ -8,7 +8,7 @@ import { NO_BODY, PLAIN_TEXT } from '../refusals.js';
 
 const BARE: JsonSchema = {
   type: 'object',
-  description: 'Of refusals before the scopes are checked, and of what is not there.',
+  description: 'Refusals before the check of scopes, and unknown paths.',
   properties: { error: { type: 'string' } },
   required: ['error'],
   additionalProperties: false,
@@ -16,7 +16,7 @@ const BARE: JsonSchema = {
 
 const ENVELOPE: JsonSchema = {
   type: 'object',
-  description: 'Of refusals from the check of scopes on.',
+  description: 'Refusals by the check of scopes and all later checks.',
   properties: {
     error: { type: 'string' },
     code: { type: 'string' },
@@ -59,7 +59,7 @@ const BY_STATUS: Readonly<Record<number, Readonly<Record<string, Shape>>>> = {
   429: { 'retry-after': optional(digits) },
   503: { 'retry-after': optional(digits) },
 };
-/** They take slots of the orders' limit, and say how many are left. */
+/** These calls count against the limit of orders, and their replies show how much of it is left. */
 const COUNTED = new Set(['submitOrder', 'amendOrder']);
 
 const REAUTH: Parameter = {
@@ -73,7 +73,7 @@ const REAUTH: Parameter = {
 const KEY = Object.fromEntries(Object.keys(KEY_HEADERS).map((name) => [name, []]));
 const SESSIONS = [{ session: [] }, { cookie: [] }];
 
-/** How order execution speaks: two forms of refusals, keys beside sessions, and headers of its own. */
+/** The conventions of order execution: two forms of refusals, keys as well as sessions, and its own headers. */
 export const EXECUTION_MANNERS: Manners = {
   schemas: { Error: BARE, Refusal: ENVELOPE },
   headers: {
@@ -90,10 +90,10 @@ export const EXECUTION_MANNERS: Manners = {
     ),
   },
   descriptions: {
-    Unauthorized: 'No credentials, a part of a triple, or some that do not count. Comes for every path.',
+    Unauthorized: 'No credentials, an incomplete triple, or invalid credentials. May come for every path.',
     NoSuchPath: 'There is no such path.',
     Unavailable:
-      'Too many requests in line on one connection, which is closed; or credentials or the database cannot be asked.',
+      'Too many requests wait on one connection, which is closed, or credentials or the database are unavailable.',
   },
   contentOf,
   headersOf: (status, spec) => ({

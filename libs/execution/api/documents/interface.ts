@@ -16,7 +16,7 @@ const DECLARING = [
 /** Every endpoint of order execution. */
 export function executionSpecs(): readonly EndpointSpec[] {
   const tabled = tabledEndpoints(() => {
-    throw new Error('an endpoint that is only described cannot be asked');
+    throw new Error('an endpoint of the interface document cannot be called');
   });
   return [...endpointSpecsOf(DECLARING), ...tabled.map(({ spec }) => spec)];
 }

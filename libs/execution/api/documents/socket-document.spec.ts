@@ -6,7 +6,7 @@ import { CLIENT_OPS } from '../../stream/client-messages.js';
 import { SERVER_MESSAGES } from '../../stream/server-messages.js';
 import { socketDocument } from './socket-document.js';
 
-/** That there is a later version of AsyncAPI is no fault of ours. */
+/** The hint that a later version of AsyncAPI exists is no fault. */
 const ACCEPTED = new Set(['asyncapi-latest-version']);
 const BY_THE_LIBRARY = [1002, 1007, 1008, 1009];
 const document = socketDocument('1.0.0');
@@ -18,14 +18,14 @@ describe('the AsyncAPI document of /ws', () => {
     expect(faults.map(({ code, message, path }) => [code, message, path.join('.')])).toEqual([]);
   });
 
-  it('has every message of both directions, and no others', () => {
+  it('has exactly the messages of both directions', () => {
     const namesOf = (action: 'send' | 'receive'): string[] =>
       messagesOf(document, action).map(({ name }) => name);
     expect(namesOf('receive')).toEqual([...CLIENT_OPS]);
     expect(namesOf('send')).toEqual([...SERVER_MESSAGES]);
   });
 
-  it('has every close code that is sent, and no others', () => {
+  it('has exactly the close codes that are sent', () => {
     const documented = Object.entries(document.channels.stream['x-close-codes']);
     expect(documented.map(([code]) => Number(code))).toEqual(
       [...BY_THE_LIBRARY, ...Object.values(CLOSE)].sort((a, b) => a - b),

@@ -11,7 +11,7 @@ import {
   SOCKET_INTRODUCTION,
 } from './socket-text.js';
 
-/** The AsyncAPI description of `/ws`, from the lists and decoders that the socket itself works with. */
+/** The AsyncAPI document of `/ws`, made from the lists and decoders that the socket itself uses. */
 export function socketDocument(version: string): AsyncApi {
   return streamDescription({
     info: { title: 'Sotto order execution: /ws', version, description: SOCKET_INTRODUCTION },
@@ -23,9 +23,9 @@ export function socketDocument(version: string): AsyncApi {
       apiKey: { type: 'httpApiKey', in: 'header', name: 'X-Api-Key' },
     },
     headers: {
-      'X-Client-Id': 'Of an API key',
-      'X-Api-Key': 'Of an API key',
-      'X-Api-Secret': 'Of an API key',
+      'X-Client-Id': 'A part of the API key',
+      'X-Api-Key': 'A part of the API key',
+      'X-Api-Secret': 'A part of the API key',
       Authorization: '`Bearer <session JWT>`',
       'Sec-WebSocket-Protocol': '`authorization, Bearer.<base64url(session JWT)>`',
     },

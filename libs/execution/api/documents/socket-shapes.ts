@@ -53,14 +53,14 @@ const subscription = record({
 });
 const onChannel = { subscription_id: anyText, seq, resume_token: optional(anyText) };
 
-/** What the server sends, by `type`. */
+/** The messages of the server, by `type`. */
 const SERVER_SHAPES: Readonly<Record<SocketMessage, Readonly<Record<string, Shape>>>> = {
   welcome: {
     ...{ req_id: reqId, connection_id: uuid, server_time: time, session_expires_at: optional(time) },
     ...{ heartbeat_ms: positive, resumed: flag, subscriptions: listOf(subscription) },
     resume_error: optional(
       words<SocketResumeError>({
-        INVALID: 'broken, of somebody else, or of before the journals were restored from a backup',
+        INVALID: 'broken, of another user, or from before the journals were restored from a backup',
         EXPIRED: 'older than 24 hours',
       }),
     ),
@@ -92,17 +92,17 @@ const SERVER_SHAPES: Readonly<Record<SocketMessage, Readonly<Record<string, Shap
   resync: {
     subscription_id: anyText,
     reason: words<SocketResyncReason>({
-      SLOW_READER: 'more waited for the reader than may',
-      HISTORY_GONE: 'what was missed cannot be told any more',
-      SNAPSHOT_INCOMPLETE: 'the connection ended before the snapshot was whole',
-      PROVIDER_ACCESS: 'a venue is told again that was withheld',
+      SLOW_READER: 'too many messages waited for the reader',
+      HISTORY_GONE: 'the missed messages are no longer available',
+      SNAPSHOT_INCOMPLETE: 'the connection ended before the snapshot was complete',
+      PROVIDER_ACCESS: 'access to a venue has returned',
     }),
   },
   session_expiring: { session_expires_at: optional(time) },
   goaway: {
     reason: words({
-      DRAINING: 'this process is about to stop: connect again and resume',
-      CELL_STOPPED: 'this process cannot follow one of the journals any more: resume elsewhere',
+      DRAINING: 'this process is about to stop. Connect again and resume',
+      CELL_STOPPED: 'this process can no longer follow one of the journals. Resume elsewhere',
     }),
   },
 };
@@ -113,7 +113,7 @@ export function serverShape(name: SocketMessage): Shape {
 
 const string: JsonSchema = { type: 'string' };
 const instant: JsonSchema = { type: 'string', format: 'date-time' };
-/** As over HTTP, where they are explained one by one. */
+/** The fields of commands. The HTTP document explains each of them. */
 const COMMAND_FIELDS: Readonly<Record<CommandName, Readonly<Record<string, JsonSchema>>>> = {
   'order.submit': { order: { type: 'object' }, not_after: instant },
   'order.cancel': {

@@ -81,7 +81,7 @@ export class OrderReads {
     }
     const projected = await from.project(id);
     if (projected !== undefined) return { status: 200, body: projected };
-    // The projection may lag behind the silent cell, so 404 would be wrong.
+    // The silent cell may have the order although the projection does not have it yet, so 404 would be wrong.
     throw answer.status === 503 ? new RefusedCall(envelope(answer.status, answer.refusal)) : notFound();
   }
 }
