@@ -63,7 +63,7 @@ export function executionIsSet(
   return cellUrlsAreOnePerCell({ CELL_URLS: CELL_URLS ?? [], CELLS }) ?? venueUrlsAreSet(config);
 }
 
-/** Call it only after `executionIsSet` found no fault. */
+/** Call it only after the check above has found no fault. */
 export function executionSettingsOf(config: ExecutionConfig): ExecutionSettings {
   const { CELL_URLS: cellUrls, EXECUTOR_URL: executorUrl, API_KEY_SECRET: keySecret } = config;
   const minimum = minimumOf(config.MIN_ORDER_QUANTITY);

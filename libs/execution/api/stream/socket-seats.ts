@@ -20,7 +20,7 @@ export class SocketSeats {
 
   constructor(private readonly ports: SocketSeatPorts) {}
 
-  /** Returns false if the user has the most sockets allowed. Otherwise `leave` must follow. */
+  /** Returns false if the user has the most sockets allowed. Otherwise the caller must give the place back when the socket closes. */
   async take(user: string): Promise<boolean> {
     const open = (this.open.get(user) ?? 0) + 1;
     if (open > this.ports.max) return false;
