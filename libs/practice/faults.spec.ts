@@ -37,7 +37,7 @@ describe('the faults of a practice venue', () => {
   it.each([
     ['drop_request', false],
     ['drop_reply', true],
-  ])('%s cuts the connection; the order is there: %s', async (fault, isDone) => {
+  ])('%s cuts the connection, and the order is placed: %s', async (fault, isDone) => {
     await arm(fault);
     const asked = order();
     await expect(client.orders.createOrderV2(asked)).rejects.toThrow();
@@ -45,7 +45,7 @@ describe('the faults of a practice venue', () => {
     expect((await client.orders.createOrderV2(order())).status).toBe(201);
   });
 
-  it('unreadable answers with rubbish what has been done', async () => {
+  it('unreadable executes the call and answers with garbage', async () => {
     await arm('unreadable');
     const asked = order();
     const reply = await client.orders.createOrderV2(asked);
@@ -57,7 +57,7 @@ describe('the faults of a practice venue', () => {
     ['reject', 400, 'rejected'],
     ['error', 500, 'internal_server_error'],
     ['rate_limit', 429, 'too_many_requests'],
-  ])('%s answers with %d, and nothing is done', async (fault, status, code) => {
+  ])('%s answers with %d and does nothing', async (fault, status, code) => {
     await arm(fault);
     const asked = order();
     const reply = await client.orders.createOrderV2(asked);
@@ -66,14 +66,14 @@ describe('the faults of a practice venue', () => {
     expect(await isThere(asked.client_order_id)).toBe(false);
   });
 
-  it('delay comes first, then the answer', async () => {
+  it('delay holds back the answer', async () => {
     await arm('delay', { calls: ['submit'], ms: 150 });
     const before = performance.now();
     expect((await client.orders.createOrderV2(order())).status).toBe(201);
     expect(performance.now() - before).toBeGreaterThan(140);
   });
 
-  it('meets only the kinds of call it is ordered for, as often as it is', async () => {
+  it('a fault hits only its kinds of calls, and only as often as requested', async () => {
     await arm('error', { calls: ['cancel', 'amend'], count: 2 });
     const { data } = await client.orders.createOrderV2(order());
     const amendment = { ticker, side: 'bid', price: '0.1100', count: '1.00' } as const;
@@ -82,7 +82,7 @@ describe('the faults of a practice venue', () => {
     expect((await client.orders.cancelOrderV2(data.order_id)).status).toBe(200);
   });
 
-  it('halt says that nothing trades, takes no order, and ends', async () => {
+  it('halt reports no trading and refuses orders until it ends', async () => {
     await arm('halt', { ms: 300 });
     expect((await client.exchange.getExchangeStatus()).data).toMatchObject({
       ...{ exchange_active: true, trading_active: false },
@@ -99,7 +99,7 @@ describe('the faults of a practice venue', () => {
     await eventually(async () => expect((await client.exchange.getExchangeStatus()).status).toBe(200));
   });
 
-  it('duplicate_fill tells one fill twice, with the same id', async () => {
+  it('duplicate_fill reports one fill twice with the same id', async () => {
     const other = await practice.account();
     await client.orders.createOrderV2({ ...order(), price: '0.9000' });
     await other.orders.createOrderV2({ ...order(), side: 'ask', price: '0.9000' });
@@ -112,7 +112,7 @@ describe('the faults of a practice venue', () => {
     expect((await other.portfolio.getFills()).data.fills).toHaveLength(1);
   });
 
-  it('is lifted by a word, and refused where it is none', async () => {
+  it('faults can be lifted, and an unknown fault is refused', async () => {
     await arm('error', { count: 5 });
     expect((await practice.call('DELETE', '/faults')).status).toBe(204);
     expect((await client.orders.createOrderV2(order())).status).toBe(201);

@@ -3,7 +3,7 @@ import type { Clock } from '#libs/platform/time/clock.js';
 export const CALL_KINDS = ['submit', 'cancel', 'amend', 'read'] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 
-/** What happens to one call. `drop_reply` and `unreadable` come after the venue has done what it was asked. */
+/** What happens to one call. `drop_reply` and `unreadable` strike after the venue has executed it. */
 export const CALL_FAULTS = [
   'delay',
   'drop_request',
@@ -19,7 +19,7 @@ export type VenueFaultName = (typeof FAULT_NAMES)[number];
 
 export interface FaultOrder {
   readonly fault: VenueFaultName;
-  /** All four where it is left out. */
+  /** All four kinds if left out. */
   readonly calls?: readonly CallKind[];
   readonly count?: number;
   readonly ms?: number;
@@ -30,16 +30,16 @@ export interface CallFault {
   readonly ms: number;
 }
 
-interface Armed extends CallFault {
+interface ArmedFault extends CallFault {
   readonly calls: readonly CallKind[];
   left: number;
 }
 
 const DEFAULT_MS = 1_000;
 
-/** The faults that a venue has been told to have. They are not kept: a restart lifts them. */
+/** The armed faults of a venue. They are not stored, so a restart lifts them. */
 export class Faults {
-  private armed: Armed[] = [];
+  private armed: ArmedFault[] = [];
   private duplicates = 0;
   private haltedUntil = 0n;
   private disconnected: (millis: number) => Promise<void> = () => Promise.resolve();
@@ -61,7 +61,7 @@ export class Faults {
     return this.disconnected(0);
   }
 
-  /** The fault of this call, if any: the one that was ordered first. Uses it up. */
+  /** Uses up the fault of this call: the one armed first, if any. */
   take(kind: CallKind | undefined): CallFault | undefined {
     const next = kind === undefined ? undefined : this.armed.find(({ calls }) => calls.includes(kind));
     if (next === undefined) return undefined;
@@ -70,7 +70,7 @@ export class Faults {
     return next;
   }
 
-  /** Whether the fill that is told now is told twice. Uses it up. */
+  /** Uses up a duplicate: true if this fill is to be reported twice. */
   takeDuplicate(): boolean {
     if (this.duplicates === 0) return false;
     this.duplicates -= 1;
@@ -81,7 +81,7 @@ export class Faults {
     return this.clock.monotonicNanos() < this.haltedUntil;
   }
 
-  /** The listener says how it is disconnected: it resolves when that has begun, with 0 milliseconds when it has ended. */
+  /** Sets how the listener disconnects. It resolves once disconnected or, with 0 milliseconds, once connected again. */
   onDisconnect(disconnected: (millis: number) => Promise<void>): void {
     this.disconnected = disconnected;
   }

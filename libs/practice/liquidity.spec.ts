@@ -50,7 +50,7 @@ function steps({ clock, state, venue }: Market, seed: number, count: number): nu
 }
 
 describe('the bots of a practice venue', () => {
-  it('quote ten levels either way on the markets of the seed, and on no other', async () => {
+  it('quote ten levels each way on seeded markets only', async () => {
     const market = await opened();
     steps(market, 1, 50);
     for (const { terms } of market.state.markets()) {
@@ -62,7 +62,7 @@ describe('the bots of a practice venue', () => {
     }
   });
 
-  it('follow from the seed: the same one gives the same prices, which wander and come back', async () => {
+  it('quote the same wandering prices for the same seed', async () => {
     const [one, again, other] = [await opened(), await opened(), await opened()];
     const prices = steps(one, 7, 400);
     expect(steps(again, 7, 400)).toEqual(prices);
@@ -72,7 +72,7 @@ describe('the bots of a practice venue', () => {
     expect(prices.slice(200).some((price) => Math.abs(price - home) <= 20_000)).toBe(true);
   });
 
-  it('quote once where they are still, and never refill, not after a restart either', async () => {
+  it('quote only once when still, and never refill, even after a restart', async () => {
     const { clock, state, venue, log } = await opened();
     const still = { venue, clock, seed: 1, isStill: true };
     new BotLiquidity(still).start();

@@ -5,7 +5,7 @@ import type { PracticeVenue } from './venue/practice-venue.js';
 const EVERY_MS = 500;
 const CENT = 10_000;
 const [LOWEST, HIGHEST] = [15 * CENT, 85 * CENT];
-/** How far towards its home a price goes in one step, and how far off by chance. */
+/** How much of the distance to its home a price moves in one step, and its largest random move. */
 const PULL = 0.05;
 const JITTER_CENTS = 3;
 
@@ -13,7 +13,7 @@ export interface LiquidityParts {
   readonly venue: PracticeVenue;
   readonly clock: Clock;
   readonly seed: number;
-  /** Quotes once in the life of a market, and never again. */
+  /** Quotes each market only once, also across restarts. */
   readonly isStill: boolean;
 }
 
@@ -24,7 +24,7 @@ interface Walk {
   price: PriceMicros;
 }
 
-/** The bots of one venue: they quote the markets that it was seeded with, each around a price that wanders and comes back. */
+/** The bots of one venue. They quote the seeded markets, each around a price that wanders and returns to its home. */
 export class BotLiquidity {
   private stopped: Cancel = () => undefined;
   private walks: readonly Walk[] = [];
@@ -71,7 +71,7 @@ function wander(walk: Walk): void {
 const [FIRST, FACTOR] = [0x811c9dc5, 0x01000193];
 const WORD = 2 ** 32;
 
-/** The same numbers between 0 and 1 for the same seed and name, by the xorshift of 32 bits. */
+/** Numbers between 0 and 1 that depend only on seed and name, by the 32-bit xorshift. */
 function numbersFrom(seed: number, name: string): () => number {
   let state = FIRST;
   for (const letter of `${seed} ${name}`)

@@ -12,7 +12,7 @@ import type { VenueKind } from './venues/venue-kinds.js';
 import { VenueServer } from './venues/venue-server.js';
 import type { VenueShell } from './venues/venue-shell.js';
 
-/** The account at every venue from which the vault of the service pays. */
+/** The account from which the service's vault pays, at every venue. */
 const VAULT = 'vault';
 const DUE_EVERY_MS = 250;
 
@@ -25,7 +25,7 @@ export interface OpenVenueParts {
   readonly isStill: boolean;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** Nothing may go on after this. */
+  /** Called when the log is lost. The process must stop. */
   readonly onLost: (error: unknown) => void;
   readonly onFault: (error: unknown) => void;
 }
@@ -39,7 +39,7 @@ export interface OpenVenue {
   close(): Promise<void>;
 }
 
-/** Brings a venue back from its log, seeds it the first time, and opens its port. */
+/** Restores a venue from its log, seeds it the first time, and opens its port. */
 export async function openVenue(parts: OpenVenueParts): Promise<OpenVenue> {
   const { exchange_id, kind, clock, newId, onLost, onFault } = parts;
   const state = new VenueState(kind.rules);

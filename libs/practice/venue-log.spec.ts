@@ -21,7 +21,7 @@ function credit(account: string): LoggedCommand {
 }
 
 describe('the log of a practice venue', () => {
-  it('has on disk what it has taken, in sequence, however many come at once', async () => {
+  it('concurrent appends resolve only once on disk, and keep their order', async () => {
     const file = await newFile();
     const log = await VenueLog.open(file, () => undefined);
     const accounts = Array.from({ length: 500 }, (_, index) => `a${index}`);
@@ -35,7 +35,7 @@ describe('the log of a practice venue', () => {
     expect(await recordsIn(file)).toEqual(accounts.map(credit));
   });
 
-  it('cuts off a last line that was torn, and goes on from there', async () => {
+  it('a torn last line is cut off, and appends continue', async () => {
     const file = await newFile();
     await writeFile(file, `${JSON.stringify(credit('ann'))}\n`);
     await appendFile(file, '{"at":2,"do":"cre');
@@ -45,7 +45,7 @@ describe('the log of a practice venue', () => {
     expect(await recordsIn(file)).toEqual([credit('ann'), credit('ben')]);
   });
 
-  it('will not begin from a record that is damaged', async () => {
+  it('a damaged record stops the start', async () => {
     const file = await newFile();
     await writeFile(file, `{"at":2,"do":"cre\n${JSON.stringify(credit('ann'))}\n`);
     await expect(recordsIn(file)).rejects.toThrow('line 1');

@@ -3,8 +3,8 @@ import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import type { LoggedCommand } from './venue/terms.js';
 
 /**
- * What a venue was asked, one command a line, oldest first. A line counts once it is on disk: all lines that come while one write is
- * under way share the next. A last line without an end was never answered and is cut off.
+ * The log of a venue's commands, one per line, oldest first. A command counts once it is on disk. Lines that arrive
+ * during a write share the next write. A last line without an end was never answered, so it is cut off.
  */
 export class VenueLog {
   private waiting: string[] = [];
@@ -14,7 +14,7 @@ export class VenueLog {
 
   private constructor(private readonly file: FileHandle) {}
 
-  /** Gives every command on record to `replay`, in sequence. */
+  /** Replays every recorded command in order. */
   static async open(path: string, replay: (command: LoggedCommand) => void): Promise<VenueLog> {
     const file = await open(path, 'a+', 0o600);
     try {
@@ -28,16 +28,16 @@ export class VenueLog {
     return new VenueLog(file);
   }
 
-  /** Resolves once it is on disk. */
+  /** Resolves once the command is on disk. */
   append(command: LoggedCommand): Promise<void> {
     this.waiting.push(`${JSON.stringify(command)}\n`);
     return this.durable();
   }
 
-  /** Resolves once all that was appended so far is on disk. */
+  /** Resolves once everything appended so far is on disk. */
   durable(): Promise<void> {
     if (this.fault !== undefined)
-      return Promise.reject(new Error('the log takes nothing more', { cause: this.fault }));
+      return Promise.reject(new Error('the log accepts no more commands', { cause: this.fault }));
     if (this.waiting.length === 0) return this.writing ?? Promise.resolve();
     this.next ??= (this.writing ?? Promise.resolve()).then(() => this.write());
     return this.next;
@@ -67,7 +67,7 @@ export class VenueLog {
   }
 }
 
-/** How many bytes are whole lines. */
+/** Returns the number of bytes of whole lines. */
 async function replayed(
   file: FileHandle,
   path: string,
@@ -89,9 +89,9 @@ async function replayed(
 
 function commandOf(text: string, where: string): LoggedCommand {
   try {
-    // Written by this class, from this type; what is not JSON any more was damaged since.
+    // This class wrote it from this type. If it is not JSON, it was damaged later.
     return JSON.parse(text) as LoggedCommand;
   } catch {
-    throw new StartFault(`${where}: this is no record of a practice venue`, EXIT.damaged);
+    throw new StartFault(`${where}: this is not a record of a practice venue`, EXIT.damaged);
   }
 }

@@ -15,9 +15,9 @@ export type OrderFinding =
 const BETWEEN_MILLIS = 1_000;
 
 /**
- * What became of an order in doubt. It is absent only if a healthy venue has answered twice, a second apart and past its window of
- * visibility, that it does not know the order by its own id, and no fill of the account since before the send is one of it. An error, an
- * empty page, or that it does not rest, proves nothing.
+ * Finds out what became of an order in doubt. It is absent only if a healthy venue does not know its id, a second
+ * apart and after the visibility window, and no fill since before the send belongs to it. Errors, empty pages and not
+ * resting prove nothing.
  */
 export async function findOrder(
   { venue, account, clock }: { readonly venue: Venue; readonly account: VenueAccount; readonly clock: Clock },
@@ -28,21 +28,21 @@ export async function findOrder(
     ...(task.exchange_order_id === undefined ? {} : { exchange_order_id: task.exchange_order_id }),
   };
   try {
-    const first = await lookOnce(venue, account, name, task.since);
+    const first = await findOnce(venue, account, name, task.since);
     if (first.what !== 'absent') return first;
-    // When it was sent is not known here, only that this was before now.
+    // The time of the send is not known here, only that it is past.
     await pause(clock, venue.visibilityMillis);
-    const second = await lookOnce(venue, account, name, task.since);
+    const second = await findOnce(venue, account, name, task.since);
     if (second.what !== 'absent') return second;
     await pause(clock, BETWEEN_MILLIS);
-    return await lookOnce(venue, account, name, task.since);
+    return await findOnce(venue, account, name, task.since);
   } catch (error) {
     if (error instanceof VenueUnavailable) return { what: 'unknown', reason: error.message };
     throw error;
   }
 }
 
-async function lookOnce(
+async function findOnce(
   venue: Venue,
   account: VenueAccount,
   name: OrderName,
@@ -57,8 +57,8 @@ async function lookOnce(
 }
 
 /**
- * The order, if a fill of the account is one of it: by its own id where the venue tells that with the fill, and else by asking for the
- * order of every fill that could be. Never by outcome or side: a trade across both outcomes shows either.
+ * The order, if the account has a fill of it. Matched by our id if the fill has it, else by asking for the order of
+ * each possible fill. Never by outcome or side: a trade across both outcomes may show either.
  */
 async function filledOrder(
   account: VenueAccount,
@@ -96,7 +96,7 @@ async function filledOrder(
   return undefined;
 }
 
-/** It traded, and the venue shows it no more: what is certain are its fills. */
+/** The venue no longer shows an order that traded. Only its fills are certain. */
 function goneAfterFills(
   { venue_client_id, terms }: OrderName,
   exchange_order_id: string,

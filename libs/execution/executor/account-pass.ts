@@ -16,14 +16,14 @@ export interface PassOf {
   readonly clock: Clock;
 }
 
-/** Where the next pass reads on, and what the account looked like. */
+/** Where the next pass starts, and the balances this pass found. */
 export interface Passed {
   readonly since: Instant;
   readonly balances?: string;
 }
 
 const FIRST_SINCE: Instant = '2020-01-01T00:00:00.000000000Z';
-/** What a venue shows late is read again; the cell knows each fill by its id. */
+/** Late entries of the venue are read again. The cell knows each fill by its id. */
 const OVERLAP_MILLIS = 60_000;
 const TRIES = 3;
 
@@ -32,11 +32,13 @@ interface Reading {
   readonly orders: readonly ObservedAccountOrder[];
   readonly movements: readonly AccountMovement[];
   readonly balances: VenueBalances;
-  /** Nothing changed while it was read, so balances and fills are of one moment. */
+  /** Nothing changed during the read, so balances and fills belong to the same moment. */
   readonly isOfOneMoment: boolean;
 }
 
-/** Reads a whole account and tells the cell: orders and fills first, then the balances that follow from them. */
+/**
+ * Reads a whole account and reports it to the cell: first orders and fills, then the balances that follow from them.
+ */
 export async function passOver(
   { user_id, venue, account, cell, clock }: PassOf,
   since: Instant = FIRST_SINCE,
@@ -47,7 +49,7 @@ export async function passOver(
     reading = await read(account, since);
   const { fills, orders, balances, movements, isOfOneMoment } = reading;
   const as_of = await cell.observed({ user_id, venue, orders, fills, is_complete: true });
-  // Of an account that never rests for a moment balances prove nothing; the next pass tries again.
+  // The account changed during every try, so its balances prove nothing. The next pass tries again.
   if (!isOfOneMoment) return { since: plusMillis(began, -OVERLAP_MILLIS) };
   await cell.balances({ user_id, venue, as_of, ...balances, movements: movements.map(seenMovement) });
   return { since: plusMillis(began, -OVERLAP_MILLIS), balances: lookOf(balances) };
@@ -61,7 +63,7 @@ async function read(account: VenueAccount, since: Instant): Promise<Reading> {
   return { fills, orders, balances, movements, isOfOneMoment };
 }
 
-/** To compare two looks at the same balances. */
+/** Makes two readings of the balances comparable. */
 export function lookOf({ cash, tokens }: VenueBalances): string {
   return toWire([cash.map(toWire).sort(), tokens.map(toWire).sort()]);
 }
@@ -76,7 +78,7 @@ const MOVEMENTS = {
   shards: 'COLLATERAL',
 } as const;
 
-/** Whether a transfer is one of ours is for the cell to see, which has its reference. */
+/** Only the cell knows whether a transfer is one of ours, because it has the references. */
 function seenMovement({ kind, ...movement }: AccountMovement): SeenMovement {
   return { ...movement, movement: MOVEMENTS[kind] };
 }

@@ -6,20 +6,23 @@ import { lookOf, passOver, type PassOf } from './account-pass.js';
 import type { Turns } from './turns.js';
 
 export interface WatchPorts extends PassOf {
-  /** Shared by all accounts, so that many of them do not keep orders from the venue. */
+  /** Shared by all accounts, so that their reads do not delay orders. */
   readonly turns: Turns;
   readonly onFault: (what: string, error: unknown) => void;
 }
 
 /**
- * Money from outside must be booked within 5 s, and no feed tells of it. One look at the balances costs a fraction of a pass over the whole
- * account, so every account is looked at this often, and read only where something has changed.
+ * Money from outside must be booked within 5 s, and no feed reports it. Reading balances is much cheaper than a full
+ * pass, so balances are polled and the account is read only after a change.
  */
-const LOOK_MILLIS = 3_000;
+const POLL_MILLIS = 3_000;
 const AGAIN_MILLIS = 1_000;
 const MOST_WAITING = 10_000;
 
-/** One linked account: its feed is handed on as it comes, and it is read whole when asked, on reconnect, and when its balances have changed. */
+/**
+ * Follows one linked account. Feed events are passed on at once. The whole account is read on request, on reconnect,
+ * and when its balances change.
+ */
 export class AccountWatch {
   private fills: ObservedFill[] = [];
   private orders: ObservedAccountOrder[] = [];
@@ -28,7 +31,7 @@ export class AccountWatch {
   private balances: string | undefined;
   private passing: Promise<void> | undefined;
   private next: Promise<void> | undefined;
-  private cancelLook: Cancel = () => undefined;
+  private cancelPolling: Cancel = () => undefined;
   private feed: { close(): void } | undefined;
   private isStopped = false;
 
@@ -48,16 +51,16 @@ export class AccountWatch {
         void this.pass();
       },
     });
-    this.cancelLook = repeat(this.ports.clock, LOOK_MILLIS, () => this.look());
+    this.cancelPolling = repeat(this.ports.clock, POLL_MILLIS, () => this.checkBalances());
   }
 
   stop(): void {
     this.isStopped = true;
-    this.cancelLook();
+    this.cancelPolling();
     this.feed?.close();
   }
 
-  /** Resolves when the account has been read from a moment on that is not before now. Failures are told and not thrown. */
+  /** Resolves after a full read of the account that began after this call. Failures are reported, not thrown. */
   pass(): Promise<void> {
     if (this.passing === undefined) {
       this.passing = this.passed().finally(() => {
@@ -81,14 +84,17 @@ export class AccountWatch {
     });
   }
 
-  private async look(): Promise<void> {
+  private async checkBalances(): Promise<void> {
     await this.guarded('balances', async () => {
-      const look = await this.ports.turns.take(async () => lookOf(await this.ports.account.balances()));
-      if (look !== this.balances) await this.pass();
+      const seen = await this.ports.turns.take(async () => lookOf(await this.ports.account.balances()));
+      if (seen !== this.balances) await this.pass();
     });
   }
 
-  /** In the order in which they came, many at once where they come faster than the cell hears. What is lost a pass finds. */
+  /**
+   * Sends feed events in their order, many at once if they come faster than the cell answers. A pass finds what is
+   * lost.
+   */
   private async handOver(): Promise<void> {
     if (this.isHandingOver || this.isStopped) return;
     this.isHandingOver = true;
@@ -96,7 +102,7 @@ export class AccountWatch {
       while (this.fills.length + this.orders.length > 0) {
         const { fills, orders } = this;
         [this.fills, this.orders] = [[], []];
-        if (await this.guarded('feed', () => this.tell(fills, orders))) continue;
+        if (await this.guarded('feed', () => this.report(fills, orders))) continue;
         if (this.fills.length + this.orders.length > MOST_WAITING) [this.fills, this.orders] = [[], []];
         await pause(this.ports.clock, AGAIN_MILLIS);
         void this.pass();
@@ -106,7 +112,10 @@ export class AccountWatch {
     }
   }
 
-  private async tell(fills: readonly ObservedFill[], orders: readonly ObservedAccountOrder[]): Promise<void> {
+  private async report(
+    fills: readonly ObservedFill[],
+    orders: readonly ObservedAccountOrder[],
+  ): Promise<void> {
     const { user_id, venue, cell } = this.ports;
     await cell.observed({ user_id, venue, fills, orders });
   }

@@ -8,7 +8,7 @@ type Ended = 'good' | 'failed' | 'unsent';
 
 let clock: MovableClock;
 let board: BreakerBoard;
-/** Ends of the calls that have been made. */
+/** Resolvers of the calls that were made. */
 let made: ((ended: Ended) => void)[];
 
 beforeEach(() => {
@@ -40,7 +40,7 @@ async function end(ended: Ended): Promise<void> {
   await settled();
 }
 
-it('of what two cells have let through to a breaker that waits one goes first, and its success lets the others go', async () => {
+it('with a half-open breaker one call goes first, and its success releases the others', async () => {
   breakerWaits();
   const all = [call(), call(), call()];
   expect(made).toHaveLength(1);
@@ -53,7 +53,7 @@ it('of what two cells have let through to a breaker that waits one goes first, a
   expect(board.shown()).toEqual([]);
 });
 
-it('the failure of the one that tries keeps the others from the venue', async () => {
+it('if the probe fails, the other calls are not made', async () => {
   breakerWaits();
   const all = [call(), call()];
   await end('failed');
@@ -62,7 +62,7 @@ it('the failure of the one that tries keeps the others from the venue', async ()
   expect(board.shown()).toMatchObject([{ state: 'open' }]);
 });
 
-it('one that was not sent after all has tried nothing, and the next one tries', async () => {
+it('if the probe was not sent, the next call becomes the probe', async () => {
   breakerWaits();
   const all = [call(), call(), call()];
   await end('unsent');
@@ -73,7 +73,7 @@ it('one that was not sent after all has tried nothing, and the next one tries', 
   expect(await Promise.all(all)).toEqual(['unsent', 'good', 'good']);
 });
 
-it('what was accepted before a breaker opened goes on while it is open', async () => {
+it('calls accepted before a breaker opened are made while it is open', async () => {
   for (let failed = 0; failed < 20; failed += 1) board.count(terms, true);
   const all = [call(), call()];
   expect(made).toHaveLength(2);

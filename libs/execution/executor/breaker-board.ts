@@ -12,17 +12,20 @@ import {
 import type { OrderTerms } from '../rules/order.js';
 import type { VenueId } from '../rules/venues.js';
 
-type Shown = VenueHealth['breakers'][number];
+type ShownBreaker = VenueHealth['breakers'][number];
 
-interface Kept {
+interface BreakerEntry {
   readonly key: BreakerKey;
   readonly breaker: Breaker;
 }
 
-/** The breakers of all kinds of orders at all venues. They live as long as this process: a new one tries anew. */
+/**
+ * The breakers of all kinds of orders at all venues. They are kept in memory, so a new process starts with all
+ * closed.
+ */
 export class BreakerBoard {
-  private readonly kept = new Map<string, Kept>();
-  /** The call that tries a venue for all others of its kind, until it has ended. */
+  private readonly kept = new Map<string, BreakerEntry>();
+  /** For each kind of order, the probe that is under way. */
   private readonly probes = new Map<string, Promise<void>>();
 
   constructor(
@@ -31,8 +34,8 @@ export class BreakerBoard {
   ) {}
 
   /**
-   * Makes a call of a submit or an amend. While a breaker waits for one that tries, however many cells have let one through, one of them
-   * goes; others wait for its end. Undefined: it has failed, and the call was not made.
+   * Makes the call of a submit or amend. While the breaker is half-open, one call goes as the probe and the others
+   * wait for its end. Undefined if the probe failed and the call was not made.
    */
   async one<T>(terms: OrderTerms, call: () => Promise<T>): Promise<T | undefined> {
     const name = nameOf(terms);
@@ -55,7 +58,7 @@ export class BreakerBoard {
     }
   }
 
-  /** Of a submit or an amend: whether the venue has failed. What a venue refuses is no failure of it. */
+  /** Counts a submit or amend, and whether the venue failed. A refusal by the venue is no failure. */
   count({ venue, side, kind, time_in_force }: OrderTerms, failed: boolean): void {
     const key = { venue, side, kind, time_in_force };
     const name = nameOf(key);
@@ -66,7 +69,7 @@ export class BreakerBoard {
     if (breakerState(before, at) !== breakerState(breaker, at)) this.onChange();
   }
 
-  /** Closes those that match. */
+  /** Closes the matching breakers. */
   reset(select: Partial<Readonly<Record<keyof BreakerKey, string>>> & { readonly venue: VenueId }): void {
     const { venue, side, kind, time_in_force } = select;
     for (const [name, { key }] of this.kept) {
@@ -80,10 +83,10 @@ export class BreakerBoard {
     this.onChange();
   }
 
-  /** Those that are not closed. */
-  shown(): readonly Shown[] {
+  /** All breakers that are not closed. */
+  shown(): readonly ShownBreaker[] {
     const now = this.now();
-    return [...this.kept.values()].flatMap(({ key, breaker }): Shown[] => {
+    return [...this.kept.values()].flatMap(({ key, breaker }): ShownBreaker[] => {
       const state = breakerState(breaker, now);
       if (state === 'closed') return [];
       const until = halfOpenAt(breaker);

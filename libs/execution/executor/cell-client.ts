@@ -21,21 +21,21 @@ export interface Reporting {
 }
 
 const WAIT_MILLIS = 2_000;
-/** The link gives up later than the cell answers. */
+/** The link must wait longer than the cell takes to answer. */
 const PATIENCE_MILLIS = WAIT_MILLIS + 4_000;
 const AGAIN_MILLIS = 250;
-/** Long for one record in a journal, and short beside the time in which a task has to be sent. */
+/** Long enough to write one journal record, and short compared with the time left to send a task. */
 const BEGIN_MILLIS = 1_500;
-/** Past this the lease of the task has ended, and the cell asks the venue about it. */
+/** After this many tries the task's lease has ended, and the cell queries the venue. */
 const REPORT_TRIES = 60;
 const NO_ANSWER = 500;
 
-/** A cell does not answer, or not with what was asked for. What it was told may have been heard. */
+/** The cell does not answer, or not as expected. It may still have received the request. */
 export class CellUnavailable extends Error {
   override readonly name = 'CellUnavailable';
 }
 
-/** One cell as its executor speaks to it. */
+/** The executor's client of one cell. */
 export class CellClient {
   constructor(
     private readonly link: Pick<CellLink, 'request'>,
@@ -44,8 +44,8 @@ export class CellClient {
   ) {}
 
   /**
-   * Waits for something to do. For nothing at all it only shows that this executor is there, without which its tasks are taken away, and
-   * ends the claim before it.
+   * Waits for tasks. A claim with `max` 0 only shows that this executor is alive, and ends its earlier claim. Without
+   * claims the cell takes the tasks away.
    */
   async claim(max: number): Promise<readonly ExecutorTask[]> {
     const wait_ms = max === 0 ? 0 : WAIT_MILLIS;
@@ -56,8 +56,8 @@ export class CellClient {
   }
 
   /**
-   * True once it is durable; false where it must not be sent any more. An answer that was lost is asked for again, the cell knows its
-   * own; undefined: there was none in time, and the order must not be sent now.
+   * True once the submission is durable, false if it must not be sent. A lost answer is requested again, and the cell
+   * recognises the task. Undefined if no answer came in time: the order must not be sent now.
    */
   async begin(submission: Asked<'begin_submission'>, withinMillis: number): Promise<boolean | undefined> {
     const request = { op: 'begin_submission', executor: this.executor, ...submission } as const;
@@ -74,7 +74,7 @@ export class CellClient {
     return undefined;
   }
 
-  /** VenueExchange again until the cell has heard it; a cell that does not know the task any more needs no report. */
+  /** Sent again until the cell confirms it. If the cell no longer knows the task, no report is needed. */
   async report(task_id: string, reporting: Reporting): Promise<void> {
     await this.insist({ op: 'report', executor: this.executor, task_id, ...reporting });
   }
@@ -83,7 +83,7 @@ export class CellClient {
     return (await this.insist({ op: 'transfer_report', ...step })).status === 200;
   }
 
-  /** The cell's position with everything in it that was seen so far. */
+  /** Returns the cell's journal position that includes everything observed so far. */
   async observed(seen: Asked<'observed'>): Promise<number> {
     return positionOf(await this.ask({ op: 'observed', ...seen }));
   }
@@ -102,7 +102,7 @@ export class CellClient {
     return status === 200;
   }
 
-  /** The reply as it came, for whoever asked for the link. */
+  /** The cell's reply, unchanged, for the caller of the link. */
   link_account(account: Asked<'link_account'>): Promise<LinkReply> {
     return this.ask({ op: 'link_account', ...account });
   }
@@ -143,7 +143,7 @@ function positionOf(reply: LinkReply): number {
   throw new CellUnavailable('the cell does not say how far it has heard');
 }
 
-/** What a cell of ours gives out is believed, but for its outline. */
+/** Checks only the outline, because the cells are ours. */
 function isClaimed(body: unknown): body is { readonly tasks: readonly ExecutorTask[] } {
   return (
     typeof body === 'object' &&

@@ -18,7 +18,7 @@ export interface ExecutorLinkPorts {
   readonly reconciler: Reconciler;
   readonly breakers: Pick<BreakerBoard, 'reset'>;
   readonly signer: Pick<Signer, 'status'>;
-  /** Of practice venues only. */
+  /** For practice venues only. */
   readonly credit?: PracticeCredit | undefined;
 }
 
@@ -28,7 +28,7 @@ type Linking = Extract<ExecutorLinkRequest, { op: 'link_venue' }>;
 const STATUS: Readonly<Record<string, number>> = { EXCHANGE_NOT_LINKED: 409, SIGNER_REFUSED: 403 };
 const UNAVAILABLE = 503;
 
-/** Answers gateways. */
+/** Answers requests from gateways. */
 export class ExecutorLinkHandler {
   constructor(private readonly ports: ExecutorLinkPorts) {}
 
@@ -71,17 +71,17 @@ export class ExecutorLinkHandler {
     const account = await accounts
       .venue(venue)
       .open(user_id, credentials, (account) => cell.mayLink({ user_id, venue, account }));
-    // An account that its owner has brought has money of its own.
+    // An account that the user already owned has its own money.
     if (isNew && credentials === undefined) await this.ports.credit?.give(venue, account, practice_credit);
     accounts.forget(user_id, venue);
     reconciler.forget(user_id, venue);
     const linked = await cell.link_account({ user_id, venue, account });
-    // From then on the cell gives out the account to be read; its feed need not wait for that.
+    // The cell now hands out the account to be read. Its feed need not wait for that.
     if (linked.status === 200) reconciler.follow(cell, user_id, venue);
     return linked;
   }
 
-  /** The vault is no user of any cell: nothing of its account is told to one. */
+  /** The vault is not a user of any cell, so no cell hears of its account. */
   private async openVault({ venue, practice_credit, practice_shares }: VaultOpening): Promise<LinkReply> {
     const { accounts, credit } = this.ports;
     if (await accounts.has(VAULT_USER, venue)) return wireReply(200, {});

@@ -80,8 +80,8 @@ async function query(terms: OrderTerms, exchange_order_id?: string): Promise<Rep
   const since = plusMillis(instantFromNanos(clock.epochNanos()), -60_000);
   const { user_id, venue, order_id: venue_client_id } = terms;
   const known = exchange_order_id === undefined ? {} : { exchange_order_id };
-  const told = await cell.give({ kind: 'query', user_id, venue, terms, venue_client_id, since, ...known });
-  return told.report;
+  const result = await cell.give({ kind: 'query', user_id, venue, terms, venue_client_id, since, ...known });
+  return result.report;
 }
 
 async function ordersIn(market: string): Promise<readonly { client_order_id?: string }[]> {
@@ -102,7 +102,7 @@ const fault = (more: object): Promise<unknown> =>
   practice.call('POST', '/faults', { exchange_id: 'venue_b', ...more });
 
 describe('a submit', () => {
-  it('is durable under its own id before the venue hears of it, and then rests', async () => {
+  it('is durable under its id before it is sent, and then rests', async () => {
     const [{ user }, market] = [await trader(), await practice.market()];
     const terms = submission(user, market);
     let seenAtBegin = -1;
@@ -119,14 +119,14 @@ describe('a submit', () => {
     expect(await ordersIn(market)).toMatchObject([{ client_order_id: terms.order_id }]);
   });
 
-  it('is not sent when the cell says no', async () => {
+  it('is not sent if the cell refuses it', async () => {
     const [{ user }, market] = [await trader(), await practice.market()];
     cell.onBegin = () => false;
     expect(await submit(submission(user, market))).toEqual({ what: 'told' });
     expect(await ordersIn(market)).toEqual([]);
   });
 
-  it('that trades and then meets an own order says so of its rest', async () => {
+  it('that trades and then meets an own order ends with self-trade', async () => {
     const [{ user }, market] = [await trader(), await practice.market()];
     const no = { outcome: 'No', outcome_index: 1, price: cents(62), bound: cents(62) };
     await submit(submission(user, market, no));
@@ -136,7 +136,7 @@ describe('a submit', () => {
     });
   });
 
-  it('brings its fills, with the fee that the venue has told', async () => {
+  it('reports its fills with the fee of the venue', async () => {
     const [{ user }, market] = [await trader(), await practice.market()];
     await offer(market, '0.3500');
     const report = await submit(submission(user, market));
@@ -148,7 +148,7 @@ describe('a submit', () => {
     });
   });
 
-  it('of No is priced in dollars of No, and sold again as No', async () => {
+  it('of No is priced in dollars of No, and its shares are sold as No', async () => {
     const [{ user }, market] = [await trader(), await practice.market()];
     const maker = await practice.account();
     const bid = { ticker: market, side: 'bid', count: '10.00', time_in_force: 'good_till_canceled' } as const;
@@ -167,7 +167,7 @@ describe('a submit', () => {
     expect(body).toMatchObject({ books: [{ bids: [{ price: '0.4' }] }, { outcome: 'No' }] });
   });
 
-  it('without the signer is not sent', async () => {
+  it('is not sent without the signer', async () => {
     const [{ user }, market] = [await trader(), await practice.market()];
     ring.isAway = true;
     const failure = { code: 'SIGNER_UNAVAILABLE' };
@@ -176,16 +176,16 @@ describe('a submit', () => {
   });
 
   it.each([
-    ['nothing is offered', undefined, 'empty'],
-    ['all is dearer than the bound', '0.6000', 'beyond-bound'],
-  ] as const)('that never rests says why it found nothing: %s', async (_, price, unfilled) => {
+    ['no offers', undefined, 'empty'],
+    ['all offers above the bound', '0.6000', 'beyond-bound'],
+  ] as const)('that never rests ends with the reason: %s', async (_, price, unfilled) => {
     const [{ user }, market] = [await trader(), await practice.market()];
     if (price !== undefined) await offer(market, price);
     const terms = submission(user, market, { kind: 'market', bound: cents(45), time_in_force: 'IOC' });
     expect(await submit(terms)).toMatchObject({ what: 'placed', order: { status: 'cancelled' }, unfilled });
   });
 
-  it('moves what is missing from the other shard first, and does not where it may not', async () => {
+  it('moves missing collateral from the other shard only if shard funding is allowed', async () => {
     const [{ user }, market] = [await trader('100'), await practice.market({ shard: 1 })];
     const terms = submission(user, market);
     const there = { ...terms.market, shard: 1 };
@@ -213,8 +213,8 @@ describe('a submit', () => {
   });
 });
 
-describe('stories of others', () => {
-  it('an outage of the network marks nothing as failed: no answer is no absence', async () => {
+describe('lessons from other platforms', () => {
+  it('a network outage marks no order as failed', async () => {
     const [{ user }, market] = [await trader(), await practice.market()];
     const terms = submission(user, market);
     const placed = await submit(terms);
@@ -226,7 +226,7 @@ describe('stories of others', () => {
     });
   });
 
-  it('an order that filled at once and is nowhere open is found, and not taken for rejected', async () => {
+  it('an order that filled at once is found by query, and not taken for rejected', async () => {
     const [{ user }, market] = [await trader(), await practice.market()];
     await offer(market, '0.3500');
     const terms = submission(user, market);
@@ -238,7 +238,7 @@ describe('stories of others', () => {
     });
   });
 
-  it('a fill across both outcomes is found by own order and account, never by outcome', async () => {
+  it('a fill across both outcomes is found by order and account, never by outcome', async () => {
     const [{ user }, market] = [await trader(), await practice.market()];
     const terms = submission(user, market);
     const placed = await submit(terms);
@@ -250,7 +250,7 @@ describe('stories of others', () => {
     });
   });
 
-  it('a partly filled order that was cancelled is as full as its fills, whatever it is called', async () => {
+  it('a cancelled order keeps the quantity of its fills', async () => {
     const [{ user }, market] = [await trader(), await practice.market()];
     await offer(market, '0.4000', '4.00');
     const terms = submission(user, market, { time_in_force: 'IOC' });
@@ -259,7 +259,7 @@ describe('stories of others', () => {
     expect(report.what === 'placed' ? report.fills.map(({ fill }) => fill.quantity) : []).toEqual([4n * ONE]);
   });
 
-  it('a slow answer is no failure: what lands later is found, and nothing is sent again', async () => {
+  it('an order that lands after the timeout is found, and is not sent again', async () => {
     const [{ user }, market] = [await trader(), await practice.market()];
     const terms = submission(user, market);
     await fault({ fault: 'delay', calls: ['submit'], ms: 11_000 });
@@ -268,17 +268,17 @@ describe('stories of others', () => {
     expect(await ordersIn(market)).toHaveLength(1);
   });
 
-  it('a good status without an order in it is a doubt, and its bytes are kept', async () => {
+  it('a good status with an unreadable body is a doubt, and the body is kept', async () => {
     const [{ user }, market] = [await trader(), await practice.market()];
     await fault({ fault: 'unreadable', calls: ['submit'] });
     const terms = submission(user, market);
-    const told = await cell.give({ kind: 'submit', user_id: user, venue: 'venue_b', terms, attempt: 1 });
-    expect(told.report).toMatchObject({ what: 'doubtful' });
-    expect(told.call).toMatchObject({ operation: 'submit', http_status: 200, raw: expect.anything() });
-    expect(told.call?.request_sha256).toMatch(/^[0-9a-f]{64}$/);
+    const result = await cell.give({ kind: 'submit', user_id: user, venue: 'venue_b', terms, attempt: 1 });
+    expect(result.report).toMatchObject({ what: 'doubtful' });
+    expect(result.call).toMatchObject({ operation: 'submit', http_status: 200, raw: expect.anything() });
+    expect(result.call?.request_sha256).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('a command that came too late for its sender never lands', async () => {
+  it('a submit after its not_after time is never sent', async () => {
     const [{ user }, market] = [await trader(), await practice.market()];
     const not_after = plusMillis(instantFromNanos(clock.epochNanos()), -1);
     expect(await submit(submission(user, market, { not_after }))).toMatchObject({
@@ -303,7 +303,7 @@ describe('cancels and amends', () => {
     ...{ kind: 'cancel', venue_client_id: terms.order_id },
   });
 
-  it('a cancel tells what was filled by then', async () => {
+  it('a cancel reports the fills before it', async () => {
     const { terms, exchange_order_id, market } = await resting();
     await offer(market, '0.4000', '4.00');
     expect((await cell.give(cancelOf(terms, exchange_order_id))).report).toMatchObject({
@@ -312,7 +312,7 @@ describe('cancels and amends', () => {
     });
   });
 
-  it('a cancel that comes too late says that the order is filled, and not that it never was', async () => {
+  it('a cancel of a filled order reports the order as filled', async () => {
     const { terms, exchange_order_id, market } = await resting();
     await offer(market, '0.4000');
     expect((await cell.give(cancelOf(terms, exchange_order_id))).report).toMatchObject({
@@ -320,7 +320,7 @@ describe('cancels and amends', () => {
     });
   });
 
-  it('an amend that meets an own order says so, and not only that the order is over', async () => {
+  it('an amend that meets an own order ends the order with self-trade', async () => {
     const [{ user }, market] = [await trader(), await practice.market()];
     const no = { outcome: 'No', outcome_index: 1, price: cents(40), bound: cents(40) };
     await submit(submission(user, market, no));
@@ -336,7 +336,7 @@ describe('cancels and amends', () => {
     });
   });
 
-  it('an amend keeps the order and tells the fills that it caused first', async () => {
+  it('an amend keeps the order, and the fills it caused are reported first', async () => {
     const { terms, exchange_order_id, market } = await resting();
     await offer(market, '0.5000', '4.00');
     const { report } = await cell.give({
@@ -349,18 +349,18 @@ describe('cancels and amends', () => {
       order: { exchange_order_id, filled: 4n * ONE },
     });
     const hasFill = ({ fills }: { readonly fills: readonly unknown[] }): boolean => fills.length > 0;
-    const told = cell.told.findIndex((one) => one.op === 'observed' && hasFill(one));
+    const observed = cell.told.findIndex((one) => one.op === 'observed' && hasFill(one));
     const reported = cell.told.findIndex((one) => one.op === 'report' && one.report.what === 'amended');
-    expect(told).toBeGreaterThan(-1);
-    expect(told).toBeLessThan(reported);
+    expect(observed).toBeGreaterThan(-1);
+    expect(observed).toBeLessThan(reported);
   });
 });
 
 describe('accounts', () => {
-  it('money from outside, orders and fills of others are told as what they are', async () => {
+  it('deposits, external orders and their fills are reported to the cell', async () => {
     const [{ user, client }, market] = [await trader('100'), await practice.market()];
-    const told = await cell.give({ kind: 'reconcile', user_id: user, venue: 'venue_b' });
-    expect(told.report).toEqual({ what: 'told' });
+    const result = await cell.give({ kind: 'reconcile', user_id: user, venue: 'venue_b' });
+    expect(result.report).toEqual({ what: 'told' });
     expect(cell.all('balances').at(-1)).toMatchObject({
       cash: [
         { asset: 'USD', value: 100n * ONE, shard: 0 },
@@ -388,7 +388,7 @@ describe('accounts', () => {
     expect(faults).toEqual([]);
   });
 
-  it('a pair that the venue has paid is told as one, and what a resolved market paid too', async () => {
+  it('pair payments and payouts of resolved markets are reported', async () => {
     const [{ user }, market] = [await trader('100'), await practice.market()];
     await offer(market, '0.4000', '4.00');
     await submit(submission(user, market, { quantity: 4n * ONE }));
@@ -411,7 +411,7 @@ describe('accounts', () => {
     );
   });
 
-  it('money goes between the user and the vault once under its reference', async () => {
+  it('a transfer to the vault is made once per reference', async () => {
     const [{ user, client }, vault] = [await trader('100'), await practice.account('0')];
     await ring.storeKey(VAULT_USER, vault.keys);
     const transfer_id = randomUUID();
@@ -430,7 +430,7 @@ describe('accounts', () => {
     expect(data.balance_dollars).toBe('70.0000');
   });
 
-  it('where the vault has no account a transfer fails before anything is sent', async () => {
+  it('a transfer fails before any send if the vault has no account', async () => {
     const { user } = await trader('100');
     await cell.give({
       ...{ kind: 'transfer', user_id: user, venue: 'venue_b', transfer_id: randomUUID() },
@@ -441,8 +441,8 @@ describe('accounts', () => {
   });
 });
 
-describe('what gateways ask', () => {
-  it('a venue is linked with an account of its own, and again without a change', async () => {
+describe('requests from gateways', () => {
+  it('linking a venue opens an account, and linking again changes nothing', async () => {
     const user = randomUUID();
     const link = { op: 'link_venue', request_id: 'r', user_id: user, venue: 'venue_b' } as const;
     expect(await executor.link.handle(link)).toMatchObject({ status: 200 });
@@ -455,7 +455,7 @@ describe('what gateways ask', () => {
     expect([status, fromWire(body)]).toMatchObject([200, { cash: [{ asset: 'USD' }, { asset: 'USD' }] }]);
   });
 
-  it('credentials that the venue refuses are refused, and those that were there stay', async () => {
+  it('credentials that the venue refuses are refused, and the stored ones stay', async () => {
     const { user, client } = await trader();
     const other = await practice.account('0');
     const link = { op: 'link_venue', request_id: 'r', user_id: user, venue: 'venue_b' } as const;
@@ -477,8 +477,8 @@ describe('what gateways ask', () => {
   });
 });
 
-describe('the health of a venue', () => {
-  it('is told with its breakers: half of 20 failed calls open one, and its own halt is a mode', async () => {
+describe('the health report of a venue', () => {
+  it('shows an open breaker after 20 failed calls, and a halt of the venue as cancel_only', async () => {
     const [{ user }, market] = [await trader(), await practice.market()];
     await fault({ fault: 'error', calls: ['submit'], count: 20 });
     for (let sent = 0; sent < 20; sent += 1) await submit(submission(user, market, { side: 'sell' }));

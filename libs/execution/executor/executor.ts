@@ -15,21 +15,24 @@ import { TaskLoop } from './task-loop.js';
 import { TransferTasks } from './transfer-tasks.js';
 
 export interface ExecutorPorts {
-  /** One of each cell, in the order of cells. */
+  /** One link to each cell, in the order of the cells. */
   readonly links: readonly Pick<CellLink, 'request'>[];
   readonly venues: ReadonlyMap<VenueId, Venue>;
   readonly signer: Signer;
   readonly clock: Clock;
-  /** Another for each start, so that cells see at once that the one before is gone. */
+  /** A new name for each start, so that cells see at once that the former executor is gone. */
   readonly name: string;
-  /** Tasks of each cell that are carried out at the same time. */
+  /** How many tasks of each cell run at the same time. */
   readonly concurrency: number;
   readonly meter: CallMeter;
   readonly credit?: PracticeCredit | undefined;
   readonly onFault: (what: string, error: unknown) => void;
 }
 
-/** Carries out at the venues what the cells have decided, and tells them what the venues show. It keeps nothing that a restart could lose. */
+/**
+ * Carries out the cells' decisions at the venues, and reports what the venues show. It keeps no state that a restart
+ * could lose.
+ */
 export class Executor {
   readonly breakers: BreakerBoard;
   readonly reconciler: Reconciler;

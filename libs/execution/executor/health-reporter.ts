@@ -14,40 +14,40 @@ export interface HealthPorts {
   readonly onFault: (what: string, error: unknown) => void;
 }
 
-interface Seen {
+interface VenueMode {
   readonly mode: TradingMode;
   readonly since: Instant;
 }
 
 const EVERY_MILLIS = 1_000;
 
-/** Tells every cell what venues say of themselves and which breakers are open: each second, and when a breaker changes. */
+/** Reports to every cell the status of the venues and the open breakers: every second, and when a breaker changes. */
 export class HealthReporter {
-  private readonly seen = new Map<VenueId, Seen>();
+  private readonly seen = new Map<VenueId, VenueMode>();
   private cancel: Cancel = () => undefined;
 
   constructor(private readonly ports: HealthPorts) {}
 
   start(): void {
-    void this.look();
-    this.cancel = repeat(this.ports.clock, EVERY_MILLIS, () => this.look());
+    void this.readAndSend();
+    this.cancel = repeat(this.ports.clock, EVERY_MILLIS, () => this.readAndSend());
   }
 
   stop(): void {
     this.cancel();
   }
 
-  /** Of what is known now, without asking the venues again. */
+  /** Sends the known state without asking the venues again. */
   tell(): void {
-    void this.told();
+    void this.send();
   }
 
-  private async look(): Promise<void> {
+  private async readAndSend(): Promise<void> {
     await Promise.all([...this.ports.venues.values()].map((venue) => this.ask(venue)));
-    await this.told();
+    await this.send();
   }
 
-  /** A venue that does not answer keeps the mode it last had: its calls fail, and the breakers say so. */
+  /** A venue that does not answer keeps its last mode. Its calls then fail, and the breakers show that. */
   private async ask({ id, markets }: Venue): Promise<void> {
     try {
       const { exchange_active: isActive, trading_active: isTrading } = await markets.status();
@@ -59,7 +59,7 @@ export class HealthReporter {
     }
   }
 
-  private async told(): Promise<void> {
+  private async send(): Promise<void> {
     const health: VenueHealth = {
       breakers: this.ports.breakers.shown(),
       venues: [...this.seen].map(([venue, seen]) => ({ venue, ...seen })),

@@ -21,7 +21,7 @@ const clock = new SystemClock();
 const ONE = 1_000_000n;
 const cents = (price: number): bigint => BigInt(price) * 10_000n;
 
-/** A real cell, executor, signer and practice venue; only the processes around them are missing. */
+/** A real cell, executor, signer and practice venue. Only the processes around them are missing. */
 describe('the order lane', () => {
   let database: TestDatabase;
   let live: LiveCell;
@@ -30,7 +30,7 @@ describe('the order lane', () => {
   let venues: ReturnType<typeof openVenues>;
   let signer: Awaited<ReturnType<typeof openSigner>>;
   const faults: unknown[] = [];
-  /** What has been opened, so that a beginning that fails leaves nothing open. */
+  /** What was opened, so that a failed start leaves nothing open. */
   const opened: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
@@ -63,7 +63,7 @@ describe('the order lane', () => {
     for (const close of opened.reverse()) await close();
   });
 
-  /** One that loses its links to the cell for good when it is told that it is gone. */
+  /** An executor that loses its link to the cell when `isAlive` returns false. */
   function executorNamed(name: string, isAlive: (request: CellRequest) => boolean): Executor {
     const link: Pick<CellLink, 'request'> = {
       request: (request: CellRequest) =>
@@ -121,7 +121,7 @@ describe('the order lane', () => {
     return maker;
   }
 
-  it('takes an order to the venue, fills it in part, amends it and cancels the rest', async () => {
+  it('an order reaches the venue, fills in part, is amended, and its rest is cancelled', async () => {
     const [user, market] = [await trader(), await practice.market()];
     const id = await submit(user, market, { price: cents(40), quantity: 10n * ONE });
     await becomes(user, id, { status: 'open' });
@@ -135,7 +135,7 @@ describe('the order lane', () => {
     await becomes(user, id, { status: 'cancelled', filled_quantity: '4', terminal_reason: 'USER' });
   });
 
-  it('resolves a doubt: what landed is found, what did not is failed, and nothing is sent twice', async () => {
+  it('a doubt is resolved: an order at the venue is found, a lost one fails, and none is sent twice', async () => {
     const [user, market] = [await trader(), await practice.market()];
     for (const [fault, record] of [
       ['drop_reply', { status: 'open' }],
@@ -147,7 +147,7 @@ describe('the order lane', () => {
     expect(await ordersIn(market)).toHaveLength(1);
   });
 
-  it('explains everything that the venue shows: deposits, pairs, payouts and orders of others', async () => {
+  it('reconciliation explains deposits, pairs, payouts and external orders without a difference', async () => {
     const [user, market] = [await trader(), await practice.market()];
     await offer(market, '0.4000', '4.00');
     const yes = await submit(user, market, { price: cents(40), quantity: 4n * ONE });
@@ -183,7 +183,7 @@ describe('the order lane', () => {
     expect(faults).toEqual([]);
   });
 
-  it('an executor that dies after it has sent leaves a doubt, which the next one resolves without sending again', async () => {
+  it('an executor dies after a send, and the next one resolves the doubt without sending again', async () => {
     const [user, market] = [await trader(), await practice.market()];
     await executor.stop();
     const life = { hasBegun: false };

@@ -3,7 +3,7 @@ import type { OrderFailure } from '../rules/order.js';
 import type { VenueId } from '../rules/venues.js';
 import type { Venue, VenueAccount } from '../venues/port.js';
 
-/** Nothing can be done at the venue for this user now, and nothing was. */
+/** The user has no usable account at the venue. Nothing was sent. */
 export class NoAccount extends Error {
   override readonly name = 'NoAccount';
 
@@ -12,7 +12,7 @@ export class NoAccount extends Error {
   }
 }
 
-/** The accounts of users at the venues, by what the signer has keys for. */
+/** Users' accounts at the venues. An account exists if the signer has a key for it. */
 export class LinkedAccounts {
   private readonly known = new Map<string, VenueAccount>();
 
@@ -46,13 +46,13 @@ export class LinkedAccounts {
     return this.of(VAULT_USER, venue);
   }
 
-  /** Before anything is sent to or from it. At a real venue there may be none. */
+  /** Called before a transfer to or from the vault. At a real venue the vault may have no account. */
   async needVault(venue: VenueId): Promise<void> {
     if (await this.has(VAULT_USER, venue)) return;
     throw new NoAccount({ code: 'VENUE_REJECTED', message: `the vault has no account at ${venue}` });
   }
 
-  /** Other credentials have taken the place of those that were known. */
+  /** Called when other credentials have replaced the known ones. */
   forget(user_id: string, venue: VenueId): void {
     this.known.delete(`${venue}/${user_id}`);
   }

@@ -21,7 +21,7 @@ import { fundShard } from './shard-funding.js';
 type TaskOf<Kind extends ExecutorTask['kind']> = Extract<ExecutorTask, { readonly kind: Kind }>;
 export type OrderTask = TaskOf<'submit' | 'cancel' | 'amend' | 'query'>;
 
-/** How calls to venues go, for metrics. */
+/** Counts calls to venues for metrics. */
 export interface CallMeter {
   called(venue: VenueId, operation: VenueCall['operation'], outcome: string): void;
 }
@@ -42,7 +42,7 @@ const STALE_MILLIS = Number(STALE_NANOS / NANOS_PER_MILLI);
 const EXPIRED: OrderFailure = { code: 'COMMAND_EXPIRED' };
 const VENUE_AWAY = 'EXCHANGE_UNAVAILABLE';
 
-/** Carries out what has to be done with one order at its venue, and reports once what came of it. */
+/** Carries out tasks on one order at its venue, and reports each result once. */
 export class OrderTasks {
   constructor(private readonly ports: OrderTaskPorts) {}
 
@@ -88,7 +88,7 @@ export class OrderTasks {
     const { order_id } = terms;
     const began = this.now();
     const beganNanos = this.ports.clock.monotonicNanos();
-    // Side by side: neither sends the order, and both have to have gone well before it is sent.
+    // In parallel: neither sends the order, and both must succeed before it is sent.
     const [mayBeSent, lacking] = await Promise.all([
       cell.begin({ task_id, order_id, venue_client_id, sent }, STALE_MILLIS),
       this.fund(account, terms, sent, `${venue_client_id}.funds`),
@@ -97,14 +97,14 @@ export class OrderTasks {
     if (!mayBeSent) return { report: { what: 'told' } };
     if (lacking !== undefined) return lacking;
     if (this.isPast(terms.not_after)) return refusal('not-sent', EXPIRED);
-    // The cell may have given the task up meanwhile.
+    // The cell may have given up the task meanwhile.
     if (this.ports.clock.monotonicNanos() - beganNanos > STALE_NANOS) return { report: { what: 'returned' } };
     const told = await account.submit(terms, venue_client_id);
     this.ports.breakers.count(terms, isVenueFailure(told.outcome));
     return { call: told.call, report: await this.submitted(account, told, began) };
   }
 
-  /** Whatever goes wrong here is proof that the order was not sent. */
+  /** A failure here proves that the order was not sent. */
   private async fund(
     account: VenueAccount,
     terms: OrderTerms,
@@ -140,7 +140,7 @@ export class OrderTasks {
         const fills = await fillsOf(account, outcome.order, this.recently(), this.ports.clock);
         return { call, report: { what: 'cancelled', order: outcome.order, fills } };
       }
-      // Too late, or never there: the cell asks which.
+      // The order has ended already or never existed, so the venue is asked which.
       case 'gone':
         return this.shown(account, task, call);
       case 'refused':
@@ -173,7 +173,7 @@ export class OrderTasks {
     this.ports.breakers.count(task.terms, outcome.what === 'doubtful' || outcome.what === 'not-sent');
     switch (outcome.what) {
       case 'amended': {
-        // It may have crossed: the fill is booked before the price that caused it is told.
+        // The amend may have traded. The fill must be booked before the new price is reported.
         const { user_id, venue } = task;
         const fills = await fillsOf(account, outcome.order, began, this.ports.clock);
         if (fills.length > 0) await cell.observed({ user_id, venue, orders: [], fills });
@@ -214,7 +214,7 @@ export class OrderTasks {
   }
 }
 
-/** Older fills of an order that has lain in the book for long have been told by the feed, or by a pass over the account. */
+/** The feed or a pass over the account has already reported older fills. */
 const RECENT_MILLIS = 60_000;
 
 function nameOf(task: TaskOf<'cancel' | 'amend'>): OrderName {
@@ -226,7 +226,7 @@ function refusal(what: 'refused' | 'not-sent', failure: OrderFailure): Done {
   return { report: { what, failure } };
 }
 
-/** Without the user's keys nothing is sent; a question stays one. */
+/** Without the user's keys nothing can be sent. A query then stays in doubt. */
 function unsent({ kind }: OrderTask, failure: OrderFailure): Done {
   if (kind === 'query') return { report: { what: 'doubtful', reason: failure.message ?? failure.code } };
   return refusal('not-sent', failure);

@@ -3,7 +3,7 @@ import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { ObservedFill, ObservedOrder } from '../protocol/cell-protocol.js';
 import { VenueUnavailable, type VenueAccount } from '../venues/port.js';
 
-/** So long before a send fills are read from: clocks differ. */
+/** Fills are read from this long before the send, because clocks differ. */
 const BEFORE_MILLIS = 5_000;
 const TRIES = 3;
 const AGAIN_MILLIS = 100;
@@ -13,8 +13,8 @@ export function beforeSend(sent_at: Instant): Instant {
 }
 
 /**
- * The fills of an order as far as the venue shows them. Fewer than the order counts come where they lag behind, or cannot be read: the cell
- * compares, and asks again.
+ * The fills of an order that the venue shows. There may be fewer than the order counts, if fills lag or cannot be
+ * read. The cell compares, and asks again.
  */
 export async function fillsOf(
   account: Pick<VenueAccount, 'fills'>,

@@ -3,11 +3,11 @@ import type { VenueId } from '../rules/venues.js';
 
 const PATIENCE_MS = 5_000;
 
-/** Money with which accounts at the practice venues begin, by the admin surface of those venues. */
+/** Gives accounts at practice venues their first money, through the admin interface of those venues. */
 export class PracticeCredit {
   constructor(
     private readonly adminUrl: string,
-    /** In dollars, where a request names no other amount. */
+    /** In dollars. Used if a request names no amount. */
     private readonly usual: string,
   ) {}
 

@@ -12,10 +12,10 @@ export interface ReconcilerPorts {
   readonly onFault: (what: string, error: unknown) => void;
 }
 
-/** LinkedAccounts that are read at the same time. */
+/** How many accounts are read at the same time. */
 const AT_ONCE = 8;
 
-/** All linked accounts, each from the first time that its cell names it. */
+/** Watches all linked accounts, each from the first time that its cell names it. */
 export class Reconciler {
   private readonly watches = new Map<string, AccountWatch>();
   private readonly turns = new Turns(AT_ONCE);
@@ -40,7 +40,7 @@ export class Reconciler {
     await cell.report(task.task_id, { report: { what: 'told' } });
   }
 
-  /** Whoever trades is followed from the first order on, without waiting until the account is to be read. */
+  /** Follows a trader's account from the first order on, without waiting for the first full read. */
   follow(cell: CellClient, user_id: string, venue: VenueId): void {
     if (this.watches.has(`${venue}/${user_id}`)) return;
     this.watch(cell, user_id, venue).catch((error: unknown) => {
@@ -48,14 +48,14 @@ export class Reconciler {
     });
   }
 
-  /** Follows the account from now on, under the credentials that it has now. */
+  /** Follows the account from now on, with its present credentials. */
   async watch(cell: CellClient, user_id: string, venue: VenueId): Promise<AccountWatch> {
     const key = `${venue}/${user_id}`;
     const watched = this.watches.get(key);
     if (watched !== undefined) return watched;
     const { accounts, clock, onFault } = this.ports;
     const account = await accounts.of(user_id, venue);
-    // Another may have come first meanwhile.
+    // Another call may have added it during the wait.
     const other = this.watches.get(key);
     if (other !== undefined) return other;
     const watch = new AccountWatch({ user_id, venue, account, cell, clock, turns: this.turns, onFault });

@@ -25,11 +25,11 @@ function moveOf({
   return neededMove({ ...terms, market: { ...terms.market, shard: 1 } }, cost, free);
 }
 
-it('moves exactly what is missing, from where it is, and only where it may and helps', () => {
+it('exactly the missing amount is moved, and only if that is allowed and enough', () => {
   fc.assert(
-    fc.property(anyCase, (given) => {
-      const { cost, here, there, may } = given;
-      const move = moveOf(given);
+    fc.property(anyCase, (example) => {
+      const { cost, here, there, may } = example;
+      const move = moveOf(example);
       if (here >= cost) expect(move).toBeUndefined();
       else if (!may) expect(move).toBe('short');
       else if (there < cost - here) expect(move).toBeUndefined();

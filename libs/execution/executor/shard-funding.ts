@@ -11,7 +11,7 @@ interface CollateralMove {
 
 const HALF = ONE / 2n;
 
-/** What a purchase may cost at most: its bound and the fee of a taker. */
+/** The highest cost of a purchase: its bound and the taker's fee. */
 export function mostCost(
   { venue }: OrderTerms,
   { quantity, price }: { readonly quantity: Micros; readonly price: Micros },
@@ -21,8 +21,8 @@ export function mostCost(
 }
 
 /**
- * Whether collateral has to be moved to the market's shard, and how much. `short`: the shard has too little, and nothing may be moved.
- * Where all shards together have too little nothing is moved: the venue refuses the order then.
+ * The collateral to move to the market's shard. `short` if the shard has too little and nothing may be moved. Nothing
+ * is moved if no other shard has enough: the venue then refuses the order.
  */
 export function neededMove(
   terms: OrderTerms,
@@ -38,7 +38,7 @@ export function neededMove(
   return from === undefined ? undefined : { from, to, amount: missing };
 }
 
-/** Brings what a purchase needs to its market's shard; false where it is short and may not be filled up. */
+/** Moves the missing collateral to the market's shard. False if it has too little and moving is not allowed. */
 export async function fundShard(
   account: VenueAccount,
   terms: OrderTerms,

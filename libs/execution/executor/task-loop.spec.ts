@@ -13,13 +13,13 @@ const TASKS: readonly ExecutorTask[] = [
   { ...of, task_id: 'reconcile/0/x', kind: 'reconcile' },
 ];
 
-it('what a cell gives out while its executor stops is given back before that has stopped', async () => {
+it('tasks that arrive while the executor stops are returned before it has stopped', async () => {
   const reports: (Reporting & { readonly task_id: string })[] = [];
   let give: (tasks: readonly ExecutorTask[]) => void = () => undefined;
   const loop = new TaskLoop({
     cell: {
       claim: (max) => {
-        // The cell had given something to the claim that this one ends.
+        // The cell had answered the former claim with tasks.
         if (max > 0) return new Promise((resolve) => (give = resolve));
         give(TASKS);
         return Promise.resolve([]);

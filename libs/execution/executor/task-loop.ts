@@ -15,8 +15,8 @@ const FULL_MILLIS = 1_000;
 const STOP_MILLIS = 5_000;
 
 /**
- * Takes what one cell has to do and carries it out, so many tasks at once. It keeps nothing: what it was given and has not reported the
- * cell gives out again.
+ * Claims tasks of one cell and runs several at once. It keeps no state: the cell hands out a task again if it gets no
+ * report.
  */
 export class TaskLoop {
   private readonly inHand = new Map<string, Promise<void>>();
@@ -33,10 +33,10 @@ export class TaskLoop {
     this.running = this.run();
   }
 
-  /** What has begun is finished and reported where that is quick; nothing more is begun, and what comes yet is given back. */
+  /** Starts nothing more, returns tasks that still arrive, and waits a limited time for running tasks. */
   async stop(): Promise<void> {
     this.stopped = true;
-    // Ends the claim that is open; where the cell is away there is none.
+    // Ends the open claim. If the cell cannot be reached, there is none.
     void this.ports.cell.claim(0).catch(() => undefined);
     const ended = this.running.then(() => Promise.all(this.inHand.values()));
     await Promise.race([ended, pause(this.ports.clock, STOP_MILLIS)]);
@@ -77,7 +77,9 @@ export class TaskLoop {
     this.inHand.set(task.task_id, carried);
   }
 
-  /** Nothing was sent for it. An order goes to the next executor at once; the others the cell looks at again. */
+  /**
+   * Nothing was sent. An order to submit goes to the next executor at once. The cell checks other order tasks again.
+   */
   private giveBack(task: ExecutorTask): Promise<void> {
     const isOfOrder = 'terms' in task;
     const order = isOfOrder ? { order_id: task.terms.order_id } : {};

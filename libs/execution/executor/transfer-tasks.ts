@@ -11,8 +11,8 @@ const TRIES = 20;
 const AGAIN_MILLIS = 1_000;
 
 /**
- * Moves money between a user's account and the vault's. The reference is durable in the cell before anything is sent; a transfer that has
- * one is asked for before it is sent again, and then under the same one, by which the venue does it once.
+ * Moves money between a user's account and the vault's. The reference is durable in the cell before the send. A
+ * transfer with a reference is looked up before it is sent again, under the same reference.
  */
 export class TransferTasks {
   constructor(
@@ -20,7 +20,7 @@ export class TransferTasks {
     private readonly clock: Clock,
   ) {}
 
-  /** What is in doubt for long is left to the cell, which gives it out again. */
+  /** A transfer that stays in doubt is left to the cell, which hands it out again. */
   async carryOut(cell: CellClient, task: TransferTask): Promise<void> {
     try {
       await this.move(cell, await this.accounts.of(task.user_id, task.venue), task);
@@ -39,7 +39,7 @@ export class TransferTasks {
     if (task.reference === undefined) await this.accounts.needVault(task.venue);
     const reference = task.reference ?? account.transferReference(transfer_id);
     if (task.reference === undefined && !(await this.step(cell, task, { step: 'sent', reference }))) {
-      // It goes on under another reference, and the cell looks at it again.
+      // The transfer already has another reference, so the cell checks it again.
       await cell.report(task.task_id, { report: { what: 'returned' } });
       return;
     }
@@ -47,12 +47,12 @@ export class TransferTasks {
       const outcome = await account.transfer({ asset, amount, direction, reference });
       if (outcome === 'done') return this.end(cell, task, { step: 'completed', reference });
       if (outcome === 'refused') return this.refused(cell, account, task, reference);
-      if (tries === TRIES) throw new VenueUnavailable('it is not known whether the venue has moved it');
+      if (tries === TRIES) throw new VenueUnavailable('the venue does not say whether the transfer was made');
       await pause(this.clock, AGAIN_MILLIS);
     }
   }
 
-  /** A refusal of what was sent before may mean that it was done. */
+  /** An earlier send of this transfer may have succeeded, so a refusal is checked. */
   private async refused(
     cell: CellClient,
     account: VenueAccount,
@@ -66,25 +66,25 @@ export class TransferTasks {
   private async end(
     cell: CellClient,
     task: TransferTask,
-    told: {
+    report: {
       readonly step: 'completed' | 'failed';
       readonly reference?: string;
       readonly failure?: OrderFailure;
     },
   ): Promise<void> {
-    await this.step(cell, task, told);
+    await this.step(cell, task, report);
     await cell.report(task.task_id, { report: { what: 'told' } });
   }
 
   private step(
     cell: CellClient,
     { user_id, transfer_id }: TransferTask,
-    told: {
+    report: {
       readonly step: 'sent' | 'completed' | 'failed';
       readonly reference?: string;
       readonly failure?: OrderFailure;
     },
   ): Promise<boolean> {
-    return cell.transferStep({ user_id, transfer_id, ...told });
+    return cell.transferStep({ user_id, transfer_id, ...report });
   }
 }

@@ -1,4 +1,4 @@
-/** So many at a time, in the order in which they came. */
+/** Runs a limited number of jobs at a time, in the order of the calls. */
 export class Turns {
   private running = 0;
   private readonly waiting: (() => void)[] = [];

@@ -22,7 +22,7 @@ export function fillRow(
 
 const HALF = 500_000n;
 
-/** A pair that the venue has paid: both outcomes were sold at half a dollar, and no order did it. */
+/** The fills of a paid pair: both outcomes sold at half a dollar, without an order. */
 export function pairRows(
   before: Holdings,
   { position, event }: { readonly position: number; readonly event: EventOf<'PAIRS_PAID'> },

@@ -3,7 +3,7 @@ import { evolveOrder } from '../rules/evolve.js';
 import type { OrderState } from '../rules/order.js';
 import { isOfOrder, makesOrder, type JournaledCellEvent } from './decoded-batch.js';
 
-/** What one event has made of its order. */
+/** An order before and after one event. */
 export interface OrderStep {
   readonly before: OrderState | undefined;
   readonly after: OrderState;
@@ -12,7 +12,7 @@ export interface OrderStep {
 export interface FoldedOrders {
   /** By position of the event. */
   readonly steps: ReadonlyMap<number, OrderStep>;
-  /** Every order of which there was an event, as it is after the last of them. */
+  /** Every order with an event in the batch, after its last event. */
   readonly orders: ReadonlyMap<string, OrderState>;
 }
 
@@ -21,15 +21,15 @@ export interface KnownOrders {
   readonly read: (ids: readonly string[]) => Promise<ReadonlyMap<string, OrderState>>;
 }
 
-/** Goes on with the orders as they were before the batch; only those that nobody remembers are read. */
+/** Continues from the orders before the batch. Only orders that are not remembered are read from the table. */
 export async function foldOrders(
   events: readonly JournaledCellEvent[],
   known: KnownOrders,
 ): Promise<FoldedOrders> {
-  const ofOrders = events.filter(isPlacedOrderEvent);
-  const orders = await ordersBefore(ofOrders, known);
+  const orderEvents = events.filter(isPlacedOrderEvent);
+  const orders = await ordersBefore(orderEvents, known);
   const steps = new Map<number, OrderStep>();
-  for (const { position, event } of ofOrders) {
+  for (const { position, event } of orderEvents) {
     const before = orders.get(event.order_id);
     const after = evolveOrder(before, event);
     orders.set(event.order_id, after);

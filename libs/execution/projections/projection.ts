@@ -20,10 +20,10 @@ import { OrdersTable } from './tables/orders.js';
 
 const REMEMBERED = 40_000;
 
-/** An order that is live, or what a user holds. */
+/** The cached state of one key: a live order, or a user's holdings. */
 export type KeptOfCell = { readonly order: OrderState } | { readonly holdings: Holdings };
 
-/** All that a cell has told of its users. */
+/** The projection of everything the cells have journaled about users. */
 export const executionProjection: Projection<KeptOfCell> = {
   name: 'execution',
   family: 'execution',
@@ -40,7 +40,7 @@ export const executionProjection: Projection<KeptOfCell> = {
 
 export const executionOffsets = new OffsetsTable(executionProjection);
 
-interface HeldStep {
+interface HoldingsStep {
   readonly before: Holdings;
   readonly after: Holdings;
 }
@@ -68,13 +68,13 @@ class ExecutionProjectionWriter implements ProjectionWriter<KeptOfCell> {
       recall: (id) => orderIn(recall(orderKey(id))),
       read: (ids) => this.orders.read(client, ids),
     });
-    const before = await this.holdingsBefore(client, moving(events, folded), recall);
+    const before = await this.holdingsBefore(client, usersWithChanges(events, folded), recall);
     const { held, fills } = foldHoldings(events, folded, before);
     await this.orders.put(client, cell, [...folded.orders.values()]);
     await this.events.insert(client, cell, events, folded);
     await this.fills.insert(client, cell, fills);
     await this.holdings.put(client, cell, rowsOf(held));
-    return new Map([...keptOrders(folded), ...keptHoldings(held)]);
+    return new Map([...cachedOrders(folded), ...cachedHoldings(held)]);
   }
 
   private async holdingsBefore(
@@ -93,7 +93,7 @@ class ExecutionProjectionWriter implements ProjectionWriter<KeptOfCell> {
 }
 
 /** The users whose holdings the batch changes. */
-function moving(events: readonly JournaledCellEvent[], { steps }: FoldedOrders): Set<string> {
+function usersWithChanges(events: readonly JournaledCellEvent[], { steps }: FoldedOrders): Set<string> {
   const moved = events.filter(
     ({ position, event }) => isHoldingEvent(event) || isCounted(position, event, steps),
   );
@@ -113,8 +113,8 @@ function foldHoldings(
   events: readonly JournaledCellEvent[],
   { steps, orders }: FoldedOrders,
   known: ReadonlyMap<string, Holdings>,
-): { readonly held: ReadonlyMap<string, HeldStep>; readonly fills: readonly FillRow[] } {
-  const held = new Map<string, HeldStep>();
+): { readonly held: ReadonlyMap<string, HoldingsStep>; readonly fills: readonly FillRow[] } {
+  const held = new Map<string, HoldingsStep>();
   const fills: FillRow[] = [];
   for (const { position, event } of events) {
     if (!isHoldingEvent(event) && !isCounted(position, event, steps)) continue;
@@ -129,17 +129,17 @@ function foldHoldings(
   return { held, fills };
 }
 
-function rowsOf(held: ReadonlyMap<string, HeldStep>): HoldingRowOf[] {
+function rowsOf(held: ReadonlyMap<string, HoldingsStep>): HoldingRowOf[] {
   return [...held].flatMap(([user_id, { before, after }]) =>
     changedHoldings(before, after).map((row) => ({ ...row, user_id })),
   );
 }
 
-function keptOrders({ orders }: FoldedOrders): [string, KeptOfCell | undefined][] {
+function cachedOrders({ orders }: FoldedOrders): [string, KeptOfCell | undefined][] {
   return [...orders].map(([id, order]) => [orderKey(id), isTerminal(order) ? undefined : { order }]);
 }
 
-function keptHoldings(held: ReadonlyMap<string, HeldStep>): [string, KeptOfCell][] {
+function cachedHoldings(held: ReadonlyMap<string, HoldingsStep>): [string, KeptOfCell][] {
   return [...held].map(([user, { after }]) => [userKey(user), { holdings: after }]);
 }
 

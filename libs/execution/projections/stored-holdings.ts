@@ -12,14 +12,14 @@ const PARTS = {
 
 export type HoldingPart = keyof typeof PARTS;
 
-/** One part of what a user holds. Without a state it is there no longer. */
+/** One part of a user's holdings. Without a state it was removed. */
 export interface HoldingRow {
   readonly part: HoldingPart;
   readonly key: string;
   readonly state: string | undefined;
 }
 
-/** What differs. Folds keep what they do not change as the same objects. */
+/** The parts that changed. Compared by identity, because folds keep unchanged objects. */
 export function changedHoldings(before: Holdings, after: Holdings): HoldingRow[] {
   return partNames().flatMap((part) => {
     const [old, now]: readonly ReadonlyMap<string, object>[] = [before[PARTS[part]], after[PARTS[part]]];
@@ -33,7 +33,7 @@ export function changedHoldings(before: Holdings, after: Holdings): HoldingRow[]
   });
 }
 
-/** The holdings that these rows are made of, in whatever order they come. */
+/** Holdings built from their rows, in any order. */
 export function readHoldings(
   rows: readonly { readonly part: string; readonly key: string; readonly state: string }[],
 ): Holdings {

@@ -1,16 +1,16 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { VenueId } from '../rules/venues.js';
 
-/** What a sealed key belongs to. Under any other it does not open. */
+/** The owner of a sealed key. The key does not open for any other owner. */
 export interface KeyOwner {
   readonly user_id: string;
   readonly venue: VenueId;
 }
 
-/** Whoever keeps the key that seals all others. */
+/** Holds the root key that seals all other keys. */
 export interface KeyManagement {
   wrap(secret: Buffer, owner: KeyOwner): Promise<Buffer>;
-  /** Fails for what was sealed for somebody else, with another key, or has been changed. */
+  /** Fails if the key was sealed for another owner or with another root key, or was changed. */
   unwrap(sealed: Buffer, owner: KeyOwner): Promise<Buffer>;
 }
 
@@ -19,7 +19,7 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Each user and venue has a sealing key of its own, derived from one in this process's settings. */
+/** Seals each user's key at each venue with a key of its own, derived from the root key in the settings. */
 export class FileKeyManagement implements KeyManagement {
   private readonly root: Buffer;
 
@@ -53,7 +53,7 @@ export class FileKeyManagement implements KeyManagement {
   }
 }
 
-/** The length of the venue's name keeps any two owners apart, whatever a user's name contains. */
+/** The length of the venue's name keeps any two owners apart, whatever a user name contains. */
 function nameOf({ user_id, venue }: KeyOwner): Buffer {
   return Buffer.from(`signer/${venue.length}/${venue}/${user_id}`);
 }

@@ -1,14 +1,14 @@
-/** The longest line that either end reads. */
+/** The longest line that client and server accept. */
 export const MOST_LINE_BYTES = 64 * 1024;
 
 const NEWLINE = 0x0a;
 
-/** Cuts what a socket brings into lines. */
+/** Splits the bytes of a socket into lines. */
 export class Lines {
   private parts: Buffer[] = [];
   private waiting = 0;
 
-  /** False: the line is too long, and nothing more can be read. */
+  /** False if a line is too long. Then nothing more can be read. */
   take(chunk: Buffer, each: (line: string) => void): boolean {
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
@@ -26,7 +26,7 @@ export class Lines {
   }
 }
 
-/** Undefined for what is not JSON. */
+/** Undefined if the line is not JSON. */
 export function parsedLine(line: string): unknown {
   try {
     return JSON.parse(line);

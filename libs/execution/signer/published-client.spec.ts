@@ -34,8 +34,8 @@ const cancels = fc.record({
   cancels: fc.array(fc.record({ a: fc.nat(), o: fc.maxSafeNat() }), { minLength: 1, maxLength: 20 }),
 });
 
-describe('what the published client of venue e signs, the signer signs alike', () => {
-  it('of orders and cancels by the agent', async () => {
+describe('the signer makes the same signatures as the published client of venue e', () => {
+  it('for orders and cancels by the agent', async () => {
     const nonces = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
     const actions = fc.oneof(orders, cancels);
     await fc.assert(
@@ -58,7 +58,7 @@ describe('what the published client of venue e signs, the signer signs alike', (
     );
   });
 
-  it('of cancels by client id on the test network', async () => {
+  it('for cancels by client id on the test network', async () => {
     const action = { type: 'cancelByCloid', cancels: [{ asset: 100_000_051, cloid: CLOID }] };
     const theirs = await signL1Action({ wallet, action, nonce: 7, isTestnet: true });
     const { digest } = preparedAction({ ...USER, by: 'agent', action, nonce: '7' }, 'test');
@@ -84,7 +84,7 @@ describe('what the published client of venue e signs, the signer signs alike', (
         ...{ amount: '3', time: 9 },
       },
     },
-  ])('of $action.type by the account', async ({ types, action }) => {
+  ])('for $action.type by the account', async ({ types, action }) => {
     const { type, ...rest } = action;
     const full = { type, signatureChainId: '0x66eee', hyperliquidChain: 'Mainnet', ...rest } as const;
     const theirs = await signUserSignedAction({ wallet, action: full, types });
@@ -92,18 +92,18 @@ describe('what the published client of venue e signs, the signer signs alike', (
     expect(signDigest(digest, KEY)).toEqual(theirs);
   });
 
-  it('has the address of the key', () => {
+  it('the address follows from the key', () => {
     expect(addressOf(KEY)).toBe(wallet.address.toLowerCase());
   });
 });
 
-describe('what is not signed', () => {
+describe('the signer refuses to sign', () => {
   it.each([
     { type: 'withdraw3', amount: '1' },
     { type: 'order', orders: [], grouping: 'na' },
     { type: 'order', orders: [{ a: 1 }], grouping: 'na', builder: {} },
     { type: 'approveAgent' },
-  ])('by the agent: %j', (action) => {
+  ])('this action of the agent: %j', (action) => {
     expect(() => preparedAction({ ...USER, by: 'agent', action, nonce: '1' }, 'main')).toThrow(
       expect.objectContaining({ code: 'SIGNER_REFUSED' }),
     );
@@ -122,13 +122,13 @@ describe('what is not signed', () => {
     ['GET', '/trade-api/v1/portfolio/orders'],
     ['GET', '/trade-api/v2//portfolio'],
     ['DELETE', '/trade-api/v2/markets/X'],
-  ] as const)('at venue b: %s %s', (method, path) => {
+  ] as const)('this call at venue b: %s %s', (method, path) => {
     expect(() => headerText({ ...call, method, path })).toThrow(
       expect.objectContaining({ code: 'SIGNER_REFUSED' }),
     );
   });
 
-  it('signs calls of trading at venue b so that they verify', async () => {
+  it('trading calls at venue b get signatures that verify', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
     const path = '/trade-api/v2/portfolio/events/orders';
     const text = headerText({ ...call, method: 'POST', path });

@@ -49,16 +49,16 @@ const REQUEST = z.union([
   z.strictObject({ op: z.literal('status') }),
 ]);
 
-type Read = z.infer<typeof REQUEST>;
+type ReadRequest = z.infer<typeof REQUEST>;
 
-/** The request, of which nothing is believed that is not of this form. */
+/** Parses a request. Anything that does not have this exact form is refused. */
 export function readSignerRequest(value: unknown): SignerRequest {
   const read = REQUEST.safeParse(value);
   if (!read.success) throw new SignerFailure('SIGNER_REFUSED', 'not a request of the signer');
   return withoutAbsent(read.data);
 }
 
-function withoutAbsent(read: Read): SignerRequest {
+function withoutAbsent(read: ReadRequest): SignerRequest {
   if (read.op !== 'sign') return read;
   const { order_id: orderId, ...rest } = read;
   const order = orderId === undefined ? {} : { order_id: orderId };

@@ -10,7 +10,7 @@ export interface SealedKey extends SignerAccount {
 const COLUMNS = 'account, agent, key_id, public_key_pem, sealed';
 const UNIQUE_VIOLATION = '23505';
 
-/** The table of sealed keys: one of each user at each venue. */
+/** The table of sealed keys: one for each user at each venue. */
 export class SealedKeys {
   constructor(private readonly pool: Pool) {}
 
@@ -22,7 +22,7 @@ export class SealedKeys {
     return rows[0] === undefined ? undefined : keyOf(rows[0]);
   }
 
-  /** Of two that come at once, the first stays; undefined where there is one already. */
+  /** Undefined if there is a key already. Of two concurrent calls, the first one wins. */
   async add(owner: KeyOwner, key: SealedKey): Promise<SealedKey | undefined> {
     const { rows } = await this.pool.query<KeyRow>(
       `insert into signer.keys (user_id, venue, ${COLUMNS}, created_at)
@@ -45,7 +45,7 @@ export class SealedKeys {
     return key;
   }
 
-  /** Whether this is an account of somebody whose keys are here. */
+  /** Whether this is the account of a user whose key is stored here. */
   async isAccount(venue: string, account: string): Promise<boolean> {
     const { rowCount } = await this.pool.query(
       `select from signer.keys where venue = $1 and account = $2 and account <> ''`,
@@ -59,7 +59,7 @@ export class SealedKeys {
     return rows[0]?.keys ?? 0;
   }
 
-  /** An account belongs to one user: what two could sign for, both would be promised. */
+  /** An account belongs to one user. If two users could sign for it, its money would be promised twice. */
   private async refusingOthersAccount(statement: string, parameters: unknown[]): Promise<void> {
     try {
       await this.pool.query(statement, parameters);

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { plusMillis, type Instant } from '#libs/base/instant.js';
 import { Batcher } from '#libs/platform/database/batcher.js';
 
-/** What is about to be signed. */
+/** A signature that is about to be made. */
 export interface WrittenSignature {
   readonly user_id: string;
   readonly venue: string;
@@ -15,13 +15,13 @@ export interface WrittenSignature {
 }
 
 const MOST_AT_ONCE = 256;
-/** Long enough to see what a signer has just been asked for. */
+/** How long signatures of reads are kept: long enough to see recent requests. */
 export const READS_KEPT_MILLIS = 3_600_000;
 const MOST_FORGOTTEN_AT_ONCE = 10_000;
 
 /**
- * Every signature stands here before it is made. Those that wait are written together: one commit for all of them. What moves anything stays
- * for ever; reads, of which there are many, for an hour.
+ * Records every signature before it is made. Waiting signatures share one commit. Signatures that change anything are
+ * kept for ever, those of reads for an hour.
  */
 export class SignatureRecord {
   private readonly signatures = new Batcher<WrittenSignature, undefined>(
@@ -36,7 +36,7 @@ export class SignatureRecord {
 
   constructor(private readonly pool: Pool) {}
 
-  /** Since this process began. */
+  /** Number of signatures recorded since this process started. */
   get written(): number {
     return this.total;
   }
@@ -46,12 +46,12 @@ export class SignatureRecord {
     await this.signatures.answer(signature);
   }
 
-  /** Of a request that changes nothing. Resolves when it is durable. */
+  /** Records a request that changes nothing. Resolves when it is durable. */
   async writeRead(signature: WrittenSignature): Promise<void> {
     await this.reads.answer(signature);
   }
 
-  /** Removes reads that are past their time, the oldest first, a limited number at once. */
+  /** Deletes expired reads, the oldest first, a limited number at a time. */
   async forgetReads(now: Instant): Promise<void> {
     await this.pool.query(
       `delete from signer.read_signatures where signature_id = any(array(
@@ -89,7 +89,7 @@ export class SignatureRecord {
   }
 }
 
-/** Of what both kinds have. */
+/** The columns that both tables have. */
 function columnsOf(signatures: readonly WrittenSignature[]): unknown[] {
   return [
     signatures.map(({ user_id: id }) => id),

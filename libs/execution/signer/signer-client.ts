@@ -20,7 +20,7 @@ export interface SignerClientOptions {
   readonly path: string;
   readonly serviceToken: () => string;
   readonly clock: Clock;
-  /** How long a request waits for a signer that is away. */
+  /** How long a request waits for a signer that does not answer. */
   readonly patienceMillis?: number;
 }
 
@@ -47,7 +47,7 @@ const FAILURE = z.object({
 });
 const ENTRY = z.object({ id: z.number(), reply: z.unknown() });
 
-interface Waiting {
+interface PendingRequest {
   readonly frame: string;
   readonly resolve: (reply: unknown) => void;
   readonly reject: (failure: SignerFailure) => void;
@@ -55,11 +55,11 @@ interface Waiting {
 }
 
 /**
- * One connection to the signer for all of a process's requests. What was asked when the connection broke is asked again, byte for byte:
- * the record may then have two signatures under one text, of which whoever asked is given one, and sends that once or not at all.
+ * One connection to the signer, shared by all requests of a process. Requests without an answer are sent again when
+ * it breaks, byte for byte. The record may then have two signatures of one text; the caller gets one of them.
  */
 export class SignerClient implements Signer {
-  private readonly waiting = new Map<number, Waiting>();
+  private readonly waiting = new Map<number, PendingRequest>();
   private socket: Socket | undefined;
   private isConnected = false;
   private isClosed = false;
@@ -122,7 +122,8 @@ export class SignerClient implements Signer {
     const failure = FAILURE.safeParse(reply);
     if (failure.success) throw new SignerFailure(failure.data.code, failure.data.message);
     const read = schema.safeParse(reply);
-    if (!read.success) throw new SignerFailure('SIGNER_UNAVAILABLE', 'the signer has answered unreadably');
+    if (!read.success)
+      throw new SignerFailure('SIGNER_UNAVAILABLE', 'the answer of the signer cannot be read');
     return read.data;
   }
 

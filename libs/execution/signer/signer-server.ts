@@ -21,13 +21,13 @@ const OWNER_ALONE = 0o177;
 const MOST_PEERS = 16;
 const MOST_PENDING = 1_024;
 const HELLO_WITHIN_MS = 2_000;
-/** A peer that does not read its replies is cut off before they fill the memory. */
+/** A peer that does not read its replies is disconnected before they fill the memory. */
 const MOST_UNREAD_BYTES = 1024 * 1024;
 
 const HELLO = z.object({ token: z.string() });
 const ENTRY = z.object({ id: z.number().int(), request: z.unknown() });
 
-/** Listens on a Unix socket that only the user of this process may open. Each peer first shows the service token. */
+/** Listens on a Unix socket that only this process's user may open. Each peer must first show the service token. */
 export class SignerServer {
   private readonly peers = new Set<Socket>();
   private readonly server: Server;
@@ -41,7 +41,7 @@ export class SignerServer {
 
   async listen(): Promise<void> {
     await removeLeftOver(this.options.path);
-    // The file must never exist with wider rights, not even for a moment.
+    // The socket file must never have wider rights, not even for a moment.
     const before = process.umask(OWNER_ALONE);
     try {
       await new Promise<void>((resolve, reject) => {
@@ -117,7 +117,7 @@ export class SignerServer {
   }
 }
 
-/** A signer that was killed leaves its socket's file; one that lives must not lose it. */
+/** A killed signer leaves its socket file. A living signer must keep its file. */
 async function removeLeftOver(path: string): Promise<void> {
   const isAnswered = await new Promise<boolean>((resolve, reject) => {
     const socket = connect(path, () => {
@@ -134,7 +134,7 @@ async function removeLeftOver(path: string): Promise<void> {
   await rm(path, { force: true });
 }
 
-/** A folder that is not there, a path that is too long for a socket, or no right to it. */
+/** The folder is missing, the path is too long for a socket, or access is denied. */
 function unusable(path: string, error: Error): StartFault {
   const code = isCodedError(error) ? error.code : error.message;
   return new StartFault(`SIGNER_SOCKET: ${path} cannot be used (${code})`, EXIT.config);

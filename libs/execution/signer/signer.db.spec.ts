@@ -101,21 +101,21 @@ function sendOf(user_id: string, destination: string): Action {
 }
 
 describe('the socket', () => {
-  it('can be opened by the user of the process alone', async () => {
+  it('only the user of the process can open it', async () => {
     await startServer();
     expect(statSync(join(folder, 'signer.sock')).mode & 0o777).toBe(0o600);
   });
 
   it.each([
-    ['whose folder is not there', 'no/signer.sock'],
+    ['whose folder does not exist', 'no/signer.sock'],
     ['that is too long for a socket', `${'x'.repeat(120)}.sock`],
-  ])('is refused in one line at a path %s', async (_, path) => {
+  ])('a path %s is refused in one line', async (_, path) => {
     await expect(startServer(KEY, join(folder, path))).rejects.toMatchObject({
       ...{ name: 'StartFault', exitCode: 78, message: expect.stringContaining('SIGNER_SOCKET') },
     });
   });
 
-  it('lets nobody in without the service token', async () => {
+  it('a client without the service token is disconnected', async () => {
     await startServer();
     const socket = connect(join(folder, 'signer.sock'));
     socket.write('{"token":"wrong"}\n{"id":1,"request":{"op":"status"}}\n');
@@ -126,7 +126,7 @@ describe('the socket', () => {
     });
   });
 
-  it('waits for a signer that is away, and then says that it is', async () => {
+  it('a request waits for the signer, and fails with SIGNER_UNAVAILABLE if none appears', async () => {
     const user = newUser();
     await expect(newClient(TOKEN, 200).createKey(user, 'venue_e')).rejects.toMatchObject({
       code: 'SIGNER_UNAVAILABLE',
@@ -136,7 +136,7 @@ describe('the socket', () => {
     expect((await asked).account).toMatch(/^0x[0-9a-f]{40}$/);
   });
 
-  it('comes back after its process was killed, and refuses a second one beside it', async () => {
+  it('a second signer on the same socket is refused, and a restarted one answers again', async () => {
     const first = await startServer();
     await expect(startServer()).rejects.toThrow('another process answers');
     const client = newClient();
@@ -149,7 +149,7 @@ describe('the socket', () => {
 });
 
 describe('keys', () => {
-  it('are made once for a user and venue, and never made again', async () => {
+  it('a key is made only once for each user and venue', async () => {
     await startServer();
     const [client, user] = [newClient(), newUser()];
     const [one, two] = await Promise.all([
@@ -161,7 +161,7 @@ describe('keys', () => {
     expect(await client.accountOf(newUser(), 'venue_e')).toBeUndefined();
   });
 
-  it('open for their owner alone, and with the right key alone', async () => {
+  it('a sealed key opens only for its owner and with the right root key', async () => {
     const management = new FileKeyManagement(KEY);
     const secret = Buffer.from('secret of a user');
     const owner = { user_id: 'u', venue: 'venue_b' } as const;
@@ -173,7 +173,7 @@ describe('keys', () => {
     expect(sealed.includes(secret)).toBe(false);
   });
 
-  it('of venue b are made here, stay unnamed until the venue has taken them, and then sign', async () => {
+  it('a new key of venue b signs only after the venue has accepted and named it', async () => {
     await startServer();
     const [client, user] = [newClient(), newUser()];
     const made = await client.createKey(user, 'venue_b');
@@ -192,7 +192,7 @@ describe('keys', () => {
     expect(headers).toMatchObject({ 'KALSHI-ACCESS-KEY': `key-${user}` });
   });
 
-  it('that a user has brought replace those before, and belong to one user', async () => {
+  it('a key supplied by a user replaces the former one, and its account belongs to one user', async () => {
     await startServer();
     const [client, user, other] = [newClient(), newUser(), newUser()];
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
@@ -212,7 +212,7 @@ describe('keys', () => {
 });
 
 describe('signatures', () => {
-  it('stand in the record before they are given out, and stay there', async () => {
+  it('signatures are recorded before they are returned, and cannot be deleted', async () => {
     await startServer();
     const [client, user] = [newClient(), newUser()];
     const { agent } = await client.createKey(user, 'venue_e');
@@ -227,7 +227,7 @@ describe('signatures', () => {
     await expect(database.pool.query('delete from signer.signatures')).rejects.toThrow('append-only');
   });
 
-  it('of reads stand there too, but not for ever', async () => {
+  it('signatures of reads are recorded for a limited time', async () => {
     await startServer();
     const [client, user] = [newClient(), newUser()];
     await client.createKey(user, 'venue_b');
@@ -259,7 +259,7 @@ describe('signatures', () => {
     expect(await written('signatures')).toHaveLength(1);
   });
 
-  it('of reads are not made either where they cannot be written down', async () => {
+  it('a read that cannot be recorded is not signed', async () => {
     await startServer();
     const [client, user] = [newClient(), newUser()];
     await client.createKey(user, 'venue_b');
@@ -275,7 +275,7 @@ describe('signatures', () => {
     }
   });
 
-  it('whose answer was lost are made again for the very same bytes, and one of them is given out', async () => {
+  it('a signature whose answer was lost is made again for the same bytes, and one is returned', async () => {
     const first = await startServer();
     const [client, user] = [newClient(), newUser()];
     await client.createKey(user, 'venue_e');
@@ -295,7 +295,7 @@ describe('signatures', () => {
     expect([other, more, answers]).toEqual([one, [], 1]);
   });
 
-  it('are not made where they cannot be written down', async () => {
+  it('a signature that cannot be recorded is not made', async () => {
     await startServer();
     const [client, user] = [newClient(), newUser()];
     await client.createKey(user, 'venue_e');
@@ -308,7 +308,7 @@ describe('signatures', () => {
     expect((await client.sign(cancelOf(user))).signature.v).toBeGreaterThanOrEqual(27);
   });
 
-  it('send money between a user and the vault, and nowhere else', async () => {
+  it('money may be sent only between a user and the vault', async () => {
     await startServer();
     const [client, user, other] = [newClient(), newUser(), newUser()];
     const [own, theirs, vault] = await Promise.all([
@@ -328,7 +328,7 @@ describe('signatures', () => {
     }
   });
 
-  it('authorize no agent but the one whose key is kept', async () => {
+  it('only the agent whose key is stored here may be authorized', async () => {
     await startServer();
     const [client, user] = [newClient(), newUser()];
     const { agent } = await client.createKey(user, 'venue_e');

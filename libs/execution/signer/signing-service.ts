@@ -30,7 +30,7 @@ export interface SigningParts {
   readonly management: KeyManagement;
   readonly record: SignatureRecord;
   readonly clock: Clock;
-  /** Which of the networks of venue e signatures are good for. */
+  /** The network of venue e for which the signatures are valid. */
   readonly network: VenueNetwork;
 }
 
@@ -40,9 +40,9 @@ type OpenKey = SignerAccount &
     | { readonly venue: 'venue_e'; readonly ofAccount: Buffer; readonly ofAgent: Buffer }
   );
 
-/** Signs what its policy allows, after it has written down what. Keys are open in its memory alone. */
+/** Signs what its policy allows, after it has recorded it. Only this process has keys in the clear. */
 export class SigningService {
-  /** By owner; the one that was opened first goes first. */
+  /** By owner, the first opened first. */
   private readonly open = new Map<string, OpenKey>();
   private replaced = 0;
 
@@ -77,8 +77,8 @@ export class SigningService {
 
   private async create(owner: KeyOwner): Promise<SignerAccount> {
     const { keys, management } = this.parts;
-    const there = await keys.find(owner);
-    if (there !== undefined) return accountOf(there);
+    const existing = await keys.find(owner);
+    if (existing !== undefined) return accountOf(existing);
     const made = await madeKey(owner);
     const added = await keys.add(owner, {
       ...made.account,
@@ -115,12 +115,12 @@ export class SigningService {
     const key = await this.keyOf(request);
     if (key.venue !== 'venue_e' || key.agent === undefined) throw notLinked();
     await this.refuseEffect(request.user_id, key.agent, effect);
-    const isAgents = request.by === 'agent';
-    const signedAt = await this.write(request, isAgents ? key.agent : key.account, { content, digest });
-    return { signed_at: signedAt, signature: signDigest(digest, isAgents ? key.ofAgent : key.ofAccount) };
+    const isByAgent = request.by === 'agent';
+    const signedAt = await this.write(request, isByAgent ? key.agent : key.account, { content, digest });
+    return { signed_at: signedAt, signature: signDigest(digest, isByAgent ? key.ofAgent : key.ofAccount) };
   }
 
-  /** Only the agent kept here is ever authorized, and what is sent goes between a user's account and the vault's. */
+  /** Only the agent stored here may be authorized, and money may go only between a user's account and the vault's. */
   private async refuseEffect(user: string, agent: string, effect: ActionEffect): Promise<void> {
     if (effect === undefined) return;
     if ('agent' in effect) {
@@ -165,7 +165,7 @@ export class SigningService {
     const { sealed, ...account } = await this.sealedOf(owner);
     const secret = await this.parts.management.unwrap(sealed, owner);
     const opened = openKey(owner, account, secret);
-    // What another request has replaced meanwhile must not be remembered.
+    // A key that another request has replaced meanwhile must not be cached.
     if (this.replaced !== before) return opened;
     const [oldest] = this.open.keys();
     if (oldest !== undefined && this.open.size >= MOST_OPEN) this.open.delete(oldest);
@@ -187,7 +187,7 @@ function openKey({ venue }: KeyOwner, account: SignerAccount, secret: Buffer): O
   };
 }
 
-/** RSA keys take a while to find, which is not done on this thread. */
+/** Generating RSA keys takes a while, so it runs off this thread. */
 async function madeKey({
   venue,
 }: KeyOwner): Promise<{ readonly account: SignerAccount; readonly secret: Buffer }> {
@@ -221,7 +221,7 @@ function privateKeyOf(pem: string): Buffer {
   return key.export({ format: 'der', type: 'pkcs8' });
 }
 
-/** What the library says of a key that it cannot read may quote it. */
+/** The library's error may quote the key, so it is swallowed. */
 function parsedKey(pem: string): KeyObject | undefined {
   try {
     return createPrivateKey(pem);

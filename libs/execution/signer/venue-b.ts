@@ -2,12 +2,15 @@ import { constants, sign, type KeyObject } from 'node:crypto';
 import { SignerFailure, type HeaderSigning } from '../protocol/signer-protocol.js';
 
 const PREFIX = '/trade-api/v2/';
-/** Segments of letters, digits and what ids consist of: neither dots that climb nor anything that a server could read as something else. */
+/**
+ * Segments of letters, digits and characters of ids. It excludes dots that climb and anything a server could read
+ * differently.
+ */
 const PATH = /^(?:[A-Za-z0-9_-][A-Za-z0-9._:-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._:-]*$/;
 const SOCKET_PATH = '/trade-api/ws/v2';
 const MOST = 512;
 
-/** Whether the signer signs such a call at all: what trading needs, and nothing that makes or removes keys. */
+/** Calls that may be signed: those of trading, and none that creates or removes keys. */
 const CALLS: readonly { readonly method: string; readonly path: RegExp }[] = [
   { method: 'GET', path: /^(?:portfolio|exchange|markets|events|series|account|communications)(?:\/|$)/ },
   { method: 'POST', path: /^portfolio\// },
@@ -15,7 +18,7 @@ const CALLS: readonly { readonly method: string; readonly path: RegExp }[] = [
   { method: 'DELETE', path: /^portfolio\// },
 ];
 
-/** The text that is signed. */
+/** The text to sign. */
 export function headerText({ method, path, timestamp_ms: at }: Omit<HeaderSigning, 'op'>): string {
   const isSocket = method === 'GET' && path === SOCKET_PATH;
   if (!isSocket && !isKnownCall(method, path)) {
@@ -30,7 +33,7 @@ function isKnownCall(method: string, path: string): boolean {
   return PATH.test(rest) && CALLS.some((call) => call.method === method && call.path.test(rest));
 }
 
-/** On a thread of its own: it takes a third of a millisecond. */
+/** Runs on another thread, because it takes a third of a millisecond. */
 export function signText(text: string, key: KeyObject): Promise<string> {
   return new Promise((resolve, reject) => {
     const padded = {

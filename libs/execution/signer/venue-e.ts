@@ -77,23 +77,23 @@ const ACCOUNT_ACTION = z.discriminatedUnion('type', [APPROVE_AGENT, USD_SEND, SP
 type AgentAction = z.infer<typeof AGENT_ACTION>;
 type AccountAction = z.infer<typeof ACCOUNT_ACTION>;
 
-/** What an action does beyond trading: the signer's policy decides on it. */
+/** What an action does beyond trading. The signer's policy decides on it. */
 export type ActionEffect = { readonly agent: string } | { readonly destination: string } | undefined;
 
 export interface PreparedAction {
   readonly digest: Uint8Array;
   readonly effect: ActionEffect;
-  /** What stands in the record of signatures: enough to compute the digest again. */
+  /** What the record of signatures keeps: enough to compute the digest again. */
   readonly content: string;
 }
 
-/** Sources of the venue's main and test networks. */
+/** Source letters of the venue's main and test networks. */
 const SOURCES = { main: 'a', test: 'b' } as const;
 export type VenueNetwork = keyof typeof SOURCES;
 const ORDERS_DOMAIN = domainHash('Exchange', 1337n);
 const AGENT_TYPE = 'Agent(string source,bytes32 connectionId)';
 
-/** The digest of an action that the signer knows, and nothing of any other. */
+/** The digest of a known action. Any other action is refused. */
 export function preparedAction(request: Omit<ActionSigning, 'op'>, network: VenueNetwork): PreparedAction {
   const nonce = uint64(request.nonce);
   if (request.by === 'agent') {
@@ -113,7 +113,7 @@ export function preparedAction(request: Omit<ActionSigning, 'op'>, network: Venu
   return { digest, effect: effectOf(action), content: contentOf(request, action) };
 }
 
-/** The venue rebuilds these bytes from the action that it receives: members stand in this order, and absent ones are left out. */
+/** The venue rebuilds these bytes from the action it receives. Fields keep this order, and absent ones are left out. */
 function actionHash(action: AgentAction, nonce: bigint, expiresAfter: bigint | undefined): Uint8Array {
   const noVault = Buffer.from([0]);
   const expiry = expiresAfter === undefined ? [] : [Buffer.from([0]), bigEndian(expiresAfter)];

@@ -10,7 +10,7 @@ import { decodeCellEvent } from '../protocol/event-codec.js';
 /** For cells that send no notices. */
 const POLL_MILLIS = { min: 50, max: 500 };
 
-/** Hears the events of one user, in the order of the journal. It handles its own failures. */
+/** Receives the events of one user, in journal order. It must handle its own failures. */
 export type UserListener = (events: readonly JournaledEvent[]) => void;
 
 export interface CellFeedPorts {
@@ -21,15 +21,13 @@ export interface CellFeedPorts {
 }
 
 /**
- * Follows the journals of all cells from where they end when it starts, and tells the events of a user to those who listen. What came
- * before is the cell's to tell.
- *
- * A record that it cannot read ends the cell for this process: what follows would come out wrong without it. At damage the cell stands
- * still, and goes on when a sound record follows.
+ * Follows the journals of all cells from their heads at the start, and passes each user's events to its listeners.
+ * The cell itself supplies what came before. An unreadable record ends the cell in this process. Damage only pauses
+ * it until a sound record follows.
  */
 export class CellFeed {
   private readonly listeners = new Map<string, Set<UserListener>>();
-  private readonly taken = new Map<number, number>();
+  private readonly positions = new Map<number, number>();
   private readonly damaged = new Set<number>();
   private readonly ended = new Set<number>();
   private readonly waiters: Waiters;
@@ -42,11 +40,11 @@ export class CellFeed {
   async start(): Promise<void> {
     const { reader, clock, cells, onFailure } = this.ports;
     const heads = await reader.heads();
-    for (let cell = 0; cell < cells; cell += 1) this.taken.set(cell, heads.get(cell) ?? 0);
+    for (let cell = 0; cell < cells; cell += 1) this.positions.set(cell, heads.get(cell) ?? 0);
     this.tail = tail({
       reader,
       clock,
-      positions: this.taken,
+      positions: this.positions,
       pollMillis: POLL_MILLIS,
       onEntries: (cell, entries) => {
         this.take(cell, entries);
@@ -62,23 +60,23 @@ export class CellFeed {
     await this.tail?.stop();
   }
 
-  /** The cell says that its journal has come to `head`, and perhaps with which records. */
+  /** A cell's notice of its journal's new head, with the new records if it sends them. */
   hear(cell: number, { head, records }: JournalNotice): void {
     if (records === undefined) this.tail?.hint(cell, head);
     else this.tail?.offer(cell, { head, ...records });
   }
 
-  /** The last position of the cell that every listener was told of. */
+  /** The last position of the cell that all listeners have received. */
   position(cell: number): number {
-    return this.taken.get(cell) ?? 0;
+    return this.positions.get(cell) ?? 0;
   }
 
-  /** Where the journal of the cell ends at this moment. */
+  /** The present head of the cell's journal. */
   async head(cell: number): Promise<number> {
     return (await this.ports.reader.heads([cell])).get(cell) ?? 0;
   }
 
-  /** Cells of which nothing more is told in this process. */
+  /** How many cells this process no longer follows. */
   get endedCells(): number {
     return this.ended.size;
   }
@@ -96,7 +94,7 @@ export class CellFeed {
     };
   }
 
-  /** Resolves with true once `isDone` holds after a batch, and with false after `millis`. */
+  /** Resolves to true once `isDone` holds after a batch, and to false after `millis`. */
   waitUntil(isDone: () => boolean, millis: number): Promise<boolean> {
     return this.waiters.wait(isDone, millis);
   }
@@ -104,11 +102,11 @@ export class CellFeed {
   private take(cell: number, entries: readonly JournalEntry[]): void {
     if (this.ended.has(cell)) return;
     this.damaged.delete(cell);
-    const news = new Map<string, JournaledEvent[]>();
+    const eventsByUser = new Map<string, JournaledEvent[]>();
     let last = this.position(cell);
     for (const entry of entries) {
       try {
-        this.sort(entry, news);
+        this.sort(entry, eventsByUser);
       } catch (error) {
         this.ended.add(cell);
         this.ports.onFailure(error, cell);
@@ -116,25 +114,25 @@ export class CellFeed {
       }
       last = entry.sequence;
     }
-    this.taken.set(cell, last);
-    for (const [user, events] of news) {
+    this.positions.set(cell, last);
+    for (const [user, events] of eventsByUser) {
       for (const listener of [...(this.listeners.get(user) ?? [])]) listener(events);
     }
     this.waiters.check();
   }
 
-  /** Where nobody listens nothing need be read. */
-  private sort(entry: JournalEntry, news: Map<string, JournaledEvent[]>): void {
+  /** Without listeners, no record need be read. */
+  private sort(entry: JournalEntry, eventsByUser: Map<string, JournaledEvent[]>): void {
     if (this.listeners.size === 0) return;
     const placed = readCellEvent(entry);
     if (placed === undefined || !this.listeners.has(placed.event.user_id)) return;
-    const earlier = news.get(placed.event.user_id);
-    if (earlier === undefined) news.set(placed.event.user_id, [placed]);
+    const earlier = eventsByUser.get(placed.event.user_id);
+    if (earlier === undefined) eventsByUser.set(placed.event.user_id, [placed]);
     else earlier.push(placed);
   }
 }
 
-/** Undefined for a record that holds no event. Throws for one that this version does not understand. */
+/** Undefined for a record without an event. Throws if this version does not understand the event. */
 export function readCellEvent({ kind, payload, sequence }: JournalEntry): JournaledEvent | undefined {
   return kind === 'event' ? { position: sequence, event: decodeCellEvent(payload) } : undefined;
 }

@@ -7,7 +7,7 @@ import { type CommandName, COMMANDS } from './ports.js';
 import { type ClientFrame, isRecord } from './frames.js';
 import { type FrameRefusal, invalid, TWICE, unknownField } from './server-messages.js';
 
-/** No more subscriptions than these are looked for in `seen`. */
+/** The highest number of subscriptions in `seen`. */
 const MAX_SEEN = 256;
 const RULES: JsonRules = { numbers: 'raw', maxDepth: 64, nulls: 'absent' };
 
@@ -15,8 +15,8 @@ const seen: Decoder<Readonly<Record<string, number>>> = {
   decode(value) {
     if (!isRecord(value)) return MISMATCH;
     const held: Record<string, number> = {};
-    for (const [id, given] of Object.entries(value)) {
-      const seq = atoms.decode(given);
+    for (const [id, seqValue] of Object.entries(value)) {
+      const seq = atoms.decode(seqValue);
       if (seq === MISMATCH) return MISMATCH;
       held[id] = seq;
     }
@@ -38,7 +38,7 @@ const venues: Decoder<readonly VenueId[]> = {
   describe: (): JsonSchema => ({ type: 'array', items: { enum: VENUE_IDS }, minItems: 1 }),
 };
 
-/** The messages that concern the connection itself, without `op` and `req_id`. */
+/** Messages that concern the connection itself, without `op` and `req_id`. */
 export const CONTROL_MESSAGES = {
   hello: object({
     optional: {
@@ -58,7 +58,7 @@ export type SocketControlName = keyof typeof CONTROL_MESSAGES;
 export type SocketControl<Name extends SocketControlName> = Decoded<(typeof CONTROL_MESSAGES)[Name]>;
 
 const CONTROLS = ['hello', 'subscribe', 'unsubscribe', 'auth.refresh', 'ping', 'bye'] as const;
-/** All that a client may say. */
+/** All operations that a client may send. */
 export const CLIENT_OPS: readonly (SocketControlName | CommandName)[] = [...CONTROLS, ...COMMANDS];
 
 export function isCommand(op: string): op is CommandName {
@@ -69,11 +69,11 @@ export function isControl(op: string): op is SocketControlName {
   return CONTROLS.some((name) => name === op);
 }
 
-type Read<T> =
+type ReadResult<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: FrameRefusal };
 
-/** As strict as a body over HTTP. */
-export function readControl<T>(decoder: Decoder<T>, { members }: ClientFrame): Read<T> {
+/** As strict as the body of an HTTP request. */
+export function readControl<T>(decoder: Decoder<T>, { members }: ClientFrame): ReadResult<T> {
   if (members === undefined) return { ok: false, refusal: TWICE };
   const text = `{${[...members].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
   const parsed = parseJson(Buffer.from(text), RULES);

@@ -1,17 +1,17 @@
 import { characters } from '#libs/edge/decoding/decode-scalars.js';
 
-/** A message of a client: what it wants, and what its reply will be called. */
+/** A client's message: the operation, and the id of its reply. */
 export interface ClientFrame {
   readonly op: string;
   readonly reqId: string;
-  /** The other members as the JSON text that came; undefined where a name comes twice. */
+  /** The other fields, each as JSON text. Undefined if a name occurs twice. */
   readonly members: ReadonlyMap<string, string> | undefined;
 }
 
 const MAX_ID_CHARS = 64;
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
-/** Undefined for what is no message, so that there is nobody to answer. */
+/** Undefined if the text is not a message. Then there is no request to answer. */
 export function readFrame(text: string): ClientFrame | undefined {
   const value = parsed(text);
   if (!isRecord(value)) return undefined;
@@ -37,7 +37,7 @@ function parsed(text: string): unknown {
 
 const TOKEN = /\s*(?:"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+)/gy;
 
-/** The members of an object that JSON.parse has read, each with its text. */
+/** The fields of an object that JSON.parse accepted, each with its text. */
 function memberTexts(text: string): Map<string, string> | undefined {
   const members = new Map<string, string>();
   let depth = 0;

@@ -25,50 +25,52 @@ export interface MissedChangesPorts {
   readonly isStopped: () => boolean;
 }
 
-const LOOK_AGAIN_MILLIS = 50;
+const RETRY_MILLIS = 50;
 
 /**
- * Sends a connection that came back what it missed: first out of the past, then out of what the fold remembers, no faster than the
- * client reads it.
+ * Sends a resumed connection what it missed: first from the store, then from the fold's recent changes, no faster
+ * than the client reads.
  */
 export class MissedChanges {
   private readonly orders = new Map<string, OrderState>();
 
   constructor(private readonly ports: MissedChangesPorts) {}
 
-  /** Resolves with false where the past is not there any more. Otherwise all that were behind are live, unless it was stopped. */
+  /**
+   * False if the store no longer has the missed events. Otherwise all subscriptions are live, unless it was stopped.
+   */
   async run(): Promise<boolean> {
     const { outbox, subscriptions, fold, isStopped } = this.ports;
     for (;;) {
       await outbox.room();
       if (isStopped()) return true;
-      const behind = subscriptions.list().filter(({ phase }) => phase === 'BEHIND');
-      if (behind.length === 0) return true;
-      const from = Math.min(...behind.map(({ position }) => position));
+      const catchingUp = subscriptions.list().filter(({ phase }) => phase === 'CATCHING_UP');
+      if (catchingUp.length === 0) return true;
+      const from = Math.min(...catchingUp.map(({ position }) => position));
       const remembered = fold.since(from);
       if (remembered !== undefined) {
-        if (!this.tellAll(remembered)) continue;
-        // The past may reach further than what this gateway has heard of the journal so far.
-        for (const subscription of behind)
+        if (!this.sendAll(remembered)) continue;
+        // The store may be ahead of what this gateway has received of the journal.
+        for (const subscription of catchingUp)
           subscriptions.goLive(subscription, Math.max(subscription.position, fold.position));
         return true;
       }
-      if (!(await this.tellPast(from))) return isStopped();
+      if (!(await this.sendPast(from))) return isStopped();
     }
   }
 
-  /** False when the client has to read first. */
-  private tellAll(all: readonly ToldChange[]): boolean {
+  /** False if the client has to read first. */
+  private sendAll(all: readonly ToldChange[]): boolean {
     for (const told of all) {
       if (!this.ports.outbox.hasRoom) return false;
-      this.ports.subscriptions.tell(told, 'BEHIND');
+      this.ports.subscriptions.tell(told, 'CATCHING_UP');
     }
     return true;
   }
 
-  private async tellPast(from: number): Promise<boolean> {
+  private async sendPast(from: number): Promise<boolean> {
     const { subscriptions, isStopped, limits } = this.ports;
-    const page = await this.within(
+    const page = await this.readPage(
       (events, { user, cell }) => events.after(user, cell, from, limits.historyPage),
       from,
     );
@@ -77,10 +79,11 @@ export class MissedChanges {
       const parts = await this.partsOf(placed);
       if (parts === undefined) return false;
       if (isStopped()) return true;
-      subscriptions.tell({ position: placed.position, parts }, 'BEHIND');
+      subscriptions.tell({ position: placed.position, parts }, 'CATCHING_UP');
     }
     for (const subscription of subscriptions.list()) {
-      if (subscription.phase === 'BEHIND') subscription.position = Math.max(subscription.position, page.upTo);
+      if (subscription.phase === 'CATCHING_UP')
+        subscription.position = Math.max(subscription.position, page.upTo);
     }
     return true;
   }
@@ -99,8 +102,8 @@ export class MissedChanges {
     return parts;
   }
 
-  /** A page that leads on. A store that lags is waited for, but not for long. */
-  private async within(
+  /** Reads a page that gets further than `from`. Waits a limited time for a lagging store. */
+  private async readPage(
     ask: (events: UserEvents, fold: UserFold) => ReturnType<UserEvents['after']>,
     from: number,
   ): ReturnType<UserEvents['after']> {
@@ -110,7 +113,7 @@ export class MissedChanges {
       const page = await ask(events, fold);
       if (page === undefined || page.upTo > from) return page;
       if (isStopped() || clock.monotonicNanos() >= until) return undefined;
-      await pause(clock, LOOK_AGAIN_MILLIS);
+      await pause(clock, RETRY_MILLIS);
     }
   }
 }

@@ -25,7 +25,7 @@ import { UserFolds } from './user-folds.js';
 
 const USERS = ['ada', 'bob'] as const;
 const VENUES: readonly VenueId[] = ['venue_b', 'venue_e'];
-/** Everything that comes now and then comes often. */
+/** Limits so small that every special case occurs often. */
 const LIMITS = {
   ...SOCKET_LIMITS,
   ...{ snapshotPart: 3, tokenEvents: 4, tokenMillis: 100, historyPage: 3, recentChanges: 4, endedOrders: 2 },
@@ -93,11 +93,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** A cell and its journal, and every version that its orders ever had. */
+/** A cell and its journal, with every version that its orders ever had. */
 class World {
   readonly store = new MemoryJournalStore('execution');
   readonly orders = new Map<string, OrderState>();
-  /** As lists show them, by version, with the status. */
+  /** Every version of each order as lists show it, and whether it was over. */
   readonly versions = new Map<string, { readonly record: unknown; readonly isOver: boolean }[]>();
   private readonly writer: Promise<JournalWriter> = new MemoryJournal(this.store).open(0);
   private fills = 0;
@@ -215,8 +215,8 @@ interface Frame {
   readonly orders?: readonly { readonly order_id: string; readonly version: number }[];
 }
 
-/** What a client knows of one subscription, and what it must not be told. */
-class Heard {
+/** What a client knows of one subscription. Checks that no frame is repeated, missing or wrong. */
+class SubscriptionCheck {
   seq: number | undefined;
   readonly known = new Map<string, number>();
   private readonly fills = new Set<string>();
@@ -232,7 +232,7 @@ class Heard {
   }
 
   private begin({ seq, orders = [], more }: Frame): void {
-    // Where it was sent again the numbers go on.
+    // A repeated snapshot keeps counting.
     expect(seq).toBe(this.seq ?? 0);
     this.seq = seq;
     if (!this.isSnapshotOpen) this.known.clear();
@@ -336,9 +336,9 @@ function sessionOf(account: string): ClientSession<StreamCaller> {
   };
 }
 
-/** A client of ada that comes back with its latest token, and says what it has seen. */
+/** A client of user ada that reconnects with its latest token and its `seen` numbers. */
 class Client {
-  readonly heard = new Map<string, Heard>();
+  readonly heard = new Map<string, SubscriptionCheck>();
   readonly resyncs = new Set<string>();
   private token: string | undefined;
   private socket: TestSocket | undefined;
@@ -392,7 +392,7 @@ class Client {
     const { subscription_id: id, type } = frame;
     if (type === 'resync') this.resyncs.add(frame.reason ?? '');
     if (id === undefined) return;
-    const known = this.heard.get(id) ?? new Heard(this.world);
+    const known = this.heard.get(id) ?? new SubscriptionCheck(this.world);
     this.heard.set(id, known);
     if (frame.seq !== undefined) known.hear(frame);
   }
@@ -419,7 +419,7 @@ async function play(steps: readonly Step[]): Promise<void> {
     expect(gateway.faults).toEqual([]);
   }
   expect(client.closedWith).toBeUndefined();
-  // What was seen last is where the journal ends.
+  // The last version seen must be the one at the end of the journal.
   expect(client.heard.size).toBeGreaterThan(0);
   for (const { known } of client.heard.values())
     for (const [id, version] of known) expect([id, version]).toEqual([id, world.orders.get(id)?.version]);
@@ -461,16 +461,16 @@ async function perform(one: Step, world: World, gateways: readonly Gateway[], cl
 
 jest.setTimeout(120_000);
 
-it('whatever happens and however often it comes back, a client sees every version once and in order, fills first, seq dense', async () => {
+it('through any reconnects a client sees every version once and in order, fills first, without a gap in seq', async () => {
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 80 }), play), { numRuns: 300 });
 });
 
-it('a gateway that tells the past further than it has heard of the journal tells none of it again', async () => {
+it('a gateway that replays events beyond its own feed position does not send them again', async () => {
   const clock = new SteppedClock();
   const world = new World(clock);
   await world.accept('ada', 'venue_b');
   const early = new Gateway(world);
-  // Begun afresh: while it looks for what was missed, more happens that it has not heard of.
+  // Started late: while it reads the missed events, more happens that its feed has not received.
   let more = 3;
   const late = new Gateway(world, async () => {
     if (more-- > 0) await world.change(0, 'AMEND');

@@ -1,18 +1,18 @@
 import type { SessionHolder } from '#libs/socket/session-guard.js';
 import type { VenueId } from '../rules/venues.js';
 
-/** Who is at the other end of a socket. Asked again several times a second, so it says what holds now. */
+/** The caller at the other end of a socket, checked again several times a second. */
 export interface StreamCaller extends SessionHolder {
-  /** Where the socket comes from. */
+  /** The client's address. */
   readonly address: string;
   /** Absent for a session. */
   readonly client_id?: string;
-  /** The limit of the key, where it has its own. */
+  /** The key's own limit, if it has one. */
   readonly orders_per_minute?: number;
-  /** The scopes that streams ask for and the caller has. */
+  /** The scopes for streams that the caller has. */
   readonly scopes: ReadonlySet<StreamScope>;
 }
-/** A session token that came over a socket, with where that comes from: a bad one counts against its address. */
+/** A session token sent over a socket, with the address of that socket. A bad token counts against the address. */
 export function tokenOver({ address }: Pick<StreamCaller, 'address'>, token: string): string {
   return `${address} ${token}`;
 }
@@ -24,28 +24,28 @@ export type CommandName = (typeof COMMANDS)[number];
 
 export interface SocketCommand {
   readonly name: CommandName;
-  /** All members but `op` and `req_id`, each as the JSON text that came, so that numbers stay exact. */
+  /** All fields except `op` and `req_id`, each as JSON text, so that numbers stay exact. */
   readonly members: ReadonlyMap<string, string>;
   readonly caller: StreamCaller;
-  /** Only of a connection that wants its orders cancelled when it is lost. */
+  /** Set if the connection wants its orders cancelled when it is lost. */
   readonly connectionId?: string;
 }
 
-/** As over HTTP. */
+/** The same answer as over HTTP. */
 export interface SocketAnswer {
   readonly status: number;
-  /** JSON text; empty where the status says it all. */
+  /** JSON text. Empty if the status says everything. */
   readonly body: string;
   readonly isReplay?: boolean;
   readonly isMismatch?: boolean;
 }
 
-/** Takes the same way as the call of the same name over HTTP: the same checks, limits and keys. */
+/** Runs a command like the HTTP call of the same name: the same checks, limits and keys. */
 export interface CommandTaker {
   run(call: SocketCommand): Promise<SocketAnswer>;
 }
 
-/** Whether keys may use a venue: null where that cannot be known. Sessions always may. */
+/** Whether keys may use a venue. Null if that is unknown. Sessions always may. */
 export interface VenueAccess {
   enabled(caller: StreamCaller, venue: VenueId): boolean | null;
 }

@@ -1,4 +1,4 @@
-/** Of several sockets that went on with a connection the one with the highest attachment is the latest. */
+/** If several sockets resume a connection, the one with the highest attachment is the latest. */
 export interface AttachedConnection {
   readonly connectionId: string;
   readonly attachment: number;
@@ -6,17 +6,17 @@ export interface AttachedConnection {
 
 export interface BegunConnection extends AttachedConnection {
   readonly account: string;
-  /** After which its orders are cancelled when it is lost; undefined where they stand. The latest `hello` decides. */
+  /** How long after a loss its orders are cancelled. Undefined if they stay. The latest `hello` decides. */
   readonly graceMillis: number | undefined;
   readonly isResumed: boolean;
-  /** The cell took this gateway for dead and has cancelled the orders: the client has to learn it, at any gateway. */
+  /** The cell took this gateway for dead and cancelled the orders, so the client must be disconnected. */
   readonly onLapsed: () => void;
 }
 
-/** Tells the cell of a user what becomes of connections whose orders are cancelled with them. */
+/** Reports to a user's cell when connections with cancel on disconnect begin and end. */
 export interface ConnectionPresence {
-  /** A socket has the connection. `ended` has to follow. */
+  /** A socket owns the connection. `ended` must follow. */
   begun(connection: BegunConnection): void;
-  /** Says nothing where a later socket has gone on with it here. */
+  /** Reports nothing if a later socket here has resumed the connection. */
   ended(connection: AttachedConnection, how: 'BYE' | 'LOST'): void;
 }

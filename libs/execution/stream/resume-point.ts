@@ -1,21 +1,21 @@
 import type { ResumePointCodec } from '#libs/socket/resume-token.js';
 import { VENUE_IDS, type VenueId } from '../rules/venues.js';
 
-/** A subscription as far as it has been told: everything up to a position of the journal of its user's cell. */
+/** How far a subscription has got: all events up to a position of the cell's journal were sent. */
 export interface OrderMark {
   readonly number: number;
-  /** Undefined for all. */
+  /** Undefined for all venues. */
   readonly venues: readonly VenueId[] | undefined;
   readonly position: number;
   readonly seq: number;
-  /** False while its snapshot was still on its way: then it can only begin anew. */
+  /** False while its snapshot was still being sent. Then it must begin again. */
   readonly isComplete: boolean;
 }
 
-/** All that another gateway needs to go on with a connection. */
+/** All that another gateway needs to resume a connection. */
 export interface SocketPoint {
   readonly connectionId: string;
-  /** Of several sockets that went on with the connection the one with the highest is the latest. */
+  /** If several sockets resume the connection, the one with the highest number is the latest. */
   readonly attachment: number;
   readonly nextNumber: number;
   /** The venues whose events were withheld. */
@@ -24,12 +24,12 @@ export interface SocketPoint {
 }
 
 const UUID_BYTES = 16;
-/** Tokens grow in steps of so many subscriptions. */
+/** Tokens grow in steps of this many subscriptions. */
 const STEP = 8;
 const HEAD_BYTES = UUID_BYTES + 8 + 4 + 1 + 2;
 const MARK_BYTES = 4 + 1 + 1 + 8 + 8;
 
-/** Numbers have fixed widths, so the length tells the number of subscriptions, in steps, and nothing else. */
+/** Numbers have fixed widths, so the length reveals only the number of subscriptions, in steps. */
 export const resumePoints: ResumePointCodec<SocketPoint> = { encode, decode };
 
 function encode({ connectionId, attachment, nextNumber, denied, subscriptions }: SocketPoint): Buffer {

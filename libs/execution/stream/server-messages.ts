@@ -1,7 +1,7 @@
 import type { SocketAnswer } from './ports.js';
 import type { VenueId } from '../rules/venues.js';
 
-/** All that a client may be told, by the name in `type`. The interface document describes each of them. */
+/** All messages to clients, by their `type`. The interface document describes each. */
 export const SERVER_MESSAGES = [
   'welcome',
   'subscribed',
@@ -42,7 +42,7 @@ export function message(type: SocketMessage, members: object): string {
   return JSON.stringify({ type, ...members });
 }
 
-/** A message of the channel. `members` are those that all subscriptions share, as JSON text. */
+/** A message of the channel. `members` is JSON text that all subscriptions share. */
 export function channelMessage(
   type: SocketMessage,
   subscriptionId: string,
@@ -54,7 +54,7 @@ export function channelMessage(
   return `{"type":"${type}","subscription_id":"${subscriptionId}","seq":${seq},${members}${end}`;
 }
 
-/** The answer of the call over HTTP. */
+/** The answer that the HTTP call would get. */
 export function answerMessage(reqId: string, answer: SocketAnswer): string {
   const { status, body, isReplay, isMismatch } = answer;
   const id = JSON.stringify(reqId);
@@ -64,7 +64,7 @@ export function answerMessage(reqId: string, answer: SocketAnswer): string {
   return `{"type":"ack","req_id":${id},"result":${body === '' ? '{}' : body}${replay}${mismatch}}`;
 }
 
-/** `body` is that of the refusal over HTTP. What is no object of JSON there is its `error` here. */
+/** `body` is that of the HTTP refusal. A body that is not a JSON object becomes the field `error`. */
 export function errorMessage(reqId: string, status: number, body: string): string {
   const head = `{"type":"error","req_id":${JSON.stringify(reqId)},"status":${status}`;
   if (body === '' || body === '{}') return `${head}}`;

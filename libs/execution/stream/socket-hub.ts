@@ -8,10 +8,10 @@ import type { OrderSubscription } from './subscriptions.js';
 
 export type SocketHub = ConnectionHub<StreamCaller, OrderSubscription>;
 
-/** How often it is looked whether callers may still hear of a venue. */
-const LOOK_MILLIS = 250;
+/** How often venue access of callers is checked. */
+const CHECK_MILLIS = 250;
 
-/** All connections of one process. They are asked to go when the feed cannot follow a cell any more. */
+/** All connections of one process. They are asked to leave when the feed can no longer follow a cell. */
 export function openSocketHub(
   ports: SocketPorts,
   feed: CellFeed,
@@ -35,7 +35,7 @@ export function openSocketHub(
   });
   const start = (): (() => void) => {
     hub.start();
-    return repeat(clock, LOOK_MILLIS, () => {
+    return repeat(clock, CHECK_MILLIS, () => {
       for (const handler of [...greeted]) handler.look();
       return Promise.resolve();
     });

@@ -1,6 +1,6 @@
 import { CONNECTION_LIMITS, type ConnectionLimits } from '#libs/socket/slow-reader.js';
 
-/** What else one connection of `/ws` may hold, ask for, or keep waiting. */
+/** Limits of one `/ws` connection beyond the common ones. */
 export interface SocketLimits extends ConnectionLimits {
   readonly subscriptions: number;
   readonly maxGraceMillis: number;
@@ -8,15 +8,15 @@ export interface SocketLimits extends ConnectionLimits {
   /** Messages between two tokens, and the time between them. */
   readonly tokenEvents: number;
   readonly tokenMillis: number;
-  /** How long a beginning or a resumed subscription waits for what it needs. */
+  /** How long a new or resumed subscription waits for what it needs. */
   readonly catchUpMillis: number;
-  /** What is read at once of what a user missed. */
+  /** How many missed events are read at once. */
   readonly historyPage: number;
-  /** The latest changes of a user that are kept for those who come back. */
+  /** How many recent changes of a user are kept for reconnecting clients. */
   readonly recentChanges: number;
-  /** Orders that have ended and are kept for what may still come of them. */
+  /** How many ended orders are kept, in case late events come. */
   readonly endedOrders: number;
-  /** How long what is known of a user is kept after the last socket has gone. */
+  /** How long a user's state is kept after the last socket has gone. */
   readonly lingerMillis: number;
 }
 

@@ -16,18 +16,18 @@ import type { SocketLimits } from './socket-limits.js';
 import type { ToldChange } from './told.js';
 import type { UserFold } from './user-fold.js';
 
-/** One subscription of a connection. `seq` counts its messages and has no gaps, whatever becomes of the connection. */
+/** One subscription of a connection. `seq` counts its messages without gaps, also across reconnects. */
 export interface OrderSubscription {
   readonly id: string;
   readonly number: number;
-  /** Undefined for all. */
+  /** Undefined for all venues. */
   readonly venues: readonly VenueId[] | undefined;
-  /** `NEW` until its snapshot is on its way, `BEHIND` while it gets what it missed. */
-  phase: 'NEW' | 'BEHIND' | 'LIVE';
-  /** Everything up to here in the cell's journal was told. */
+  /** `NEW` until its snapshot is being sent, `CATCHING_UP` while it gets the events it missed. */
+  phase: 'NEW' | 'CATCHING_UP' | 'LIVE';
+  /** All events up to this position of the cell's journal were sent. */
   position: number;
   seq: number;
-  /** The client holds everything up to this `seq`. */
+  /** The client has everything up to this `seq`. */
   held: number;
 }
 
@@ -46,16 +46,16 @@ export interface OrderSubscriptionsPorts {
   readonly onResync: (reason: SocketResyncReason) => void;
 }
 
-/** What no present state of an order stands for: a fill, or an order that has ended. */
+/** Marks messages that no later state of an order can replace: a fill, or an order that has ended. */
 const IRREPLACEABLE = '';
-/** What a row costs that is not rendered yet. Its state is the fold's own, or was a moment ago. */
+/** The assumed size of a row that is not rendered yet. Its state usually belongs to the fold anyway. */
 const UNRENDERED_BYTES = 64;
 
-/** The subscriptions of one connection: numbers what they are told, sends it, and adds the tokens that say how far that is. */
+/** The subscriptions of one connection. Numbers their messages, sends them, and adds resume tokens. */
 export class OrderSubscriptions {
   private readonly all = new Map<string, OrderSubscription>();
   private nextNumber = 1;
-  /** Changes when everything is sent anew; then what was being sent before is void. */
+  /** Increases when everything is resent. A send that was under way is then void. */
   private round = 0;
   private inDelivery: ToldChange | undefined;
   private sinceToken = 0;
@@ -101,13 +101,13 @@ export class OrderSubscriptions {
     return this.all.delete(id);
   }
 
-  /** Takes over the subscriptions of a token, and sends nothing yet. */
+  /** Takes over the subscriptions of a token. Sends nothing yet. */
   restore({ nextNumber, subscriptions }: SocketPoint, seen: SeenSeqs): void {
     this.nextNumber = nextNumber;
     for (const { number, venues, position, seq, isComplete } of subscriptions) {
       const id = idOf(number);
       const held = Math.max(seq, seen[id] ?? 0);
-      const phase = isComplete ? 'BEHIND' : 'NEW';
+      const phase = isComplete ? 'CATCHING_UP' : 'NEW';
       this.all.set(id, { id, number, venues, phase, position, seq, held });
     }
   }
@@ -116,30 +116,30 @@ export class OrderSubscriptions {
     return venues?.includes(venue) ?? true;
   }
 
-  /** Tells one event to those in this phase that were not told it. */
-  tell(told: ToldChange, phase: 'BEHIND' | 'LIVE'): void {
+  /** Sends one event to the subscriptions in this phase that have not had it. */
+  tell(told: ToldChange, phase: 'CATCHING_UP' | 'LIVE'): void {
     const { round } = this;
     this.inDelivery = told;
     for (const subscription of this.list()) {
       if (subscription.phase !== phase || told.position <= subscription.position) continue;
-      this.tellOne(subscription, told);
+      this.sendTo(subscription, told);
       if (this.round !== round) return;
     }
     this.inDelivery = undefined;
   }
 
-  /** It was told all that there is; from here on it gets what happens. What the client says to hold beyond that never was. */
+  /** The subscription is up to date and gets live events from now on. A higher `seen` from the client is ignored. */
   goLive(subscription: OrderSubscription, position: number): void {
     subscription.phase = 'LIVE';
     subscription.position = position;
     subscription.held = subscription.seq;
   }
 
-  /** The live orders at this moment. From here on the subscription gets what happens. */
+  /** Sends the live orders. From now on the subscription gets live events. */
   sendSnapshot(subscription: OrderSubscription, fold: UserFold): void {
     const { round } = this;
     const { outbox, limits } = this.ports;
-    const states = fold.live().filter(({ terms }) => this.isTold(subscription, terms.venue));
+    const states = fold.live().filter(({ terms }) => this.isShown(subscription, terms.venue));
     subscription.seq = Math.max(subscription.seq, subscription.held);
     const parts = Math.max(1, Math.ceil(states.length / limits.snapshotPart));
     for (let part = 0; part < parts; part += 1) {
@@ -156,9 +156,9 @@ export class OrderSubscriptions {
     }
   }
 
-  /** What was told until now does not go on. A snapshot has to follow. */
+  /** Tells the client that the stream is interrupted. A snapshot must follow. */
   sendResync(subscriptions: readonly OrderSubscription[], reason: SocketResyncReason): void {
-    // All of them before anything is sent: no token may cover what was taken back.
+    // All are changed before anything is sent, because no token may cover messages that were taken back.
     for (const subscription of subscriptions) {
       subscription.seq = Math.max(subscription.seq, subscription.held);
       subscription.phase = 'NEW';
@@ -170,13 +170,13 @@ export class OrderSubscriptions {
     }
   }
 
-  /** A heartbeat. Its token holds only as long as nothing before it is taken back, so it goes with what is. */
+  /** Sends a heartbeat. Its token is dropped together with the messages before it, if those are dropped. */
   beat(): void {
     const server_time = printTime(instantFromNanos(this.ports.clock.epochNanos()));
     this.ports.outbox.sendState(message('heartbeat', { server_time, resume_token: this.token() }));
   }
 
-  /** What has not left counts as never sent. All have to be sent anew. */
+  /** Unsent messages count as never sent. All subscriptions must be resent. */
   takeBack(dropped: ReadonlyMap<OrderSubscription, number>): void {
     this.round += 1;
     this.inDelivery = undefined;
@@ -186,9 +186,9 @@ export class OrderSubscriptions {
     }
   }
 
-  /** Whether no snapshot could stand for what is dropped, and whatever is still to be told. */
+  /** Whether a snapshot could not replace the dropped messages and those still to be sent. */
   wouldLose(subjects: ReadonlySet<string>): boolean {
-    if (this.list().some(({ phase }) => phase === 'BEHIND')) return true;
+    if (this.list().some(({ phase }) => phase === 'CATCHING_UP')) return true;
     const fold = this.foldNow();
     const isLost = (order: string | undefined): boolean =>
       order === undefined || order === IRREPLACEABLE || fold?.isLive(order) !== true;
@@ -197,17 +197,17 @@ export class OrderSubscriptions {
     );
   }
 
-  private isTold(subscription: OrderSubscription, venue: VenueId): boolean {
+  private isShown(subscription: OrderSubscription, venue: VenueId): boolean {
     return this.covers(subscription, venue) && !this.ports.denied().has(venue);
   }
 
-  private tellOne(subscription: OrderSubscription, { position, parts }: ToldChange): void {
+  private sendTo(subscription: OrderSubscription, { position, parts }: ToldChange): void {
     const { round } = this;
-    const wanted = parts.filter(({ venue }) => this.isTold(subscription, venue));
+    const wanted = parts.filter(({ venue }) => this.isShown(subscription, venue));
     for (const [index, { type, members, superseded = IRREPLACEABLE }] of wanted.entries()) {
       const isLast = index === wanted.length - 1;
       subscription.seq += 1;
-      // A token stands for whole events only.
+      // A token must cover whole events only.
       if (isLast) subscription.position = position;
       if (subscription.seq <= subscription.held) continue;
       const token = this.isDue() && isLast ? this.token() : undefined;
@@ -225,7 +225,7 @@ export class OrderSubscriptions {
     return this.sinceToken >= limits.tokenEvents || age >= BigInt(limits.tokenMillis) * NANOS_PER_MILLI;
   }
 
-  /** Stands for the whole connection as it is now. */
+  /** A resume token for the present state of the whole connection. */
   private token(): string {
     this.sinceToken = 0;
     this.tokenAt = this.ports.clock.monotonicNanos();
@@ -239,7 +239,7 @@ export class OrderSubscriptions {
       attachment: this.ports.attachment,
       nextNumber: this.nextNumber,
       denied: [...this.ports.denied()],
-      subscriptions: this.list().map((subscription) => markOf(subscription, now)),
+      subscriptions: this.list().map((subscription) => positionOf(subscription, now)),
     };
   }
 
@@ -253,8 +253,8 @@ function idOf(number: number): string {
   return `s${number}`;
 }
 
-/** `now` is where the fold is, when nothing is being told. */
-function markOf({ number, venues, phase, position, seq }: OrderSubscription, now: number): OrderMark {
+/** `now` is the fold's position if no event is being sent. */
+function positionOf({ number, venues, phase, position, seq }: OrderSubscription, now: number): OrderMark {
   const reached = phase === 'LIVE' ? Math.max(position, now) : position;
   return { number, venues, position: reached, seq, isComplete: phase !== 'NEW' };
 }

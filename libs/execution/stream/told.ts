@@ -7,7 +7,7 @@ import { changeReason } from '../rules/timeline.js';
 import type { VenueId } from '../rules/venues.js';
 import type { SocketMessage } from './server-messages.js';
 
-/** An event with its place in the journal of its cell. */
+/** An event with its position in the cell's journal. */
 export interface JournaledEvent {
   readonly position: number;
   readonly event: CellEvent;
@@ -17,13 +17,13 @@ export interface JournaledEvent {
 export interface ToldPart {
   readonly type: Extract<SocketMessage, 'order_update' | 'fill' | 'external'>;
   readonly venue: VenueId;
-  /** The order whose present state makes the message superfluous; undefined where nothing does. */
+  /** The order whose present state can replace the message. Undefined if none can. */
   readonly superseded: string | undefined;
-  /** The members that are the same for every subscription, as JSON text without the braces. */
+  /** The fields shared by all subscriptions, as JSON text without the braces. */
   readonly members: string;
 }
 
-/** What a user is told of one event. */
+/** The messages that a user gets for one event. */
 export interface ToldChange {
   readonly position: number;
   readonly parts: readonly ToldPart[];
@@ -33,7 +33,7 @@ export function isOrderEvent(event: CellEvent): event is OrderEvent {
   return 'order_id' in event;
 }
 
-/** Whether it makes an order, so that nothing has to be known before. */
+/** Whether the event creates an order, so that no earlier state is needed. */
 export function isFirst({ type }: OrderEvent): boolean {
   return type === 'ORDER_ACCEPTED' || type === 'EXTERNAL_ORDER_FOUND';
 }
@@ -43,7 +43,7 @@ export interface Step {
   readonly parts: readonly ToldPart[];
 }
 
-/** What an event makes of its order, and what is told of it. A fill is told before the state that contains it. */
+/** The order after the event, and the messages about it. A fill comes before the state that includes it. */
 export function stepOf(before: OrderState | undefined, event: OrderEvent): Step {
   const state = evolveOrder(before, event);
   const reason = changeReason(event, before, state);
@@ -59,7 +59,7 @@ export function stepOf(before: OrderState | undefined, event: OrderEvent): Step 
   return { state, parts };
 }
 
-/** What is told of an event that is of no order. */
+/** The messages about an event without an order. */
 export function externalParts(event: CellEvent): readonly ToldPart[] {
   if (event.type !== 'BALANCE_MOVED') return [];
   const { venue, movement, asset, amount, entry_id, occurred_at } = event;

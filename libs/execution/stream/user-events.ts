@@ -4,19 +4,19 @@ import { isOrderEvent, type JournaledEvent } from './told.js';
 
 export interface EventPage {
   readonly events: readonly JournaledEvent[];
-  /** Everything up to here is among them, or came before. */
+  /** The events are complete up to this position. */
   readonly upTo: number;
 }
 
-/** The past of a user's cell, for those who come back. Undefined where it does not reach as far back. */
+/** Past events of a user's cell, for reconnecting clients. Undefined if they do not reach back far enough. */
 export interface UserEvents {
-  /** What happened to the user behind `position`, at least one event if there are any, and about `limit` at most. */
+  /** The user's events after `position`: at least one if there are any, and about `limit` at most. */
   after(user: string, cell: number, position: number, limit: number): Promise<EventPage | undefined>;
-  /** All events of an order up to and with `position`; undefined also while that is not reached yet. */
+  /** All events of an order up to `position`. Also undefined while that position is not reached. */
   ofOrder(orderId: string, cell: number, position: number): Promise<readonly JournaledEvent[] | undefined>;
 }
 
-/** Reads the journal itself, so it is never late; only so many records back. */
+/** Reads the journal itself, so it never lags. Reaches back a limited number of records. */
 export class JournalUserEvents implements UserEvents {
   constructor(
     private readonly reader: JournalReader,
@@ -65,7 +65,7 @@ export class JournalUserEvents implements UserEvents {
 
 const PAGE = 512;
 
-/** The journal for what has just happened, and a projection of it, which may be a little late, for all else. */
+/** Uses the journal for recent events, and its projection, which may lag, for all others. */
 export class LayeredUserEvents implements UserEvents {
   constructor(
     private readonly recent: UserEvents,

@@ -14,7 +14,7 @@ import {
 } from './told.js';
 import type { UserEvents } from './user-events.js';
 
-/** The live orders of a user, and the position of the cell's journal up to which they are told. */
+/** A user's live orders at a position of the cell's journal. */
 export interface LiveOrders {
   readonly position: number;
   readonly orders: readonly OrderState[];
@@ -28,23 +28,23 @@ export interface FoldPorts {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Hears what a user is told, event by event. It handles its own failures. */
+/** Receives each change that a user is sent. It must handle its own failures. */
 export interface FoldListener {
   onTold(told: ToldChange): void;
-  /** It is not known any more what became of the orders: another fold has to begin. */
+  /** The state of the orders is no longer known. A new fold has to begin. */
   onBroken(): void;
 }
 
-const LOOK_AGAIN_MILLIS = 50;
+const RETRY_MILLIS = 50;
 
-/** The orders of one user as the journal has them, from what the cell said of them on, for all sockets of the user. */
+/** One user's orders, folded from the journal after the cell's answer, for all of the user's sockets. */
 export class UserFold {
   private readonly orders = new Map<string, OrderState>();
-  /** Orders that have ended, the latest last: more may come of them. */
+  /** Ended orders, the latest last. They are kept in case late events come. */
   private readonly ended = new Set<string>();
   private readonly listeners = new Set<FoldListener>();
   private recent: ToldChange[] = [];
-  private recentBehind: number;
+  private recentAfter: number;
   private readonly waiting: JournaledEvent[] = [];
   private done: number;
   private isLoading = false;
@@ -60,14 +60,14 @@ export class UserFold {
   ) {
     for (const state of begin.orders) this.orders.set(state.terms.order_id, state);
     this.done = begin.position;
-    this.recentBehind = begin.position;
+    this.recentAfter = begin.position;
     this.unlisten = ports.feed.listen(user, (events) => {
       this.take(events);
     });
     this.take(unheard);
   }
 
-  /** Everything up to here has been told. */
+  /** All events up to here were passed on. */
   get position(): number {
     if (this.waiting.length > 0 || this.isLoading) return this.done;
     return Math.max(this.done, this.ports.feed.position(this.cell));
@@ -93,9 +93,9 @@ export class UserFold {
     return () => this.listeners.delete(listener);
   }
 
-  /** What was told behind `position`; undefined where that is not remembered. To be taken without waiting. */
+  /** The changes after `position`, or undefined if they are no longer kept. Use them before the next await. */
   since(position: number): readonly ToldChange[] | undefined {
-    if (position < this.recentBehind) return undefined;
+    if (position < this.recentAfter) return undefined;
     return this.recent.filter((told) => told.position > position);
   }
 
@@ -158,11 +158,11 @@ export class UserFold {
     this.recent.push(told);
     const { recentChanges } = this.ports.limits;
     if (this.recent.length < 2 * recentChanges) return;
-    this.recentBehind = this.recent[recentChanges - 1]?.position ?? this.recentBehind;
+    this.recentAfter = this.recent[recentChanges - 1]?.position ?? this.recentAfter;
     this.recent = this.recent.slice(recentChanges);
   }
 
-  /** An order that had ended before: what became of it until then has to be looked up. */
+  /** Loads an order that ended earlier and is no longer kept, because a late event came. */
   private async load({ event, position }: JournaledEvent): Promise<void> {
     try {
       const past = isOrderEvent(event) ? await this.pastOf(event.order_id, position - 1) : undefined;
@@ -189,7 +189,7 @@ export class UserFold {
       const past = await events.ofOrder(orderId, this.cell, position);
       if (past !== undefined) return foldOf(past);
       if (this.broken || clock.monotonicNanos() >= until) return undefined;
-      await pause(clock, LOOK_AGAIN_MILLIS);
+      await pause(clock, RETRY_MILLIS);
     }
   }
 
@@ -200,7 +200,7 @@ export class UserFold {
   }
 }
 
-/** An order out of all its events. */
+/** Builds an order from all its events. */
 export function foldOf(events: readonly JournaledEvent[]): OrderState | undefined {
   let state: OrderState | undefined;
   for (const { event } of events) if (isOrderEvent(event)) state = evolveOrder(state, event);

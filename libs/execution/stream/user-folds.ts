@@ -2,18 +2,18 @@ import type { Cancel } from '#libs/platform/time/clock.js';
 import type { JournaledEvent } from './told.js';
 import { UserFold, type FoldPorts, type LiveOrders } from './user-fold.js';
 
-/** The cell does not answer, or not with what its journal has. */
+/** The cell does not answer, or its answer lags its journal. */
 export class CellAway extends Error {
   override readonly name = 'CellAway';
 }
 
 export interface UserFoldsPorts extends FoldPorts {
   readonly cellOf: (user: string) => number;
-  /** Fails where the cell does not answer. */
+  /** Fails if the cell does not answer. */
   readonly liveOrders: (user: string, cell: number) => Promise<LiveOrders>;
 }
 
-/** A fold that stays until it is given back. */
+/** A fold that is kept until it is released. */
 export interface HeldFold {
   readonly fold: UserFold;
   readonly release: () => void;
@@ -25,13 +25,13 @@ interface Entry {
   forget: Cancel;
 }
 
-/** One fold for each user with sockets, which stays for a moment after the last of them. */
+/** One fold for each user with sockets. It is kept for a while after the last socket has gone. */
 export class UserFolds {
   private readonly entries = new Map<string, Entry>();
 
   constructor(private readonly ports: UserFoldsPorts) {}
 
-  /** Resolves with a fold that has everything that was durable at the call. Fails with CellAway. */
+  /** Returns a fold that includes everything durable at the call. Throws CellAway. */
   async acquire(user: string): Promise<HeldFold> {
     const { feed, limits, cellOf } = this.ports;
     const cell = cellOf(user);
@@ -83,7 +83,7 @@ export class UserFolds {
     this.entries.set(user, entry);
     entry.fold.then(
       (fold) => {
-        // Whoever comes after it is broken gets another.
+        // A broken fold must not be handed out again.
         fold.listen({
           onTold: () => undefined,
           onBroken: () => {
@@ -98,15 +98,15 @@ export class UserFolds {
     return entry;
   }
 
-  /** Hears the feed first, so that nothing falls between the cell's answer and what follows. */
+  /** Listens to the feed first, so that no event is lost between the cell's answer and the feed. */
   private async open(user: string, cell: number): Promise<UserFold> {
     const { feed, liveOrders } = this.ports;
     const unheard: JournaledEvent[] = [];
     const unlisten = feed.listen(user, (events) => unheard.push(...events));
-    const heardFrom = feed.position(cell);
+    const listeningFrom = feed.position(cell);
     try {
       const live = await liveOrders(user, cell);
-      if (live.position < heardFrom) throw new CellAway('the cell is behind its journal');
+      if (live.position < listeningFrom) throw new CellAway('the answer of the cell lags its journal');
       return new UserFold(this.ports, user, cell, live, unheard);
     } finally {
       unlisten();

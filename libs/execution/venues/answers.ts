@@ -4,12 +4,12 @@ import type { OrderFailure } from '../rules/order.js';
 import { parsedJson, type HttpOutcome } from './http-exchange.js';
 import { VenueUnavailable } from './port.js';
 
-/** How a signed request ended: `unsigned` and `never-sent` are proof that the venue knows nothing of it. */
+/** How a signed request ended. `unsigned` and `never-sent` prove that the venue never received it. */
 export type RequestOutcome = HttpOutcome | { readonly what: 'unsigned'; readonly failure: SignerFailure };
 type Answered = Extract<RequestOutcome, { readonly what: 'answered' }>;
 type Unanswered = Exclude<RequestOutcome, Answered>;
 
-/** The JSON of a good answer. Anything else proves nothing. */
+/** The JSON of an answer with status 200. Throws for any other outcome, because it proves nothing. */
 export function bodyOf(outcome: RequestOutcome): unknown {
   if (outcome.what !== 'answered') {
     const isUnsigned = outcome.what === 'unsigned' && outcome.failure.code === 'SIGNER_UNAVAILABLE';
@@ -22,7 +22,7 @@ export function bodyOf(outcome: RequestOutcome): unknown {
   return body;
 }
 
-/** Undefined where a good status comes with something that cannot be read: then it is not known what was done. */
+/** Undefined if the status is good and the body is unreadable: what the venue did is then unknown. */
 export function goodAnswer<Shape>({ status, body }: Answered, shape: z.ZodType<Shape>): Shape | undefined {
   if (status < 200 || status >= 300) return undefined;
   const read = shape.safeParse(parsedJson(body));
@@ -47,7 +47,7 @@ const NOT_SIGNED = {
   NOT_LINKED: 'EXCHANGE_NOT_LINKED',
 } as const;
 
-/** Of a submit that the venue has not answered. */
+/** The outcome of a submit that the venue did not answer. */
 export function unanswered(
   outcome: Unanswered,
 ):

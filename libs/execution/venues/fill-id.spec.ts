@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { fillId } from './fill-id.js';
 
-// The values are of Python's uuid.uuid5.
-it('names a fill as UUIDv5 of venue, trade, order and leg', () => {
+// The expected values come from Python's uuid.uuid5.
+it('a fill id is the UUIDv5 of venue, trade, order and leg', () => {
   expect(fillId('venue_b', { venue_trade_id: 'trade-1', exchange_order_id: 'order-1' })).toBe(
     '3ed912e5-8c6a-552d-b080-7e6d6f35d869',
   );
@@ -11,7 +11,7 @@ it('names a fill as UUIDv5 of venue, trade, order and leg', () => {
   expect(fillId('venue_e', { ...fill, leg: 1 })).toBe('0519a7d5-7d55-50d3-a5d9-345b1ae1807e');
 });
 
-it('gives a trade that fills two orders two names', () => {
+it('a trade that fills two orders has two fill ids', () => {
   const [maker, taker] = ['1', '2'].map((order) =>
     fillId('venue_b', { venue_trade_id: 'one', exchange_order_id: order }),
   );

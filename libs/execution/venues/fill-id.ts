@@ -5,8 +5,8 @@ const NAMESPACE = Buffer.from('168f5e9befaf5a449f0102d68d378cc2', 'hex');
 const BYTES = 16;
 
 /**
- * The name of a fill, a UUID of version 5: the same wherever it is computed and however often it is reported. `leg` is 0 unless the venue
- * reports more than one for one trade and order.
+ * A fill's id: a UUID of version 5 that is the same however often the fill is reported. `leg` is 0 unless the venue
+ * reports several fills for one trade and order.
  */
 export function fillId(
   venue: VenueId,

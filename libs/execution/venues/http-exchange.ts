@@ -13,14 +13,14 @@ export interface HttpAsked {
   readonly body?: string;
 }
 
-/** `never-sent` is proof that no byte of the request left; `lost` says nothing of what the venue has done. */
+/** `never-sent` proves that no byte of the request left. `lost` leaves open what the venue did. */
 export type HttpOutcome =
   | { readonly what: 'answered'; readonly status: number; readonly body: string }
   | { readonly what: 'never-sent' | 'lost'; readonly reason: string };
 
 /**
- * A process that stood still must not send what others have given up meanwhile: less than the lease of a task at its cell, after which an
- * order is in doubt and may be proven absent.
+ * A process that was suspended must not send a request that others have given up. Must be shorter than a task's
+ * lease: when the lease ends, the order is in doubt and may be proven absent.
  */
 export const STALE_NANOS = 4_000n * NANOS_PER_MILLI;
 export const TOO_OLD: HttpOutcome = { what: 'never-sent', reason: 'it was too old to be sent' };
@@ -36,7 +36,7 @@ const MAX_REPLY_BYTES = 8 * 1024 * 1024;
 const MAX_RAW_CHARS = 16 * 1024;
 const MAX_SOCKETS = 64;
 
-/** The connections to one venue. A request is sent once: what goes wrong with it is told, never tried again. */
+/** The connections to one venue. A request is sent once. Failures are reported and never retried. */
 export class VenueHttp {
   private readonly agents = {
     'http:': new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS }),
@@ -90,7 +90,7 @@ export class VenueHttp {
   }
 }
 
-/** Only a request that never had a connection is known not to have left. */
+/** Only a request that never had a connection is proven not to have left. */
 function leaving(request: ClientRequest): () => boolean {
   let hasLeft = false;
   request.on('socket', (socket: Socket) => {
@@ -135,7 +135,7 @@ function settleOnce(settle: (outcome: HttpOutcome) => void): (outcome: HttpOutco
   };
 }
 
-/** An exchange as the order's timeline shows it. */
+/** Describes an exchange for the order's timeline. */
 export function callOf(
   operation: VenueCall['operation'],
   asked: HttpAsked,
@@ -155,13 +155,13 @@ export function callOf(
   };
 }
 
-/** As JSON where it is JSON, and not too long to keep. */
+/** Parsed if it is JSON, and cut if it is too long to keep. */
 function rawOf(body: string): unknown {
   if (body.length > MAX_RAW_CHARS) return body.slice(0, MAX_RAW_CHARS);
   return parsedJson(body) ?? body;
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined if the text is not JSON. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -33,7 +33,7 @@ afterEach(() => {
   clock.forgetTimers();
 });
 
-it('asks once for many who ask at the same time, and again when the status is 2 s old', async () => {
+it('concurrent callers share one request, and a status older than 2 s is asked again', async () => {
   await Promise.all([cache.market('RAIN'), cache.market('RAIN'), cache.market('RAIN')]);
   clock.leap(1_900);
   await cache.market('RAIN');
@@ -43,7 +43,7 @@ it('asks once for many who ask at the same time, and again when the status is 2 
   expect(await cache.market('RAIN')).toMatchObject({ status: 'closed' });
 });
 
-it('remembers a "no" for 2 s', async () => {
+it('an unknown market is remembered as unknown for 2 s', async () => {
   expect(await cache.market('SNOW')).toBeUndefined();
   venue.set('SNOW', { ...RAIN, market_id: 'SNOW' });
   expect(await cache.market('SNOW')).toBeUndefined();
@@ -51,7 +51,7 @@ it('remembers a "no" for 2 s', async () => {
   expect(await cache.market('SNOW')).toMatchObject({ market_id: 'SNOW' });
 });
 
-it('knows what it knew when the venue does not answer, and nothing else', async () => {
+it('a silent venue leaves cached markets readable, and other markets fail', async () => {
   await cache.list(undefined, 10);
   isAway = true;
   clock.leap(60_000);

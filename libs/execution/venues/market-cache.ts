@@ -3,21 +3,21 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import type { VenueMarket } from '../rules/markets.js';
 import { VenueUnavailable, type VenueMarkets } from './port.js';
 
-/** How old a market's status, or a "there is none", may be. */
+/** How old a cached market, or the answer that there is none, may be. */
 const FRESH_NANOS = 2_000n * NANOS_PER_MILLI;
 const MAX_KNOWN = 50_000;
 
-interface Known {
+interface CachedRecord {
   readonly market: VenueMarket | undefined;
   readonly asked_at: bigint;
 }
 
 /**
- * A venue's markets as they were read last: a record is kept for ever, so that a venue that does not answer hides nothing that was known.
- * However many ask for a market at once, the venue is asked once.
+ * The last known record of each market. Records are kept for ever, so that known markets stay readable while the
+ * venue does not answer. Concurrent requests for one market share one call.
  */
 export class CachedMarkets implements VenueMarkets {
-  private readonly known = new Map<string, Known>();
+  private readonly known = new Map<string, CachedRecord>();
   private readonly asking = new Map<string, Promise<VenueMarket | undefined>>();
 
   constructor(
@@ -63,8 +63,8 @@ export class CachedMarkets implements VenueMarkets {
     return asked;
   }
 
-  /** Ids that were made up must not fill the memory: what there is none of goes first, then what was asked for first. */
-  private keep(id: string, known: Known): void {
+  /** Invented ids must not fill the memory. Unknown markets are evicted first, then the oldest records. */
+  private keep(id: string, known: CachedRecord): void {
     this.known.delete(id);
     this.known.set(id, known);
     if (this.known.size <= MAX_KNOWN) return;

@@ -9,7 +9,7 @@ import type { VenueId } from '../rules/venues.js';
 /** The venue could not be read just now. This proves nothing. */
 export class VenueUnavailable extends Error {
   override readonly name = 'VenueUnavailable';
-  /** Who is away: the venue, or the signer without whom it cannot be asked. */
+  /** Which one does not answer: the venue, or the signer without which it cannot be asked. */
   readonly code: 'EXCHANGE_UNAVAILABLE' | 'SIGNER_UNAVAILABLE';
 
   constructor(message: string, { code = 'EXCHANGE_UNAVAILABLE', ...options }: UnavailableOptions = {}) {
@@ -22,17 +22,17 @@ interface UnavailableOptions extends ErrorOptions {
   readonly code?: VenueUnavailable['code'];
 }
 
-/** What anyone may read of a venue. */
+/** The public data of a venue. */
 export interface VenueMarkets {
-  /** By the venue's own short id, or any other id by which it names markets. Undefined: the venue says there is none. */
+  /** Looked up by the venue's short id or by any other id of the market. Undefined if the venue has no such market. */
   market(id: string): Promise<VenueMarket | undefined>;
   list(after: string | undefined, limit: number): Promise<readonly VenueMarket[]>;
-  /** Best prices of one outcome in its own dollars. */
+  /** Best prices of one outcome, in dollars of that outcome. */
   best(market_id: string, outcome_index: number): Promise<{ readonly bid?: Micros; readonly ask?: Micros }>;
   status(): Promise<{ readonly exchange_active: boolean; readonly trading_active: boolean }>;
 }
 
-/** What came of one exchange with a venue, and the exchange as it is recorded. */
+/** The outcome of one exchange with a venue, and its record for the timeline. */
 export interface VenueExchange<Outcome> {
   readonly outcome: Outcome;
   readonly call: VenueCall;
@@ -49,7 +49,7 @@ export type SubmitOutcome =
   | { readonly what: 'doubtful'; readonly reason: string };
 export type CancelOutcome =
   | { readonly what: 'cancelled'; readonly order: ObservedOrder }
-  /** The venue no longer has it open, or does not know it: ask what became of it. */
+  /** The order is not open at the venue, or unknown there. Query it to learn what became of it. */
   | { readonly what: 'gone' }
   | { readonly what: 'refused' | 'doubtful' | 'not-sent'; readonly reason: string };
 export type AmendOutcome =
@@ -86,38 +86,41 @@ export interface VenueBalances {
   }[];
 }
 
-/** One user's account at one venue. Every request is signed by the signer. Nothing here sends anything twice. */
+/** One user's account at one venue. The signer signs every request. No method sends anything twice. */
 export interface VenueAccount {
-  /** The id by which the venue will know the order: given before it is sent, the same for the same attempt. */
+  /** The id under which the venue will know the order. It is set before the send, and fixed for an attempt. */
   clientIdOf(order_id: string, attempt: number): string;
-  /** As it goes out: cut to the venue's grids, never more than was asked. */
+  /** The amounts as sent: rounded to the venue's grids, and never more than requested. */
   sentOf(terms: OrderTerms): { readonly quantity: Micros; readonly price: Micros };
   submit(terms: OrderTerms, venue_client_id: string): Promise<VenueExchange<SubmitOutcome>>;
   cancel(order: OrderName): Promise<VenueExchange<CancelOutcome>>;
   amend(order: OrderName, price: Micros): Promise<VenueExchange<AmendOutcome>>;
-  /** By the order's own id. Undefined: the venue answers that it does not know it. Fails with VenueUnavailable. */
+  /** Undefined if the venue answers that it does not know the order. Throws `VenueUnavailable` otherwise. */
   order(order: OrderName): Promise<VenueExchange<ObservedOrder | undefined>>;
   openOrders(): Promise<readonly ObservedAccountOrder[]>;
-  /** All fills of the account from a moment on, of whatever order, oldest first. */
+  /** All fills of the account since a moment, of any order, oldest first. */
   fills(since: Instant): Promise<readonly ObservedFill[]>;
   balances(): Promise<VenueBalances>;
   movements(since: Instant): Promise<readonly AccountMovement[]>;
-  /** On venue b: what each shard of the account's collateral has free to pay with. */
+  /** Venue b only: what each shard of the account's collateral has free to spend. */
   freeCollateral?(): Promise<ReadonlyMap<number, Micros>>;
-  /** On venue b, between the account's two shards of collateral; done at most once under a reference. */
+  /** Venue b only: moves collateral between the account's two shards, at most once per reference. */
   moveCollateral?(from: number, to: number, amount: Micros, reference: string): Promise<void>;
-  /** The id by which the venue will remember a transfer: made once, and durable before the transfer is sent under it. */
+  /** The id under which the venue remembers a transfer. It is made once, and is durable before the transfer is sent. */
   transferReference(transfer_id: string): string;
-  /** To or from the vault's account, under an id that the venue remembers. */
+  /** Transfers to or from the vault's account, under an id that the venue remembers. */
   transfer(input: {
     readonly asset: string;
     readonly amount: Micros;
     readonly direction: 'to_vault' | 'from_vault';
     readonly reference: string;
   }): Promise<'done' | 'refused' | 'doubtful'>;
-  /** Whether a transfer under this id has been done. */
+  /** Whether the transfer with this reference was executed. */
   transferred(reference: string): Promise<boolean>;
-  /** Says that something has changed, by the venue's own socket where it has one. Fills are complete; orders may be missed. */
+  /**
+   * Reports changes of the account, through the venue's socket if it has one. Every fill is reported; an order change
+   * may be missed.
+   */
   follow(on: {
     readonly fill: (fill: ObservedFill) => void;
     readonly order: (order: ObservedAccountOrder) => void;
@@ -133,16 +136,16 @@ export interface ObservedAccountOrder extends ObservedOrder {
   readonly side: OrderSide;
 }
 
-/** One venue, as its adapter opens it. */
+/** One venue, as its adapter implements it. */
 export interface Venue {
   readonly id: VenueId;
-  /** How long after a send the venue may not show it yet. */
+  /** How long the venue may take to show an order after it was sent. */
   readonly visibilityMillis: number;
   readonly markets: VenueMarkets;
   account(user_id: string, account: string): VenueAccount;
   /**
-   * Opens an account, or checks credentials that the user has brought: they are kept if they may open the account that is theirs.
-   * Resolves with the venue's name of it.
+   * Opens an account, or checks the user's own credentials. Those are stored if `mayTake` accepts their account.
+   * Returns the venue's name of the account.
    */
   open(
     user_id: string,

@@ -6,7 +6,7 @@ import { VenueE } from './e/venue-e.js';
 import type { Venue } from './port.js';
 import type { VenuesConfig } from './venue-settings.js';
 
-/** Without a signer venues can be read, and nothing of any account. */
+/** Without a signer, only the public data of venues can be read. */
 export function openVenues(
   settings: VenuesConfig,
   { clock, signer = NO_SIGNER }: { readonly clock: Clock; readonly signer?: Signer },

@@ -12,13 +12,13 @@ let server: Server;
 let http: VenueHttp;
 let clock: MovableClock;
 let received: number;
-let standsStillMillis: number;
+let suspendedMillis: number;
 
-/** While it signs, the process that asked stands still. */
+/** The calling process is suspended while it waits for this signer. */
 function signer(): Signer {
   const unused = (): Promise<never> => Promise.reject(new Error('nothing but signatures is asked for'));
   const sign = (request: { readonly venue: string }): Promise<never> => {
-    clock.leap(standsStillMillis);
+    clock.leap(suspendedMillis);
     const signed_at = '2026-11-28T00:00:00.000000000Z';
     const ofB = { signed_at, headers: {} };
     const ofE = { signed_at, signature: { r: '0x1', s: '0x2', v: 27 } };
@@ -48,8 +48,8 @@ afterEach(() => {
 it.each([
   [1_000, 'answered', 1],
   [4_500, 'never-sent', 0],
-])('what stood still for %i ms before it could be sent is %s', async (millis, what, sent) => {
-  standsStillMillis = millis;
+])('a request whose process was suspended for %i ms before the send is %s', async (millis, what, sent) => {
+  suspendedMillis = millis;
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const b = new VenueBRequests(url, http, signer(), clock);
   const ofB = await b.signed({

@@ -1,7 +1,7 @@
 import { defineConfig, type Config } from '#libs/platform/settings/config.js';
 import { httpUrl, listOf, nonEmpty, oneOf } from '#libs/platform/settings/setting-types.js';
 
-/** Of every process that speaks to venues. */
+/** Settings of every process that talks to venues. */
 export const venueSettings = defineConfig({
   VENUES: {
     schema: listOf(oneOf('b', 'e')),

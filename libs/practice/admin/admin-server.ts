@@ -8,7 +8,7 @@ export interface AdminServer {
   close(): Promise<void>;
 }
 
-/** On loopback alone: who reaches it may do anything to the practice venues. */
+/** Listens on loopback only, because any caller may do anything to the practice venues. */
 export async function openAdminServer(
   surface: Pick<AdminSurface, 'handle'>,
   port: number,
@@ -17,7 +17,7 @@ export async function openAdminServer(
   const server = createServer((request, response) => {
     void answer(request, response).catch((error: unknown) => {
       onFault(error);
-      send(response, { status: 500, body: { error: 'the practice venues have failed at this' } });
+      send(response, { status: 500, body: { error: 'the practice venues failed to answer this request' } });
     });
   });
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '#libs/testing/eventually.js';
 import { openPracticeB, signedHeaders, type BClient, type PracticeB } from '#libs/testing/practice-b.js';
 
-interface Shown {
+interface ShownMarket {
   readonly market: { readonly status: string };
   readonly books: readonly object[];
   readonly orders: readonly object[];
@@ -23,13 +23,13 @@ describe('the admin surface of the practice venues', () => {
     });
   }
 
-  async function shown(ticker: string): Promise<Shown> {
+  async function shown(ticker: string): Promise<ShownMarket> {
     const { status, body } = await practice.call('GET', `/markets/venue_b/${ticker}`);
     expect(status).toBe(200);
-    return body as Shown;
+    return body as ShownMarket;
   }
 
-  it('makes a market, with the grid it is asked for', async () => {
+  it('creates a market with the requested grid', async () => {
     const { status, body } = await practice.call('POST', '/markets', {
       ...{ exchange_id: 'venue_b', title: 'Hail', shard: 1, closes_in_s: 3_600 },
       bands: [
@@ -66,10 +66,10 @@ describe('the admin surface of the practice venues', () => {
   });
 
   it.each([
-    ['a venue that is not there', { exchange_id: 'venue_x' }],
-    ['a field that it does not know', { exchange_id: 'venue_b', tick: '0.01' }],
+    ['an unknown venue', { exchange_id: 'venue_x' }],
+    ['an unknown field', { exchange_id: 'venue_b', tick: '0.01' }],
     ['bands with a gap', { exchange_id: 'venue_b', bands: [{ start: '0.1', end: '1', step: '0.01' }] }],
-    ['a tick of nothing', { exchange_id: 'venue_b', tick_size: '0' }],
+    ['a tick of zero', { exchange_id: 'venue_b', tick_size: '0' }],
   ])('refuses %s', async (_, body) => {
     expect((await practice.call('POST', '/markets', body)).status).toBe(400);
   });
@@ -83,7 +83,7 @@ describe('the admin surface of the practice venues', () => {
     expect((await practice.call(method, path)).status).toBe(status);
   });
 
-  it('shows all that a market ever accepted', async () => {
+  it('shows all orders and trades of a market', async () => {
     const [maker, taker] = [await practice.account(), await practice.account()];
     const ticker = await practice.market();
     const { data } = await place(maker, ticker, 'bid', { client_order_id: 'named' });
@@ -104,7 +104,7 @@ describe('the admin surface of the practice venues', () => {
     });
   });
 
-  it('halts, closes and opens a market; a halt leaves its orders', async () => {
+  it('halts, closes and opens a market, and a halt keeps its orders', async () => {
     const client = await practice.account();
     const ticker = await practice.market();
     await place(client, ticker, 'bid');
@@ -123,7 +123,7 @@ describe('the admin surface of the practice venues', () => {
     expect((await set('open')).status).toBe(409);
   });
 
-  it('closes a market in its time, and ends an order in its own', async () => {
+  it('a market closes and an order expires at its time', async () => {
     const client = await practice.account();
     const [closing, lasting] = [await practice.market({ closes_in_s: 1 }), await practice.market()];
     const { data } = await place(client, lasting, 'bid', {
@@ -138,7 +138,7 @@ describe('the admin surface of the practice venues', () => {
     });
   });
 
-  it('credits an account from outside, which shows as a deposit', async () => {
+  it('a credit from outside shows as a deposit', async () => {
     const client = await practice.account('0');
     const faucet = { exchange_id: 'venue_b', account: client.account, amount: '12.5' };
     expect((await practice.call('POST', '/faucet', faucet)).status).toBe(200);
@@ -152,7 +152,7 @@ describe('the admin surface of the practice venues', () => {
     expect(nobody.status).toBe(400);
   });
 
-  it('gives out keys to the vault, which pays an account once however often it is asked', async () => {
+  it('the vault gets keys, and a repeated transfer of the vault pays once', async () => {
     const { body } = await practice.call('POST', '/accounts', { exchange_id: 'venue_b', account: 'vault' });
     const vault = body as BClient['keys'];
     await practice.call('POST', '/faucet', { exchange_id: 'venue_b', account: 'vault', amount: '100' });
@@ -174,10 +174,10 @@ describe('the admin surface of the practice venues', () => {
     expect((await pay('61')).status).toBe(409);
     expect((await client.portfolio.getBalance()).data.balance_dollars).toBe('60.0000');
     const one = `${at}/once`;
-    const told = await fetch(`http://127.0.0.1:${practice.open.port}${one}`, {
+    const found = await fetch(`http://127.0.0.1:${practice.open.port}${one}`, {
       headers: signedHeaders(vault, 'GET', one),
     });
-    expect(await told.json()).toMatchObject({
+    expect(await found.json()).toMatchObject({
       transfer: {
         status: 'complete',
         amount_dollars: '60.0000',

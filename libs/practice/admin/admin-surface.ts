@@ -16,7 +16,7 @@ const SECOND_MS = 1_000;
 const MOST_MS = 600_000;
 const MOST_BANDS = 100;
 
-/** Millionths, of a number or its text. */
+/** Millionths, from a number or its text. */
 const decimal = z.union([z.string().max(40), z.number()]).transform((value, context) => {
   const units = parseDecimal(String(value), PLACES)?.units;
   if (units === undefined || units < 0n || units > BigInt(Number.MAX_SAFE_INTEGER)) {
@@ -44,7 +44,7 @@ const resolveBody = z.strictObject({
   payouts: z
     .tuple([decimal, decimal])
     .refine(([first, second]) => first + second === ONE_DOLLAR, 'they add up to 1'),
-  /** Of venues on a chain, which are not built yet; here there is nothing to report to. */
+  /** For venues on a chain. Here there is no chain to report to. */
   report: z.literal(true).optional(),
 });
 const faultBody = z.strictObject({
@@ -61,12 +61,12 @@ const faucetBody = z.strictObject({
   exchange_id: z.string(),
   account: z.string().min(1).max(128),
   amount: decimal,
-  /** Ours beside the contract: shares instead of money, which no other account has sold. */
+  /** Not in the contract: credits shares instead of money, without a seller. */
   shares: z.strictObject({ market_id: z.string(), outcome: z.string() }).optional(),
 });
 const accountBody = z.strictObject({
   exchange_id: z.string(),
-  /** Ours beside the contract: a further key to an account that is there, such as the vault's. */
+  /** Not in the contract: adds a key to an existing account, such as the vault's. */
   account: z
     .string()
     .regex(/^[\w-]{1,64}$/)
@@ -75,7 +75,10 @@ const accountBody = z.strictObject({
 
 const MARKET_PATH = /^\/markets\/([^/]+)\/([^/]+)(?:\/(status|resolve))?$/;
 
-/** How tests and the launcher arrange the practice venues. Loopback only, no credentials; no part of the product's own API. */
+/**
+ * The interface for tests and the launcher to set up practice venues. Loopback only, without credentials, and not
+ * part of the product's API.
+ */
 export class AdminSurface {
   private readonly venues: ReadonlyMap<PracticeVenueId, OpenVenue>;
 
@@ -127,7 +130,7 @@ export class AdminSurface {
     return this.record(open, market.market_id, 201);
   }
 
-  /** Beside the contract: all markets, or those of one venue. */
+  /** Not in the contract: all markets, or those of one venue. */
   private markets(exchangeId: string | null): VenueAnswer {
     const venues = [...this.venues].filter(([id]) => exchangeId === null || id === exchangeId);
     const markets = venues.flatMap(([id, { venue }]) =>
@@ -222,7 +225,7 @@ function sharesOf(
   return outcomes[1] === label ? { market_id, outcome: 1 } : undefined;
 }
 
-/** The grid that is asked for, else the venue's; undefined for bands that leave a price out or name one twice. */
+/** The requested grid, or the venue's default. Undefined if the bands leave a gap or overlap. */
 function gridOf(
   { tick_size: tick, bands }: z.infer<typeof marketBody>,
   venues: PriceGrid,

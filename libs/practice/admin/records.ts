@@ -10,7 +10,7 @@ function decimal(value: number): string {
   return printDecimal({ units: BigInt(value), scale: PLACES });
 }
 
-/** A market as the service's own clients know it. */
+/** A market in the form of the service's own API. */
 export function marketRecord(exchange_id: PracticeVenueId, { terms, status }: ListedMarket): object {
   const { market_id, title, neg_risk, outcomes, token_ids, grid, publishes_grid, shard, contract_id } = terms;
   const [first, ...more] = grid.bands;
@@ -32,7 +32,7 @@ export function marketRecord(exchange_id: PracticeVenueId, { terms, status }: Li
   };
 }
 
-/** Everything about a market. Where outcomes have a book each, the book of one shows the orders for that outcome alone. */
+/** Everything about a market. If each outcome has its own book, a book shows only the orders for its outcome. */
 export function marketInFull(
   exchangeId: PracticeVenueId,
   market: ListedMarket,
@@ -70,7 +70,7 @@ function orderRow(order: VenueOrder, outcomes: readonly [string, string]): objec
   };
 }
 
-/** In the dollars of the outcome that the taker traded. */
+/** Prices are in dollars of the outcome that the taker traded. */
 function tradeRow(
   { price, size, taker_outcome: outcome }: VenueTrade,
   outcomes: readonly [string, string],

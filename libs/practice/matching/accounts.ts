@@ -1,11 +1,11 @@
 import type { OutcomeIndex, PriceMicros, SizeMicros } from './order-book.js';
 
-/** Millionths of a millionth of a dollar: a price times a size, exactly. */
+/** Millionths of a millionth of a dollar, so that price times size is exact. */
 export type Cash = bigint;
 
 export interface CashBalance {
   readonly total: Cash;
-  /** Set aside for orders that rest. */
+  /** Reserved for resting orders. */
   readonly held: Cash;
 }
 
@@ -22,8 +22,8 @@ const NO_CASH: CashBalance = { total: 0n, held: 0n };
 const NO_SHARES: Holding = { total: 0, held: 0 };
 
 /**
- * What each account of the venue has, and what of it is set aside. Shares are never below nothing, and no hold is: whoever asks for more
- * is a fault of ours. Cash may be, by fees: they are rounded up for every trade, and an order may trade many times.
+ * What each account has, and how much of it is reserved. Shares and holds are never negative; a caller that would
+ * make them so has a bug. Cash can be negative through fees, which are rounded up for every trade.
  */
 export class ExchangeAccounts {
   private readonly cash = new Map<string, CashBalance>();
@@ -37,7 +37,7 @@ export class ExchangeAccounts {
     return this.shares.get(keyOf(market, outcome))?.get(account) ?? NO_SHARES;
   }
 
-  /** Everyone that holds shares of this outcome. */
+  /** All accounts with shares of this outcome. */
   holders(market: string, outcome: OutcomeIndex): Iterable<readonly [account: string, holding: Holding]> {
     return this.shares.get(keyOf(market, outcome)) ?? [];
   }
@@ -47,7 +47,7 @@ export class ExchangeAccounts {
     this.setCash(account, { total: total + amount, held });
   }
 
-  /** Sets cash aside, or frees it where the amount is negative. */
+  /** Reserves cash, or frees it if the amount is negative. */
   hold(account: string, amount: Cash): void {
     const { total, held } = this.cashOf(account);
     this.setCash(account, { total, held: held + amount });

@@ -10,7 +10,7 @@ const ACCOUNTS = ['ann', 'ben', 'cid'] as const;
 const MARKET = 'rain';
 const GRID = evenGrid(CENT, { min_size: 1, size_step: 1 });
 
-/** A tenth of what is at stake, for takers alone. */
+/** A tenth of the trade's value, for takers only. */
 const FEES: FeeSchedule = {
   fee: (price, size, liquidity) => (liquidity === 'maker' ? 0n : costOf(price, size) / 10n),
   most: (limit, size) => costOf(limit, size) / 10n + BigInt(size),
@@ -48,7 +48,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** All cash, and a dollar for each pair of shares: only fees leave it. */
+/** All cash, plus a dollar for each pair of shares. Only fees reduce it. */
 function worth(exchange: MatchingExchange): Cash {
   const cash = ACCOUNTS.reduce((sum, account) => sum + exchange.accounts.cashOf(account).total, 0n);
   return cash + costOf(ONE_DOLLAR, sharesOf(exchange, 0));
@@ -87,7 +87,7 @@ function shownBy(exchange: MatchingExchange) {
 }
 
 describe('an exchange', () => {
-  it('keeps every dollar and every pair, whatever is ordered', () => {
+  it('conserves dollars and pairs of shares through any orders', () => {
     fc.assert(
       fc.property(
         fc.array(anyStep, { maxLength: 80 }),
@@ -109,7 +109,7 @@ describe('an exchange', () => {
     );
   });
 
-  it('amends as if the order had been taken back and placed anew, unless it only becomes smaller', () => {
+  it('amends like a cancel and a new order, unless the order only becomes smaller', () => {
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 60 }), anyOrder, anyOrder, (steps, order, to) => {
         const [amended, replaced] = [opened(), opened()];
@@ -121,18 +121,18 @@ describe('an exchange', () => {
         const outcome = amended.amend('it', to.price, to.size);
         if (before === undefined || (to.price === before.price && to.size <= before.remaining)) return;
         replaced.cancel('it');
-        const anew = replaced.place(MARKET, {
+        const placed = replaced.place(MARKET, {
           ...{ ...order, order_id: 'it', lifetime: 'rest', price: to.price, size: to.size },
         });
-        expect(outcome).toEqual(anew);
-        if (anew.ok) expect(shownBy(amended)).toEqual(shownBy(replaced));
+        expect(outcome).toEqual(placed);
+        if (placed.ok) expect(shownBy(amended)).toEqual(shownBy(replaced));
         else expect(amended.find('it')?.order).toEqual(before);
       }),
       { numRuns: 300 },
     );
   });
 
-  it('comes back as it was from what it was asked', () => {
+  it('reaches the same state from the same commands', () => {
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 60 }), (steps) => {
         const [once, again] = [opened(), opened()];
@@ -150,7 +150,7 @@ describe('an exchange', () => {
     ['bad-size', { size: 0 }],
     ['no-cash', { size: 1_000 }],
     ['no-shares', { side: 'sell' }],
-  ])('refuses %s and holds nothing for it', (refusal, differing) => {
+  ])('an order refused with %s reserves nothing', (refusal, differing) => {
     const exchange = opened();
     const before = exchange.accounts.cashOf('ann');
     const order: NewOrder = {
@@ -169,7 +169,7 @@ describe('an exchange', () => {
     expect(exchange.accounts.cashOf('ann')).toEqual(before);
   });
 
-  it('lets orders rest through a halt, and gives them back at the close', () => {
+  it('orders rest through a halt, and the close cancels them', () => {
     const exchange = opened();
     const order: NewOrder = {
       ...{

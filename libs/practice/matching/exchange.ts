@@ -16,7 +16,7 @@ import {
 export type MarketStatus = 'open' | 'halted' | 'closed' | 'resolved';
 export type FillLiquidity = 'maker' | 'taker';
 
-/** What the venue takes for a trade, and the most it may take for one up to a price. */
+/** The venue's fee for a trade, and the highest fee for a trade up to a limit price. */
 export interface FeeSchedule {
   readonly fee: (price: PriceMicros, size: SizeMicros, liquidity: FillLiquidity) => Cash;
   readonly most: (limit: PriceMicros, size: SizeMicros) => Cash;
@@ -24,7 +24,7 @@ export interface FeeSchedule {
 
 export interface ExchangeRules {
   readonly fees: FeeSchedule;
-  /** Whether one share of each outcome, none of them set aside, is paid a dollar as soon as an account has them. */
+  /** Whether the venue pays a dollar for one free share of each outcome as soon as an account has both. */
   readonly pays_pairs: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface Market {
   payouts: readonly [PriceMicros, PriceMicros] | undefined;
 }
 
-/** One side of a trade, in the dollars of its own outcome. */
+/** One side of a trade, in dollars of its own outcome. */
 export interface ExchangeFill {
   readonly order_id: string;
   readonly account: string;
@@ -73,17 +73,17 @@ export type PlaceResult =
       readonly ok: true;
       readonly trades: readonly Trade[];
       readonly rests: SizeMicros;
-      /** What left at once: it did not rest, or met an order of its own account. */
+      /** The quantity that left at once: it may not rest, or it met an order of its own account. */
       readonly dropped: SizeMicros;
       readonly met_own: boolean;
     };
 
-/** What an account was paid: a dollar for each pair of shares, or what its shares of a resolved market are worth. */
+/** A payment to an account: a dollar for each pair of shares, or the payout of a resolved market. */
 export interface Paid {
   readonly what: 'pairs' | 'payout';
   readonly account: string;
   readonly market_id: string;
-  /** Of a payout. */
+  /** Set for a payout. */
   readonly outcome?: OutcomeIndex;
   readonly size: SizeMicros;
   readonly amount: Cash;
@@ -92,8 +92,8 @@ export interface Paid {
 type OrderNeed = Pick<NewOrder, 'account' | 'outcome' | 'side' | 'price'>;
 
 /**
- * Markets and accounts of one venue. Without a clock and without chance: the same orders in the same sequence give the same trades, so a
- * venue that writes down what it was asked comes back as it was.
+ * The markets and accounts of one venue. It uses no clock and no randomness: the same orders in the same sequence
+ * give the same trades, so a venue can be rebuilt from its log of commands.
  */
 export class MatchingExchange {
   readonly accounts = new ExchangeAccounts();
@@ -121,14 +121,14 @@ export class MatchingExchange {
     return this.markets.get(marketId);
   }
 
-  /** An order that rests, with its market. */
+  /** A resting order with its market. */
   find(orderId: string): { readonly market: Market; readonly order: RestingOrder } | undefined {
     const market = this.marketOfOrder.get(orderId);
     const order = market?.book.find(orderId);
     return market === undefined || order === undefined ? undefined : { market, order };
   }
 
-  /** What has been paid since this was last asked. */
+  /** Returns the payments since the last call. */
   takePaid(): readonly Paid[] {
     const { paid } = this;
     this.paid = [];
@@ -144,8 +144,8 @@ export class MatchingExchange {
   }
 
   /**
-   * A resting order gets another price or size. Where it only becomes smaller it keeps its place in the queue; otherwise it stands
-   * behind the others, or trades. Refused, it rests as before.
+   * Changes price or size of a resting order. It keeps its priority if it only becomes smaller. Otherwise it goes to
+   * the end of the queue, or trades. If refused, it rests unchanged.
    */
   amend(orderId: string, price: PriceMicros, size: SizeMicros, postOnly = false): PlaceResult {
     const found = this.find(orderId);
@@ -157,58 +157,58 @@ export class MatchingExchange {
       ...{ lifetime: 'rest', post_only: postOnly },
     };
     const isCash = side === 'buy';
-    const given = isCash ? this.needOf(before.price, before.remaining) : 0n;
-    const refusal = this.refusalOf(market, order, given, isCash ? 0 : before.remaining);
+    const freedCash = isCash ? this.needOf(before.price, before.remaining) : 0n;
+    const refusal = this.refusalOf(market, order, freedCash, isCash ? 0 : before.remaining);
     if (refusal !== undefined) return refused(refusal);
     if (price === before.price && size <= before.remaining) {
       market.book.reduce(orderId, size);
-      this.setAside(market, order, before.remaining, size);
+      this.reserve(market, order, before.remaining, size);
       this.payPairs(market, account);
       return { ok: true, trades: [], rests: size, dropped: 0, met_own: false };
     }
     if (postOnly && market.book.wouldCross(order)) return refused('would-cross');
-    this.takeBack(market, orderId);
+    this.removeResting(market, orderId);
     return this.placeChecked(market, order);
   }
 
   cancel(orderId: string): RestingOrder | undefined {
     const market = this.marketOfOrder.get(orderId);
     if (market === undefined) return undefined;
-    const order = this.takeBack(market, orderId);
+    const order = this.removeResting(market, orderId);
     if (order !== undefined) this.payPairs(market, order.account);
     return order;
   }
 
-  /** Shares from one account to another; false where the first has not so many free. */
+  /** Moves shares between accounts. False if the first account has too few free shares. */
   handOver(from: string, to: string, marketId: string, outcome: OutcomeIndex, size: SizeMicros): boolean {
     const { total, held } = this.accounts.holding(from, marketId, outcome);
     if (size <= 0 || total - held < size) return false;
     this.accounts.move(from, marketId, outcome, -size);
     this.accounts.move(to, marketId, outcome, size);
-    this.payPairs(this.known(marketId), to);
+    this.payPairs(this.listedMarket(marketId), to);
     return true;
   }
 
-  /** Pairs of shares for a dollar each. */
+  /** Creates pairs of shares for a dollar each. */
   mint(account: string, marketId: string, size: SizeMicros): void {
     this.accounts.pay(account, -costOf(ONE_DOLLAR, size));
     for (const outcome of [0, 1] as const) this.accounts.move(account, marketId, outcome, size);
   }
 
-  /** Halted orders rest; closing takes them back and gives them to the caller. */
+  /** Halted orders stay. Closing cancels all orders and returns them. */
   setStatus(marketId: string, status: Exclude<MarketStatus, 'resolved'>): readonly RestingOrder[] {
-    const market = this.known(marketId);
+    const market = this.listedMarket(marketId);
     if (market.status === 'resolved') throw new RangeError(`${marketId} is resolved`);
     market.status = status;
-    return status === 'closed' ? this.emptied(market) : [];
+    return status === 'closed' ? this.cancelAll(market) : [];
   }
 
-  /** Pays what each share is worth, and takes the shares away. */
+  /** Pays the payout of every share and removes the shares. */
   resolve(marketId: string, payouts: readonly [PriceMicros, PriceMicros]): readonly RestingOrder[] {
     if (payouts[0] + payouts[1] !== ONE_DOLLAR) throw new RangeError('payouts of a pair add up to a dollar');
-    const market = this.known(marketId);
+    const market = this.listedMarket(marketId);
     if (market.status === 'resolved') throw new RangeError(`${marketId} is resolved already`);
-    const back = this.emptied(market);
+    const back = this.cancelAll(market);
     market.status = 'resolved';
     market.payouts = payouts;
     for (const outcome of [0, 1] as const) {
@@ -222,24 +222,24 @@ export class MatchingExchange {
     return back;
   }
 
-  private known(marketId: string): Market {
+  private listedMarket(marketId: string): Market {
     const market = this.markets.get(marketId);
     if (market === undefined) throw new RangeError(`${marketId} is not listed`);
     return market;
   }
 
-  private emptied(market: Market): readonly RestingOrder[] {
+  private cancelAll(market: Market): readonly RestingOrder[] {
     const orders = [...market.book.orders()];
     for (const { order_id: id } of orders) this.cancel(id);
     return orders;
   }
 
-  /** `given` is what the account would get back of an order that makes room for this one. */
+  /** `freedCash` and `freedShares` are what the account gets back from the order that this one replaces. */
   private refusalOf(
     market: Market,
     order: NewOrder,
-    givenCash: Cash,
-    givenShares: SizeMicros,
+    freedCash: Cash,
+    freedShares: SizeMicros,
   ): PlaceRefusal | undefined {
     if (market.status !== 'open') return 'not-open';
     if (!isSizeAllowed(market.grid, order.size)) return 'bad-size';
@@ -247,34 +247,34 @@ export class MatchingExchange {
     const { account, side, outcome, price, size } = order;
     if (side === 'sell') {
       const { total, held } = this.accounts.holding(account, market.market_id, outcome);
-      return total - held + givenShares < size ? 'no-shares' : undefined;
+      return total - held + freedShares < size ? 'no-shares' : undefined;
     }
     const { total, held } = this.accounts.cashOf(account);
-    return total - held + givenCash < this.needOf(price, size) ? 'no-cash' : undefined;
+    return total - held + freedCash < this.needOf(price, size) ? 'no-cash' : undefined;
   }
 
   private placeChecked(market: Market, order: NewOrder): PlaceResult {
     const placement = market.book.place(order);
     if (placement.result === 'would-cross' || placement.result === 'not-filled')
       return refused(placement.result);
-    this.setAside(market, order, 0, order.size);
+    this.reserve(market, order, 0, order.size);
     let left = order.size;
     const trades = placement.matches.map((match) => {
       left -= match.size;
       return this.settle(market, { order, left }, match);
     });
     const rests = placement.result === 'done' ? placement.rests : 0;
-    this.setAside(market, order, left, rests);
+    this.reserve(market, order, left, rests);
     if (rests > 0) this.marketOfOrder.set(order.order_id, market);
     this.payPairs(market, order.account);
     return { ok: true, trades, rests, dropped: placement.dropped, met_own: placement.result === 'own-order' };
   }
 
-  private takeBack(market: Market, orderId: string): RestingOrder | undefined {
+  private removeResting(market: Market, orderId: string): RestingOrder | undefined {
     const order = market.book.cancel(orderId);
     if (order === undefined) return undefined;
     this.marketOfOrder.delete(orderId);
-    this.setAside(market, order, order.remaining, 0);
+    this.reserve(market, order, order.remaining, 0);
     return order;
   }
 
@@ -282,8 +282,8 @@ export class MatchingExchange {
     return size === 0 ? 0n : costOf(price, size) + this.rules.fees.most(price, size);
   }
 
-  /** Sets aside what an order needs for what is left of it, in place of what it needed before: shares of a sale, cash of a purchase. */
-  private setAside({ market_id: id }: Market, order: OrderNeed, before: SizeMicros, left: SizeMicros): void {
+  /** Changes what an order reserves to fit its remaining size: shares for a sale, cash for a purchase. */
+  private reserve({ market_id: id }: Market, order: OrderNeed, before: SizeMicros, left: SizeMicros): void {
     const { account, outcome, side, price } = order;
     if (side === 'sell') this.accounts.holdShares(account, id, outcome, left - before);
     else this.accounts.hold(account, this.needOf(price, left) - this.needOf(price, before));
@@ -314,7 +314,7 @@ export class MatchingExchange {
 
   private book(market: Market, order: OrderNeed, left: SizeMicros, fill: ExchangeFill): void {
     const { account, outcome, side, price, size, fee } = fill;
-    this.setAside(market, order, left + size, left);
+    this.reserve(market, order, left + size, left);
     const cost = costOf(price, size);
     this.accounts.pay(account, side === 'buy' ? -cost - fee : cost - fee);
     this.accounts.move(account, market.market_id, outcome, side === 'buy' ? size : -size);

@@ -1,6 +1,6 @@
 import { ONE_DOLLAR, type PriceMicros, type SizeMicros } from './order-book.js';
 
-/** A stretch of prices with a step of its own; a price on a border belongs to the band that begins there. */
+/** A range of prices with its own step. A price on a border belongs to the band that starts there. */
 export interface Band {
   readonly start: PriceMicros;
   readonly end: PriceMicros;
@@ -13,7 +13,7 @@ export interface PriceGrid {
   readonly size_step: SizeMicros;
 }
 
-/** One step from nothing to a dollar. */
+/** One step for all prices. */
 export function evenGrid(step: PriceMicros, sizes: Omit<PriceGrid, 'bands'>): PriceGrid {
   return { ...sizes, bands: [{ start: 0, end: ONE_DOLLAR, step }] };
 }

@@ -10,11 +10,11 @@ import {
   type RestingOrder,
 } from './order-book.js';
 
-/** A market as one would keep it on paper: all orders in one list, searched anew for every trade. */
+/** The reference model: all orders in one list, searched from the start for every trade. */
 class PaperMarket {
   readonly orders: { order: NewOrder; left: number }[] = [];
 
-  /** What the taker pays or gets for a share in its own dollars when it trades with this order; undefined where they do not meet. */
+  /** The taker's price per share in its own dollars when it trades with this order. Undefined if they do not match. */
   private priceWith(taker: NewOrder, maker: NewOrder): number | undefined {
     const isSame = taker.outcome === maker.outcome;
     if (isSame === (taker.side === maker.side)) return undefined;
@@ -80,7 +80,7 @@ const anyOrder = fc.record({
   account: fc.constantFrom('ann', 'ben', 'cid'),
   outcome: fc.constantFrom<OutcomeIndex>(0, 1),
   side: fc.constantFrom<BookSide>('buy', 'sell'),
-  // Few prices, so that orders meet; symmetric, so that outcomes do.
+  // Few prices, so that orders meet. Symmetric, so that both outcomes meet.
   price: fc.integer({ min: 1, max: 9 }).map((tenths) => tenths * 100_000),
   size: fc.integer({ min: 1, max: 50 }),
   lifetime: fc.constantFrom<NewOrder['lifetime']>('rest', 'rest', 'rest', 'immediate', 'all-or-nothing'),
@@ -101,7 +101,7 @@ function byId(orders: Iterable<Pick<RestingOrder, 'order_id' | 'remaining'>>): [
 }
 
 describe('an order book', () => {
-  it('trades as a market kept on paper does', () => {
+  it('trades like the reference model', () => {
     fc.assert(
       fc.property(fc.array(anyAction, { maxLength: 60 }), (actions) => {
         const [book, paper] = [new OrderBook(), new PaperMarket()];
@@ -136,7 +136,7 @@ describe('an order book', () => {
     );
   });
 
-  it('makes a pair of two buyers, dissolves one of two sellers, and hands over within an outcome', () => {
+  it('two buyers mint a pair, two sellers dissolve one, and within an outcome shares change hands', () => {
     const book = new OrderBook();
     const order = (
       order_id: string,
@@ -163,7 +163,7 @@ describe('an order book', () => {
     expect([...book.orders()]).toEqual([]);
   });
 
-  it('keeps the place of an order that becomes smaller', () => {
+  it('an order that becomes smaller keeps its priority', () => {
     const book = new OrderBook();
     const buy = (order_id: string, account: string): NewOrder => ({
       ...{ order_id, account, outcome: 0, side: 'buy', price: 500_000, size: 10, lifetime: 'rest' },

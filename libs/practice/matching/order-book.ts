@@ -1,18 +1,16 @@
 /**
- * The order book of one binary market.
- *
- * Its two outcomes are one market: an outcome pays one dollar where the other pays nothing, so to buy the second at 0.40 is to sell the
- * first at 0.60. Every order is kept in terms of the first outcome, which makes one ladder of the two. Better prices come first, then
- * earlier orders; a trade happens at the price of the order that rested.
+ * The order book of one binary market. One outcome pays a dollar where the other pays nothing, so buying the second
+ * at 0.40 is selling the first at 0.60. All orders are kept as orders for the first outcome. Price-time priority, at
+ * the maker's price.
  */
 
-/** Millionths of a dollar, 1 to 999,999 in a book; of an outcome, in its own dollars. */
+/** Millionths of a dollar, 1 to 999,999 in a book. Prices of an outcome are in its own dollars. */
 export type PriceMicros = number;
 /** Millionths of a share. */
 export type SizeMicros = number;
 export type OutcomeIndex = 0 | 1;
 export type BookSide = 'buy' | 'sell';
-/** A resting order stays until it is taken back; the others leave at once what they do not trade. */
+/** `rest` orders stay until cancelled. The others drop at once what does not trade. */
 export type Lifetime = 'rest' | 'immediate' | 'all-or-nothing';
 
 export const ONE_DOLLAR: PriceMicros = 1_000_000;
@@ -32,13 +30,13 @@ export interface RestingOrder extends Omit<NewOrder, 'lifetime' | 'post_only' | 
   readonly remaining: SizeMicros;
 }
 
-/** What a trade does to shares: hands them over, makes a pair of them, or dissolves one. */
+/** A trade hands shares over, creates a pair, or dissolves one. */
 export type TradeKind = 'transfer' | 'mint' | 'dissolve';
 
 export interface Match {
   readonly maker: RestingOrder;
   readonly size: SizeMicros;
-  /** Of the first outcome. */
+  /** Price of the first outcome. */
   readonly price: PriceMicros;
   readonly kind: TradeKind;
 }
@@ -77,12 +75,12 @@ interface Ladder {
   orders: number;
 }
 
-/** The price of the first outcome that an order trades at. */
+/** The price of the first outcome at which an order trades. */
 export function firstOutcomePrice(outcome: OutcomeIndex, price: PriceMicros): PriceMicros {
   return outcome === 0 ? price : ONE_DOLLAR - price;
 }
 
-/** Whether the order wants the first outcome to be worth more: it buys the first, or sells the second. */
+/** Whether the order buys the first outcome or sells the second. */
 export function isBid({ outcome, side }: Pick<NewOrder, 'outcome' | 'side'>): boolean {
   return (outcome === 0) === (side === 'buy');
 }
@@ -98,12 +96,12 @@ export class OrderBook {
     return node === undefined ? undefined : restingOf(node);
   }
 
-  /** Every order that rests, in no particular order. */
+  /** All resting orders, in no particular order. */
   *orders(): Generator<RestingOrder> {
     for (const node of this.nodes.values()) yield restingOf(node);
   }
 
-  /** Whether it would trade at once. */
+  /** Whether the order would trade at once. */
   wouldCross(order: Pick<NewOrder, 'outcome' | 'side' | 'price'>): boolean {
     const opposite = isBid(order) ? this.asks : this.bids;
     const best = opposite.best;
@@ -123,7 +121,7 @@ export class OrderBook {
     return { result: 'done', matches, rests, dropped: left - rests };
   }
 
-  /** Takes an order back; what was left of it. */
+  /** Cancels an order. Returns what was left of it. */
   cancel(orderId: string): RestingOrder | undefined {
     const node = this.nodes.get(orderId);
     if (node === undefined) return undefined;
@@ -132,7 +130,7 @@ export class OrderBook {
     return order;
   }
 
-  /** Makes an order smaller where it stands: it keeps its place in the queue. */
+  /** Makes an order smaller without losing its priority. */
   reduce(orderId: string, remaining: SizeMicros): boolean {
     const node = this.nodes.get(orderId);
     if (node === undefined || remaining <= 0 || remaining > node.remaining) return false;
@@ -141,7 +139,7 @@ export class OrderBook {
     return true;
   }
 
-  /** The levels of one outcome in its own dollars, the best first: of both outcomes' orders, or of its own alone. */
+  /** The levels of one outcome in its own dollars, the best first: from orders of both outcomes, or only its own. */
   levels(outcome: OutcomeIndex, side: BookSide, of: 'market' | 'outcome' = 'market'): Level[] {
     const half = isBid({ outcome, side }) ? this.bids : this.asks;
     const levels: Level[] = [];
@@ -152,7 +150,7 @@ export class OrderBook {
     return levels;
   }
 
-  /** Whether all of it would trade at once, up to an order of the same account, which would end it. */
+  /** Whether the whole order would trade at once. An order of the same account ends the match. */
   private isFillable(order: NewOrder, opposite: HalfBook, limit: PriceMicros): boolean {
     let found = 0;
     for (const ladder of opposite.bestFirst()) {
@@ -212,19 +210,19 @@ export class OrderBook {
   }
 }
 
-/** The levels of one direction, sorted so that the best is the last: trades take from there. */
+/** The levels of one direction, sorted with the best last, because trades remove levels from there. */
 class HalfBook {
   private readonly sorted: Ladder[] = [];
   private readonly byPrice = new Map<PriceMicros, Ladder>();
 
-  /** `isWorse(a, b)`: whether a price stands farther from the market than another. */
+  /** `isWorse(a, b)`: whether price `a` is farther from the market than `b`. */
   constructor(private readonly isWorse: (a: PriceMicros, b: PriceMicros) => boolean) {}
 
   get best(): Ladder | undefined {
     return this.sorted.at(-1);
   }
 
-  /** Whether a level trades with an order of the other direction at this limit. */
+  /** Whether this level trades with an opposite order at this limit. */
   reaches(level: PriceMicros, limit: PriceMicros): boolean {
     return level === limit || this.isWorse(limit, level);
   }
@@ -251,7 +249,7 @@ class HalfBook {
     }
   }
 
-  /** Where the price stands, or would stand. */
+  /** The index of the price, or where it would be inserted. */
   private indexOf(price: PriceMicros): number {
     let [low, high] = [0, this.sorted.length];
     while (low < high) {
@@ -269,7 +267,7 @@ function restingOf({ order, remaining }: Node): RestingOrder {
   return { order_id, account, outcome, side, price, remaining };
 }
 
-/** Two buyers of different outcomes make a pair, two sellers dissolve one; within an outcome shares change hands. */
+/** Two buyers of different outcomes create a pair, two sellers dissolve one. Within an outcome shares change hands. */
 function kindOf(taker: NewOrder, maker: NewOrder): TradeKind {
   if (taker.outcome === maker.outcome) return 'transfer';
   return taker.side === 'buy' ? 'mint' : 'dissolve';

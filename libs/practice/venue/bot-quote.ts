@@ -2,17 +2,17 @@ import type { PriceGrid } from '../matching/grid.js';
 import { isOnGrid } from '../matching/grid.js';
 import { ONE_DOLLAR, type NewOrder, type OutcomeIndex, type PriceMicros } from '../matching/order-book.js';
 
-/** The account of the bots at every venue. It has all the money it needs, and its orders are in no list. */
+/** The bots' account at every venue. It has unlimited money, and its orders appear in no list. */
 export const BOTS = 'bots';
 const LEVELS = 10;
 const SHARES_A_LEVEL = 100_000_000;
 
-/** Whether both outcomes are quoted through one book, or each through a book of its own, where asks are sales of shares. */
+/** `one`: a single book for both outcomes. `a-side`: a book for each outcome, where asks are sales of shares. */
 export type BookStyle = 'one' | 'a-side';
 
 type Quote = Pick<NewOrder, 'outcome' | 'side' | 'price' | 'size'>;
 
-/** Ten levels either way of a price of the first outcome, more shares the farther they stand from it. */
+/** Ten levels on each side of a price of the first outcome. The size grows with the distance. */
 export function botQuote(grid: PriceGrid, style: BookStyle, middle: PriceMicros): readonly Quote[] {
   const quotes: Quote[] = [];
   for (const direction of [-1, 1] as const) {

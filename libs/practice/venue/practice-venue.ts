@@ -12,23 +12,23 @@ import type { VenueState } from './venue-state.js';
 
 export interface VenueParts {
   readonly exchange_id: PracticeVenueId;
-  /** As the log left it. */
+  /** The state restored from the log. */
   readonly state: VenueState;
   readonly log: Pick<VenueLog, 'append' | 'durable'>;
   readonly now: () => Millis;
   readonly newId: () => string;
-  /** The log could not be written: what is in memory is ahead of it, and nothing may be answered any more. */
+  /** The log could not be written. Memory is ahead of it, so the venue must not answer any more. */
   readonly onLost: (error: unknown) => void;
 }
 
-/** Brings what a venue is asked to its log before anyone hears of it. */
+/** Logs each command before anyone learns its result. */
 export class PracticeVenue implements PracticeVenuePort {
   readonly exchange_id: PracticeVenueId;
   readonly reads: VenueReads;
   private readonly listeners = new Set<(event: VenueEvent) => void>();
-  /** By market: what the bots quote now, and the log does not know yet. */
+  /** Each market's present bot quote, if it is not logged yet. */
   private readonly quoted = new Map<string, LoggedCommand>();
-  /** Nothing is due before. */
+  /** Nothing expires or closes before this time. */
   private dueAt = 0;
 
   constructor(private readonly parts: VenueParts) {
@@ -40,7 +40,7 @@ export class PracticeVenue implements PracticeVenuePort {
     this.doWhatIsDue();
     const marketId = this.marketOf(command);
     if (marketId !== undefined) this.logQuote(marketId);
-    return this.obey(command);
+    return this.execute(command);
   }
 
   durable(): Promise<void> {
@@ -63,8 +63,8 @@ export class PracticeVenue implements PracticeVenuePort {
   }
 
   /**
-   * The bots quote anew. Each quote takes the place of the one before, so only those that trade and the last before a client's command
-   * worth a line, and those that are done `once`.
+   * Replaces the bots' quotes. Only quotes that trade, are done `once`, or precede a client's command are logged,
+   * because each quote replaces the one before.
    */
   quote(marketId: string, middle: number, once?: string): void {
     this.doWhatIsDue();
@@ -79,43 +79,43 @@ export class PracticeVenue implements PracticeVenuePort {
       return;
     }
     this.quoted.set(marketId, command);
-    void this.durable().then(() => this.tell(events), this.parts.onLost);
+    void this.durable().then(() => this.notify(events), this.parts.onLost);
   }
 
-  /** Orders that have expired and markets that close. */
+  /** Expires orders and closes markets whose time has come. */
   doWhatIsDue(): void {
     const now = this.now();
     if (now < this.dueAt) return;
     this.dueAt = Number.POSITIVE_INFINITY;
     for (const { order_id, expires_at: until } of this.parts.state.expiring()) {
       if (until === undefined) continue;
-      if (until <= now) void this.obey({ do: 'cancel', order_id, why: 'expired' });
-      else this.comesDue(until);
+      if (until <= now) void this.execute({ do: 'cancel', order_id, why: 'expired' });
+      else this.noteDue(until);
     }
     for (const { terms, status } of this.parts.state.markets()) {
       if (status === 'closed' || status === 'resolved') continue;
       const { market_id, closes_at: until } = terms;
-      if (until <= now) void this.obey({ do: 'status', market_id, status: 'closed' });
-      else this.comesDue(until);
+      if (until <= now) void this.execute({ do: 'status', market_id, status: 'closed' });
+      else this.noteDue(until);
     }
   }
 
-  private comesDue(at: Millis | undefined): void {
+  private noteDue(at: Millis | undefined): void {
     if (at !== undefined) this.dueAt = Math.min(this.dueAt, at);
   }
 
-  /** What a command that was obeyed makes due later. */
-  private awaitDue(command: VenueCommand): void {
-    if (command.do === 'place') this.comesDue(command.order.expires_at);
-    if (command.do === 'list') this.comesDue(command.market.closes_at);
-    if (command.do === 'status') this.comesDue(this.reads.market(command.market_id)?.terms.closes_at);
+  /** Notes when the command's order or market becomes due. */
+  private noteDueOf(command: VenueCommand): void {
+    if (command.do === 'place') this.noteDue(command.order.expires_at);
+    if (command.do === 'list') this.noteDue(command.market.closes_at);
+    if (command.do === 'status') this.noteDue(this.reads.market(command.market_id)?.terms.closes_at);
   }
 
-  private async obey(command: VenueCommand): Promise<VenueReply> {
+  private async execute(command: VenueCommand): Promise<VenueReply> {
     const logged: LoggedCommand = { at: this.now(), ...command };
     const { reply, events } = this.parts.state.apply(logged);
     if (reply.ok) {
-      this.awaitDue(command);
+      this.noteDueOf(command);
       await this.log(logged, events);
     } else await this.durable();
     return reply;
@@ -128,10 +128,10 @@ export class PracticeVenue implements PracticeVenuePort {
       this.parts.onLost(error);
       throw error;
     }
-    this.tell(events);
+    this.notify(events);
   }
 
-  private tell(events: readonly VenueEvent[]): void {
+  private notify(events: readonly VenueEvent[]): void {
     for (const event of events) {
       for (const listener of this.listeners) listener(event);
     }

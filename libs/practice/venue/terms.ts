@@ -15,7 +15,7 @@ export type PracticeVenueId = (typeof PRACTICE_VENUES)[number];
 /** Milliseconds since 1970. */
 export type Millis = number;
 
-/** What a market is from its first day on. Its status is kept apart. */
+/** What is fixed when a market is listed. Its status is kept separately. */
 export interface MarketTerms {
   readonly market_id: string;
   readonly title: string;
@@ -23,13 +23,13 @@ export interface MarketTerms {
   readonly outcomes: readonly [string, string];
   readonly token_ids?: readonly [string, string];
   readonly grid: PriceGrid;
-  /** False: the venue trades on its grid and tells nobody what it is. */
+  /** False if the venue trades on its grid but does not publish it. */
   readonly publishes_grid: boolean;
   readonly shard?: number;
   readonly contract_id?: string;
   readonly listed_at: Millis;
   readonly closes_at: Millis;
-  /** Bots quote it. Never true of a market that is made by call. */
+  /** Bots quote this market. Never true for markets created by request. */
   readonly seeded: boolean;
 }
 
@@ -48,14 +48,14 @@ export interface PlaceTerms {
 }
 
 /**
- * All that can change a venue. The log is these, one a line, with their time; amounts are millionths in decimal digits.
- * `once`: a name under which it is done at most once (a nonce, a transfer's id); `VenueState.isDone` tells.
+ * All commands that change a venue. The log has one per line, with its time. Amounts are millionths in decimal
+ * digits. A command with `once` is executed at most once under that name; see `VenueState.isDone`.
  */
 export type VenueCommand = { readonly once?: string } & (
   | { readonly do: 'list'; readonly market: MarketTerms }
-  /** Opens the account, or adds keys to one that is open. A key's value is what its signatures are verified with. */
+  /** Opens the account, or adds keys to it. The value of a key verifies its signatures. */
   | { readonly do: 'open'; readonly account: string; readonly keys: Readonly<Record<string, string>> }
-  /** Money from outside, or shares. */
+  /** Money or shares from outside. */
   | {
       readonly do: 'credit';
       readonly account: string;
@@ -78,7 +78,7 @@ export type VenueCommand = { readonly once?: string } & (
       readonly do: 'amend';
       readonly order_id: string;
       readonly price: PriceMicros;
-      /** What rests from now on. */
+      /** The remaining size from now on. */
       readonly remaining: SizeMicros;
       readonly client_id?: string;
     }
@@ -92,7 +92,7 @@ export type VenueCommand = { readonly once?: string } & (
       readonly market_id: string;
       readonly payouts: readonly [PriceMicros, PriceMicros];
     }
-  /** The bots take back what they quote and quote anew around a price of the first outcome. */
+  /** The bots cancel their quotes and quote again around a price of the first outcome. */
   | { readonly do: 'quote'; readonly market_id: string; readonly middle: PriceMicros }
 );
 export type CommandOf<Do extends VenueCommand['do']> = Extract<VenueCommand, { readonly do: Do }>;
@@ -100,14 +100,14 @@ export type LoggedCommand = VenueCommand & { readonly at: Millis };
 
 export type CancelReason = 'user' | 'expired' | 'market-closed' | 'unfilled' | 'own-order';
 
-/** An order as the venue knows it, as long as it lives. */
+/** An order as the venue has recorded it. */
 export interface VenueOrder extends PlaceTerms {
-  /** What it trades up to, with what has traded. */
+  /** Quantity that has traded. */
   readonly filled: SizeMicros;
   readonly remaining: SizeMicros;
   readonly status: 'resting' | 'executed' | 'cancelled';
   readonly cause?: CancelReason;
-  /** Of its trades, by how it met them, in the dollars of its own outcome. */
+  /** Sums over its trades, by liquidity, in dollars of its own outcome. */
   readonly cost: Readonly<Record<FillLiquidity, Cash>>;
   readonly fees: Readonly<Record<FillLiquidity, Cash>>;
   readonly placed_at: Millis;
@@ -122,7 +122,7 @@ export interface VenueFill {
   readonly market_id: string;
   readonly outcome: OutcomeIndex;
   readonly side: BookSide;
-  /** In the dollars of its own outcome. */
+  /** In dollars of its own outcome. */
   readonly price: PriceMicros;
   readonly size: SizeMicros;
   readonly fee: Cash;
@@ -136,19 +136,19 @@ export interface VenueTrade {
   readonly kind: TradeKind;
   readonly taker_outcome: OutcomeIndex;
   readonly taker_side: BookSide;
-  /** Of the first outcome. */
+  /** Price of the first outcome. */
   readonly price: PriceMicros;
   readonly size: SizeMicros;
   readonly at: Millis;
 }
 
-/** What changed an account otherwise than by a trade. */
+/** A change of an account other than by a trade. */
 export interface Movement {
   readonly movement_id: string;
   readonly account: string;
   readonly kind: 'deposit' | 'transfer-in' | 'transfer-out' | 'pairs' | 'payout';
   readonly amount: Cash;
-  /** The account at the other end. */
+  /** The other account of the transfer. */
   readonly with?: string;
   readonly market_id?: string;
   readonly outcome?: OutcomeIndex;
@@ -169,15 +169,15 @@ export type VenueReply =
   | { readonly ok: false; readonly refusal: VenueRefusal }
   | {
       readonly ok: true;
-      /** Of a placement, an amendment, a cancellation. */
+      /** Set for a placement, an amendment or a cancellation. */
       readonly order?: VenueOrder;
-      /** Of a placement or an amendment: what it traded at once, as taker. */
+      /** Set for a placement or an amendment: its trades as taker. */
       readonly fills?: readonly VenueFill[];
-      /** Of a cancellation. */
+      /** Set for a cancellation. */
       readonly taken_back?: SizeMicros;
     };
 
-/** What those that follow the venue are told, once it is on disk. */
+/** Events for followers of the venue, sent once they are on disk. */
 export type VenueEvent =
   | { readonly what: 'order'; readonly order: VenueOrder }
   | { readonly what: 'fill'; readonly fill: VenueFill }

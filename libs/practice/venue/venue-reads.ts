@@ -19,7 +19,7 @@ export interface ListedMarket {
   readonly status: MarketStatus;
   readonly payouts: readonly [PriceMicros, PriceMicros] | undefined;
   readonly resolved_at: Millis | undefined;
-  /** When its status last became another. */
+  /** When its status last changed. */
   readonly changed_at: Millis;
 }
 
@@ -29,27 +29,27 @@ export interface VenuePosition {
   readonly holding: Holding;
 }
 
-/** What a venue is now. Lists are oldest first; accounts are the engine's own (on b one a shard). */
+/** The present state of a venue. Lists are oldest first. Accounts are the engine's (venue b has one per shard). */
 export interface VenueReads {
   market(marketId: string): ListedMarket | undefined;
   markets(): Iterable<ListedMarket>;
   levels(marketId: string, outcome: OutcomeIndex, side: BookSide, of?: 'market' | 'outcome'): Level[];
-  /** All trades of a market, those of bots included. */
+  /** All trades of a market, including those of bots. */
   trades(marketId: string): readonly VenueTrade[];
   tradesOfAll(): readonly VenueTrade[];
   order(orderId: string): VenueOrder | undefined;
   orderByClientId(account: string, clientId: string): VenueOrder | undefined;
   ordersOf(account: string): readonly VenueOrder[];
-  /** All orders a market ever accepted but those of the bots. */
+  /** All orders that a market ever accepted, except those of bots. */
   ordersIn(marketId: string): readonly VenueOrder[];
   fillsOf(account: string): readonly VenueFill[];
   movementsOf(account: string): readonly Movement[];
   hasAccount(account: string): boolean;
-  /** Of an account as it was opened: name and value of each key. */
+  /** The keys of an account, by name. */
   keysOf(account: string): Readonly<Record<string, string>>;
   accountWithKey(name: string): string | undefined;
   cash(account: string): CashBalance;
-  /** What an order could use. Fees may have taken it below nothing. */
+  /** Cash that an order could use. Fees may have made it negative. */
   freeCash(account: string): Cash;
   holding(account: string, marketId: string, outcome: OutcomeIndex): Holding;
   positionsOf(account: string): readonly VenuePosition[];
@@ -57,15 +57,18 @@ export interface VenueReads {
   isDone(once: string): boolean;
 }
 
-/** One venue as shells and the admin surface use it. */
+/** One venue, as shells and the admin interface use it. */
 export interface PracticeVenuePort {
   readonly exchange_id: PracticeVenueId;
   readonly reads: VenueReads;
-  /** Does it, writes it down and resolves once that is on disk. A refusal changes nothing. Bots and what is due by the clock come first. */
+  /**
+   * Executes and logs the command. Resolves once it is on disk. A refusal changes nothing. Due expiries and pending
+   * bot quotes go first.
+   */
   ask(command: VenueCommand): Promise<VenueReply>;
-  /** Resolves once all that the state shows now is on disk: a read answers after this. */
+  /** Resolves once everything that the state shows is on disk. Reads wait for this. */
   durable(): Promise<void>;
-  /** Told in order, each once it is on disk. Undoes itself by what it gives back. */
+  /** Sends each event in order once it is on disk. Returns the function that stops it. */
   follow(listener: (event: VenueEvent) => void): () => void;
   now(): Millis;
   newId(): string;

@@ -1,7 +1,7 @@
 import type { Cash } from '../matching/accounts.js';
 import type { Millis, Movement, VenueFill, VenueOrder, VenueTrade } from './terms.js';
 
-/** What a venue has on record, and can be asked for long after. */
+/** A venue's records of orders, fills, movements and trades. */
 export class VenueRecords {
   private readonly orders = new Map<string, VenueOrder>();
   private readonly byClientId = new Map<string, string>();

@@ -64,8 +64,8 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 100 }).map((wait): Step => ({ wait })) },
 );
 
-/** A venue over a log in memory. */
-class Played {
+/** A venue with a log in memory. */
+class PlayedVenue {
   readonly log: LoggedCommand[] = [];
   readonly state: VenueState;
   private now = 0;
@@ -97,7 +97,7 @@ class Played {
   }
 }
 
-/** What anyone could read, but for quotes that nobody has met. */
+/** Everything readable except bot quotes that have not traded. */
 function shown(state: VenueState): object {
   return {
     orders: state.ordersIn('rain'),
@@ -112,10 +112,10 @@ function shown(state: VenueState): object {
 }
 
 describe.each(RULES)('a venue with $book book', (rules) => {
-  it('is what its log says, bots and expiry included', async () => {
+  it('is rebuilt from its log, including bots and expiry', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { maxLength: 60 }), async (steps) => {
-        const played = new Played(rules);
+        const played = new PlayedVenue(rules);
         await played.play(steps);
         const again = new VenueState(rules);
         for (const command of played.log) expect(again.apply(command).reply).toMatchObject({ ok: true });
@@ -125,10 +125,10 @@ describe.each(RULES)('a venue with $book book', (rules) => {
     );
   });
 
-  it('frees all that it has set aside once nothing rests, and keeps no pair that it pays', async () => {
+  it('frees all reservations once no order rests, and leaves no pair unpaid', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { maxLength: 60 }), async (steps) => {
-        const played = new Played(rules);
+        const played = new PlayedVenue(rules);
         await played.play(steps);
         const { state } = played;
         state.apply({ at: 0, do: 'status', market_id: 'rain', status: 'closed' });

@@ -37,13 +37,13 @@ export interface AppliedCommand {
   readonly events: readonly VenueEvent[];
 }
 
-/** Millionths of a dollar to what the engine counts in. */
+/** Converts millionths of a dollar to the engine's unit. */
 const CASH_OF_MICROS = 1_000_000n;
 const BOT_CASH = costOf(ONE_DOLLAR, 4_000_000_000_000_000);
 const BOT_PAIRS = 100_000_000_000_000;
 const NOTHING: Readonly<Record<FillLiquidity, Cash>> = { maker: 0n, taker: 0n };
 
-/** A venue as a fold of its log: what it was asked, in sequence, gives what it is. */
+/** A venue as a fold of its log of commands. */
 export class VenueState implements VenueReads {
   private readonly exchange: MatchingExchange;
   private readonly records = new VenueRecords();
@@ -59,13 +59,13 @@ export class VenueState implements VenueReads {
     this.exchange.accounts.pay(BOTS, BOT_CASH);
   }
 
-  /** A refusal has changed nothing and must not be logged. */
+  /** A refused command has changed nothing and must not be logged. */
   apply(command: LoggedCommand): AppliedCommand {
     if (command.once !== undefined && this.done.has(command.once))
       return { reply: refusal('known'), events: [] };
-    const reply = this.obey(command);
+    const reply = this.execute(command);
     if (reply.ok && command.once !== undefined) this.done.add(command.once);
-    this.bookPaid(command.at);
+    this.bookPayments(command.at);
     const { events } = this;
     this.events = [];
     return { reply, events };
@@ -115,7 +115,7 @@ export class VenueState implements VenueReads {
     return this.records.movementsOf(account);
   }
 
-  /** Orders that rest and say until when. */
+  /** Resting orders with an expiry. */
   expiring(): Iterable<VenueOrder> {
     return this.records.expiring();
   }
@@ -165,7 +165,7 @@ export class VenueState implements VenueReads {
     return this.done.has(once);
   }
 
-  private obey(command: LoggedCommand): VenueReply {
+  private execute(command: LoggedCommand): VenueReply {
     switch (command.do) {
       case 'list':
         return this.list(command, command.at);
@@ -208,7 +208,7 @@ export class VenueState implements VenueReads {
     return { ok: true };
   }
 
-  /** No movement says where shares came from, so they are nobody's to explain but the vault's. */
+  /** Credited shares make no movement, so reconciliation could not explain them. They are only for the vault. */
   private credit({ account, amount, movement_id, shares }: CommandOf<'credit'>, at: Millis): VenueReply {
     if (shares !== undefined) {
       this.exchange.accounts.move(account, shares.market_id, shares.outcome, Number(amount));
@@ -216,7 +216,7 @@ export class VenueState implements VenueReads {
     }
     const cash = BigInt(amount) * CASH_OF_MICROS;
     this.exchange.accounts.pay(account, cash);
-    this.tellMovement({ movement_id, account, kind: 'deposit', amount: cash, at });
+    this.emitMovement({ movement_id, account, kind: 'deposit', amount: cash, at });
     return { ok: true };
   }
 
@@ -232,8 +232,8 @@ export class VenueState implements VenueReads {
       return refusal('no-shares');
     }
     const what = shares === undefined ? { amount: cash } : { amount: 0n, size, ...shares };
-    this.tellMovement({ movement_id, account: from, kind: 'transfer-out', with: to, at, ...what });
-    this.tellMovement({ movement_id, account: to, kind: 'transfer-in', with: from, at, ...what });
+    this.emitMovement({ movement_id, account: from, kind: 'transfer-out', with: to, at, ...what });
+    this.emitMovement({ movement_id, account: to, kind: 'transfer-in', with: from, at, ...what });
     return { ok: true };
   }
 
@@ -266,7 +266,7 @@ export class VenueState implements VenueReads {
     return this.placed(order_id, amended, at);
   }
 
-  /** What came of an order that has just met the book. */
+  /** Books the result of an order that has just met the book. */
   private placed(orderId: string, placed: PlaceResult & { readonly ok: true }, at: Millis): VenueReply {
     const fills = placed.trades.flatMap((trade) => this.bookTrade(trade, at));
     const order = this.records.order(orderId);
@@ -275,8 +275,8 @@ export class VenueState implements VenueReads {
       const cause: CancelReason = placed.met_own ? 'own-order' : 'unfilled';
       this.records.change(orderId, { status: 'cancelled', remaining: 0, cause }, at);
     }
-    const known = this.tellOrder(orderId);
-    this.tellBook(order.market_id);
+    const known = this.emitOrder(orderId);
+    this.emitBook(order.market_id);
     return { ok: true, ...known, fills: fills.filter(({ order_id: id }) => id === orderId) };
   }
 
@@ -285,8 +285,8 @@ export class VenueState implements VenueReads {
     if (known === undefined) return refusal('unknown-order');
     const back = this.exchange.cancel(id);
     if (back === undefined) return refusal('not-resting');
-    this.takenBack([back], why, at);
-    this.tellBook(known.market_id);
+    this.recordCancelled([back], why, at);
+    this.emitBook(known.market_id);
     const order = this.records.order(id);
     return { ok: true, ...(order === undefined ? {} : { order }), taken_back: back.remaining };
   }
@@ -297,9 +297,9 @@ export class VenueState implements VenueReads {
     if (market.status === 'resolved') return refusal('resolved');
     const back = this.exchange.setStatus(id, status);
     this.listed.set(id, { ...market, status, changed_at: at });
-    this.takenBack(back, 'market-closed', at);
+    this.recordCancelled(back, 'market-closed', at);
     this.events.push({ what: 'market', market_id: id, status });
-    if (back.length > 0) this.tellBook(id);
+    if (back.length > 0) this.emitBook(id);
     return { ok: true };
   }
 
@@ -309,9 +309,9 @@ export class VenueState implements VenueReads {
     if (market.status === 'resolved') return refusal('resolved');
     const back = this.exchange.resolve(id, payouts);
     this.listed.set(id, { ...market, status: 'resolved', payouts, resolved_at: at, changed_at: at });
-    this.takenBack(back, 'market-closed', at);
+    this.recordCancelled(back, 'market-closed', at);
     this.events.push({ what: 'market', market_id: id, status: 'resolved' });
-    this.tellBook(id);
+    this.emitBook(id);
     return { ok: true };
   }
 
@@ -329,7 +329,7 @@ export class VenueState implements VenueReads {
       for (const trade of placed.trades) this.bookTrade(trade, at);
     }
     this.botOrders.set(id, ids);
-    this.tellBook(id);
+    this.emitBook(id);
     return { ok: true };
   }
 
@@ -340,15 +340,15 @@ export class VenueState implements VenueReads {
       .filter(({ account }) => account !== BOTS)
       .map((fill) => this.bookFill(fill, { trade_id, market_id, at }));
     const price = taker.outcome === 0 ? taker.price : ONE_DOLLAR - taker.price;
-    const told: VenueTrade = {
+    const venueTrade: VenueTrade = {
       ...{ trade_id, market_id, kind, price, size: taker.size, at },
       ...{ taker_outcome: taker.outcome, taker_side: taker.side },
     };
-    this.records.addTrade(told);
-    this.events.push({ what: 'trade', trade: told });
+    this.records.addTrade(venueTrade);
+    this.events.push({ what: 'trade', trade: venueTrade });
     for (const fill of fills) {
       this.events.push({ what: 'fill', fill });
-      if (fill.liquidity === 'maker') this.tellOrder(fill.order_id);
+      if (fill.liquidity === 'maker') this.emitOrder(fill.order_id);
     }
     return fills;
   }
@@ -368,35 +368,35 @@ export class VenueState implements VenueReads {
     return booked;
   }
 
-  private takenBack(orders: readonly RestingOrder[], cause: CancelReason, at: Millis): void {
+  private recordCancelled(orders: readonly RestingOrder[], cause: CancelReason, at: Millis): void {
     for (const { order_id: id, account } of orders) {
       if (account === BOTS) continue;
       this.records.change(id, { status: 'cancelled', remaining: 0, cause }, at);
-      this.tellOrder(id);
+      this.emitOrder(id);
     }
   }
 
-  private bookPaid(at: Millis): void {
+  private bookPayments(at: Millis): void {
     for (const { what, ...paid } of this.exchange.takePaid()) {
       if (paid.account === BOTS) continue;
       const movement_id = this.records.nextMovementId(what);
-      this.tellMovement({ movement_id, kind: what, at, ...paid });
+      this.emitMovement({ movement_id, kind: what, at, ...paid });
     }
   }
 
-  private tellOrder(orderId: string): { readonly order?: VenueOrder } {
+  private emitOrder(orderId: string): { readonly order?: VenueOrder } {
     const order = this.records.order(orderId);
     if (order === undefined) return {};
     this.events.push({ what: 'order', order });
     return { order };
   }
 
-  private tellMovement(movement: Movement): void {
+  private emitMovement(movement: Movement): void {
     this.records.addMovement(movement);
     this.events.push({ what: 'movement', movement });
   }
 
-  private tellBook(market_id: string): void {
+  private emitBook(market_id: string): void {
     this.events.push({ what: 'book', market_id });
   }
 }

@@ -3,7 +3,7 @@ import type { VenueAnswer, VenueRequest } from './venue-shell.js';
 
 const MOST_BYTES = 256 * 1024;
 
-/** The request, or what it is answered with unread. */
+/** The request, or the answer to one that cannot be read. */
 export async function readRequest(request: IncomingMessage): Promise<VenueRequest | VenueAnswer> {
   const { method = 'GET', url = '/', headers } = request;
   if (!URL.canParse(url, 'http://venue')) return { status: 400 };
@@ -29,7 +29,7 @@ export function send(response: ServerResponse, { status, body }: VenueAnswer): v
   response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
 }
 
-/** A part of a path as it was meant; as it stands where it is not encoded well. */
+/** Decodes a part of a path. Returns it unchanged if it is badly encoded. */
 export function plainText(encoded: string): string {
   try {
     return decodeURIComponent(encoded);

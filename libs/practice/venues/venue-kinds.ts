@@ -14,7 +14,7 @@ export interface VenueKind {
 
 const NO_FEES: VenueRules['fees'] = { fee: () => 0n, most: () => 0n };
 
-/** The venues that are built: their rules, and their own protocol. */
+/** The practice venues that exist, each with its rules and its protocol. */
 export const VENUE_KINDS: Readonly<Record<PracticeVenueId, VenueKind>> = {
   venue_b: {
     rules: { fees: FEES_OF_B, pays_pairs: true, book: 'one' },

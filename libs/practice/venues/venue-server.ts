@@ -16,7 +16,7 @@ export interface VenueServerParts {
 
 const SOCKET_BYTES = 64 * 1024;
 
-/** The port of one venue: HTTP and sockets of its protocol, with the faults it has been told to have. */
+/** The listener of one venue: HTTP and sockets of its protocol, with its armed faults. */
 export class VenueServer {
   private readonly server: Server;
   private readonly sockets = new WebSocketServer({ noServer: true, maxPayload: SOCKET_BYTES });
@@ -58,7 +58,7 @@ export class VenueServer {
     });
   }
 
-  /** No new connection gets through, and those that were open are cut; the end of it is put off by a second one. */
+  /** Cuts all connections and refuses new ones. Another call puts off the end. */
   private async disconnect(millis: number): Promise<void> {
     this.reconnects();
     if (millis === 0) {
@@ -110,7 +110,7 @@ export class VenueServer {
     else send(response, answer);
   }
 
-  /** What a request meets in place of the venue. */
+  /** The answer of a fault that takes the venue's place. */
   private instead(fault: CallFault | undefined, request: VenueRequest): VenueAnswer | 'cut' | undefined {
     switch (fault?.fault) {
       case 'drop_request':

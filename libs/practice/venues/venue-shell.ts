@@ -14,7 +14,7 @@ export interface VenueRequest {
 
 export interface VenueAnswer {
   readonly status: number;
-  /** Sent as JSON; undefined sends no body. */
+  /** Sent as JSON. If undefined, there is no body. */
   readonly body?: unknown;
 }
 
@@ -25,28 +25,33 @@ export interface NewMarket {
 }
 
 /**
- * A venue's own protocol over a practice venue. It is made with a `PracticeVenue`, which it asks for everything and whose state it reads,
- * and with the venue's `Faults`; whoever makes it gives it to `openVenueServer`, which brings listener, sockets, body limit and faults.
- * It keeps nothing that a restart would miss: what must stay goes through a command.
+ * A venue's own protocol on top of a practice venue. `VenueServer` adds the listener, sockets, body limit and faults.
+ * A shell keeps no state that a restart could lose: lasting changes go through a command.
  */
 export interface VenueShell {
   readonly exchange_id: PracticeVenueId;
-  /** Which faults a request meets; undefined where it cannot be read, and where it is none of the four (a transfer): then none of them. */
+  /**
+   * The kind of request, which selects its faults. Undefined if it cannot be read or is of no kind, such as a
+   * transfer.
+   */
   kindOf(request: VenueRequest): CallKind | undefined;
-  /** Called once; a rejection becomes a 500. Reads wait for `venue.durable()` themselves. */
+  /** Called once. A rejection becomes a 500. Reads must wait for `venue.durable()`. */
   handle(request: VenueRequest): Promise<VenueAnswer>;
-  /** The protocol's own words for a fault. `reject` is a refusal of this very call by the venue's rules. */
+  /** The protocol's answer to a fault. `reject` is a refusal of this call by the venue's rules. */
   faulty(fault: 'reject' | 'error' | 'rate_limit', request: VenueRequest): VenueAnswer;
-  /** What an upgrade is answered with: undefined opens the socket. */
+  /** The refusal of an upgrade. Undefined opens the socket. */
   refuseSocket(request: VenueRequest): VenueAnswer | undefined;
   socket(socket: WebSocket, request: VenueRequest): void;
 
-  /** The markets the venue has from its first start on: six, and those of which the auctions trade a contract. */
+  /** The markets of the first start: six, and those with a contract that the auctions trade. */
   seedMarkets(now: Millis): readonly MarketTerms[];
-  /** Id, labels and tokens of a market made by call; the grid, if none is asked for, is the venue's own. */
+  /** Id, labels and tokens of a market created by request. Without a requested grid it has the venue's own. */
   newMarket(market: NewMarket, now: Millis): Omit<MarketTerms, 'publishes_grid' | 'closes_at' | 'seeded'>;
-  /** The account of the engine to which comes what is given from outside, for one as the admin surface names it; undefined: there is none. */
+  /**
+   * The engine's account that gets a credit, for an account as the admin interface names it. Undefined if there is
+   * none.
+   */
   creditedAccount(account: string, shard?: number): string | undefined;
-  /** Where the venue hands out keys itself: a new account, or a new key to one that is named. The reply is what its owner needs. */
+  /** Only for venues that hand out keys: opens an account, or adds a key to one. The reply is for its owner. */
   openAccount?(account: string | undefined): Promise<Readonly<Record<string, string>>>;
 }

@@ -16,7 +16,7 @@ interface BookedRow {
   readonly state: string;
 }
 
-/** The orders and transfers of which something is booked, as further events find them. */
+/** Orders and transfers that have entries in the ledger, with their state after the last booked event. */
 export class BookedTable {
   async put(
     client: ClientBase,
@@ -56,7 +56,7 @@ export class BookedTable {
     return new Map(rows.map(({ id, state }) => [id, readTransfer(state)]));
   }
 
-  /** The tokens of a market that the user has ever had orders for. */
+  /** The tokens of a market for which the user ever had an order. */
   async tokens(client: ClientBase, user: string, venue: VenueId, market: string): Promise<string[]> {
     const { rows } = await client.query<{ asset: string }>({
       name: 'custody-booked-tokens',
@@ -86,7 +86,7 @@ function rowOfOrder(order: OrderState): BookedRow {
   return { id, user, venue, market, asset: tokenOf(order.terms), state: orderText(order).state };
 }
 
-/** Of no market, so it names no token of one. */
+/** A transfer belongs to no market, so its row must not name a token of one. */
 function rowOfTransfer({ terms, is_sent, user }: BookedTransfer): BookedRow {
   const { transfer_id: id, venue, asset } = terms;
   return { id, user, venue, market: '', asset, state: toWire({ terms, is_sent, user }) };
@@ -94,11 +94,11 @@ function rowOfTransfer({ terms, is_sent, user }: BookedTransfer): BookedRow {
 
 function readTransfer(text: string): BookedTransfer {
   const state = fromWire(text);
-  if (!isTransfer(state)) throw new Error('a booked transfer is none');
+  if (!isTransfer(state)) throw new Error('a stored transfer cannot be read');
   return state;
 }
 
-/** The booker has written it. */
+/** Checks only the outline, because the booker wrote the row. */
 function isTransfer(value: unknown): value is BookedTransfer {
   return typeof value === 'object' && value !== null && 'terms' in value && 'is_sent' in value;
 }

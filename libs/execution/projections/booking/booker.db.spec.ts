@@ -62,7 +62,7 @@ async function entries(): Promise<readonly object[]> {
   return rows;
 }
 
-/** What the rules say that users have, in the words of the ledger. */
+/** What users have according to the rules, in the accounts of the ledger. */
 function expected(events: readonly CellEvent[]): Amounts {
   const orders = new Map<string, OrderState>();
   const users = new Map<string, Holdings>();
@@ -112,8 +112,8 @@ function cut(records: readonly JournalEntry[], size: number): JournalEntry[][] {
   );
 }
 
-describe('what cells journal, in the ledger', () => {
-  it.each([11, 12, 13])('is what the rules say that users have (seed %i)', async (seed) => {
+describe('the ledger of what cells journal', () => {
+  it.each([11, 12, 13])('equals what users have by the rules (seed %i)', async (seed) => {
     const { journal } = new RandomCell(seed, 500);
     const one = booker();
     for (const batch of cut(journal.records, 37)) await one.take(0, batch);
@@ -126,7 +126,7 @@ describe('what cells journal, in the ledger', () => {
     expect(rows).toEqual([]);
   });
 
-  it('is the same however it is cut, and booked once however often it is delivered', async () => {
+  it('does not depend on batch sizes, and a repeated delivery is booked once', async () => {
     const { records } = new RandomCell(14, 300).journal;
     await booker().take(0, records);
     const [whole, sums] = [await entries(), await balances('true')];
@@ -155,7 +155,7 @@ describe('a fill', () => {
     { type: 'ORDER_FILLED', at: momentOf(3), user_id, order_id, fill, exchange_order_id: 'x' },
   );
 
-  it('is booked once by its name, though its journal were followed from the beginning again', async () => {
+  it('is booked once by its id, even if the journal is followed again from its start', async () => {
     await booker().take(0, journal.records);
     const once = await balances('true');
     expect(once).toMatchObject({
@@ -204,7 +204,7 @@ describe('a transfer out of the vault', () => {
     return rows.map(({ amount }) => amount);
   }
 
-  it('is held, sent and gone, and what has left cannot be promised', async () => {
+  it('is held, sent and completed, and its amount can no longer be promised', async () => {
     await open(100, 40);
     const journal = new WrittenCellJournal(0);
     journal.write({ ...base, type: 'TRANSFER_HELD', at: momentOf(1), terms });
@@ -226,7 +226,7 @@ describe('a transfer out of the vault', () => {
     });
   });
 
-  it('that fails is in the vault again, and can be promised', async () => {
+  it('that fails returns to the vault, and its amount can be promised again', async () => {
     await open(100, 0);
     const journal = new WrittenCellJournal(0);
     const failure = { code: 'VENUE_REJECTED' };
@@ -242,7 +242,7 @@ describe('a transfer out of the vault', () => {
     expect(await evidence()).toEqual([100]);
   });
 
-  it('takes nothing that an auction has set aside', async () => {
+  it('takes nothing that an auction has reserved', async () => {
     await open(100, 41);
     const hold = `select custody.hold_transfer($1, $2, 'venue_e', '', 60) as result`;
     const refused = await database.pool.query(hold, [transfer_id, user_id]);
@@ -254,7 +254,7 @@ describe('a transfer out of the vault', () => {
     expect(await evidence()).toEqual([40]);
   });
 
-  it('fails a claim that was worked out before it', async () => {
+  it('makes a concurrent reservation with older evidence fail', async () => {
     await open(100, 0);
     const claim = await database.pool.connect();
     try {

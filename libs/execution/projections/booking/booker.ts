@@ -21,8 +21,8 @@ import {
 const REMEMBERED = 20_000;
 
 /**
- * Enters in the ledger what the cells have journaled, each batch in one transaction with the offset. It is followed like a projection and
- * never made again: what the ledger has stays.
+ * Enters the cells' events in the ledger, each batch in one transaction with the offset. It is followed like a
+ * projection but never rebuilt: entries of the ledger stay.
  */
 export const executionBooker: Projection<OrderState> = {
   name: 'execution-ledger',
@@ -60,7 +60,7 @@ class Booker implements ProjectionWriter<OrderState> {
     return new Map([...folded.orders].map(([id, order]) => [id, isTerminal(order) ? undefined : order]));
   }
 
-  /** By position, each transfer as it was before the event. */
+  /** Each transfer before its event, by the event's position. */
   private async transferSteps(
     client: ClientBase,
     events: readonly JournaledCellEvent[],
@@ -77,7 +77,7 @@ class Booker implements ProjectionWriter<OrderState> {
         event.type === 'TRANSFER_HELD'
           ? { terms: event.terms, user: event.user_id, is_sent: false }
           : known.get(id);
-      if (before === undefined) throw new Error(`transfer ${id} goes on and was never held`);
+      if (before === undefined) throw new Error(`transfer ${id} has an event and was never held`);
       steps.set(position, before);
       known.set(id, { ...before, is_sent: before.is_sent || event.type === 'TRANSFER_SENT' });
     }
@@ -96,7 +96,7 @@ function isTransferEvent(event: CellEvent): event is TransferEvent {
   return event.type.startsWith('TRANSFER_');
 }
 
-/** What further events find: whether it was sent. */
+/** The transfers for later events, with whether each was sent. */
 function afterAll(
   events: readonly JournaledCellEvent[],
   steps: ReadonlyMap<number, BookedTransfer>,
@@ -119,7 +119,7 @@ function inDomains({ kind, cause, entries }: Booking): TradingTransaction {
   };
 }
 
-/** The vault's half. Whoever accepted a transfer has held it already; where not, it is held now. */
+/** The vault's half of a transfer. It is usually held when it is accepted; if not, it is held now. */
 async function moveInVault(
   client: ClientBase,
   events: readonly JournaledCellEvent[],

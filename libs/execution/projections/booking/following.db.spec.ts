@@ -36,7 +36,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('rows and ledger follow the journal of a cell, each by itself, while another cell has not begun', async () => {
+it('rows and ledger each follow the journal of a cell, while another cell has no journal yet', async () => {
   const { pool } = database;
   const faults: unknown[] = [];
   const follow = <Kept>(projection: Projection<Kept>): Follower =>
@@ -62,12 +62,12 @@ it('rows and ledger follow the journal of a cell, each by itself, while another 
   });
   for (const follower of followers) await follower.stop();
   expect(faults).toEqual([]);
-  const told = new Set(
+  const fillIds = new Set(
     events.flatMap((event) => (event.type === 'ORDER_FILLED' ? [event.fill.fill_id] : [])),
   );
   const { rows } = await pool.query<{ booked: number; shown: number }>(
     `select (select count(*) from custody.transactions where kind = 'FILL') as booked,
        (select count(*) from execution.fills where order_id is not null) as shown`,
   );
-  expect(rows).toEqual([{ booked: told.size, shown: told.size }]);
+  expect(rows).toEqual([{ booked: fillIds.size, shown: fillIds.size }]);
 });

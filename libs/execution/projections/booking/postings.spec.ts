@@ -18,7 +18,7 @@ function fillOf(name: string, quantity: bigint): OrderEvent {
   return { ...base, type: 'ORDER_FILLED', fill, exchange_order_id: 'x' };
 }
 
-/** What the last of the events books. */
+/** The bookings of the last event. */
 function lastBookings(...events: readonly OrderEvent[]): Booking[] {
   let state: OrderState | undefined;
   let bookings: Booking[] = [];
@@ -30,7 +30,7 @@ function lastBookings(...events: readonly OrderEvent[]): Booking[] {
   return bookings;
 }
 
-/** Without the sides of the venue. */
+/** The user's own entries, without the venue's side. */
 function linesOf(bookings: readonly Booking[]): string[] {
   return bookings.flatMap(({ kind, cause, entries }) =>
     entries
@@ -50,7 +50,7 @@ describe('a sell', () => {
     ]);
   });
 
-  it('gives up what is filled out of what it holds, gets its money rounded down, and pays its fee apart', () => {
+  it('pays a fill out of its held shares, gets its money rounded down, and pays the fee separately', () => {
     expect(linesOf(lastBookings(ACCEPTED, fillOf('f', 1_500_000n)))).toEqual([
       'FILL f RAIN:Yes held -1500000',
       'FILL f USD available 600001',
@@ -59,25 +59,25 @@ describe('a sell', () => {
     ]);
   });
 
-  it('lets go what is left when it ends', () => {
+  it('releases its remaining shares when it ends', () => {
     expect(linesOf(lastBookings(ACCEPTED, fillOf('f', 1_500_000n), ENDED))).toEqual([
       `RELEASE ${order_id} RAIN:Yes position 3500000`,
       `RELEASE ${order_id} RAIN:Yes held -3500000`,
     ]);
   });
 
-  it('filled too late takes the shares from the position', () => {
+  it('filled after its end takes the shares from the position', () => {
     expect(linesOf(lastBookings(ACCEPTED, ENDED, fillOf('late', 2_000_000n)))[0]).toBe(
       'FILL late RAIN:Yes position -2000000',
     );
   });
 
-  it('books a fill that is told again no second time', () => {
+  it('books a fill that is reported twice only once', () => {
     expect(lastBookings(ACCEPTED, fillOf('f', 1_000_000n), fillOf('f', 1_000_000n))).toEqual([]);
   });
 });
 
-it('a pair that the venue pays takes one share of each outcome for a dollar', () => {
+it('a paid pair takes one share of each outcome for a dollar', () => {
   const paid = {
     at: momentOf(1),
     user_id,

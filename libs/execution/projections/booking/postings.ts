@@ -6,7 +6,7 @@ import { isTerminal, type OrderFill, type OrderState } from '../../rules/order.j
 import { CAPABILITIES, type VenueId } from '../../rules/venues.js';
 import { countsFill, type OrderStep } from '../order-fold.js';
 
-/** The other side of all that a venue pays or takes, and of what passes between the vault and a trading domain. */
+/** The counterpart of everything a venue pays or takes, and of transfers between the vault and a trading domain. */
 const VENUE = 'system:venue';
 const BRIDGE = 'system:bridge';
 
@@ -23,14 +23,14 @@ export interface BookingEntry {
   readonly amount: Micros;
 }
 
-/** One transaction of the ledger. Its entries sum to nothing for each asset. */
+/** One transaction of the ledger. Its entries sum to zero for each asset. */
 export interface Booking {
   readonly kind: BookingKind;
   readonly cause: string;
   readonly entries: readonly BookingEntry[];
 }
 
-/** Entries of one user at one venue. */
+/** Collects entries of one user at one venue. */
 class Lines {
   private readonly entries: BookingEntry[] = [];
   readonly currency: string;
@@ -47,12 +47,12 @@ class Lines {
     return this;
   }
 
-  /** From one kind of the user's accounts to another. */
+  /** Moves an amount from one of the user's accounts to another. */
   move(asset: string, from: AccountKind, to: AccountKind, amount: Micros): this {
     return this.add(asset, from, -amount).add(asset, to, amount);
   }
 
-  /** In from outside; negative goes out. */
+  /** Enters an amount from outside. A negative amount goes out. */
   enter(asset: string, kind: AccountKind, amount: Micros, from = VENUE): this {
     return this.add(asset, kind, amount).add(asset, 'external', -amount, from);
   }
@@ -61,18 +61,18 @@ class Lines {
     return this.entries.length === 0 ? [] : [{ kind, cause, entries: this.entries }];
   }
 
-  /** Where the user's own of an asset stands while nothing has taken it. */
+  /** The account of an asset that nothing has reserved. */
   kindOf(asset: string): AccountKind {
     return asset === this.currency ? 'available' : 'position';
   }
 }
 
-/** What an order keeps other orders from selling. */
+/** The shares that an order keeps other orders from selling. */
 function reservedBy(order: OrderState | undefined): Micros {
   return order === undefined || isTerminal(order) || order.terms.side === 'buy' ? 0n : remainingOf(order);
 }
 
-/** Of an order's event: its fill, and what it holds of the position from now on. */
+/** Bookings of an order's event: its fill, and the change of the shares it holds. */
 export function orderBookings(event: OrderEvent, step: OrderStep): Booking[] {
   const { before, after } = step;
   const reserved = reservedBy(before);
@@ -87,7 +87,7 @@ export function orderBookings(event: OrderEvent, step: OrderStep): Booking[] {
   ];
 }
 
-/** `taken` is what the order had held of it. The fee is a transaction of its own. */
+/** `taken` is the part of the fill that the order had held. The fee is a transaction of its own. */
 function fillBookings({ terms }: OrderState, fill: OrderFill, taken: Micros): Booking[] {
   const { user_id, venue, side } = terms;
   const { price, quantity, fee, fill_id } = fill;
@@ -112,14 +112,14 @@ const MOVEMENTS: Readonly<Record<MovementKind, BookingKind>> = {
   EXTERNAL_REDEMPTION: 'EXTERNAL',
 };
 
-/** The trading side's own record of a transfer. */
+/** The trading side's record of a transfer. */
 export interface BookedTransfer {
   readonly terms: TransferTerms;
   readonly user: string;
   readonly is_sent: boolean;
 }
 
-/** Of what a user holds, other than by orders and transfers. `pair` has the tokens of both outcomes. */
+/** Bookings of holdings that change other than by orders and transfers. `pair` has the tokens of both outcomes. */
 export function holdingBookings(event: HoldingEvent, pair: readonly string[]): Booking[] {
   const lines = new Lines(event.user_id, event.venue);
   switch (event.type) {
@@ -140,7 +140,10 @@ export function holdingBookings(event: HoldingEvent, pair: readonly string[]): B
 
 export type TransferEvent = Extract<HoldingEvent, { readonly type: `TRANSFER_${string}` }>;
 
-/** The trading side: held and then in transit on the way out, and on the way in nothing before it has arrived. */
+/**
+ * Bookings on the trading side. Outgoing amounts are held, then in transit. Incoming amounts are booked only on
+ * arrival.
+ */
 export function transferBookings(
   { type, user_id, venue }: TransferEvent,
   { terms, is_sent: isSent }: BookedTransfer,

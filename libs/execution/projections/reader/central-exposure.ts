@@ -11,7 +11,7 @@ export const LIVE_ORDERS = `
   select o.state from unnest($2::text[]) as live (status)
   join execution.orders o on o.user_id = $1 and o.status = live.status`;
 
-/** What a user holds and has in the books, as far as it is projected: for when the user's cell does not answer in time. */
+/** A user's holdings and live orders as projected, for when the user's cell does not answer in time. */
 export interface CentralHoldings {
   readonly holdings: Holdings;
   readonly orders: readonly OrderState[];

@@ -10,7 +10,7 @@ interface EventRow {
   readonly payload: string;
 }
 
-/** An event with its place in the journal of its cell. */
+/** An event with its position in the cell's journal. */
 interface ReadEvent {
   readonly position: number;
   readonly event: CellEvent;
@@ -24,11 +24,11 @@ export const EVENTS_OF_USER = `
   select position, payload from execution.events
   where user_id = $1 and cell = $2 and position > $3 and position <= $4 order by position limit $5`;
 
-/** The cells' events as far as they are projected: timelines of orders, and what those who come back have missed. */
+/** The projected events of cells: timelines of orders, and events that a reconnecting client has missed. */
 export class EventReader {
   constructor(private readonly pool: Pool) {}
 
-  /** Undefined where the user has no such order, or not yet. */
+  /** Undefined if the user has no such order, or it is not projected yet. */
   async timeline(
     user: string,
     orderId: string,
@@ -44,7 +44,7 @@ export class EventReader {
     return orderTimeline(events, afterSeq, limit);
   }
 
-  /** What happened to the user behind `position`. Everything up to `upTo` is among it, or came before. */
+  /** The user's events after `position`. They are complete up to `upTo`. */
   async after(
     user: string,
     cell: number,
@@ -63,7 +63,7 @@ export class EventReader {
     return { events, upTo };
   }
 
-  /** All events of an order up to and with `position`; undefined while that is not reached yet. */
+  /** All events of an order up to `position`. Undefined while the projection has not reached it. */
   async ofOrder(orderId: string, cell: number, position: number): Promise<readonly ReadEvent[] | undefined> {
     if ((await executionOffsets.position(this.pool, cell)) < position) return undefined;
     const { rows } = await this.pool.query<EventRow>({

@@ -20,20 +20,20 @@ interface FillRecordRow {
   readonly record: string;
 }
 
-const MARK = /^(\d{1,15})-(\d{1,4})$/;
+const START = /^(\d{1,15})-(\d{1,4})$/;
 
 export const FILLS_OF_ORDER = `
   select record from execution.fills where order_id = $1 and user_id = $2 order by position, leg`;
 
-/** The user's fills in the order in which they were booked, those of no order as well. */
+/** A user's fills in the order in which they were booked, including those without an order. */
 export class FillReader {
   constructor(private readonly pool: Pool) {}
 
-  /** `no such fill`: the mark behind which the page is to begin was never given out. */
+  /** `no such fill` if `after` is not a position that this reader returns. */
   async page(user: string, query: FillListQuery): Promise<FillPage | 'no such fill'> {
-    const mark = query.after === undefined ? ['', '0', '-1'] : MARK.exec(query.after);
-    if (mark === null) return 'no such fill';
-    const [, position = '0', leg = '-1'] = mark;
+    const start = query.after === undefined ? ['', '0', '-1'] : START.exec(query.after);
+    if (start === null) return 'no such fill';
+    const [, position = '0', leg = '-1'] = start;
     const statement = fillListStatement(user, query, { position: Number(position), leg: Number(leg) });
     const { rows } = await this.pool.query<FillRecordRow>(statement);
     const shown = rows.slice(0, query.limit);

@@ -5,7 +5,7 @@ import { CAPABILITIES, VENUE_IDS, venueNamed } from '../../rules/venues.js';
 export type CustodyDomain = 'vault' | 'chain' | 'kalshi_usd';
 
 export interface LedgerQuery {
-  /** As callers name it: a currency, or a token. */
+  /** A currency or a token, as callers name it. */
   readonly asset?: string;
   readonly domain?: CustodyDomain;
   readonly after?: string;
@@ -24,19 +24,19 @@ export interface LedgerEntryRecord {
   readonly recordedAt: string;
 }
 
-/** All that the ledger says of one asset in one place; a venue's two shards together. */
+/** The ledger's balance of one asset in one domain. A venue's two shards are added up. */
 export interface LedgerBalance {
   readonly custodyDomain: CustodyDomain;
   readonly exchangeId: string;
   readonly asset: string;
-  /** What `held` is part of, and `inTransit` not. */
+  /** Includes `held` and excludes `inTransit`. */
   readonly value: string;
   readonly held: string;
   readonly inTransit: string;
   readonly isMoney: boolean;
 }
 
-/** Of the whole vault, to be set beside what the venue shows. */
+/** A balance of the whole vault, to compare with what the venue shows. */
 export interface ReserveRow {
   readonly exchangeId: string;
   readonly asset: string;
@@ -82,7 +82,7 @@ export const ENTRIES = `
 export const ENTRIES_OF_DOMAIN = `
   select ${ENTRY} from custody.entries e ${JOINED}
   where e.account_id = $1 and e.account_id not like 'system:%' and e.entry_id > $2::bigint and e.domain = $4 order by e.entry_id limit $3`;
-/** Money of the vault has no name of its own: it is what the venue settles in. */
+/** Money in the vault has an empty asset name. It is the venue's settlement currency. */
 export const ENTRIES_OF_ASSET = `
   select ${ENTRY} from (
     select e.* from unnest($4::text[]) as wanted (asset) cross join lateral (
@@ -98,7 +98,7 @@ export const BALANCES = `
     coalesce(sum(amount) filter (where kind = 'held'), 0)::text as held,
     coalesce(sum(amount) filter (where kind = 'in_transit'), 0)::text as in_transit
   from custody.balances where account_id = $1 group by 1, 2, 3 order by 1, 2, 3`;
-/** Escrow keeps the money for what the issuer has brought into the world; that is owed as well. */
+/** Escrow keeps the money for the tokens that the issuer created. That is owed as well. */
 export const RESERVES = `
   select venue, asset,
     coalesce(sum(amount) filter (where account_id not in ('system:issuer', 'system:opening') and kind <> 'in_transit'), 0)::text as owed,
@@ -107,17 +107,17 @@ export const RESERVES = `
   from custody.balances where domain = 'vault' group by 1, 2 order by 1, 2`;
 
 const DOMAINS: readonly CustodyDomain[] = ['vault', 'chain', 'kalshi_usd'];
-/** Of cash in balances, and nowhere else. */
+/** Digits of cash amounts in balances only. */
 const CASH_PLACES = 2;
 const NUMBER = /^\d{1,15}$/;
-/** In the words of the interface. */
+/** Kinds that the interface names differently. */
 const CAUSES: Readonly<Record<string, string>> = { SETTLEMENT: 'AWARD' };
 
-/** One user's part of the ledger. */
+/** Reads one user's part of the ledger. */
 export class LedgerReader {
   constructor(private readonly pool: Pool) {}
 
-  /** In the order in which they were entered. `no such entry`: the one behind which the page is to begin cannot be one. */
+  /** In the order of entry. `no such entry` if `after` cannot be the id of an entry. */
   async entries(
     user: string,
     query: LedgerQuery,
@@ -132,7 +132,7 @@ export class LedgerReader {
     return { entries, ...(rows.length > limit && last !== undefined ? { nextAfter: last } : {}) };
   }
 
-  /** Where there is, or ever was, something. */
+  /** All balances that exist or ever existed, including those of zero. */
   async balances(user: string): Promise<readonly LedgerBalance[]> {
     const { rows } = await this.pool.query<BalanceSums>({
       name: 'execution-balances',

@@ -6,7 +6,7 @@ import { orderRecord } from '../../rules/record.js';
 import type { VenueId } from '../../rules/venues.js';
 import { readOrder, readOrderOfList, type StoredOrder } from '../stored-order.js';
 
-/** All that `GET /orders` can be asked. */
+/** The filters of `GET /orders`. */
 export interface OrderListQuery {
   readonly limit: number;
   readonly offset: number;
@@ -14,7 +14,7 @@ export interface OrderListQuery {
   readonly exchange_id?: VenueId;
   readonly market_id?: string;
   readonly token_id?: string;
-  /** Any of them; `active` and `terminal` stand for the statuses that they comprise. */
+  /** Any of these. `active` and `terminal` are already replaced by the statuses that they include. */
   readonly statuses?: readonly OrderStatus[];
   readonly side?: OrderSide;
   readonly client_order_id?: string;
@@ -50,7 +50,7 @@ export const PLACE_OF_ORDER = `
 export const ORDER_OF_USER = `
   select state, raw from execution.orders where order_id = $1 and user_id = $2`;
 
-interface OrderPlace {
+interface OrderPosition {
   readonly submitted_at: string;
   readonly order_id: string;
 }
@@ -58,7 +58,7 @@ interface OrderPlace {
 export class OrderReader {
   constructor(private readonly pool: Pool) {}
 
-  /** Newest first. `no such order`: the one that the page is to begin behind is none of the user's. */
+  /** Newest first. `no such order` if `before_id` is not an order of the user. */
   async list(user: string, query: OrderListQuery): Promise<OrderPage | 'no such order'> {
     const before = query.before_id === undefined ? undefined : await this.place(user, query.before_id);
     if (query.before_id !== undefined && before === undefined) return 'no such order';
@@ -82,8 +82,8 @@ export class OrderReader {
     return rows[0] === undefined ? undefined : readOrder(rows[0]);
   }
 
-  private async place(user: string, orderId: string): Promise<OrderPlace | undefined> {
-    const { rows } = await this.pool.query<OrderPlace>({
+  private async place(user: string, orderId: string): Promise<OrderPosition | undefined> {
+    const { rows } = await this.pool.query<OrderPosition>({
       name: 'execution-order-place',
       text: PLACE_OF_ORDER,
       values: [orderId, user],
@@ -92,11 +92,11 @@ export class OrderReader {
   }
 }
 
-/** One row more than is shown, to know whether there are any. Each status is a walk of its own along one index, in order. */
+/** Reads one row more than shown, to know whether there are more. Each status walks one index in order. */
 export function orderListStatement(
   user: string,
   query: OrderListQuery,
-  before?: OrderPlace,
+  before?: OrderPosition,
 ): { text: string; values: unknown[] } {
   const values: unknown[] = [user, query.limit + 1, query.offset];
   const param = (value: unknown): string => `$${values.push(value)}`;
@@ -137,7 +137,7 @@ function timeConditions(
   ];
 }
 
-/** A caller may name any year: what a column cannot hold counts as the nearest that it can. */
+/** A caller may name any year. A value beyond the column's range becomes the nearest valid one. */
 function nanosText(instant: Instant): string {
   const nanos = nanosFromInstant(instant);
   if (nanos > LAST) return String(LAST);

@@ -66,7 +66,7 @@ function nodes(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodes)];
 }
 
-/** Of the plan that serves every parameter. */
+/** The generic plan, which serves all parameters. */
 async function planOf(text: string, values: readonly unknown[]): Promise<PlanNode[]> {
   const client = await database.pool.connect();
   try {
@@ -104,9 +104,9 @@ const LISTS: readonly OrderListQuery[] = [
   { ...PAGE, updated_after: momentOf(1) },
 ];
 
-/** A list's page comes out of an index, in order, whatever there is behind it. */
+/** A page must come from an index in order, however many rows there are. */
 it.each(LISTS.flatMap((query) => [[query, undefined] as const, [query, BEFORE] as const]))(
-  'a page of orders is found by index: %j behind %j',
+  'a page of orders is found by index: %j after %j',
   async (query, before) => {
     const { text, values } = orderListStatement(U, query, before);
     const plan = await planOf(text, values);
@@ -117,7 +117,7 @@ it.each(LISTS.flatMap((query) => [[query, undefined] as const, [query, BEFORE] a
 const MARK = { position: 5, leg: 0 };
 
 it.each([
-  ['the place of an order', PLACE_OF_ORDER, [O, U]],
+  ['the position of an order', PLACE_OF_ORDER, [O, U]],
   ['an order', ORDER_OF_USER, [O, U]],
   ['live orders', LIVE_ORDERS, [U, ['open', 'queued']]],
   ['holdings', HOLDINGS_OF_USER, [U]],
@@ -138,7 +138,7 @@ it.each([
   const scanned = plan
     .filter((node) => node['Node Type'].includes('Seq Scan'))
     .map((node) => node['Relation Name']);
-  // Few rows that join what was found: small tables of the auctions, empty here.
+  // These join only the rows already found. They are small tables of the auctions, empty here.
   expect(scanned.filter((table) => table !== 'settlements' && table !== 'openings')).toEqual([]);
 });
 

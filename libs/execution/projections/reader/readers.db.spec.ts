@@ -35,7 +35,7 @@ function millisOf(instant: Instant): bigint {
   return nanosFromInstant(instant) / NANOS_PER_MILLI;
 }
 
-/** Slow and obvious. */
+/** The reference model: slow and obvious. */
 function ordersOf(user: string, query: OrderListQuery): OrderState[] {
   const wanted = cell.states.filter((order) => {
     const { terms, status, accepted_at, updated_at } = order;
@@ -71,7 +71,7 @@ describe('the list of orders', () => {
   const reader = (): OrderReader => new OrderReader(database.pool);
   const user = cell.users[0]!;
 
-  it('has what an obvious filter of all orders finds, in the same order', async () => {
+  it('equals a simple filter of all orders, in the same order', async () => {
     const roll = dice(3);
     const pick = <T>(...from: readonly T[]): T => from[roll(from.length)]!;
     const some = <T extends object>(value: T): T | object => (roll(4) === 0 ? value : {});
@@ -118,7 +118,7 @@ describe('the list of orders', () => {
     expect(found).toBeGreaterThan(100);
   });
 
-  it('goes on behind an order of the caller, and behind no other', async () => {
+  it('continues after an order of the caller, and after no other', async () => {
     const all = ordersOf(user, { limit: 1, offset: 0 }).map(({ terms }) => terms.order_id);
     const walked: unknown[] = [];
     let before: { before_id?: string } = {};
@@ -136,7 +136,7 @@ describe('the list of orders', () => {
     }
   });
 
-  it('finds one order whole, for its user alone', async () => {
+  it('one order is found in full, and only for its user', async () => {
     const order = ordersOf(user, { limit: 1, offset: 0 }).find(({ raw }) => raw !== null)!;
     const found = await reader().find(user, order.terms.order_id);
     expect(orderRecord(found!, 'full')).toEqual(orderRecord(order, 'full'));
@@ -147,7 +147,7 @@ describe('the list of orders', () => {
 describe('fills and events', () => {
   const user = cell.users[1]!;
 
-  it('fills come page by page, each once, and by order', async () => {
+  it('fills come page by page, each once, and can be filtered by order', async () => {
     const reader = new FillReader(database.pool);
     const whole = await reader.page(user, { limit: 1_000 });
     if (whole === 'no such fill') throw new Error(whole);
@@ -189,20 +189,20 @@ describe('fills and events', () => {
     expect(await reader.timeline(cell.users[0]!, order_id, 0, 3)).toBeUndefined();
   });
 
-  it('who comes back is told what happened meanwhile, and up to where', async () => {
+  it('a reconnecting client gets the events it missed, and their last position', async () => {
     const reader = new EventReader(database.pool);
     const mine = cell.journal.events.flatMap((event, index) =>
       event.user_id === user ? [{ position: index + 2, event }] : [],
     );
-    const told: unknown[] = [];
+    const received: unknown[] = [];
     let upTo = 0;
     while (upTo < cell.journal.records.length) {
       const page = await reader.after(user, 0, upTo, 50);
-      told.push(...page.events);
+      received.push(...page.events);
       expect(page.upTo).toBeGreaterThan(upTo);
       upTo = page.upTo;
     }
-    expect(told).toEqual(mine);
+    expect(received).toEqual(mine);
     expect(await reader.after(user, 0, upTo + 5, 50)).toEqual({ events: [], upTo: upTo + 5 });
     const { order_id } = cell.states.find(({ terms, seq }) => terms.user_id === user && seq > 4)!.terms;
     const ofOrder = mine.filter(({ event }) => 'order_id' in event && event.order_id === order_id);
@@ -210,7 +210,7 @@ describe('fills and events', () => {
     expect(await reader.ofOrder(order_id, 0, upTo + 1)).toBeUndefined();
   });
 
-  it('holdings and live orders are there without the cell', async () => {
+  it('holdings and live orders can be read without the cell', async () => {
     const { holdings, orders } = await new CentralExposure(database.pool).of(user);
     const live = cell.states.filter((order) => order.terms.user_id === user && !isTerminal(order));
     expect(new Set(orders.map(({ terms }) => terms.order_id))).toEqual(
@@ -224,7 +224,7 @@ describe('fills and events', () => {
 describe('the ledger of a user', () => {
   const user = cell.users[2]!;
 
-  it('is walked page by page, and filtered by asset and domain', async () => {
+  it('is read page by page, and filtered by asset and domain', async () => {
     const reader = new LedgerReader(database.pool);
     const whole = await reader.entries(user, { limit: 5_000 });
     if (whole === 'no such entry') throw new Error(whole);

@@ -1,7 +1,7 @@
 import { nanosFromInstant, NANOS_PER_MILLI, type Instant } from '#libs/base/instant.js';
 import { BIGINT, binaryArray, TEXT } from '#libs/platform/database/binary-array.js';
 
-/** Ids are sent as text too, and become what the column is in the statement. */
+/** Ids are sent as text too. The statement casts them to the column's type. */
 export function texts(values: readonly (string | undefined)[]): Buffer {
   return binaryArray(
     TEXT,
@@ -9,7 +9,7 @@ export function texts(values: readonly (string | undefined)[]): Buffer {
   );
 }
 
-/** All whole numbers, whatever their columns hold. */
+/** Any integers. The statement casts them to the column's type. */
 export function integers(values: readonly (number | bigint | undefined)[]): Buffer {
   return binaryArray(
     BIGINT,
@@ -17,7 +17,7 @@ export function integers(values: readonly (number | bigint | undefined)[]): Buff
   );
 }
 
-/** As callers see it: what they are shown and what rows are ordered by must not differ. */
+/** Cut to milliseconds as callers see it, so that the sort order matches what is shown. */
 export function nanosOfMillis(instant: Instant): bigint {
   const nanos = nanosFromInstant(instant);
   return nanos - (nanos % NANOS_PER_MILLI);

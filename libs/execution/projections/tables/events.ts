@@ -4,7 +4,7 @@ import { isOfOrder, type JournaledCellEvent } from '../decoded-batch.js';
 import type { FoldedOrders } from '../order-fold.js';
 import { integers, texts } from './columns.js';
 
-/** Every event of every user as the journal has it. */
+/** Every event of every user, as in the journal. */
 export class CellEventsTable {
   private readonly table: string;
 

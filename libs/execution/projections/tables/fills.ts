@@ -5,7 +5,7 @@ import { integers, texts } from './columns.js';
 export interface FillRow {
   readonly fill_id: string;
   readonly user_id: string;
-  /** Undefined of a synthetic one. */
+  /** Undefined for synthetic fills. */
   readonly order_id: string | undefined;
   readonly position: number;
   readonly leg: number;
@@ -14,7 +14,7 @@ export interface FillRow {
   readonly record: Record<string, unknown>;
 }
 
-/** Every fill as callers read it. */
+/** Every fill, as callers read it. */
 export class FillsTable {
   private readonly table: string;
 
@@ -22,7 +22,7 @@ export class FillsTable {
     this.table = `${schemaOf('execution')}.fills`;
   }
 
-  /** The first that bears a name stands. */
+  /** The first row with an id stays. */
   async insert(client: ClientBase, cell: number, fills: readonly FillRow[]): Promise<void> {
     if (fills.length === 0) return;
     await client.query({

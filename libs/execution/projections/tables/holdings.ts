@@ -15,7 +15,7 @@ interface StoredRow {
   readonly state: string;
 }
 
-/** What each user has at the venues, by our own records. */
+/** What each user has at the venues, according to our own records. */
 export class HoldingsTable {
   private readonly table: string;
 

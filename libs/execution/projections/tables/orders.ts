@@ -5,7 +5,7 @@ import type { OrderState } from '../../rules/order.js';
 import { orderText, readOrder, type StoredOrder } from '../stored-order.js';
 import { integers, nanosOfMillis, texts } from './columns.js';
 
-/** Every order as it is now, with a column for everything that lists are filtered by. */
+/** Every order in its present state, with a column for each filter of lists. */
 export class OrdersTable {
   private readonly table: string;
 

@@ -15,7 +15,7 @@ import { greet, type SocketGreeting } from './greeting.js';
 import { FrameHandler, sessionEnd } from './frame-handler.js';
 import type { SocketConnection, SocketPorts } from './socket-ports.js';
 
-/** Those that are open and greeted, so that what changes beside the journals reaches them. */
+/** The handlers of all connections that have had their welcome. */
 export type Greeted = Set<FrameHandler>;
 
 export function openConnection(
@@ -28,13 +28,13 @@ export function openConnection(
     ports,
     socket,
     credentials,
-    (connection: SocketConnection) => new Conversation(ports, greeted, connection),
+    (connection: SocketConnection) => new OrderStreamProtocol(ports, greeted, connection),
   );
 }
 
-/** What is said over one connection of `/ws`: `hello` and its welcome, then everything else. */
-class Conversation implements ConnectionProtocol<OrderSubscription> {
-  /** From the welcome on. */
+/** The protocol of one `/ws` connection: `hello` and its welcome, then everything else. */
+class OrderStreamProtocol implements ConnectionProtocol<OrderSubscription> {
+  /** Set from the welcome on. */
   private handler: FrameHandler | undefined;
 
   constructor(
@@ -98,7 +98,7 @@ class Conversation implements ConnectionProtocol<OrderSubscription> {
     }
   }
 
-  /** Everything from here on happens at one moment, so that the feed stands still. */
+  /** All of this runs in one turn, so that no event of the feed comes in between. */
   private welcome(reqId: string, greeting: SocketGreeting): void {
     const { connection, ports } = this;
     const { resumed, error } = greeting;
@@ -119,7 +119,7 @@ class Conversation implements ConnectionProtocol<OrderSubscription> {
         subscriptions,
         ...(error === undefined ? {} : { resume_error: error }),
       });
-    // Rendered when it leaves: by then it is known when the session ends.
+    // Rendered when it is sent, because only then the end of the session is known.
     connection.send({ size: 0, render });
     handler.begin();
   }

@@ -36,10 +36,10 @@ const REFUSALS = {
   forbidden: FOREIGN,
   unavailable: SESSION_UNKNOWN,
 };
-/** A key has no session: it holds until somebody ends it. */
+/** A key has no session. It is valid until it is revoked. */
 const NO_END = Number.MAX_SAFE_INTEGER;
 
-/** Answers what is said after the welcome: commands, and what concerns the connection itself. */
+/** Answers frames after the welcome: commands, and frames that concern the connection. */
 export class FrameHandler {
   private readonly handler: SubscriptionKeeper;
   private turn: Promise<void> = Promise.resolve();
@@ -57,7 +57,7 @@ export class FrameHandler {
     return this.handler.subscriptions;
   }
 
-  /** After the welcome. */
+  /** Called after the welcome. */
   begin(): void {
     const { connectionId, attachment, graceMillis, resumed } = this.greeting;
     const { connection } = this;
@@ -89,7 +89,7 @@ export class FrameHandler {
 
   end(): void {
     this.handler.end();
-    // An order that is on its way to the cell is one of those that go with the connection.
+    // An order on its way to the cell must be cancelled with the connection, so it goes first.
     void this.turn.then(() => {
       this.ports.presence.ended(this.greeting, this.saidBye ? 'BYE' : 'LOST');
     });
@@ -106,7 +106,7 @@ export class FrameHandler {
     });
   }
 
-  /** One after the other, each under a session that holds at that moment. */
+  /** Commands run one after the other. Each needs a session that is valid at that moment. */
   private command({ reqId, members }: ClientFrame, name: CommandName): void {
     if (members === undefined) {
       this.refuse(reqId, TWICE);
@@ -127,7 +127,7 @@ export class FrameHandler {
   ): Promise<void> {
     const { connection, greeting } = this;
     const state = await connection.guard.check();
-    // A connection that is gone is not watched, so its commands must not run.
+    // A connection that has ended is not watched, so its commands must not run.
     if (connection.isEnded) return;
     if (state === 'unavailable') this.refuse(reqId, SESSION_UNKNOWN);
     else if (state === 'unauthorized') connection.expire();
@@ -180,7 +180,7 @@ export class FrameHandler {
     else this.refuse(frame.reqId, wanted.refusal);
   }
 
-  /** A key is not replaced by a token: whoever has one opens another socket with it. */
+  /** A token cannot replace an API key. A client with another key opens another socket. */
   private async refresh(reqId: string, token: string): Promise<void> {
     const { guard } = this.connection;
     const { principal } = guard;
@@ -193,7 +193,7 @@ export class FrameHandler {
     }
   }
 
-  /** Earlier requests are answered first. */
+  /** Answers earlier requests first. */
   private leave(reqId: string): void {
     const { connection } = this;
     this.saidBye = true;

@@ -8,7 +8,7 @@ import type { SocketPorts } from './socket-ports.js';
 
 export interface SocketGreeting {
   readonly connectionId: string;
-  /** Of two sockets that went on with the connection the later one has it, at whichever gateways they are. */
+  /** If two sockets resume the same connection, the one with the higher number owns it, at any gateway. */
   readonly attachment: number;
   readonly graceMillis: number | undefined;
   /** Absent for a new connection. */
@@ -20,7 +20,7 @@ export interface SocketGreeting {
   readonly error?: SocketResumeError;
 }
 
-/** Begins a connection or resumes one. Undefined when it cannot be resumed here at present. */
+/** Begins or resumes a connection. Undefined if it cannot be resumed here at present. */
 export async function greet(
   hello: SocketControl<'hello'>,
   account: string,
@@ -42,7 +42,7 @@ export async function greet(
     const held = point.subscriptions.length > 0 ? await ports.folds.acquire(account) : undefined;
     return {
       connectionId: point.connectionId,
-      // Later than the one before, however the clocks of their gateways differ.
+      // Higher than the former number, even if the clocks of the gateways differ.
       attachment: Math.max(attachment, point.attachment + 1),
       graceMillis,
       resumed: { point, seen, held },

@@ -6,7 +6,7 @@ export interface AccessChange {
   readonly enabled: boolean | null;
 }
 
-/** Which venues a connection may hear of, as it was looked at last. */
+/** The venues that a connection may hear of, as last checked. */
 export class ProviderWatch {
   private readonly known = new Map<VenueId, boolean | null>();
 
@@ -21,14 +21,14 @@ export class ProviderWatch {
   readonly denied = (): ReadonlySet<VenueId> =>
     new Set([...this.known].filter(([, enabled]) => enabled !== true).map(([venue]) => venue));
 
-  /** Those that are not as everybody expects. */
+  /** The venues that are not enabled. */
   unusual(): AccessChange[] {
     return [...this.known]
       .filter(([, enabled]) => enabled !== true)
       .map(([venue, enabled]) => ({ venue, enabled }));
   }
 
-  /** What has changed since. */
+  /** What changed since the last check. */
   look(): AccessChange[] {
     const caller = this.callerNow();
     const changes: AccessChange[] = [];

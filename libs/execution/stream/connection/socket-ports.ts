@@ -11,14 +11,14 @@ import type { OrderSubscription } from '../subscriptions.js';
 import type { UserEvents } from '../user-events.js';
 import type { UserFolds } from '../user-folds.js';
 
-/** What all connections of a process have in common. */
+/** What all connections of a process share. */
 export interface SocketPorts extends ConnectionPorts<StreamCaller> {
   readonly folds: UserFolds;
   readonly events: UserEvents;
   readonly tokens: ResumeTokens<SocketPoint>;
   readonly commands: CommandTaker;
   readonly access: VenueAccess;
-  /** Those that are registered. */
+  /** The registered venues. */
   readonly venues: readonly VenueId[];
   readonly presence: ConnectionPresence;
   readonly meter: ConnectionMeter<SocketResyncReason>;

@@ -18,7 +18,7 @@ import type { SocketGreeting } from './greeting.js';
 import { ProviderWatch, type AccessChange } from './provider-watch.js';
 import type { SocketConnection, SocketPorts } from './socket-ports.js';
 
-/** The subscriptions of one connection: begun, resumed, sent anew, ended. */
+/** The subscriptions of one connection: begins, resumes, resyncs and ends them. */
 export class SubscriptionKeeper implements FoldListener {
   readonly subscriptions: OrderSubscriptions;
   private readonly providers: ProviderWatch;
@@ -50,9 +50,9 @@ export class SubscriptionKeeper implements FoldListener {
     if (resumed.held !== undefined) this.follow(resumed.held);
   }
 
-  /** After the welcome: says what is withheld, and goes on with what was resumed. */
+  /** Called after the welcome. Reports withheld venues, and continues the resumed subscriptions. */
   begin(): void {
-    for (const change of this.providers.unusual()) this.tellAccess(change);
+    for (const change of this.providers.unusual()) this.sendAccess(change);
     const { resumed } = this.greeting;
     const { held } = this;
     if (resumed === undefined || held === undefined) return;
@@ -100,7 +100,7 @@ export class SubscriptionKeeper implements FoldListener {
       return;
     }
     this.connection.send(message('unsubscribed', { req_id: reqId, subscription_id: id }));
-    // The client's earlier tokens would bring it back.
+    // Otherwise the client's earlier tokens would bring it back.
     this.subscriptions.beat();
   }
 
@@ -111,13 +111,13 @@ export class SubscriptionKeeper implements FoldListener {
   }
 
   onBroken(): void {
-    this.letGo();
-    void this.beginAnew().catch((error: unknown) => {
+    this.release();
+    void this.restart().catch((error: unknown) => {
       this.connection.fail(error);
     });
   }
 
-  /** Too much was waiting. What has not left does not count, and the present is sent instead. */
+  /** Too many messages were waiting. Unsent ones are dropped, and the present state is sent instead. */
   sendStateInstead(dropped: ReadonlyMap<OrderSubscription, number>): void {
     this.subscriptions.takeBack(dropped);
     this.resync(this.subscriptions.list(), 'SLOW_READER');
@@ -125,30 +125,32 @@ export class SubscriptionKeeper implements FoldListener {
 
   lookAtAccess(): void {
     for (const change of this.providers.look()) {
-      this.tellAccess(change);
+      this.sendAccess(change);
       if (change.enabled !== true) continue;
-      const hearing = this.subscriptions.list().filter((one) => this.subscriptions.covers(one, change.venue));
+      const affected = this.subscriptions
+        .list()
+        .filter((one) => this.subscriptions.covers(one, change.venue));
       this.guarded(() => {
-        this.resync(hearing, 'PROVIDER_ACCESS');
+        this.resync(affected, 'PROVIDER_ACCESS');
       });
     }
   }
 
   end(): void {
-    this.letGo();
+    this.release();
   }
 
   private refuse(reqId: string, { status, body }: FrameRefusal): void {
     this.connection.send(errorMessage(reqId, status, body));
   }
 
-  private tellAccess({ venue, enabled }: AccessChange): void {
+  private sendAccess({ venue, enabled }: AccessChange): void {
     this.connection.send(message('provider_access', { exchange_id: venue, enabled }));
-    // Earlier tokens count on what was told before.
+    // Earlier tokens assume the former access.
     this.subscriptions.beat();
   }
 
-  /** Undefined where the cell does not answer. Everything that is durable at the call is in it. */
+  /** Undefined if the cell does not answer. Includes everything durable at the call. */
   private async foldNow(): Promise<UserFold | undefined> {
     try {
       const held = await this.ports.folds.acquire(this.connection.account);
@@ -162,18 +164,18 @@ export class SubscriptionKeeper implements FoldListener {
   }
 
   private follow(held: HeldFold): void {
-    this.letGo();
+    this.release();
     this.held = held;
     this.unlisten = held.fold.listen(this);
   }
 
-  private letGo(): void {
+  private release(): void {
     this.unlisten();
     this.held?.release();
     this.held = undefined;
   }
 
-  private async beginAnew(): Promise<void> {
+  private async restart(): Promise<void> {
     if (this.subscriptions.size === 0 || this.connection.isEnded) return;
     const fold = await this.foldNow();
     if (fold === undefined) throw new CellAway('the orders are not known any more');
@@ -189,12 +191,12 @@ export class SubscriptionKeeper implements FoldListener {
     const own = { outbox: connection.outbox, subscriptions, fold, isStopped };
     if (await new MissedChanges({ ...own, events, clock, limits }).run()) return;
     this.guarded(() => {
-      const behind = subscriptions.list().filter(({ phase }) => phase === 'BEHIND');
-      this.resync(behind, 'HISTORY_GONE');
+      const catchingUp = subscriptions.list().filter(({ phase }) => phase === 'CATCHING_UP');
+      this.resync(catchingUp, 'HISTORY_GONE');
     });
   }
 
-  /** Sends snapshots of the present; what happens goes on after that. */
+  /** Sends snapshots of the present state. Live events follow. */
   private resync(subscriptions: readonly OrderSubscription[], reason: SocketResyncReason): void {
     const fold = this.held?.fold;
     if (subscriptions.length === 0 || fold === undefined) return;

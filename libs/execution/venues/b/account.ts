@@ -30,9 +30,9 @@ import { bodyOf, doubt, goodAnswer, reasonOf, unanswered, type RequestOutcome } 
 import type { VenueBMarkets } from './markets.js';
 
 const ORDERS = '/portfolio/events/orders';
-/** Between the venue's clock and ours, and for its times in whole seconds. */
+/** Covers the difference between the venue's clock and ours, and the venue's times in whole seconds. */
 const CLOCK_MARGIN_MILLIS = 2_000;
-const KNOWN_ALREADY: ReadonlySet<string> = new Set(['order_already_exists', 'duplicate_client_order_id']);
+const DUPLICATE_CODES: ReadonlySet<string> = new Set(['order_already_exists', 'duplicate_client_order_id']);
 const UNKNOWN_STATUS = 404;
 
 export interface AccountParts {
@@ -49,7 +49,7 @@ export class VenueBAccount implements VenueAccount {
   readonly transferred: Transfers['transferred'];
   readonly transferReference: Transfers['transferReference'];
   private readonly cancels: VenueBCancels;
-  /** Every purchase asks for it before it is sent. */
+  /** Free collateral is read before every purchase. */
   private readonly free: SharedRead<ReadonlyMap<number, Micros>>;
 
   constructor(
@@ -68,7 +68,7 @@ export class VenueBAccount implements VenueAccount {
     return attempt === 1 ? order_id : `${order_id}-${attempt}`;
   }
 
-  /** A dollar is a valid bound of ours and no price of the venue: the price next to it is. */
+  /** We accept a bound of one dollar and the venue does not, so the nearest valid price is sent. */
   sentOf(terms: OrderTerms): { readonly quantity: Micros; readonly price: Micros } {
     const asked = terms.kind === 'market' ? terms.bound : terms.price;
     const least = tickAt(terms.market, 0n) ?? 100n;
@@ -94,7 +94,7 @@ export class VenueBAccount implements VenueAccount {
   ): Promise<SubmitOutcome> {
     if (outcome.what !== 'answered') return unanswered(outcome);
     const refused = refusalOf(outcome.status, outcome.body);
-    if (refused !== undefined && KNOWN_ALREADY.has(refused.code))
+    if (refused !== undefined && DUPLICATE_CODES.has(refused.code))
       return { what: 'doubtful', reason: 'the venue knows this id already' };
     if (refused !== undefined) return { what: 'refused', failure: refused.failure };
     const created = goodAnswer(outcome, createdOrder);
@@ -114,7 +114,10 @@ export class VenueBAccount implements VenueAccount {
     return { what: 'placed', order, unfilled: await this.whyUnfilled(terms, price) };
   }
 
-  /** The venue does not say; the book of a moment later does. An order of one's own in the way is one that could have matched. */
+  /**
+   * The venue does not give the reason, so the book is read just after. If it could have matched, our own order was
+   * in the way.
+   */
   private async whyUnfilled(
     terms: OrderTerms,
     price: Micros,
@@ -147,12 +150,12 @@ export class VenueBAccount implements VenueAccount {
   private async cancelled(order: OrderName, id: string, left: Micros): Promise<CancelOutcome> {
     const { quantity, price } = this.sentOf(order.terms);
     const { venue_client_id } = order;
-    // All of it was left, so nothing was filled.
+    // Nothing was filled, because all of it was left.
     if (left === quantity) {
       const seen = { venue_client_id, price, quantity, filled: 0n, status: 'cancelled' } as const;
       return { what: 'cancelled', order: { exchange_order_id: id, ...seen } };
     }
-    // What was filled by then is the venue's to say, so the order is read once more.
+    // Only the venue knows what was filled before the cancel, so the order is read again.
     try {
       const { outcome: found } = await this.order({ ...order, exchange_order_id: id });
       return found === undefined ? { what: 'gone' } : { what: 'cancelled', order: found };
@@ -200,8 +203,8 @@ export class VenueBAccount implements VenueAccount {
   }
 
   /**
-   * By the venue's id where there is one. By ours the venue's list of orders is read to the last page: each carries it, whether
-   * or not the venue heeds the filter.
+   * Looked up by the venue's id if it is known. Otherwise all pages of orders are searched for our id, because the
+   * venue may ignore the filter.
    */
   async order(order: OrderName): Promise<VenueExchange<ObservedOrder | undefined>> {
     if (order.exchange_order_id === undefined) return this.byClientId(order);

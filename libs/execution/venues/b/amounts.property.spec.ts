@@ -11,7 +11,7 @@ const anyOrder = fc.record({
   price: anyPrice,
 });
 
-it('what is written is read again, to the last digit', () => {
+it('amounts are written and parsed back without loss', () => {
   fc.assert(
     fc.property(anyCount, (value) => {
       expect(fixedPoint.parse(dollarsText(value))).toBe(value);
@@ -22,13 +22,13 @@ it('what is written is read again, to the last digit', () => {
 });
 
 it.each(['', '1.', '.5', '1e3', '0.1234567', ' 1', '1,0', '--1', '9'.repeat(16)])(
-  '%j is no amount',
+  '%j is refused as an amount',
   (text) => {
     expect(fixedPoint.safeParse(text).success).toBe(false);
   },
 );
 
-it('a count is never more than was asked for, and whole in hundredths', () => {
+it('a count is rounded down to whole hundredths', () => {
   fc.assert(
     fc.property(anyCount, (quantity) => {
       expect(wholeCount(quantity)).toBeLessThanOrEqual(quantity);
@@ -38,7 +38,7 @@ it('a count is never more than was asked for, and whole in hundredths', () => {
   );
 });
 
-it('a price comes back from the book in the dollars that it was asked in', () => {
+it('a price converted to the book and back is unchanged', () => {
   fc.assert(
     fc.property(anyOrder, (order) => {
       expect(ownPrice(order.outcome_index, inBook(order).price)).toBe(order.price);
@@ -46,7 +46,7 @@ it('a price comes back from the book in the dollars that it was asked in', () =>
   );
 });
 
-it('whoever pays more stands better in the book, whichever outcome is meant', () => {
+it('a higher payment ranks better in the book for either outcome', () => {
   fc.assert(
     fc.property(anyOrder, anyPrice, (order, other) => {
       const [one, two] = [inBook(order), inBook({ ...order, price: other })];

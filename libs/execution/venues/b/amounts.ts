@@ -6,7 +6,7 @@ const DECIMAL = /^(-?)(\d{1,15})(?:\.(\d{1,6})0*)?$/;
 const HUNDREDTH = 10_000n;
 const PLACES = 6;
 
-/** A fixed-point string of the venue: dollars, or a count of contracts. */
+/** A fixed-point string of the venue: dollars or a number of contracts. */
 export const fixedPoint = z.string().transform((text, context): Micros => {
   const [, sign, whole, fraction = ''] = DECIMAL.exec(text) ?? [];
   if (whole === undefined) {
@@ -25,7 +25,7 @@ export function countText(value: Micros): string {
   return printMicros(value, 2);
 }
 
-/** Contracts are traded in hundredths. */
+/** The venue trades contracts in hundredths. */
 export function wholeCount(quantity: Micros): Micros {
   return onStep(quantity, HUNDREDTH, 'down');
 }
@@ -36,7 +36,7 @@ export const NO = 'No';
 export interface OfOutcome {
   readonly outcome_index: number;
   readonly side: OrderSide;
-  /** In the dollars of its own outcome. */
+  /** In dollars of its own outcome. */
   readonly price: Micros;
 }
 
@@ -46,13 +46,13 @@ export interface InBook {
   readonly price: Micros;
 }
 
-/** The venue has one book, of Yes: whoever buys No for a price sells Yes for a dollar less that price. */
+/** The venue has one book, for Yes. Buying No at a price is selling Yes at one dollar less that price. */
 export function inBook({ outcome_index: index, side, price }: OfOutcome): InBook {
   if (index === 0) return { side: side === 'buy' ? 'bid' : 'ask', price };
   return { side: side === 'buy' ? 'ask' : 'bid', price: ONE - price };
 }
 
-/** A price of the book in the dollars of an outcome. */
+/** Converts a price of the Yes book to the price of an outcome. */
 export function ownPrice(outcome_index: number, yesPrice: Micros): Micros {
   return outcome_index === 0 ? yesPrice : ONE - yesPrice;
 }

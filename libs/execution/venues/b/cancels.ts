@@ -8,15 +8,15 @@ import { refusalOf } from './orders.js';
 import type { SignedBRequest, VenueBRequests } from './requests.js';
 import { cancelledOrder, cancelledOrders, type CancelledRow } from './shapes.js';
 
-/** An order by the name that the venue has for it. */
+/** An order together with the id that the venue gave it. */
 export type NamedOrder = OrderName & { readonly exchange_order_id: string };
 
-/** What the venue says of one order. Of one that it has taken back, how much of it was left. */
+/** What the venue answered for one order. `left` is the quantity that was unfilled when it was cancelled. */
 export type CancelAnswer =
   | { readonly what: 'taken-back'; readonly left: bigint }
   | Exclude<CancelOutcome, { readonly what: 'cancelled' }>;
 
-interface Waiting {
+interface WaitingCancel {
   readonly order: NamedOrder;
   readonly since: bigint;
   readonly resolve: (exchange: VenueExchange<CancelAnswer>) => void;
@@ -27,21 +27,21 @@ export interface CancelParts {
   readonly requests: Pick<VenueBRequests, 'signed'>;
   readonly clock: Clock;
   readonly user_id: string;
-  /** Where the venue has its orders. */
+  /** The path of orders at the venue. */
   readonly path: string;
 }
 
 const MOST_TOGETHER = 20;
-/** One that is not answered must not hold up the others. */
+/** More than one, so that a request without an answer does not hold up the others. */
 const MOST_UNDER_WAY = 4;
 const UNKNOWN_STATUS = 404;
 
 /**
- * Cancels of one account. Those that are asked for at the same moment go to the venue in one request; each order has its own answer out of
- * that, and where the request is lost each of them is in doubt.
+ * Cancels of one account. Those requested at the same moment go to the venue in one request, and each order gets its
+ * own answer. If the request is lost, each of its orders is in doubt.
  */
 export class VenueBCancels {
-  private waiting: Waiting[] = [];
+  private waiting: WaitingCancel[] = [];
   private underWay = 0;
   private isDue = false;
 
@@ -64,7 +64,7 @@ export class VenueBCancels {
     });
   }
 
-  private async send(group: readonly Waiting[]): Promise<void> {
+  private async send(group: readonly WaitingCancel[]): Promise<void> {
     this.underWay += 1;
     try {
       if (group.length > 1) await this.together(group);
@@ -77,7 +77,7 @@ export class VenueBCancels {
     }
   }
 
-  private async each(group: readonly Waiting[]): Promise<void> {
+  private async each(group: readonly WaitingCancel[]): Promise<void> {
     for (const { order, since, resolve } of group) {
       const { outcome, call } = await this.parts.requests.signed({
         ...this.request(since),
@@ -88,7 +88,7 @@ export class VenueBCancels {
     }
   }
 
-  private async together(group: readonly Waiting[]): Promise<void> {
+  private async together(group: readonly WaitingCancel[]): Promise<void> {
     const since = group.reduce(
       (oldest, one) => (one.since < oldest ? one.since : oldest),
       group[0]?.since ?? 0n,
@@ -103,20 +103,20 @@ export class VenueBCancels {
         })),
       },
     });
-    const whole = ofAll(outcome);
-    // The request itself is refused, so nothing was done: a venue may take fewer at once.
+    const whole = batchOutcome(outcome);
+    // The batch itself was refused, so nothing was cancelled. The venue may accept fewer at once.
     if (whole === 'none') return this.each(group);
-    const refused: Waiting[] = [];
+    const refused: WaitingCancel[] = [];
     for (const one of group) {
       const row = Array.isArray(whole) ? rowOf(whole, one.order) : undefined;
       if (row?.error) refused.push(one);
       else
         one.resolve({
-          outcome: row === undefined ? notTold(whole) : takenBack(row),
-          call: partOf(call, row),
+          outcome: row === undefined ? outcomeWithoutRow(whole) : takenBack(row),
+          call: callOfRow(call, row),
         });
     }
-    // Why it was not taken back the venue says to a request for it alone.
+    // The venue gives the reason only when asked for one order alone.
     await this.each(refused);
   }
 
@@ -135,15 +135,15 @@ function answerOf(outcome: RequestOutcome): CancelAnswer {
   if (refused !== undefined) {
     if (outcome.status === UNKNOWN_STATUS) return { what: 'gone' };
     const { code, message = refused.code } = refused.failure;
-    // Too busy, or halted: that is no word on the order, and the cancel stays wanted.
+    // Too busy or halted: the venue decided nothing about the order, and the cancel is still wanted.
     return { what: classificationOf(code) === 'retryable' ? 'not-sent' : 'refused', reason: message };
   }
   const done = goodAnswer(outcome, cancelledOrder);
   return done === undefined ? { what: 'doubtful', reason: doubt(outcome) } : takenBack(done);
 }
 
-/** The rows of a good answer; `none` where the request as it is was refused; otherwise what holds of every order. */
-function ofAll(outcome: RequestOutcome): readonly CancelledRow[] | 'none' | CancelAnswer {
+/** The rows of a good answer; `none` if the batch itself was refused; else the one outcome of all orders. */
+function batchOutcome(outcome: RequestOutcome): readonly CancelledRow[] | 'none' | CancelAnswer {
   if (outcome.what !== 'answered') return reasonOf(outcome);
   const done = goodAnswer(outcome, cancelledOrders);
   if (done !== undefined) return done.orders;
@@ -158,14 +158,14 @@ function rowOf(
   return rows.find(({ order_id }) => order_id === id);
 }
 
-function notTold(whole: readonly CancelledRow[] | CancelAnswer): CancelAnswer {
+function outcomeWithoutRow(whole: readonly CancelledRow[] | CancelAnswer): CancelAnswer {
   return 'what' in whole ? whole : { what: 'doubtful', reason: 'the venue does not say what became of it' };
 }
 
 const manyAnswers = z.object({ orders: z.array(z.looseObject({ order_id: z.string() })) });
 
-/** Of what the venue answered for many orders, what concerns this one. */
-function partOf(call: VenueCall, row: CancelledRow | undefined): VenueCall {
+/** Narrows the raw answer to a batch down to the row of one order. */
+function callOfRow(call: VenueCall, row: CancelledRow | undefined): VenueCall {
   const read = manyAnswers.safeParse(call.raw);
   const raw = read.data?.orders.find(({ order_id: id }) => id === row?.order_id);
   return raw === undefined ? call : { ...call, raw };

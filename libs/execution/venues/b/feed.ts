@@ -35,7 +35,7 @@ const orderTimes = z.object({
   last_updated_ts_ms: z.number().nullish(),
 });
 
-/** The feed has other names than REST for some of what both say. */
+/** The feed names some fields differently from REST. */
 function feedFill(msg: unknown): BFill | undefined {
   const times = fillTimes.safeParse(msg);
   if (!times.success || typeof msg !== 'object') return undefined;
@@ -55,7 +55,7 @@ function feedOrder(msg: unknown): BOrder | undefined {
   }).data;
 }
 
-/** The venue's user socket: a connection for each account that is followed, made anew whenever it is lost. */
+/** The venue's user socket: one connection for each followed account, made again when it is lost. */
 export class VenueBFeed {
   constructor(private readonly parts: FeedParts) {}
 
@@ -139,7 +139,7 @@ class Following {
     const read = frame.safeParse(parsedJson(textOf(data)));
     if (!read.success) return;
     const { type, msg } = read.data;
-    // From now on nothing is missed; what came before is for a read of the account.
+    // From here on the feed misses nothing. A read of the account must find what happened earlier.
     if (type === 'subscribed') {
       this.againMillis = AGAIN_FIRST_MILLIS;
       this.on.reconnected();
@@ -147,7 +147,7 @@ class Following {
     if (type === 'fill') {
       const fill = feedFill(msg);
       if (fill !== undefined) this.on.fill(observedFill(fill));
-      // A fill that cannot be read is one all the same.
+      // An unreadable fill still happened, so the account must be read.
       else this.on.reconnected();
     }
     if (type === 'user_order') {

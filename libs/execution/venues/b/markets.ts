@@ -8,10 +8,10 @@ import { bBook, bStatus, marketPage, oneMarket, readAs, type bMarket } from './s
 
 const PAGE = 200;
 const SMALLEST = 10_000n;
-/** A venue that never ends its pages must not keep us for ever. */
+/** Keeps a venue that returns endless pages from blocking us for ever. */
 const MAX_PAGES = 500;
 
-/** The venue's own words for where a market is in its life. */
+/** Our market state for each status of the venue. */
 const STATES: Readonly<Record<string, MarketState>> = {
   active: 'open',
   initialized: 'halted',
@@ -47,7 +47,7 @@ export class VenueBMarkets implements VenueMarkets {
       .slice(0, limit);
   }
 
-  /** The book holds bids alone: what is bid for one outcome is asked, at a dollar less it, of the other. */
+  /** The book has bids only: a bid for one outcome is an offer of the other at one dollar less. */
   async best(
     market_id: string,
     outcome_index: number,

@@ -19,7 +19,7 @@ import {
 const ASSET = 'USD';
 const CENT = 10_000n;
 
-/** Money with what is set aside for orders, by shard; shares of both outcomes. */
+/** Cash by shard, including what is reserved for orders, and shares of both outcomes. */
 export async function readBalances(requests: VenueBRequests, user_id: string): Promise<VenueBalances> {
   const balance = readAs(bBalance, await requests.readSigned(user_id, '/portfolio/balance'));
   const { rows } = await readPages(requests, {
@@ -46,7 +46,7 @@ export async function readBalances(requests: VenueBRequests, user_id: string): P
   };
 }
 
-/** What one shard has free to pay with. */
+/** The cash of each shard that is free to spend. */
 export async function freeByShard(
   requests: VenueBRequests,
   user_id: string,
@@ -58,7 +58,7 @@ export async function freeByShard(
   return new Map((shards ?? []).map(({ exchange_index, balance }) => [exchange_index, balance]));
 }
 
-/** All that changed the account's money or shares other than by fills. Signed: what goes out is negative. */
+/** All changes of the account's money or shares other than fills. Outgoing amounts are negative. */
 export async function readMovements(
   requests: VenueBRequests,
   { user_id, account }: { readonly user_id: string; readonly account: string },

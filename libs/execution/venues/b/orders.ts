@@ -10,7 +10,7 @@ import { refusal, type BFill, type BOrder } from './shapes.js';
 
 type TimeInForceWord = 'good_till_canceled' | 'immediate_or_cancel' | 'fill_or_kill';
 
-/** A market order never rests. */
+/** A market order never rests in the book. */
 function timeInForce({ kind, time_in_force: asked }: OrderTerms): TimeInForceWord {
   if (asked === 'FOK') return 'fill_or_kill';
   if (kind === 'market' || asked === 'IOC' || asked === 'FAK') return 'immediate_or_cancel';
@@ -35,7 +35,7 @@ export function newOrder(
     count: countText(sent.quantity),
     price: dollarsText(price),
     time_in_force: timeInForce(terms),
-    // In whole seconds, and never later than was promised.
+    // The venue takes whole seconds. Rounding down never keeps an order longer than promised.
     ...(expires === undefined ? {} : { expiration_time: Math.floor(Date.parse(expires) / 1_000) }),
     ...(terms.post_only ? { post_only: true } : {}),
     ...(terms.side === 'sell' ? { reduce_only: true } : {}),
@@ -49,7 +49,7 @@ interface Direction {
   readonly side: OrderSide;
 }
 
-/** Where the venue does not say which outcome was meant, an order for Yes and one against it are both purchases. */
+/** If the venue does not name the outcome, orders on both sides are taken as purchases. */
 function directionOf({
   side,
   action,
@@ -89,14 +89,14 @@ const ENDED_BY: Readonly<Record<string, NonNullable<ObservedAccountOrder['ended_
   own_order: 'self-trade',
 };
 
-/** Why an order ended, where the venue says so. */
+/** Why an order ended, if the venue gives the reason. */
 export function endedBy({
   cancel_reason: reason,
 }: Pick<BOrder, 'cancel_reason'>): ObservedAccountOrder['ended_by'] {
   return ENDED_BY[reason ?? ''];
 }
 
-/** The venue says `canceled` of what has expired too. */
+/** The venue also reports expired orders as `canceled`. */
 function hasExpired({ cancel_reason, expiration_time: expires, last_update_time: ended }: BOrder): boolean {
   if (cancel_reason) return cancel_reason === 'expired';
   return Boolean(expires) && Boolean(ended) && Date.parse(expires ?? '') <= Date.parse(ended ?? '');
@@ -143,16 +143,16 @@ const FAILURES: Readonly<Record<string, string>> = {
   account_suspended: 'VENUE_ACCOUNT_SUSPENDED',
 };
 const TOO_MANY = 429;
-/** A proxy's or a restarting engine's word, not one about the order. */
+/** These statuses come from a proxy or a restarting engine, so they decide nothing about the order. */
 const NO_VERDICT: ReadonlySet<number> = new Set([408, 425]);
 
 interface Refused {
   readonly failure: OrderFailure;
-  /** The venue's own word for it. */
+  /** The venue's own error code. */
   readonly code: string;
 }
 
-/** Undefined unless the venue says no in its own words: every other answer leaves open what it has done. */
+/** Undefined unless the venue refuses with a code of its own. Any other answer leaves open what it did. */
 export function refusalOf(status: number, body: string): Refused | undefined {
   if (status < 400 || status >= 500 || NO_VERDICT.has(status)) return undefined;
   const read = refusal.safeParse(parsedJson(body));

@@ -11,18 +11,18 @@ interface PagedRead<Row> {
     readonly rows: readonly Row[];
     readonly cursor?: string | null | undefined;
   };
-  /** Where only some venues have it: one that has no such path has no such rows. */
+  /** Only some venues have this path. A 404 then means that there are no rows. */
   readonly isOptional?: boolean;
-  /** Nothing after this row is needed. */
+  /** Reading stops after this row. */
   readonly until?: (row: Row) => boolean;
 }
 
 const LIMIT = 1_000;
 const NO_SUCH_PATH = 404;
-/** An account with more than this is read in vain rather than for ever. */
+/** Bounds the read: an account with more pages fails. */
 const MAX_PAGES = 200;
 
-/** All rows to the last page; a page that cannot be read fails the whole. The call is the last one of them. */
+/** Reads all pages. An unreadable page fails the whole read. `call` is the last request. */
 export async function readPages<Row>(
   requests: VenueBRequests,
   { user_id, path, query, read, isOptional = false, until = () => false }: PagedRead<Row>,

@@ -10,7 +10,7 @@ export type BQuery = Readonly<Record<string, string | number | undefined>>;
 
 export interface BRequest {
   readonly method: HttpAsked['method'];
-  /** Below the base address, without the query. */
+  /** The path after the base address, without the query. */
   readonly path: string;
   readonly query?: BQuery;
   readonly body?: object;
@@ -20,7 +20,7 @@ export interface SignedBRequest extends BRequest {
   readonly user_id: string;
   readonly operation: VenueCall['operation'];
   readonly order_id?: string;
-  /** Since when it has waited to be sent; from now on unless said. */
+  /** When the caller began to wait. The default is now. */
   readonly since?: bigint;
 }
 
@@ -29,7 +29,7 @@ export interface BExchange {
   readonly call: VenueCall;
 }
 
-/** Requests to the venue's REST interface, signed by the signer where they are a user's. */
+/** Requests to the venue's REST interface. The signer signs those of users. */
 export class VenueBRequests {
   constructor(
     private readonly url: string,
@@ -38,7 +38,7 @@ export class VenueBRequests {
     private readonly clock: Clock,
   ) {}
 
-  /** Of what anyone may read. Undefined: the venue says there is none. */
+  /** A public read. Undefined if the venue answers 404. */
   async read(path: string, query: BQuery = {}): Promise<unknown> {
     const { outcome } = await this.http.exchange({
       method: 'GET',
@@ -49,7 +49,7 @@ export class VenueBRequests {
     return bodyOf(outcome);
   }
 
-  /** Of a user's account; fails with `VenueUnavailable` unless it was read in full. */
+  /** A read of a user's account. Throws `VenueUnavailable` unless it was read in full. */
   async readSigned(user_id: string, path: string, query: BQuery = {}): Promise<unknown> {
     const { outcome } = await this.signed({ user_id, method: 'GET', path, query, operation: 'read' });
     return bodyOf(outcome);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { VenueUnavailable } from '../port.js';
 import { fixedPoint } from './amounts.js';
 
-/** What the adapter reads of the venue's replies. What it does not need is not looked at. */
+/** The fields that the adapter reads from the venue's replies. It ignores all others. */
 
 const cursor = z.string().nullish();
 
@@ -10,7 +10,7 @@ export const createdOrder = z.object({
   order_id: z.string().min(1),
   fill_count: fixedPoint,
   remaining_count: fixedPoint,
-  /** Of practice venues alone: why what is left of it does not rest. */
+  /** Only practice venues say why the remainder does not rest. */
   cancel_reason: z.string().nullish(),
 });
 
@@ -18,7 +18,7 @@ export const amendedOrder = z.object({
   order_id: z.string().min(1),
   fill_count: fixedPoint.nullish(),
   remaining_count: fixedPoint.nullish(),
-  /** Of practice venues alone: why the order does not rest at its new price. */
+  /** Only practice venues say why the order does not rest at its new price. */
   cancel_reason: z.string().nullish(),
 });
 
@@ -33,7 +33,7 @@ export type CancelledRow = z.output<typeof cancelledRow>;
 export const cancelledOrders = z.object({ orders: z.array(cancelledRow) });
 
 const direction = {
-  /** Of older interfaces, and the only one that says which outcome was bought or sold. */
+  /** From older interfaces. No other field says which outcome was bought or sold. */
   side: z.enum(['yes', 'no']).nullish(),
   action: z.enum(['buy', 'sell']).nullish(),
   outcome_side: z.enum(['yes', 'no']).nullish(),
@@ -80,7 +80,7 @@ export const bBalance = z.object({
       z.object({
         exchange_index: z.int(),
         balance: fixedPoint,
-        /** Of practice venues alone: with what is set aside for orders that rest. */
+        /** Only practice venues report the total including what is reserved for resting orders. */
         total_balance: fixedPoint.nullish(),
       }),
     )
@@ -92,7 +92,7 @@ export const positionPage = z.object({
     z.object({
       ticker: z.string(),
       position_fp: fixedPoint,
-      /** Of practice venues alone: both sides of a pair of which one is set aside for a sale. */
+      /** Only practice venues report both sides of a pair while one side is reserved for a sale. */
       yes_fp: fixedPoint.nullish(),
       no_fp: fixedPoint.nullish(),
     }),
@@ -106,7 +106,7 @@ export const bMarket = z.object({
   status: z.string(),
   close_time: z.string(),
   exchange_index: z.int().nullish(),
-  /** Of practice venues alone. */
+  /** Only practice venues send it. */
   contract_id: z.string().nullish(),
   neg_risk: z.boolean().nullish(),
   price_ranges: z.array(z.object({ start: fixedPoint, end: fixedPoint, step: fixedPoint })).nullish(),
@@ -139,7 +139,7 @@ export const settlementPage = z.object({
       market_result: z.string(),
       yes_count_fp: fixedPoint,
       no_count_fp: fixedPoint,
-      /** Cents for a share of Yes. */
+      /** Cents paid for one share of Yes. */
       value: z.number().nullish(),
       settled_time: z.string(),
     }),
@@ -160,7 +160,7 @@ export const shardTransferPage = z.object({
   cursor,
 });
 
-/** Of practice venues alone: elsewhere balance and positions show what was paid. */
+/** Only practice venues list pair payments. Elsewhere they show in balance and positions. */
 export const pairPage = z.object({
   pair_payments: z.array(
     z.object({
@@ -175,7 +175,7 @@ export const pairPage = z.object({
   cursor,
 });
 
-/** Between accounts: of practice venues alone. */
+/** A transfer between accounts. Only practice venues have them. */
 export const accountTransfer = z.object({
   client_transfer_id: z.string(),
   from_account: z.string(),
@@ -186,11 +186,11 @@ export const accountTransfer = z.object({
 export const accountTransferPage = z.object({ transfers: z.array(accountTransfer), cursor });
 export const oneAccountTransfer = z.object({ transfer: accountTransfer });
 
-const words = z.object({ code: z.string(), message: z.string().nullish() });
-/** The published record of an error, and the one that some of its answers are wrapped in. */
-export const refusal = z.union([words, z.object({ error: words }).transform(({ error }) => error)]);
+const errorBody = z.object({ code: z.string(), message: z.string().nullish() });
+/** An error of the venue: as published, or wrapped in `error` as some answers have it. */
+export const refusal = z.union([errorBody, z.object({ error: errorBody }).transform(({ error }) => error)]);
 
-/** A reply of another form is as good as none. */
+/** Throws `VenueUnavailable` if the reply has an unexpected form. */
 export function readAs<Shape>(shape: z.ZodType<Shape>, body: unknown): Shape {
   const read = shape.safeParse(body);
   if (!read.success) throw new VenueUnavailable('the answer has another form');

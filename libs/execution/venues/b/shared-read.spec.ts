@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { SharedRead } from './shared-read.js';
 
-it('whoever asks during a read shares the next one, which begins after that, also where the first fails', async () => {
+it('callers that ask during a read share the next read, even if the first one fails', async () => {
   const begun: PromiseWithResolvers<number>[] = [];
   const shared = new SharedRead(() => {
     const read = Promise.withResolvers<number>();

@@ -1,4 +1,4 @@
-/** A read that many may wait for: everybody gets one that began after he asked, and those who ask during one share the next. */
+/** A read shared by many callers. Each gets a read that began after its call; calls during one read share the next. */
 export class SharedRead<T> {
   private running: Promise<T> | undefined;
   private next: Promise<T> | undefined;

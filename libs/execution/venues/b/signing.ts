@@ -3,7 +3,7 @@ import { CredentialsRefused, type Credentials } from '../credentials.js';
 
 const LEAST_BITS = 2_048;
 
-/** Headers made with credentials that are only tried: what is not good never takes the place of what was. */
+/** Headers signed with credentials that are only being tried. Stored keys are replaced only after a trial succeeds. */
 export function trialHeaders(
   { key_id, private_key_pem }: Credentials,
   text: { readonly timestamp_ms: string; readonly method: string; readonly path: string },

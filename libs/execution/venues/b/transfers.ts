@@ -20,14 +20,14 @@ type TransferInput = Parameters<VenueAccount['transfer']>[0];
 const ACCOUNTS = '/portfolio/account_transfers';
 const SHARDS = '/portfolio/intra_exchange_instance_transfer';
 const ASSET = 'USD';
-/** Between shards the venue counts in hundredths of a cent. */
+/** Transfers between shards are counted in hundredths of a cent. */
 const CENTICENT = 100n;
 const UNKNOWN_STATUS = 404;
 const moved = z.object({ transfer_id: z.string() });
 
 /**
- * Money between the user's account and the vault's, once under each reference, and between the user's two shards. The reference says who
- * pays, for only the payer's transfers have it.
+ * Moves money between the user's account and the vault's, once per reference, and between the user's two shards. Only
+ * the transfers of the payer carry the reference.
  */
 export class Transfers {
   constructor(private readonly parts: TransferParts) {}
@@ -51,13 +51,13 @@ export class Transfers {
       ...{ user_id: payer, method: 'POST', path: ACCOUNTS, operation: 'submit' },
       body: { client_transfer_id: reference, to_account, amount_dollars: dollarsText(amount) },
     });
-    // What never left may be sent again later under the same reference; that is for the cell to say.
+    // A request that never left may be sent again under the same reference. The cell decides that.
     if (outcome.what !== 'answered') return 'doubtful';
     if (refusalOf(outcome.status, outcome.body) !== undefined) return 'refused';
     return goodAnswer(outcome, oneAccountTransfer) === undefined ? 'doubtful' : 'done';
   }
 
-  /** The payer is one of the two, and only the payer's own transfers have the reference for a name. */
+  /** Either side may have paid, and only the payer's transfers can be looked up by reference. */
   async transferred(reference: string): Promise<boolean> {
     const payers = [this.parts.user_id, VAULT_USER];
     for (const user_id of payers) {
@@ -77,7 +77,7 @@ export class Transfers {
     return false;
   }
 
-  /** Up to what is whole in the venue's unit, so that no less than is missing arrives. */
+  /** Rounded up to the venue's unit, so that enough arrives. */
   async betweenShards(from: number, to: number, amount: Micros, reference: string): Promise<void> {
     const { outcome } = await this.parts.requests.signed({
       ...{ user_id: this.parts.user_id, method: 'POST', path: SHARDS, operation: 'submit' },

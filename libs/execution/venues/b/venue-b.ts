@@ -16,7 +16,7 @@ export interface VenueBSettings {
   /** With `/trade-api/v2`. */
   readonly url: string;
   readonly ws_url?: string | undefined;
-  /** Where accounts are opened; the real venue opens none by call. */
+  /** Where accounts are opened. The real venue cannot open accounts by request. */
   readonly accounts_url?: string | undefined;
 }
 
@@ -29,14 +29,14 @@ export interface VenueBParts {
 const VISIBILITY_MILLIS = 1_000;
 const REFUSED: ReadonlySet<number> = new Set([401, 403]);
 const CREATED = 201;
-const whose = z.object({ account: z.string().min(1) });
+const accountReply = z.object({ account: z.string().min(1) });
 const opened = z.object({
   account: z.string().min(1),
   key_id: z.string().min(1),
   private_key_pem: z.string().min(1),
 });
 
-/** A venue that speaks the trade-api of version 2: one book of Yes a market, accounts with keys, two shards of collateral. */
+/** A venue with version 2 of the trade API: one Yes book per market, accounts with keys, two shards of collateral. */
 export class VenueB implements Venue {
   readonly id = 'venue_b';
   readonly visibilityMillis = VISIBILITY_MILLIS;
@@ -81,7 +81,7 @@ export class VenueB implements Venue {
     credentials: Credentials,
     mayTake?: (account: string) => Promise<boolean>,
   ): Promise<string> {
-    // Where the venue does not say whose a key is, its id names the account.
+    // If the venue does not name the account of a key, the key id names it.
     const named = (await this.tryOut(credentials)) ?? credentials.key_id;
     if (mayTake !== undefined && !(await mayTake(named)))
       throw new CredentialsRefused(
@@ -91,7 +91,7 @@ export class VenueB implements Venue {
     return account;
   }
 
-  /** Resolves with the account that the key opens, where the venue tells it. */
+  /** Returns the account of the key, if the venue names it. */
   private async tryOut(credentials: Credentials): Promise<string | undefined> {
     const url = new URL(`${this.parts.settings.url.replace(/\/$/, '')}/portfolio/balance`);
     const timestamp_ms = (this.parts.clock.epochNanos() / NANOS_PER_MILLI).toString();
@@ -100,7 +100,7 @@ export class VenueB implements Venue {
     if (outcome.what !== 'answered') throw new VenueUnavailable(outcome.reason);
     if (REFUSED.has(outcome.status)) throw new CredentialsRefused('the venue refuses these credentials');
     if (outcome.status !== 200) throw new VenueUnavailable(`the venue answered with ${outcome.status}`);
-    return whose.safeParse(parsedJson(outcome.body)).data?.account;
+    return accountReply.safeParse(parsedJson(outcome.body)).data?.account;
   }
 
   private async openAccount(account: string | undefined): Promise<z.infer<typeof opened>> {

@@ -46,7 +46,7 @@ import {
 const MOST_FILLS = 2_000;
 const CLOID_DIGITS = 32;
 const TOO_MANY = 429;
-const NOT_READ = 422;
+const UNREADABLE = 422;
 
 export interface EAccountParts {
   readonly requests: VenueERequests;
@@ -55,7 +55,7 @@ export interface EAccountParts {
   readonly feed: PolledFeedPorts;
 }
 
-/** One user's account at the venue. Its agent signs orders; the account's own key signs what sends money. */
+/** One user's account at the venue. The agent signs orders; the account's own key signs transfers of money. */
 export class VenueEAccount implements VenueAccount {
   readonly transfer: VenueEMoney['transfer'];
   readonly transferred: VenueEMoney['transferred'];
@@ -69,7 +69,7 @@ export class VenueEAccount implements VenueAccount {
     this.transferred = (reference) => money.transferred(reference);
   }
 
-  /** 128 bits, of the order and the attempt alone. */
+  /** 128 bits, computed from the order and the attempt alone. */
   clientIdOf(order_id: string, attempt: number): string {
     const digest = createHash('sha256').update(`${order_id}/${attempt}`).digest('hex');
     return `0x${digest.slice(0, CLOID_DIGITS)}`;
@@ -95,7 +95,7 @@ export class VenueEAccount implements VenueAccount {
     if (outcome.what !== 'answered') return unanswered(outcome);
     if (outcome.status === TOO_MANY)
       return { what: 'refused', failure: { code: 'EXCHANGE_VENUEE_RATE_LIMITED' } };
-    if (outcome.status === NOT_READ) return { what: 'refused', failure: { code: 'VENUE_REJECTED' } };
+    if (outcome.status === UNREADABLE) return { what: 'refused', failure: { code: 'VENUE_REJECTED' } };
     const reply = goodAnswer(outcome, exchangeReply);
     if (reply === undefined) return { what: 'doubtful', reason: doubt(outcome) };
     if (reply.status === 'err') return refusedAction(reply.response, terms);
@@ -127,7 +127,7 @@ export class VenueEAccount implements VenueAccount {
     return this.unmatched(error, terms, cloid);
   }
 
-  /** The refusal does not name the order, which the venue knows all the same. */
+  /** The refusal does not name the order, but the venue may still have it. */
   private async unmatched(error: string, terms: OrderTerms, cloid: string): Promise<SubmitOutcome> {
     try {
       const { outcome: order } = await this.order({ venue_client_id: cloid, terms });
@@ -140,7 +140,7 @@ export class VenueEAccount implements VenueAccount {
     }
   }
 
-  /** The venue does not say; the book of a moment later does. */
+  /** The venue does not give the reason, so the book is read just after. */
   private async whyUnfilled(terms: OrderTerms, price: Micros): Promise<'empty' | 'beyond-bound'> {
     const { bid, ask } = await this.parts.markets.best(terms.market_id, terms.outcome_index);
     const other = terms.side === 'buy' ? ask : bid;
@@ -167,9 +167,9 @@ export class VenueEAccount implements VenueAccount {
   private async cancelled(outcome: RequestOutcome, name: OrderName): Promise<CancelOutcome> {
     if (outcome.what !== 'answered') return { ...reasonOf(outcome) };
     const reason = `the venue answered with ${outcome.status}`;
-    // Too busy: that is no word on the order, and the cancel stays wanted.
+    // Too busy: the venue decided nothing about the order, and the cancel is still wanted.
     if (outcome.status === TOO_MANY) return { what: 'not-sent', reason };
-    if (outcome.status === NOT_READ) return { what: 'refused', reason };
+    if (outcome.status === UNREADABLE) return { what: 'refused', reason };
     const reply = goodAnswer(outcome, exchangeReply);
     if (reply === undefined) return { what: 'doubtful', reason: doubt(outcome) };
     if (reply.status === 'err') return { what: 'refused', reason: reply.response };
@@ -178,7 +178,7 @@ export class VenueEAccount implements VenueAccount {
       return isGone(status.error) ? { what: 'gone' } : { what: 'refused', reason: status.error };
     }
     if (status !== 'success') return { what: 'doubtful', reason: doubt(outcome) };
-    // What was filled by then is the venue's to say, so the order is read once more.
+    // Only the venue knows what was filled before the cancel, so the order is read again.
     try {
       const { outcome: found } = await this.order(name);
       return found === undefined ? { what: 'gone' } : { what: 'cancelled', order: found };
@@ -188,7 +188,7 @@ export class VenueEAccount implements VenueAccount {
     }
   }
 
-  /** The venue has no amendment that keeps an order's place; whoever wants another price cancels and submits. */
+  /** The venue cannot amend an order and keep its priority. For another price, cancel it and submit a new one. */
   amend({ terms }: OrderName): Promise<VenueExchange<AmendOutcome>> {
     const failure = { code: 'EXCHANGE_AMEND_UNSUPPORTED' };
     const call = this.parts.requests.unsentCall('amend', { order_id: terms.order_id });
@@ -210,7 +210,7 @@ export class VenueEAccount implements VenueAccount {
     return observed.filter((order) => order !== undefined);
   }
 
-  /** Page after page: each begins where the one before ended, and fills of that millisecond come twice. */
+  /** Reads page after page. Each page begins at the last time of the page before, so some fills come twice. */
   async fills(since: Instant): Promise<readonly ObservedFill[]> {
     const found = new Map<string, ObservedFill>();
     let startTime = Math.max(0, millisOf(plusMillis(since, -CLOCK_MARGIN_MILLIS)));
@@ -245,7 +245,7 @@ export class VenueEAccount implements VenueAccount {
     return feed;
   }
 
-  /** An order that was seen before, as it stands now. */
+  /** The present state of an order that was seen earlier. */
   async seen({ exchange_order_id }: ObservedAccountOrder): Promise<ObservedAccountOrder | undefined> {
     const question = { type: 'orderStatus', user: this.owner.account, oid: Number(exchange_order_id) };
     const found = await this.parts.requests.read(question, orderStatus);
@@ -273,7 +273,7 @@ export class VenueEAccount implements VenueAccount {
   }
 }
 
-/** The venue has refused the action before it looked at the order. */
+/** The venue refused the action before it looked at the order. */
 function refusedAction(message: string, terms: OrderTerms): SubmitOutcome {
   if (isExpired(message)) return { what: 'not-sent', failure: { code: 'COMMAND_EXPIRED', message } };
   if (isKnownAlready(message)) return { what: 'doubtful', reason: message };

@@ -7,7 +7,7 @@ const PLACES = 6;
 const FIRST_ASSET = 100_000_000;
 const SIDES = 10;
 
-/** A decimal of the venue. Parts below a millionth are cut off. */
+/** A decimal of the venue. Digits below a millionth are cut off. */
 export const decimal = z.string().transform((text, context): Micros => {
   const [, sign, whole, fraction = ''] = DECIMAL.exec(text) ?? [];
   if (whole === undefined) {
@@ -18,7 +18,7 @@ export const decimal = z.string().transform((text, context): Micros => {
   return sign === '-' ? -value : value;
 });
 
-/** One of the two sides of a market: the venue counts `10 * market + side`. */
+/** One of the two sides of a market. The venue numbers sides as `10 * market + side`. */
 export interface MarketSide {
   readonly market_id: string;
   readonly outcome_index: number;
@@ -32,12 +32,12 @@ export function assetOf(side: MarketSide): number {
   return FIRST_ASSET + encodingOf(side);
 }
 
-/** As books and orders name a side, and as our token id. */
+/** How books and orders name a side. It is also our token id. */
 export function tokenIdOf(side: MarketSide): string {
   return `#${encodingOf(side)}`;
 }
 
-/** Of `#51`, and of `+51` as balances have it; undefined for whatever is no side of a market. */
+/** Parses `#51`, or `+51` as balances write it. Undefined if the text is not a side of a market. */
 export function sideOf(coin: string): MarketSide | undefined {
   const [, digits] = /^[#+](\d{1,15})$/.exec(coin) ?? [];
   if (digits === undefined) return undefined;

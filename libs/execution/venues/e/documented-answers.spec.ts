@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { failureOf, isExpired, isGone, isKnownAlready, isUnmatched, observedOrder } from './orders.js';
 import { exchangeReply, fills, ledgerUpdates, orderStatus } from './shapes.js';
 
-// Answers in the form in which the venue documents them; the numbers are made up.
+// Answers in the documented form of the venue, with invented numbers.
 
 const ORDER = {
   ...{ coin: '#51', side: 'A', limitPx: '0.5412', sz: '3.0', oid: 77738308, timestamp: 1789000000000 },
@@ -16,21 +16,21 @@ it.each([
   [{ filled: { totalSz: '2', avgPx: '0.5', oid: 77747314 } }],
   [{ error: 'Order has insufficient spot balance to trade' }],
   ['success'],
-])('reads what came of an order: %j', (status) => {
+])('the status %j of an order is read', (status) => {
   const reply = { status: 'ok', response: { type: 'order', data: { statuses: [status] } } };
   expect(exchangeReply.parse(reply)).toMatchObject({ response: { data: { statuses: [{}] } } });
 });
 
-it('reads an answer without data, and one that refuses the action', () => {
+it('an answer without data and a refusal of the action are read', () => {
   expect(exchangeReply.parse({ status: 'ok', response: { type: 'default' } }).status).toBe('ok');
   const refused = { status: 'err', response: 'User or API Wallet 0x01 does not exist.' };
   expect(exchangeReply.parse(refused)).toEqual(refused);
 });
 
 it.each([
-  ['ok and nothing more', { status: 'ok' }],
+  ['ok without a response', { status: 'ok' }],
   ['no statuses', { status: 'ok', response: { type: 'order', data: { statuses: [] } } }],
-  ['a status that nobody knows', { status: 'ok', response: { type: 'order', data: { statuses: [{}] } } }],
+  ['an unknown status', { status: 'ok', response: { type: 'order', data: { statuses: [{}] } } }],
 ])('does not read %s as an answer', (_, reply) => {
   expect(exchangeReply.safeParse(reply).success).toBe(false);
 });
@@ -52,7 +52,7 @@ it.each([
   expect(observed.ended_by).toBe(ended_by);
 });
 
-it('reads fills, rebates and liquidations among them', () => {
+it('fills are read, including rebates and liquidations', () => {
   const fill = {
     ...{ coin: '#51', px: '0.18435', sz: '93', side: 'B', time: 1789000000000, startPosition: '26.86' },
     ...{ dir: 'Open Long', closedPnl: '0.0', hash: `0x${'ab'.repeat(32)}`, oid: 90542681, crossed: false },
@@ -61,7 +61,7 @@ it('reads fills, rebates and liquidations among them', () => {
   expect(fills.parse([fill])).toMatchObject([{ px: 184_350n, sz: 93_000_000n, fee: -123n }]);
 });
 
-it('passes over updates of the ledger that do not concern outcomes', () => {
+it('ledger updates that do not concern outcomes are read as other', () => {
   const update = { time: 1789000000000, hash: `0x${'ab'.repeat(32)}` };
   const read = ledgerUpdates.parse([
     { ...update, delta: { type: 'accountClassTransfer', usdc: '1.0', toPerp: true } },
@@ -70,7 +70,7 @@ it('passes over updates of the ledger that do not concern outcomes', () => {
   expect(read.map(({ delta }) => delta.type)).toEqual(['other', 'deposit']);
 });
 
-it('knows the words of the venue', () => {
+it('error messages of the venue are mapped to our codes', () => {
   const code = (message: string): string => failureOf(message, 'buy').code;
   expect(code('Order has insufficient spot balance to trade')).toBe('INSUFFICIENT_BALANCE');
   expect(failureOf('Order has insufficient spot balance to trade', 'sell').code).toBe(

@@ -20,7 +20,7 @@ import { openVenues } from '../registry.js';
 
 const cents = (price: number): bigint => BigInt(price) * 10_000n;
 
-/** A real cell, executor, signer and practice venue; only the processes around them are missing. */
+/** A real cell, executor, signer and practice venue. Only the processes around them are missing. */
 describe('the order lane of venue e', () => {
   let database: TestDatabase;
   let live: LiveCell;
@@ -28,7 +28,7 @@ describe('the order lane of venue e', () => {
   let executor: Executor;
   let signer: Awaited<ReturnType<typeof openSigner>>;
   const faults: unknown[] = [];
-  /** What has been opened, so that a beginning that fails leaves nothing open. */
+  /** What was opened, so that a failed start leaves nothing open. */
   const opened: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
@@ -92,7 +92,7 @@ describe('the order lane of venue e', () => {
   const becomes = (user_id: string, order_id: string, record: object, millis = 5_000): Promise<void> =>
     eventually(async () => expect(await orderOf(user_id, order_id)).toMatchObject(record), millis);
 
-  /** Somebody else wants the other side. */
+  /** Another account bids for the other side. */
   async function offer(outcome: number, p: string, s: string): Promise<void> {
     const other = await practice.account();
     const order = { a: 100_000_001 + outcome * 10, b: true, p, s, r: false } as const;
@@ -102,7 +102,7 @@ describe('the order lane of venue e', () => {
   const exposure = async (user_id: string): Promise<unknown> =>
     (await live.ask<'exposure'>({ op: 'exposure', user_id, request_id: 'r', select: {} })).body;
 
-  it('takes an order to the venue, records its fill within two seconds, and cancels the rest', async () => {
+  it('an order reaches the venue, its fill is recorded within two seconds, and the rest is cancelled', async () => {
     const [user, outcome] = [await trader(), await practice.market()];
     const id = await submit(user, outcome, { price: cents(40) });
     await becomes(user, id, { status: 'open' });
@@ -115,7 +115,7 @@ describe('the order lane of venue e', () => {
     });
   });
 
-  it('says of orders that do not rest why they have ended', async () => {
+  it('orders that do not rest end with the reason', async () => {
     const [user, outcome] = [await trader(), await practice.market()];
     const none = await submit(user, outcome, { time_in_force: 'IOC', price: cents(50) });
     await becomes(user, none, { status: 'cancelled', terminal_reason: 'UNFILLED_REMAINDER' });
@@ -128,7 +128,7 @@ describe('the order lane of venue e', () => {
     await becomes(user, part, { status: 'cancelled', filled_quantity: '3' });
   });
 
-  it('resolves a doubt: what landed is found, what did not is failed, and nothing is sent twice', async () => {
+  it('a doubt is resolved: an order at the venue is found, a lost one fails, and none is sent twice', async () => {
     const [user, outcome] = [await trader(), await practice.market()];
     for (const [fault, record] of [
       ['drop_reply', { status: 'open' }],
@@ -141,7 +141,7 @@ describe('the order lane of venue e', () => {
     expect((body as { orders: unknown[] }).orders).toHaveLength(1);
   });
 
-  it('moves money to the vault, and explains all that the venue shows', async () => {
+  it('money moves to the vault, and reconciliation finds no difference', async () => {
     const [user, outcome] = [await trader(), await practice.market()];
     await offer(outcome, '0.6', '4');
     const bought = await submit(user, outcome, { price: cents(40), quantity: 4n * ONE });

@@ -5,11 +5,11 @@ import { decimal, instantOf, sideOf, tokenIdOf } from './amounts.js';
 import type { VenueERequests } from './requests.js';
 import { book, exchangeStatus, outcomeMeta, settledOutcome, type VenueEOutcome } from './shapes.js';
 
-/** Where the venue does not say when a market closes. */
+/** Used if the venue does not say when a market closes. */
 const NEVER = '9999-12-31T00:00:00.000000000Z';
 const STATES: Readonly<Record<string, MarketState>> = { open: 'open', halted: 'halted', closed: 'closed' };
 
-/** Each outcome of the venue is a market of ours, and its two sides are the outcomes of that. */
+/** Each outcome of the venue is a market here, and its two sides are the outcomes of that market. */
 export class VenueEMarkets implements VenueMarkets {
   private asking: Promise<readonly VenueEOutcome[]> | undefined;
   /** Labels of sides never change. */
@@ -35,7 +35,10 @@ export class VenueEMarkets implements VenueMarkets {
       .map((outcome) => this.recordOf(outcome));
   }
 
-  /** Each side has a book of its own, and trades with the other's as well: who bids for one offers the other at what is left of a dollar. */
+  /**
+   * Each side has a book of its own and also trades against the other side's: a bid for one side is an offer of the
+   * other at one dollar less.
+   */
   async best(
     market_id: string,
     outcome_index: number,
@@ -63,13 +66,13 @@ export class VenueEMarkets implements VenueMarkets {
     return { exchange_active: true, trading_active: special === null || special === undefined };
   }
 
-  /** Of a side, as the market record has it. */
+  /** The label of a side, as the market record has it. */
   async label(market_id: string, outcome_index: number): Promise<string> {
     if (!this.labels.has(market_id)) await this.market(market_id);
     return this.labels.get(market_id)?.[outcome_index] ?? String(outcome_index);
   }
 
-  /** However many ask at once, the venue is asked once. */
+  /** Concurrent calls share one request. */
   private outcomes(): Promise<readonly VenueEOutcome[]> {
     this.asking ??= this.requests
       .read({ type: 'outcomeMeta' }, outcomeMeta)
@@ -87,18 +90,18 @@ export class VenueEMarkets implements VenueMarkets {
     const market_id = String(outcome);
     const labels = sideSpecs.slice(0, 2).map((side) => side.name);
     this.labels.set(market_id, labels);
-    const said = factsIn(description);
+    const facts = factsIn(description);
     return {
       ...{ exchange_id: 'venue_e', market_id, title: name },
-      status: state ?? STATES[said.get('status') ?? 'open'] ?? 'halted',
-      neg_risk: said.get('neg_risk') === 'true',
+      status: state ?? STATES[facts.get('status') ?? 'open'] ?? 'halted',
+      neg_risk: facts.get('neg_risk') === 'true',
       outcomes: labels.map((label, index) => ({
         ...{ index, outcome: label, token_id: tokenIdOf({ market_id, outcome_index: index }) },
       })),
-      ...gridIn(said.get('ticks')),
-      min_size: microsIn(said.get('size')) ?? ONE,
-      closes_at: closingIn(said.get('expiry')),
-      ...contractIn(said.get('contract')),
+      ...gridIn(facts.get('ticks')),
+      min_size: microsIn(facts.get('size')) ?? ONE,
+      closes_at: closingIn(facts.get('expiry')),
+      ...contractIn(facts.get('contract')),
     };
   }
 }
@@ -107,7 +110,10 @@ function restOf(price: Micros | undefined): Micros | undefined {
   return price === undefined ? undefined : ONE - price;
 }
 
-/** The venue describes outcomes by `name:value|name:value`. Which names there are but `expiry` is the practice venue's own. */
+/**
+ * The venue describes outcomes as `name:value` parts separated by bars. All names except `expiry` are the practice
+ * venue's own.
+ */
 function factsIn(description: string): ReadonlyMap<string, string> {
   return new Map(
     description.split('|').map((part) => {
@@ -132,7 +138,7 @@ function microsIn(text: string | undefined): Micros | undefined {
   return read.success ? read.data : undefined;
 }
 
-/** In milliseconds, or as `20260608-0600`. */
+/** Parses milliseconds or a time such as `20260608-0600`. */
 function closingIn(expiry: string | undefined): string {
   if (expiry !== undefined && /^\d{10,15}$/.test(expiry)) return instantOf(Number(expiry));
   const [, year, month, day, hour, minute] = /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)$/.exec(expiry ?? '') ?? [];

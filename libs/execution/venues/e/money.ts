@@ -9,9 +9,9 @@ import type { VenueERequests } from './requests.js';
 import { balances, exchangeReply, ledgerUpdates, spotMeta, type VenueEUpdate } from './shapes.js';
 
 const COLLATERAL = 'USDC';
-/** Of the networks' accounts: which chain a wallet stood on when it signed. */
+/** The chain that a wallet is on when it signs, and the network that it signs for. */
 export const SIGNED_FOR = { signatureChainId: '0x66eee', hyperliquidChain: 'Mainnet' } as const;
-/** Between the venue's clock and ours. */
+/** Covers the difference between the venue's clock and ours. */
 export const CLOCK_MARGIN_MILLIS = 2_000;
 
 export interface MoneyParts {
@@ -24,7 +24,7 @@ export interface MoneyParts {
 
 type TransferInput = Parameters<VenueAccount['transfer']>[0];
 
-/** What an account holds, what came in and went out, and sends between it and the vault's. */
+/** Balances and movements of an account, and transfers between it and the vault's. */
 export class VenueEMoney {
   constructor(private readonly parts: MoneyParts) {}
 
@@ -56,7 +56,7 @@ export class VenueEMoney {
     return movements;
   }
 
-  /** A send is remembered by its nonce, which is a time. */
+  /** A transfer is identified by its nonce, which is a time. */
   transferReference(): string {
     return String(this.parts.requests.nextNonce());
   }
@@ -136,7 +136,7 @@ export class VenueEMoney {
       case 'send': {
         const isOut = delta.user === this.parts.account;
         const { token, amount, nonce } = delta;
-        // Others may choose the nonce of one of ours; with the vault at the other end it is ours.
+        // A stranger may choose the nonce of one of our transfers. It is ours only if the vault is the other party.
         const isOurs = isBetween(delta, this.parts.account, vault) && typeof nonce === 'number';
         const of = await this.sideFacts(token);
         const asset = of?.token_id ?? token.split(':')[0] ?? token;

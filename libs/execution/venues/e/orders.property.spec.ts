@@ -13,8 +13,8 @@ const base: Omit<OrderTerms, 'quantity' | 'price' | 'bound' | 'market' | 'kind' 
   ...{ collateral: 'skip', shard_funding: false, source: 'manual', channel: 'REST', content: '' },
 };
 
-describe('what goes out to venue e', () => {
-  it('is on the grid of any market, in whole shares, and never more than was asked', () => {
+describe('orders sent to venue e', () => {
+  it('prices are on the grid of the market, and quantities are rounded down to whole shares', () => {
     const amounts = fc.record({
       step: steps,
       ticks: fc.bigInt({ min: 1n, max: 10_000n }),
@@ -39,7 +39,7 @@ describe('what goes out to venue e', () => {
     );
   });
 
-  it('names each side of each market once', () => {
+  it('each side of each market has its own name', () => {
     fc.assert(
       fc.property(fc.nat({ max: 1_000_000_000 }), fc.constantFrom(0, 1), (market, outcome_index) => {
         const side = { market_id: String(market), outcome_index };

@@ -13,7 +13,7 @@ export interface SentToE {
   readonly price: Micros;
 }
 
-/** Whole shares. A dollar is a valid bound of ours and no price of the venue: the price next to it is. */
+/** Whole shares. We accept a bound of one dollar and the venue does not, so the nearest valid price is sent. */
 export function sentOf(terms: OrderTerms): SentToE {
   const asked = terms.kind === 'market' ? terms.bound : terms.price;
   const least = tickAt(terms.market, 0n) ?? SMALLEST_TICK;
@@ -23,12 +23,12 @@ export function sentOf(terms: OrderTerms): SentToE {
   return { quantity: onStep(terms.quantity, ONE, 'down'), price };
 }
 
-/** Whether what is not filled at once stays. An order that is good till a time stays, and is cancelled by its cell. */
+/** Whether an unfilled remainder rests. GTD orders rest, and their cell cancels them in time. */
 export function rests({ kind, time_in_force: tif }: Pick<OrderTerms, 'kind' | 'time_in_force'>): boolean {
   return kind === 'limit' && (tif === 'GTC' || tif === 'GTD');
 }
 
-/** The venue's members in the sequence in which it hashes them. */
+/** The fields are in the order in which the venue hashes them. */
 export function orderAction(
   terms: OrderTerms,
   { quantity, price }: SentToE,
@@ -48,7 +48,7 @@ const ENDED: Readonly<Record<string, ObservedOrder['ended_by']>> = {
   delistedCanceled: 'market-closed',
 };
 
-/** `canceled` is said of what its owner has cancelled, and of the rest of an order that does not rest. */
+/** `canceled` means cancelled by the owner, or the remainder of an order that does not rest. */
 export function observedOrder(order: VenueEOrder, status: string): ObservedOrder {
   const ended = ENDED[status] ?? (status === 'canceled' && order.tif !== 'Ioc' ? 'user' : undefined);
   return {
@@ -84,7 +84,7 @@ export function observedFill(fill: VenueEFill, side: MarketSide, outcome: string
   };
 }
 
-/** What the venue's words mean. They stand in its documentation, but for those of nonces, of expiry, of halts and of rates. */
+/** Our codes for the venue's messages. All are documented except those on nonces, expiry, halts and rates. */
 const FAILURES: readonly (readonly [words: RegExp, code: string])[] = [
   [/post only/i, 'POST_ONLY_WOULD_CROSS'],
   [/invalid size|minimum value/i, 'ORDER_TOO_SMALL'],
@@ -101,17 +101,17 @@ export function failureOf(message: string, side: OrderTerms['side']): OrderFailu
   return { code, message };
 }
 
-/** The order was taken, and found nothing to trade with. */
+/** The order was accepted and found nothing to trade with. */
 export function isUnmatched(message: string): boolean {
   return /could not immediately match|own account|no liquidity/i.test(message);
 }
 
-/** Too late, or never there. */
+/** The order has ended already, or never existed. */
 export function isGone(message: string): boolean {
   return /never placed, already canceled, or filled/i.test(message);
 }
 
-/** The venue knows the id, or the nonce: whatever was sent with it before may have been done. */
+/** The venue knows the id or the nonce, so an earlier request with it may have been executed. */
 export function isKnownAlready(message: string): boolean {
   return /nonce|cloid/i.test(message);
 }

@@ -5,7 +5,7 @@ import { VenueUnavailable, type ObservedAccountOrder, type VenueAccount } from '
 
 export interface PolledFeedPorts {
   readonly clock: Clock;
-  /** Something of this account is about to change. */
+  /** Called when something of this account is about to change. */
   readonly wake: (account: string) => void;
   readonly onWake: (account: string, listener: () => void) => Cancel;
   readonly onFault: (error: unknown) => void;
@@ -19,12 +19,12 @@ interface Polled {
 
 const BUSY_MILLIS = 500;
 const IDLE_MILLIS = 2_000;
-/** After a submit, until the venue may show what came of it. */
+/** How long after a submit the venue may take to show its result. */
 const AWAKE_NANOS = 3_000_000_000n;
-/** Fills that are shown late are read again. */
+/** Fills that the venue shows late are read again. */
 const OVERLAP_MILLIS = 5_000;
 
-/** The venue tells nobody of their own orders by itself, so it is asked: often while something rests, seldom otherwise. */
+/** The venue does not push order updates, so it is polled: often while an order rests, seldom otherwise. */
 export class PolledFeed {
   private known = new Set<string>();
   private open = new Map<string, ObservedAccountOrder>();

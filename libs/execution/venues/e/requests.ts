@@ -26,7 +26,7 @@ export interface EActionRequest {
   readonly operation: Operation;
 }
 
-/** Requests to the venue. Reading needs no signature: accounts are public there. */
+/** Requests to the venue. Reads need no signature, because accounts are public there. */
 export class VenueERequests {
   private lastNonce = 0;
 
@@ -37,7 +37,7 @@ export class VenueERequests {
     private readonly clock: Clock,
   ) {}
 
-  /** Milliseconds since 1970, and never the same twice. */
+  /** Milliseconds since 1970, and never the same number twice. */
   nextNonce(): number {
     this.lastNonce = Math.max(this.lastNonce + 1, Number(this.clock.epochNanos() / NANOS_PER_MILLI));
     return this.lastNonce;
@@ -59,7 +59,7 @@ export class VenueERequests {
     };
   }
 
-  /** The action goes out as it was signed, once. */
+  /** Sends the action once, exactly as it was signed. */
   async act(
     request: EActionRequest,
   ): Promise<{ readonly outcome: RequestOutcome; readonly call: VenueCall }> {
@@ -81,7 +81,7 @@ export class VenueERequests {
     return { outcome: exchange.outcome, call: callOf(operation, asked, exchange, signed.signed_at) };
   }
 
-  /** Of what was never sent. */
+  /** Describes a call that was never sent. */
   unsentCall(operation: Operation, body: object): VenueCall {
     const sent_at = instantFromNanos(this.clock.epochNanos());
     const outcome = { what: 'never-sent', reason: 'not sent' } as const;

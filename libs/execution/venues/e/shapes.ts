@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { VenueUnavailable } from '../port.js';
 import { decimal } from './amounts.js';
 
-/** What is read of the venue's answers; whatever else stands in them is left alone. */
+/** The fields that the adapter reads from the venue's answers. It ignores all others. */
 
 const millis = z.number().int().nonnegative();
 const cloid = z.string().nullish();
@@ -69,7 +69,7 @@ const delta = z.union([
     nonce: z.number().nullish(),
   }),
   z.object({ type: z.literal('outcomeSettlement'), coin: z.string(), sz: decimal, usdc: decimal }),
-  /** What does not concern outcome markets. */
+  /** Updates that do not concern outcome markets. */
   z.object({ type: z.string() }).transform(() => ({ type: 'other' as const })),
 ]);
 export const ledgerUpdates = z.array(z.object({ time: millis, hash: z.string(), delta }));
@@ -98,7 +98,7 @@ export type VenueEFill = z.infer<typeof fill>;
 export type VenueEStatus = z.infer<typeof status>;
 export type VenueEUpdate = z.infer<typeof ledgerUpdates>[number];
 
-/** An answer that cannot be read says nothing of the account. */
+/** Throws `VenueUnavailable` if the answer has an unexpected form. */
 export function readAs<Shape>(shape: z.ZodType<Shape>, body: unknown): Shape {
   const read = shape.safeParse(body);
   if (!read.success) throw new VenueUnavailable('the answer is not of the expected form');

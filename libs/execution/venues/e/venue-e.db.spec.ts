@@ -83,7 +83,7 @@ describe('venue e', () => {
     return (await one.account.submit(terms, one.account.clientIdOf(terms.order_id, 1))).outcome;
   }
 
-  it('names markets by outcome, and their two sides by tokens', async () => {
+  it('markets are named by outcome and their two sides by token', async () => {
     const market = await listed({ title: 'Rain' });
     const id = Number(market.market_id);
     expect(market).toMatchObject({
@@ -105,7 +105,7 @@ describe('venue e', () => {
     expect(next?.market_id).toBe('6');
   });
 
-  it('does nothing by a command that comes after its time', async () => {
+  it('a submit after its not_after time is refused with COMMAND_EXPIRED', async () => {
     const [one, market] = [await trader(), await listed()];
     const late = termsOf(one, market, { price: 400_000n, not_after: '2026-01-01T00:00:00.000000000Z' });
     expect(await submit(one, late)).toMatchObject({
@@ -114,7 +114,7 @@ describe('venue e', () => {
     expect(await one.account.openOrders()).toEqual([]);
   });
 
-  it('takes whole shares alone, and FOK as what may fill in part', async () => {
+  it('quantities are cut to whole shares, and a FOK order may fill in part', async () => {
     const [one, other, market] = [await trader(), await trader(), await listed()];
     await submit(one, termsOf(one, market, { price: 600_000n, quantity: 3_900_000n }));
     expect(await one.account.openOrders()).toMatchObject([{ quantity: 3n * ONE }]);
@@ -126,7 +126,7 @@ describe('venue e', () => {
     });
   });
 
-  it('sends nothing without the signer', async () => {
+  it('an order of an unlinked user is not sent', async () => {
     const [one, market] = [await trader(), await listed()];
     const stranger = at().venue.account(randomUUID(), one.address);
     const terms = termsOf(one, market, { price: 400_000n });
@@ -136,12 +136,12 @@ describe('venue e', () => {
     expect(await one.account.openOrders()).toEqual([]);
   });
 
-  it('takes no keys from outside', async () => {
+  it('keys supplied by a user are refused', async () => {
     const credentials = { key_id: 'k', private_key_pem: 'p' };
     await expect(at().venue.open(randomUUID(), credentials)).rejects.toThrow('not brought');
   });
 
-  it('moves shares to the vault and back', async () => {
+  it('shares move to the vault and back', async () => {
     const [one, other, market] = [await trader(), await trader(), await listed()];
     await submit(one, termsOf(one, market, { price: 600_000n, quantity: 5n * ONE }));
     await submit(other, termsOf(other, market, { price: 400_000n, quantity: 5n * ONE, outcome_index: 1 }));
@@ -157,7 +157,7 @@ describe('venue e', () => {
     }
   });
 
-  it('does not take the send of a stranger for one of ours, whatever nonce it has', async () => {
+  it('a transfer from a stranger is never taken for one of ours', async () => {
     const [one, stranger] = [await trader(), await at().practice.account()];
     await stranger.owner.spotSend({
       ...{ destination: one.address, token: 'USDC:0x6d1e', amount: '1' },
@@ -168,7 +168,7 @@ describe('venue e', () => {
     expect(vault).not.toBe(one.address);
   });
 
-  it('tells whoever follows an account of orders that end without them, and of a venue that is back', async () => {
+  it('followers of an account hear of orders that the venue ended, and of the return of the venue', async () => {
     const [one, market] = [await trader(), await listed()];
     const orders: string[] = [];
     let returns = 0;

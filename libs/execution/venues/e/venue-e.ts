@@ -20,11 +20,9 @@ export interface VenueEParts {
 const VISIBILITY_MILLIS = 1_000;
 
 /**
- * A venue that speaks Hyperliquid's protocol: outcome markets, accounts that are addresses, orders that an agent signs.
- *
- * Checked against the published client (0.33.3): actions and their signatures, and every answer that is read here but two. Not checked,
- * as they are published nowhere: `outcomeSettlement` among the ledger's updates, the names in an outcome's description but `expiry`, the
- * words for an action that has expired or a market that is halted, and whether an order that rests in part says `resting` or `filled`.
+ * Hyperliquid's protocol: outcome markets, accounts that are addresses, orders signed by an agent. Checked against
+ * the published client (0.33.3), except what is not published: `outcomeSettlement`, description fields other than
+ * `expiry`, texts for expired actions and halts, and the status of a partly filled order.
  */
 export class VenueE implements Venue {
   readonly id = 'venue_e';
@@ -55,7 +53,7 @@ export class VenueE implements Venue {
     return new VenueEAccount({ user_id, account }, { requests, markets, money, feed });
   }
 
-  /** Keys are made by the signer alone: the account's own authorizes the agent that signs orders. */
+  /** Only the signer makes keys. The account's own key authorizes the agent that signs orders. */
   async open(user_id: string, credentials?: Credentials): Promise<string> {
     if (credentials !== undefined) throw new CredentialsRefused('keys are not brought to this venue');
     const { account, agent } = await this.parts.signer.createKey(user_id, 'venue_e');

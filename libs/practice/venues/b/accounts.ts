@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import type { PracticeVenuePort, VenueReads } from '../../venue/venue-reads.js';
 import type { VenueRequest } from '../venue-shell.js';
 
-/** The venue keeps an account's money in two places; each market belongs to one of them. */
+/** The venue keeps an account's money in two shards. Each market belongs to one of them. */
 export const SHARDS = [0, 1] as const;
 export type CollateralShard = (typeof SHARDS)[number];
 
@@ -11,23 +11,26 @@ const newKeyPair = promisify(generateKeyPair);
 const KEY_BITS = 2_048;
 const CLOCK_SLACK_MS = 30_000;
 
-/** The engine's account of one shard. */
+/** The engine's account for one shard. */
 export function engineAccount(account: string, shard: number): string {
   return `${account}/${shard}`;
 }
 
-/** By its own name, or by one of its keys: who brings a key knows no other name of the account. */
+/** By its name or by one of its keys. A client with a key may know no other name. */
 export function accountNamed(reads: VenueReads, name: string): string | undefined {
   return reads.hasAccount(name) ? name : reads.accountWithKey(name);
 }
 
-/** The accounts of the venue, and who signs for them. */
+/** The venue's accounts and their keys. */
 export class BAccounts {
   private readonly keys = new Map<string, KeyObject>();
 
   constructor(private readonly venue: PracticeVenuePort) {}
 
-  /** Whose request this is: RSA-PSS over time, method and path without the query. Undefined: nobody's. */
+  /**
+   * The account that signed the request, with RSA-PSS over time, method and path without the query. Undefined if none
+   * did.
+   */
   signer({ method, path, headers }: VenueRequest): string | undefined {
     const keyId = headers['kalshi-access-key'];
     const timestamp = headers['kalshi-access-timestamp'];

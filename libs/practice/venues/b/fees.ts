@@ -1,9 +1,9 @@
 import type { FeeSchedule, FillLiquidity } from '../../matching/exchange.js';
 import { ONE_DOLLAR, type PriceMicros, type SizeMicros } from '../../matching/order-book.js';
 
-/** Seven hundredths of what is uncertain, a quarter of it for makers; millionths. */
+/** Seven hundredths of price times (1 - price), a quarter of that for makers. In millionths. */
 const RATE: Readonly<Record<FillLiquidity, bigint>> = { taker: 70_000n, maker: 17_500n };
-/** In the engine's cash. */
+/** In the engine's unit of cash. */
 const CENT = 10_000_000_000n;
 const CASH_OF_RATE = 1_000_000_000_000n;
 
@@ -13,7 +13,7 @@ function fee(price: PriceMicros, size: SizeMicros, liquidity: FillLiquidity): bi
   return ((RATE[liquidity] * uncertain + unit - 1n) / unit) * CENT;
 }
 
-/** The venue's fees: per trade, up to the cent. */
+/** The venue's fees: per trade, rounded up to the cent. */
 export const FEES_OF_B: FeeSchedule = {
   fee,
   most: (limit, size) => fee(Math.min(limit, ONE_DOLLAR / 2), size, 'taker'),

@@ -5,7 +5,7 @@ const PLACES = 6;
 const CASH_PLACES = 12;
 const MOST = 1_000_000_000_000_000n;
 
-/** A decimal string of the protocol in millionths; undefined where it is none, or has more decimals than it may. */
+/** A decimal string of the protocol, in millionths. Undefined if it is invalid or has too many decimals. */
 export function micros(text: string, places: number): number | undefined {
   const units = parseDecimal(text, places)?.units;
   if (units === undefined || units < 0n) return undefined;
@@ -29,7 +29,7 @@ export function cashDollars(value: Cash): string {
 
 const CASH_OF_A_CENT = 10_000_000_000n;
 
-/** Whole cents, down. */
+/** Whole cents, rounded down. */
 export function cents(value: Cash): number {
   const whole = value / CASH_OF_A_CENT;
   return Number(value < 0n && whole * CASH_OF_A_CENT !== value ? whole - 1n : whole);

@@ -12,7 +12,7 @@ const GRID = evenGrid(CENT, { min_size: SMALLEST, size_step: SMALLEST });
 const YEAR_MS = 365 * 86_400_000;
 const OUTCOMES: readonly [string, string] = ['Yes', 'No'];
 
-/** Those with a contract are markets of which the auctions trade a contract. */
+/** A `contract_id` names a contract that the auctions trade. */
 const SEEDS: readonly (Pick<MarketTerms, 'market_id' | 'title' | 'contract_id'> & {
   readonly shard: number;
 })[] = [
@@ -48,7 +48,7 @@ export function newMarketOfB(
 }
 
 const STATUS = { open: 'active', halted: 'inactive', closed: 'closed', resolved: 'finalized' } as const;
-/** Of the filter of the list of markets. */
+/** Status words in the filter of the list of markets. */
 const FILTER = { open: 'open', halted: 'paused', closed: 'closed', resolved: 'settled' } as const;
 
 export function isListed({ status }: ListedMarket, filter: string | null): boolean {
@@ -59,7 +59,7 @@ export function eventOf(ticker: string): string {
   return ticker.slice(0, Math.max(0, ticker.lastIndexOf('-'))) || ticker;
 }
 
-/** `neg_risk` and `contract_id` are ours: the published record has no such fields. */
+/** `neg_risk` and `contract_id` are ours. The published record has no such fields. */
 export function marketRecord(
   { terms, status, payouts, resolved_at, changed_at }: ListedMarket,
   reads: VenueReads,

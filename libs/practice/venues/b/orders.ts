@@ -68,7 +68,7 @@ const LIFETIMES = {
   immediate_or_cancel: 'immediate',
 } as const;
 
-/** What the venue is asked to do with orders. Prices of the protocol are of Yes; an order is a bid or an ask of it. */
+/** Order requests of the protocol. Prices are those of Yes, and an order is a bid or an ask of Yes. */
 export class BOrders {
   constructor(
     private readonly venue: PracticeVenuePort,
@@ -89,7 +89,7 @@ export class BOrders {
     return { status: 201, body: this.acknowledged(reply) };
   }
 
-  /** `count` is what has been filled with what is to rest, as in the published client. */
+  /** As in the published client, `count` is the filled quantity plus the quantity to rest. */
   async amend(account: string, orderId: string, body: unknown): Promise<VenueAnswer> {
     const read = amendBody.safeParse(body);
     if (!read.success) return invalid(z.prettifyError(read.error));
@@ -137,14 +137,14 @@ export class BOrders {
     if (!read.success) return invalid(z.prettifyError(read.error));
     const orders = await Promise.all(
       read.data.orders.map(async ({ order_id: id }) => {
-        const { status, body: told } = await this.cancel(account, id);
-        return status === 200 ? told : { order_id: id, reduced_by: count(0), error: told };
+        const { status, body: reply } = await this.cancel(account, id);
+        return status === 200 ? reply : { order_id: id, reduced_by: count(0), error: reply };
       }),
     );
     return { status: 200, body: { orders } };
   }
 
-  /** All that rest now. */
+  /** Cancels all resting orders. */
   async cancelAll(account: string): Promise<VenueAnswer> {
     const resting = this.ordersOf(account).filter(({ status }) => status === 'resting');
     const orders = await Promise.all(
@@ -184,7 +184,7 @@ export class BOrders {
     };
   }
 
-  /** A purchase that an account cannot pay for is a sale where it has the shares: of Yes in place of No, or the other way about. */
+  /** If an account cannot pay for a purchase but has shares of the other outcome, it sells those instead. */
   private async place(order: PlaceTerms): Promise<VenueReply> {
     const reply = await this.venue.ask({ do: 'place', order });
     if (reply.ok || reply.refusal !== 'no-cash') return reply;
@@ -204,7 +204,7 @@ export class BOrders {
     return reply.ok ? { status: 200, body: this.acknowledged(reply) } : refusalAnswer(reply.refusal);
   }
 
-  /** `fill_count` is all that the order has filled so far, before an amendment too. */
+  /** `fill_count` is the order's total filled quantity, including fills before an amendment. */
   private acknowledged({ order }: VenueReply & { readonly ok: true }): object {
     if (order === undefined) throw new Error('the venue has placed nothing');
     const { filled, outcome, cost, fees } = order;
@@ -230,8 +230,8 @@ export class BOrders {
 type Direction = Pick<PlaceTerms, 'outcome' | 'side' | 'price'>;
 
 /**
- * The protocol does not say whether an ask sells Yes or buys No; in the end both come to the same, because pairs are paid at once.
- * `reduce_only` says that it sells; otherwise it buys.
+ * The protocol does not say whether an ask sells Yes or buys No. Both come to the same, because pairs are paid at
+ * once. With `reduce_only` it sells, otherwise it buys.
  */
 function direction({ side, reduce_only: reduces }: CreateBody, price: PriceMicros): Direction {
   const outcome: OutcomeIndex = side === 'bid' ? 0 : 1;
@@ -239,13 +239,13 @@ function direction({ side, reduce_only: reduces }: CreateBody, price: PriceMicro
   return reduces === true ? sold(purchase) : purchase;
 }
 
-/** The sale of the other outcome that a purchase comes to. */
+/** The sale of the other outcome that equals this purchase. */
 function sold<Order extends Direction>(purchase: Order): Order {
   const { outcome, price } = purchase;
   return { ...purchase, outcome: outcome === 0 ? 1 : 0, side: 'sell', price: ONE_DOLLAR - price };
 }
 
-/** Between the dollars of Yes and those of an outcome: the same either way. */
+/** Converts a price between Yes and an outcome, in either direction. */
 function ownPrice(outcome: OutcomeIndex, price: PriceMicros): PriceMicros {
   return outcome === 0 ? price : ONE_DOLLAR - price;
 }
@@ -262,7 +262,7 @@ export function sideOf({ outcome, side }: Pick<VenueOrder, 'outcome' | 'side'>):
   return (outcome === 0) === (side === 'buy') ? 'bid' : 'ask';
 }
 
-/** In both ways in which the protocol says it. */
+/** The direction in both forms of the protocol. */
 export function directionFields(of: Pick<VenueOrder, 'outcome' | 'side' | 'price'>): object {
   const yes = ownPrice(of.outcome, of.price);
   return {
@@ -272,7 +272,7 @@ export function directionFields(of: Pick<VenueOrder, 'outcome' | 'side' | 'price
   };
 }
 
-/** Why an order ended otherwise than by trades. Ours: the published record does not say. */
+/** Why an order ended other than by trades. Ours: the published record does not say. */
 function reasonOf({ cause }: VenueOrder): object {
   return cause === undefined ? {} : { cancel_reason: cause.replaceAll('-', '_') };
 }

@@ -2,8 +2,8 @@ const DEFAULT_LIMIT = 100;
 const MOST = 1_000;
 
 /**
- * A page of a list that only grows at its end, newest first. The cursor counts what is older than the page, so what comes meanwhile moves
- * nothing. Undefined for a limit or cursor that is none.
+ * A page, newest first, of a list that only grows at its end. The cursor counts the entries older than the page, so
+ * new entries move nothing. Undefined for an invalid limit or cursor.
  */
 export function page<T>(
   oldestFirst: readonly T[],

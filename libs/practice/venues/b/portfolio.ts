@@ -13,7 +13,7 @@ import { invalid, notFound } from './refusals.js';
 
 const MILLIS = 1_000;
 
-/** What an account may read of itself. Lists are newest first. */
+/** An account's reads of its own data. Lists are newest first. */
 export class BPortfolio {
   constructor(
     private readonly venue: PracticeVenuePort,
@@ -28,7 +28,7 @@ export class BPortfolio {
       : { status: 200, body: { order: this.orderRecord(order) } };
   }
 
-  /** `client_order_id` is a filter of ours: the published call has none by which to ask for one order by its sender's id. */
+  /** The filter `client_order_id` is ours. The published call cannot look up an order by its sender's id. */
   orderList(account: string, query: URLSearchParams): VenueAnswer {
     const within = withinTimes(query);
     const [ticker, status, clientId] = [
@@ -54,17 +54,18 @@ export class BPortfolio {
         (ticker === null || fill.market_id === ticker) &&
         (orderId === null || fill.order_id === orderId),
     );
-    const told = page(fills, query);
-    if (told === undefined) return invalid('limit or cursor');
-    const records = told.items.flatMap((fill) => {
+    const result = page(fills, query);
+    if (result === undefined) return invalid('limit or cursor');
+    const records = result.items.flatMap((fill) => {
       const record = fillRecord(fill, this.shardOf(fill.market_id));
       return this.faults.takeDuplicate() ? [record, record] : [record];
     });
-    return { status: 200, body: { fills: records, cursor: told.cursor } };
+    return { status: 200, body: { fills: records, cursor: result.cursor } };
   }
 
   /**
-   * Free money, as the venue has it. Ours: `account`, whose it is, and `total_balance` of a shard, with what is set aside for orders.
+   * Free cash in the venue's form. Ours: `account`, the owner, and a shard's `total_balance`, which includes reserved
+   * cash.
    */
   balance(account: string, query: URLSearchParams): VenueAnswer {
     const shard = query.get('exchange_index');
@@ -103,8 +104,8 @@ export class BPortfolio {
   }
 
   /**
-   * Every market the account has traded in or holds. `position_fp` is Yes less No; `yes_fp` and `no_fp` are ours: a pair of which one
-   * share is set aside for a sale is not paid yet, and does not show in the difference.
+   * Every market in which the account traded or holds shares. `position_fp` is Yes less No. `yes_fp` and `no_fp` are
+   * ours: while one share of a pair is reserved for a sale, the pair is not paid and cancels out in the difference.
    */
   positions(account: string, query: URLSearchParams): VenueAnswer {
     const ticker = query.get('ticker');
@@ -114,9 +115,9 @@ export class BPortfolio {
         if (!results.has(id)) results.set(id, { traded: 0n, fees: 0n, flow: 0n, last: 0 });
     }
     const markets = [...results].filter(([id]) => ticker === null || id === ticker);
-    const told = page(markets, query);
-    if (told === undefined) return invalid('limit or cursor');
-    const market_positions = told.items.map(([id, { traded, fees, flow, last }]) => {
+    const result = page(markets, query);
+    if (result === undefined) return invalid('limit or cursor');
+    const market_positions = result.items.map(([id, { traded, fees, flow, last }]) => {
       const [yes, no] = this.sharesOf(account, id);
       const exposure = yes + no === 0 ? 0n : flow < 0n ? -flow : 0n;
       return {
@@ -126,7 +127,7 @@ export class BPortfolio {
         ...{ realized_pnl_dollars: cashDollars(yes + no === 0 ? flow : 0n), last_updated_ts: instant(last) },
       };
     });
-    return { status: 200, body: { market_positions, event_positions: [], cursor: told.cursor } };
+    return { status: 200, body: { market_positions, event_positions: [], cursor: result.cursor } };
   }
 
   settlements(account: string, query: URLSearchParams): VenueAnswer {
@@ -142,7 +143,7 @@ export class BPortfolio {
     return listed('settlements', settled, query, ([id, paid]) => this.settlement(account, id, paid));
   }
 
-  /** Ours: the published protocol shows pairs that were paid in balance and positions alone. */
+  /** Ours: the published protocol shows paid pairs only in balance and positions. */
   pairPayments(account: string, query: URLSearchParams): VenueAnswer {
     const within = withinTimes(query);
     const pairs = this.movementsOf(account).filter(({ kind, at }) => kind === 'pairs' && within(at));
@@ -169,7 +170,7 @@ export class BPortfolio {
     return this.venue.reads.market(marketId)?.terms.shard ?? 0;
   }
 
-  /** Net, after all that has been told. */
+  /** Net position after all fills sent so far. */
   netPosition(account: string, marketId: string): SizeMicros {
     const [yes, no] = this.sharesOf(account, marketId);
     return yes - no;
@@ -215,7 +216,7 @@ export class BPortfolio {
     return [shares(0), shares(1)];
   }
 
-  /** Cents that the positions would bring at the last price. */
+  /** The positions' value at the last price, in cents. */
   private worth(account: string): number {
     let worth = 0n;
     for (const shard of SHARDS) {
@@ -244,7 +245,7 @@ function byTime(a: { readonly at: number }, b: { readonly at: number }): number 
   return a.at - b.at;
 }
 
-/** By `min_ts` and `max_ts`, in seconds. */
+/** Filters by `min_ts` and `max_ts`, in seconds. */
 function withinTimes(query: URLSearchParams): (at: number) => boolean {
   const [from, until] = [query.get('min_ts'), query.get('max_ts')];
   return (at) =>
@@ -257,7 +258,7 @@ function listed<T>(
   query: URLSearchParams,
   record: (item: T) => object,
 ): VenueAnswer {
-  const told = page(oldestFirst, query);
-  if (told === undefined) return invalid('limit or cursor');
-  return { status: 200, body: { [name]: told.items.map(record), cursor: told.cursor } };
+  const result = page(oldestFirst, query);
+  if (result === undefined) return invalid('limit or cursor');
+  return { status: 200, body: { [name]: result.items.map(record), cursor: result.cursor } };
 }

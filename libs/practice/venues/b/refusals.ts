@@ -1,7 +1,7 @@
 import type { VenueRefusal } from '../../venue/terms.js';
 import type { VenueAnswer } from '../venue-shell.js';
 
-/** The errors of the protocol: a code, and words for people. */
+/** Errors of the protocol: a code and a text. */
 export function refused(status: number, code: string, message: string): VenueAnswer {
   return { status, body: { code, message } };
 }

@@ -2,10 +2,10 @@ import { costOf, type Cash } from '../../matching/accounts.js';
 import type { Millis, Movement, VenueFill } from '../../venue/terms.js';
 
 export interface MarketResult {
-  /** What was paid or got for shares, added up. */
+  /** The total value of traded shares. */
   readonly traded: Cash;
   readonly fees: Cash;
-  /** What came in less what went out, fees aside. */
+  /** Money in less money out, without fees. */
   readonly flow: Cash;
   readonly last: Millis;
 }
@@ -14,7 +14,7 @@ export function tradedIn(fills: readonly VenueFill[]): Cash {
   return fills.reduce((sum, { price, size }) => sum + costOf(price, size), 0n);
 }
 
-/** By market, what an account's trades, pairs and payouts have come to. */
+/** Results of an account's trades, pairs and payouts, by market. */
 export function marketResults(
   fills: readonly VenueFill[],
   movements: readonly Movement[],

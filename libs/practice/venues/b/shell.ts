@@ -21,13 +21,13 @@ const MOST_BOOKS = 100;
 const TICKER_LENGTH = 8;
 const SECOND_MS = 1_000;
 
-/** What stands between the slashes of a path, by name. */
+/** The named parts of a path. */
 type Params = Readonly<Record<string, string>>;
 
 interface Route {
   readonly method: string;
   readonly path: RegExp;
-  /** What its faults are ordered by; none where it moves money. */
+  /** Selects the faults that apply. Not set for requests that move money. */
   readonly kind?: CallKind;
   readonly isPublic?: boolean;
   readonly handle: (
@@ -42,7 +42,10 @@ export interface BParts {
   readonly faults: Faults;
 }
 
-/** Venue b: the trade API of version 2, as its published client speaks it. Signed with RSA-PSS; one book in terms of Yes. */
+/**
+ * Venue b: version 2 of the trade API, compatible with its published client. Signed with RSA-PSS, with one book of
+ * Yes.
+ */
 export class BShell implements VenueShell {
   readonly exchange_id = 'venue_b';
   private readonly accounts: BAccounts;
@@ -255,15 +258,15 @@ export class BShell implements VenueShell {
         isListed(market, query.get('status')) &&
         (tickers === undefined || tickers.includes(market.terms.market_id)),
     );
-    const told = page(markets, query);
-    if (told === undefined) return invalid('limit or cursor');
+    const result = page(markets, query);
+    if (result === undefined) return invalid('limit or cursor');
     return {
       status: 200,
-      body: { markets: told.items.map((market) => marketRecord(market, reads)), cursor: told.cursor },
+      body: { markets: result.items.map((market) => marketRecord(market, reads)), cursor: result.cursor },
     };
   }
 
-  /** All levels of each market that is named and known. */
+  /** All levels of each named market that exists. */
   private books(query: URLSearchParams): VenueAnswer {
     const { reads } = this.parts.venue;
     const tickers = query.getAll('tickers');
@@ -280,16 +283,16 @@ export class BShell implements VenueShell {
     const span = secondsIn(query);
     if (span === undefined) return invalid('min_ts or max_ts');
     const trades = ticker === null ? reads.tradesOfAll() : reads.trades(ticker);
-    const told = page(
+    const result = page(
       trades.filter(({ at }) => at >= span.from && at < span.to),
       query,
     );
-    if (told === undefined) return invalid('limit or cursor');
-    return { status: 200, body: { trades: told.items.map(tradeRecord), cursor: told.cursor } };
+    if (result === undefined) return invalid('limit or cursor');
+    return { status: 200, body: { trades: result.items.map(tradeRecord), cursor: result.cursor } };
   }
 }
 
-/** From the first of the two seconds to the end of the other, in milliseconds; undefined where one of them is none. */
+/** From the start of the first second to the end of the last, in milliseconds. Undefined if either is invalid. */
 function secondsIn(query: URLSearchParams): { readonly from: number; readonly to: number } | undefined {
   const [from, to] = [query.get('min_ts') ?? '0', query.get('max_ts') ?? '9999999999'];
   if (![from, to].every((text) => /^\d{1,12}$/.test(text))) return undefined;

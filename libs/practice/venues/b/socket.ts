@@ -29,7 +29,7 @@ type Command = z.infer<typeof command>;
 
 interface Subscription {
   readonly channel: Channel;
-  /** None named: all. */
+  /** Empty for all markets. */
   readonly tickers: ReadonlySet<string>;
   seq: number;
 }
@@ -40,10 +40,10 @@ export interface SocketParts {
   readonly faults: Pick<Faults, 'takeDuplicate'>;
 }
 
-/** One socket of the protocol: the market, and what is the account's own. */
+/** One socket of the protocol, with channels of the market and of the account. */
 export class BSocket {
   private readonly subscriptions = new Map<number, Subscription>();
-  /** By subscription and level: what the client knows. */
+  /** The size of each level that the client has, by subscription and level. */
   private readonly shown = new Map<string, number>();
   private subscribed = 0;
 
@@ -55,14 +55,14 @@ export class BSocket {
 
   static serve(parts: SocketParts, socket: WebSocket, account: string): void {
     const served = new BSocket(parts, socket, account);
-    const unfollow = parts.venue.follow((event) => served.told(event));
+    const unfollow = parts.venue.follow((event) => served.onEvent(event));
     socket.on('close', unfollow);
     socket.on('message', (data) => {
-      served.heard(Buffer.isBuffer(data) ? data.toString('utf8') : '');
+      served.onMessage(Buffer.isBuffer(data) ? data.toString('utf8') : '');
     });
   }
 
-  private heard(text: string): void {
+  private onMessage(text: string): void {
     const read = command.safeParse(parsed(text));
     if (!read.success) {
       this.send({ type: 'error', msg: { code: 1, msg: 'Unable to process message' } });
@@ -106,19 +106,19 @@ export class BSocket {
     }
   }
 
-  private told(event: VenueEvent): void {
+  private onEvent(event: VenueEvent): void {
     for (const [sid, { channel, tickers }] of this.subscriptions) {
-      const hears = (ticker: string): boolean => tickers.size === 0 || tickers.has(ticker);
+      const covers = (ticker: string): boolean => tickers.size === 0 || tickers.has(ticker);
       if (event.what === 'fill' && channel === 'fill') {
-        if (ownerOf(event.fill.account) === this.account && hears(event.fill.market_id))
+        if (ownerOf(event.fill.account) === this.account && covers(event.fill.market_id))
           this.sendFill(sid, event);
       } else if (event.what === 'order' && channel === 'user_orders') {
-        if (ownerOf(event.order.account) === this.account && hears(event.order.market_id))
+        if (ownerOf(event.order.account) === this.account && covers(event.order.market_id))
           this.sendOrder(sid, event);
       } else if (event.what === 'trade' && channel === 'trade') {
         const { trade } = event;
-        if (hears(trade.market_id))
-          this.tell(sid, 'trade', {
+        if (covers(trade.market_id))
+          this.publish(sid, 'trade', {
             market_ticker: trade.market_id,
             ...tradeRecord(trade),
             ts: seconds(trade.at),
@@ -126,7 +126,7 @@ export class BSocket {
       } else if (event.what === 'book' && channel === 'orderbook_delta') {
         if (tickers.has(event.market_id)) this.sendChanges(sid, event.market_id);
       } else if (event.what === 'market' && channel === 'market_lifecycle_v2') {
-        this.tell(sid, 'market_lifecycle_v2', {
+        this.publish(sid, 'market_lifecycle_v2', {
           market_ticker: event.market_id,
           event_type: LIFECYCLE[event.status],
         });
@@ -141,12 +141,12 @@ export class BSocket {
       ...{ post_position_fp: count(portfolio.netPosition(this.account, fill.market_id)), ts_ms: fill.at },
       purchased_side: sideOf(fill) === 'bid' ? 'yes' : 'no',
     };
-    this.tell(sid, 'fill', message);
-    if (faults.takeDuplicate()) this.tell(sid, 'fill', message);
+    this.publish(sid, 'fill', message);
+    if (faults.takeDuplicate()) this.publish(sid, 'fill', message);
   }
 
   private sendOrder(sid: number, { order }: VenueEvent & { readonly what: 'order' }): void {
-    this.tell(sid, 'user_order', {
+    this.publish(sid, 'user_order', {
       ...this.parts.portfolio.orderRecord(order),
       ...{ market_ticker: order.market_id, last_updated_ts_ms: order.updated_at },
     });
@@ -157,7 +157,7 @@ export class BSocket {
     if (reads.market(ticker) === undefined) return;
     for (const [key, size] of this.levelsOf(sid, ticker)) this.shown.set(key, size);
     const { yes_dollars, no_dollars } = bookRecord(ticker, ALL_LEVELS, reads);
-    this.tell(sid, 'orderbook_snapshot', {
+    this.publish(sid, 'orderbook_snapshot', {
       ...{ market_ticker: ticker, yes_dollars_fp: yes_dollars, no_dollars_fp: no_dollars },
     });
   }
@@ -172,7 +172,7 @@ export class BSocket {
       if (size === 0) this.shown.delete(key);
       else this.shown.set(key, size);
       const [side, price] = key.slice(before.length).split('@');
-      this.tell(sid, 'orderbook_delta', {
+      this.publish(sid, 'orderbook_delta', {
         ...{ market_ticker: ticker, price_dollars: dollars(Number(price)), side },
         ...{ delta_fp: delta < 0 ? `-${count(-delta)}` : count(delta), ts_ms: this.parts.venue.now() },
       });
@@ -191,14 +191,14 @@ export class BSocket {
     return levels;
   }
 
-  private tell(sid: number, type: string, msg: object): void {
+  private publish(sid: number, type: string, msg: object): void {
     const subscription = this.subscriptions.get(sid);
     if (subscription === undefined) return;
     subscription.seq += 1;
     this.send({ type, sid, seq: subscription.seq, msg });
   }
 
-  /** A client that does not read is cut off: it must ask for what it has missed. */
+  /** A client that does not read is disconnected, and must ask for what it missed. */
   private send(message: object): void {
     if (this.socket.bufferedAmount > MOST_WAITING_BYTES) this.socket.terminate();
     else if (this.socket.readyState === this.socket.OPEN) this.socket.send(JSON.stringify(message));

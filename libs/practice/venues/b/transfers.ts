@@ -10,7 +10,7 @@ import { invalid, notFound, refusalAnswer, refused } from './refusals.js';
 
 const MILLIS = 1_000;
 const PLACES = 6;
-/** Amounts of the call that moves between shards are hundredths of a cent. */
+/** Amounts between shards are in hundredths of a cent. */
 const MICROS_OF_CENTICENT = 100;
 
 const shard = z
@@ -30,7 +30,7 @@ const shardsBody = z.object({
   destination_exchange_shard: shard.default(0),
   source_subaccount: z.literal(0).optional(),
   destination_subaccount: z.literal(0).optional(),
-  /** Ours: with it the call may be repeated. */
+  /** Ours: with it the call can be repeated safely. */
   client_transfer_id: transferId.optional(),
 });
 const accountsBody = z.object({
@@ -42,8 +42,8 @@ const accountsBody = z.object({
 });
 
 /**
- * Money between the two shards of an account, as the published client moves it; and between two accounts, at paths of our own
- * (`/portfolio/account_transfers`): the published protocol moves money between the subaccounts of one member only.
+ * Moves money between an account's two shards as the published client does, and between two accounts at a path of
+ * ours (`/portfolio/account_transfers`). The published protocol only moves money between subaccounts of one member.
  */
 export class BTransfers {
   constructor(private readonly venue: PracticeVenuePort) {}
@@ -73,19 +73,19 @@ export class BTransfers {
   }
 
   shardTransfers(account: string, query: URLSearchParams): VenueAnswer {
-    const told = page(this.ofShards(account), query);
-    if (told === undefined) return invalid('limit or cursor');
-    return { status: 200, body: { transfers: told.items.map(shardRecord), cursor: told.cursor } };
+    const result = page(this.shardMovements(account), query);
+    if (result === undefined) return invalid('limit or cursor');
+    return { status: 200, body: { transfers: result.items.map(shardRecord), cursor: result.cursor } };
   }
 
   shardTransfer(account: string, id: string): VenueAnswer {
-    const found = this.ofShards(account).find(({ movement_id }) => movement_id === id);
+    const found = this.shardMovements(account).find(({ movement_id }) => movement_id === id);
     return found === undefined
       ? notFound('no transfer has this id')
       : { status: 200, body: { transfer: shardRecord(found) } };
   }
 
-  /** Once for each `client_transfer_id` of the account that pays; repeated, it says what came of the first. */
+  /** Done once per payer and `client_transfer_id`. A repeated call gets the result of the first. */
   async betweenAccounts(account: string, body: unknown): Promise<VenueAnswer> {
     const read = accountsBody.safeParse(body);
     if (!read.success) return invalid(z.prettifyError(read.error));
@@ -100,28 +100,28 @@ export class BTransfers {
       ...{ from: engineAccount(account, from_exchange_index), to: engineAccount(to, to_exchange_index) },
     });
     if (!reply.ok && reply.refusal !== 'known') return refusalAnswer(reply.refusal);
-    const done = this.ofAccounts(account).find((one) => one.movement_id === movementId);
+    const done = this.accountMovements(account).find((one) => one.movement_id === movementId);
     if (done === undefined) return refused(409, 'already_exists', 'this id was used otherwise');
-    const told = accountRecord(account, done);
-    const isSame = told.to_account === to && done.amount === BigInt(amount) * BigInt(MILLION);
+    const result = accountRecord(account, done);
+    const isSame = result.to_account === to && done.amount === BigInt(amount) * BigInt(MILLION);
     return isSame
-      ? { status: 200, body: { transfer: told } }
+      ? { status: 200, body: { transfer: result } }
       : refused(409, 'already_exists', 'this id moved something else');
   }
 
-  /** Those the account has paid, and those it was paid. */
+  /** Transfers that the account paid or received. */
   accountTransfers(account: string, query: URLSearchParams): VenueAnswer {
-    const told = page(this.ofAccounts(account), query);
-    if (told === undefined) return invalid('limit or cursor');
+    const result = page(this.accountMovements(account), query);
+    if (result === undefined) return invalid('limit or cursor');
     return {
       status: 200,
-      body: { transfers: told.items.map((one) => accountRecord(account, one)), cursor: told.cursor },
+      body: { transfers: result.items.map((one) => accountRecord(account, one)), cursor: result.cursor },
     };
   }
 
-  /** One that the account has paid, by its own id, or one that it was paid, by `<payer>:<id>`. */
+  /** A transfer that the account paid, by its own id, or one that it received, by `<payer>:<id>`. */
   accountTransfer(account: string, id: string): VenueAnswer {
-    const found = this.ofAccounts(account).find(
+    const found = this.accountMovements(account).find(
       ({ movement_id }) => movement_id === movementOf(account, id) || movement_id === id,
     );
     return found === undefined
@@ -129,13 +129,13 @@ export class BTransfers {
       : { status: 200, body: { transfer: accountRecord(account, found) } };
   }
 
-  private ofShards(account: string): readonly Movement[] {
+  private shardMovements(account: string): readonly Movement[] {
     return this.transfersOf(account).filter(
       ({ kind, with: other = '' }) => kind === 'transfer-out' && ownerOf(other) === account,
     );
   }
 
-  private ofAccounts(account: string): readonly Movement[] {
+  private accountMovements(account: string): readonly Movement[] {
     return this.transfersOf(account).filter(({ with: other = '' }) => ownerOf(other) !== account);
   }
 

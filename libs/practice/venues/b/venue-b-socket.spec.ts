@@ -43,27 +43,27 @@ describe('the socket of practice venue b', () => {
     });
   }
 
-  it('tells an account of its own orders and fills, the fill before the order that contains it', async () => {
+  it('an account gets its own orders and fills, each fill before the order that includes it', async () => {
     const [client, other] = [await practice.account(), await practice.account()];
     const ticker = await practice.market();
     const frames = await connected(client, { channels: ['fill', 'user_orders'] });
     const { data } = await place(client, ticker, 'bid');
     await place(other, ticker, 'ask');
     await eventually(() => expect(frames).toHaveLength(5));
-    const told = frames.slice(2);
-    expect(told.map(({ type }) => type)).toEqual(['user_order', 'fill', 'user_order']);
-    expect(told[1]!.msg).toMatchObject({
+    const received = frames.slice(2);
+    expect(received.map(({ type }) => type)).toEqual(['user_order', 'fill', 'user_order']);
+    expect(received[1]!.msg).toMatchObject({
       ...{ order_id: data.order_id, market_ticker: ticker, is_taker: false, count_fp: '10.00' },
       ...{ yes_price_dollars: '0.4000', post_position_fp: '10.00', fee_cost: '0.0500' },
     });
-    expect(told[2]!.msg).toMatchObject({
+    expect(received[2]!.msg).toMatchObject({
       order_id: data.order_id,
       status: 'executed',
       fill_count_fp: '10.00',
     });
   });
 
-  it('shows a book, then what changes of it', async () => {
+  it('a subscription gets a snapshot of the book and then its changes', async () => {
     const client = await practice.account();
     const ticker = await practice.market();
     await place(client, ticker, 'bid');
@@ -80,7 +80,7 @@ describe('the socket of practice venue b', () => {
     expect(frames[2]!.msg).toMatchObject({ side: 'yes', price_dollars: '0.4000', delta_fp: '10.00' });
   });
 
-  it('tells nobody of the fills of others, and refuses who does not sign', async () => {
+  it('an account never gets the fills of others, and an unsigned connection is refused', async () => {
     const [client, one, two] = [await practice.account(), await practice.account(), await practice.account()];
     const ticker = await practice.market();
     const frames = await connected(client, { channels: ['fill', 'trade'] });

@@ -16,7 +16,7 @@ describe('practice venue b, through the published client', () => {
   });
   afterAll(() => practice.close());
 
-  /** Someone who has so many shares of Yes. */
+  /** An account that holds this many shares of Yes. */
   async function holder(ticker: string, yes: string): Promise<BClient> {
     const [client, other] = [await practice.account(), await practice.account()];
     await other.orders.createOrderV2(order(ticker, { side: 'ask', count: yes, price: '0.5000' }));
@@ -24,7 +24,7 @@ describe('practice venue b, through the published client', () => {
     return client;
   }
 
-  it('takes an order, shows it, and gives the taker the price of the maker', async () => {
+  it('an order is placed and shown, and the taker trades at the price of the maker', async () => {
     const [maker, taker] = [await practice.account(), await practice.account()];
     const ticker = await practice.market();
     const placed = await maker.orders.createOrderV2(order(ticker, { client_order_id: 'mine-1' }));
@@ -66,7 +66,7 @@ describe('practice venue b, through the published client', () => {
     expect(money.balance_breakdown?.[0]).toMatchObject({ exchange_index: 0, total_balance: '997.7400' });
   });
 
-  it('refuses a wrong signature, a request signed for another path, and a stranger', async () => {
+  it('a wrong signature and an unsigned request are refused', async () => {
     const [one, two] = [await practice.account(), await practice.account()];
     const mixed = { ...one.keys, private_key_pem: two.keys.private_key_pem };
     const { clientOfB } = await import('#libs/testing/practice-b.js');
@@ -91,7 +91,7 @@ describe('practice venue b, through the published client', () => {
     expect(money.balance_dollars).toBe('1000.6500');
   });
 
-  it('pays a pair of which one share is set aside for a sale once that is free again', async () => {
+  it('a pair with a share reserved for a sale is paid once that share is free', async () => {
     const ticker = await practice.market();
     const client = await holder(ticker, '10.00');
     const { data: sale } = await client.orders.createOrderV2(
@@ -109,7 +109,7 @@ describe('practice venue b, through the published client', () => {
     expect((await client.portfolio.getBalance()).data.balance).toBe(before + 1_000);
   });
 
-  it('sells shares of an account without money', async () => {
+  it('a sale needs shares and no money', async () => {
     const ticker = await practice.market();
     const seller = await holder(ticker, '10.00');
     const { data: resting } = await seller.orders.createOrderV2(
@@ -124,17 +124,17 @@ describe('practice venue b, through the published client', () => {
     expect(more.data).toMatchObject({ code: 'insufficient_position' });
   });
 
-  it('sells what an account has where it could not pay for the other outcome', async () => {
+  it('shares are sold if the account cannot pay for the other outcome', async () => {
     const ticker = await practice.market();
     const [rich, poor] = [await practice.account(), await practice.account('4')];
     await rich.orders.createOrderV2(order(ticker, { side: 'ask', price: '0.3000' }));
     await poor.orders.createOrderV2(order(ticker, { price: '0.3000' }));
     const { data } = await poor.orders.createOrderV2(order(ticker, { side: 'ask', price: '0.2000' }));
-    const { data: told } = await poor.orders.getOrder(data.order_id);
-    expect(told.order).toMatchObject({ action: 'sell', side: 'yes', yes_price_dollars: '0.2000' });
+    const { data: found } = await poor.orders.getOrder(data.order_id);
+    expect(found.order).toMatchObject({ action: 'sell', side: 'yes', yes_price_dollars: '0.2000' });
   });
 
-  it('tells of an amendment what the order has filled in all', async () => {
+  it('an amendment reports the total filled quantity', async () => {
     const ticker = await practice.market();
     const [maker, taker] = [await practice.account(), await practice.account()];
     const { data } = await maker.orders.createOrderV2(order(ticker, { side: 'ask', price: '0.6000' }));
@@ -147,7 +147,7 @@ describe('practice venue b, through the published client', () => {
     });
   });
 
-  it('amends a price where the order stands behind the others from then on, and only then', async () => {
+  it('an amended price moves the order to the end of the queue', async () => {
     const [first, second, taker] = [
       await practice.account(),
       await practice.account(),
@@ -171,7 +171,7 @@ describe('practice venue b, through the published client', () => {
     expect((await first.orders.getOrder(one.data.order_id)).data.order.fill_count_fp).toBe('0.00');
   });
 
-  it('cancels one, some and all', async () => {
+  it('cancels one order, several and all', async () => {
     const client = await practice.account();
     const ticker = await practice.market();
     const place = async (): Promise<string> =>
@@ -208,7 +208,7 @@ describe('practice venue b, through the published client', () => {
     expect(reply.data).toMatchObject({ code });
   });
 
-  it('takes a name once', async () => {
+  it('a client order id is accepted once', async () => {
     const client = await practice.account();
     const ticker = await practice.market();
     await client.orders.createOrderV2(order(ticker, { client_order_id: 'twice' }));
@@ -217,7 +217,7 @@ describe('practice venue b, through the published client', () => {
     expect(again.data).toMatchObject({ code: 'order_already_exists' });
   });
 
-  it('keeps money in two shards, and moves it between them', async () => {
+  it('money is kept in two shards and moves between them', async () => {
     const client = await practice.account('100');
     const ticker = await practice.market({ shard: 1 });
     expect((await client.orders.createOrderV2(order(ticker))).data).toMatchObject({
@@ -227,8 +227,8 @@ describe('practice venue b, through the published client', () => {
       ...{ source: 'event_contract', destination: 'event_contract', amount: 600_000 },
       ...{ source_exchange_shard: 0, destination_exchange_shard: 1 },
     });
-    const { data: told } = await client.portfolio.getIntraExchangeInstanceTransfer(data.transfer_id);
-    expect(told.transfer).toMatchObject({
+    const { data: found } = await client.portfolio.getIntraExchangeInstanceTransfer(data.transfer_id);
+    expect(found.transfer).toMatchObject({
       amount: '60.0000',
       status: 'complete',
       destination_exchange_shard: 1,
@@ -238,7 +238,7 @@ describe('practice venue b, through the published client', () => {
     expect(money.balance_breakdown).toMatchObject([{ balance: '40.0000' }, { total_balance: '60.0000' }]);
   });
 
-  it('pays those who were right, and shows it', async () => {
+  it('a resolved market pays its winners and shows the settlement', async () => {
     const ticker = await practice.market();
     const winner = await holder(ticker, '10.00');
     const { body } = await practice.call('POST', `/markets/venue_b/${ticker}/resolve`, {
@@ -256,7 +256,7 @@ describe('practice venue b, through the published client', () => {
     });
   });
 
-  it('shows books together, and the trades of a span of seconds', async () => {
+  it('several books are read at once, and trades by a range of seconds', async () => {
     const [one, other] = [await practice.market(), await practice.market()];
     const client = await holder(one, '3.00');
     await client.orders.createOrderV2(order(other, { count: '2.00' }));
@@ -273,7 +273,7 @@ describe('practice venue b, through the published client', () => {
     expect([await trades(at + 1), await trades(undefined, at - 1)]).toEqual([0, 0]);
   });
 
-  it('says when a market last changed', async () => {
+  it('a market shows when it last changed', async () => {
     const ticker = await practice.market();
     const client = await practice.account();
     const updated = async (): Promise<string> =>
@@ -283,7 +283,7 @@ describe('practice venue b, through the published client', () => {
     expect(Date.parse(await updated())).toBeGreaterThan(Date.parse(before));
   });
 
-  it('quotes ten levels on what it was seeded with, and shows them by outcome', async () => {
+  it('seeded markets show ten quoted levels for each outcome', async () => {
     const client = await practice.account();
     const { data } = await client.markets.getMarkets();
     const seeded = data.markets.filter(({ ticker }) => !ticker.startsWith('KXMADE'));
@@ -294,7 +294,7 @@ describe('practice venue b, through the published client', () => {
     expect(book.orderbook_fp.yes_dollars.at(-1)![0]).toBe(seeded[0]!.yes_bid_dollars);
   });
 
-  it('has every order it has acknowledged after a restart', async () => {
+  it('every acknowledged order is there after a restart', async () => {
     const [maker, taker] = [await practice.account(), await practice.account()];
     const ticker = await practice.market();
     const [one, two] = [

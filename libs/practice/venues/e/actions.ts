@@ -37,7 +37,7 @@ const OF_ACCOUNT = {
   hyperliquidChain: z.enum(['Mainnet', 'Testnet']),
 };
 
-/** The members of an action in the sequence in which the venue hashes them, in whatever sequence they were sent. */
+/** The fields are in the order in which the venue hashes them, whatever order they were sent in. */
 const ACTION = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('order'),
@@ -106,7 +106,7 @@ export function readAction(body: string): ReceivedAction | undefined {
   }
 }
 
-/** The address whose key has signed just this; some other address where anything was changed. */
+/** The address whose key signed exactly these bytes. If anything was changed, it is some other address. */
 export function actionSigner({ action, nonce, signature, expiresAfter }: ReceivedAction): string | undefined {
   const { r, s, v } = signature;
   const padded = { r: `0x${r.slice(2).padStart(64, '0')}`, s: `0x${s.slice(2).padStart(64, '0')}`, v };

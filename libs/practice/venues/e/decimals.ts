@@ -3,7 +3,7 @@ import type { Cash } from '../../matching/accounts.js';
 const PLACES = 6;
 const MICROS_OF_CASH = 1_000_000n;
 
-/** Millionths as the venue writes them: no exponent, and at least one decimal. */
+/** Millionths in the venue's form: no exponent, and at least one decimal. */
 export function decimal(micros: number | bigint): string {
   const value = BigInt(micros);
   const digits = (value < 0n ? -value : value).toString().padStart(PLACES + 1, '0');
@@ -11,12 +11,12 @@ export function decimal(micros: number | bigint): string {
   return `${value < 0n ? '-' : ''}${digits.slice(0, -PLACES)}.${fraction}`;
 }
 
-/** Money of the engine, cut to millionths. */
+/** The engine's cash, cut to millionths. */
 export function dollars(cash: Cash): string {
   return decimal(cash / MICROS_OF_CASH);
 }
 
-/** In millionths; undefined where it has finer parts, or is too large. */
+/** In millionths. Undefined if the text has finer digits or is too large. */
 export function micros(text: string): number | undefined {
   const [whole = '', fraction = ''] = text.split('.');
   const kept = fraction.replace(/0+$/, '');

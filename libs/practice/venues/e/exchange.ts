@@ -14,17 +14,17 @@ import { COLLATERAL, sideOfAsset, sideOfCoin } from './markets.js';
 import { sendName } from './records.js';
 
 const DAY_MS = 86_400_000;
-/** How far a nonce may lie behind the venue's clock, and before it. */
+/** How far a nonce may be before the venue's clock, and after it. */
 const OLDEST_NONCE_MS = 2 * DAY_MS;
 const NEWEST_NONCE_MS = DAY_MS;
 
-const NOT_READ: VenueAnswer = {
+const UNREADABLE: VenueAnswer = {
   status: 422,
   body: 'Failed to deserialize the JSON body into the target type',
 };
 const NEVER_PLACED = 'Order was never placed, already canceled, or filled.';
 
-/** Why an order is refused, in the words of the venue; where none are published, in ours. */
+/** Refusal texts of the venue. Where none are published, the texts are ours. */
 const REFUSALS: Readonly<Partial<Record<VenueRefusal, string>>> = {
   'unknown-market': 'Order has an invalid asset.',
   'not-open': 'Trading is halted.',
@@ -38,7 +38,7 @@ const REFUSALS: Readonly<Partial<Record<VenueRefusal, string>>> = {
 const NO_MATCH = 'Order could not immediately match against any resting orders.';
 const OWN_ORDER = 'Order would have matched an order of its own account.';
 
-/** Orders are signed by an agent that the account has authorized, or by the account; authorizations and sends by the account alone. */
+/** Orders are signed by the account or its authorized agent. Only the account may sign authorizations and sends. */
 export class EExchange {
   private lastId = 0;
 
@@ -46,7 +46,7 @@ export class EExchange {
 
   async handle(body: string): Promise<VenueAnswer> {
     const request = readAction(body);
-    if (request === undefined) return NOT_READ;
+    if (request === undefined) return UNREADABLE;
     const signer = actionSigner(request);
     if (signer === undefined) return failed('L1 error: the signature is not valid');
     const refusal = this.refusalOf(request, signer);
@@ -123,7 +123,7 @@ export class EExchange {
     const account = this.accountOf(signer);
     if (account === undefined) return failed(`User or API Wallet ${signer} does not exist.`);
     const once = onceOf(signer, nonce);
-    // The nonce is taken first, so that nothing is done again by the same bytes.
+    // The nonce is used up first, so that the same bytes cannot be executed twice.
     if (this.venue.reads.isDone(once)) return failed(duplicateNonce(nonce));
     const taken = this.venue.ask({ do: 'open', account, keys: {}, once });
     const statuses: unknown[] = [];
@@ -175,7 +175,7 @@ export class EExchange {
     return reply.ok ? 'success' : { error: NEVER_PLACED };
   }
 
-  /** Ids rise with time, also over restarts. */
+  /** Ids rise with time, also across restarts. */
   private newOid(): number {
     this.lastId = Math.max(this.lastId + 1, this.venue.now() * 1_000);
     return this.lastId;

@@ -18,10 +18,10 @@ const MOST_SUBSCRIPTIONS = 1_000;
 
 type Subscription = z.infer<typeof SUBSCRIPTION>;
 
-/** Books and trades of one socket. The venue tells nobody of their own orders here. */
+/** Books and trades of one socket. The venue does not send accounts their own orders here. */
 export class EFeed {
   private readonly subscriptions = new Map<string, Subscription>();
-  /** An outcome is created once, though its market may open again. */
+  /** An outcome is announced as created once, even if its market opens again. */
   private readonly listed = new Set<string>();
 
   constructor(
@@ -30,15 +30,15 @@ export class EFeed {
   ) {
     for (const { terms } of venue.reads.markets()) this.listed.add(terms.market_id);
     const leave = venue.follow((event) => {
-      this.tell(event);
+      this.onEvent(event);
     });
     socket.on('close', leave);
     socket.on('message', (data) => {
-      this.take(textOf(data));
+      this.onMessage(textOf(data));
     });
   }
 
-  private take(text: string): void {
+  private onMessage(text: string): void {
     const message = messageIn(text);
     if (message === undefined) {
       this.send('error', `Invalid subscription: ${text.slice(0, 200)}`);
@@ -59,7 +59,7 @@ export class EFeed {
     if (method === 'subscribe' && subscription.type === 'l2Book') this.sendBook(subscription.coin);
   }
 
-  private tell(event: VenueEvent): void {
+  private onEvent(event: VenueEvent): void {
     if (event.what === 'book') {
       for (const wanted of this.subscriptions.values()) {
         if (wanted.type === 'l2Book' && sideOfCoin(wanted.coin)?.market_id === event.market_id)
@@ -70,10 +70,10 @@ export class EFeed {
       if (this.subscriptions.has(`trades/${coinOfSide({ market_id, outcome })}`)) {
         this.send('trades', [tradeRecord(event.trade)]);
       }
-    } else if (event.what === 'market') this.tellMarket(event.market_id, event.status);
+    } else if (event.what === 'market') this.sendMarket(event.market_id, event.status);
   }
 
-  private tellMarket(id: string, status: MarketStatus): void {
+  private sendMarket(id: string, status: MarketStatus): void {
     const isCreated = !this.listed.has(id);
     this.listed.add(id);
     const market = this.venue.reads.market(id);

@@ -29,7 +29,7 @@ const QUESTION = z.discriminatedUnion('type', [
   z.object({ type: z.enum(['meta', 'spotMeta', 'perpDexs', 'outcomeMeta', 'allMids', 'exchangeStatus']) }),
   z.object({ type: z.enum(['l2Book', 'recentTrades']), coin: COIN }),
   z.object({ type: z.literal('settledOutcome'), outcome: TIME }),
-  /** Both are ours: of trades the real venue shows the last ones alone, of settled outcomes one that is named. */
+  /** Both are ours. The real venue shows only the latest trades, and settled outcomes only by id. */
   z.object({
     type: z.enum(['tradesByTime', 'settledOutcomesByTime']),
     startTime: TIME.optional(),
@@ -56,7 +56,7 @@ const QUESTION = z.discriminatedUnion('type', [
 type Question = z.infer<typeof QUESTION>;
 type OfUser = Extract<Question, { readonly user: string }>;
 
-/** What anyone may read of the venue; accounts are public there. */
+/** Public reads of the venue. Accounts are public there. */
 export class EInfo {
   constructor(
     private readonly venue: PracticeVenuePort,
@@ -127,10 +127,10 @@ export class EInfo {
       case 'orderStatus':
         return this.orderStatus(user, question.oid);
       case 'userFills':
-        return this.told(reads.fillsOf(user).slice(-MOST_FILLS)).reverse().map(fillRecord);
+        return this.withDuplicate(reads.fillsOf(user).slice(-MOST_FILLS)).reverse().map(fillRecord);
       case 'userFillsByTime': {
         const within = reads.fillsOf(user).filter(({ at }) => isWithin(at, question));
-        const some = this.told(within.slice(0, MOST_FILLS)).map(fillRecord);
+        const some = this.withDuplicate(within.slice(0, MOST_FILLS)).map(fillRecord);
         return question.reversed === true ? some.reverse() : some;
       }
       case 'userNonFundingLedgerUpdates':
@@ -163,8 +163,8 @@ export class EInfo {
     };
   }
 
-  /** The last fill once more, where the venue has been told to repeat one. */
-  private told(fills: readonly VenueFill[]): VenueFill[] {
+  /** Repeats the last fill if the duplicate fault is armed. */
+  private withDuplicate(fills: readonly VenueFill[]): VenueFill[] {
     const last = fills.at(-1);
     return last !== undefined && this.faults.takeDuplicate() ? [...fills, last] : [...fills];
   }

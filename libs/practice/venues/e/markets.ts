@@ -15,7 +15,7 @@ const FIRST_OUTCOME = 5;
 
 export const COLLATERAL = { coin: 'USDC', token: 0, tokenId: '0x6d1e7cde53ba9467b783cb7c530ce054' } as const;
 
-/** Those with a contract are markets of which the auctions trade a contract. */
+/** A contract id names a contract that the auctions trade. */
 const SEEDS: readonly (readonly [title: string, contractId?: string])[] = [
   ['Unemployment above 5 % this year', 'e-unemployment-above-5'],
   ['Turnout above 60 %', 'e-turnout-above-60'],
@@ -58,7 +58,7 @@ function termsOf(
   };
 }
 
-/** One side of an outcome, of which orders, books and shares are. */
+/** One side of an outcome. Orders, books and shares belong to a side. */
 export interface VenueSide {
   readonly market_id: string;
   readonly outcome: OutcomeIndex;
@@ -76,7 +76,7 @@ export function coinOfSide(side: VenueSide): string {
   return `#${encodingOf(side)}`;
 }
 
-/** As balances and transfers call it. */
+/** The name that balances and transfers use. */
 export function tokenOfSide(side: VenueSide): string {
   return `+${encodingOf(side)}`;
 }
@@ -85,7 +85,7 @@ export function sideOfAsset(asset: number): VenueSide | undefined {
   return asset < FIRST_ASSET ? undefined : sideOfEncoding(asset - FIRST_ASSET);
 }
 
-/** Of `#51` and of `+51`. */
+/** Parses `#51` and `+51`. */
 export function sideOfCoin(coin: string): VenueSide | undefined {
   const [, digits] = /^[#+](\d{1,15})$/.exec(coin) ?? [];
   return digits === undefined ? undefined : sideOfEncoding(Number(digits));
@@ -98,8 +98,8 @@ function sideOfEncoding(encoding: number): VenueSide | undefined {
 }
 
 /**
- * What is published of a market. The real venue's descriptions are `name:value` pairs like these; all but `expiry` are
- * ours.
+ * The published record of a market. The real venue's descriptions have such `name:value` pairs. All except `expiry`
+ * are ours.
  */
 export function outcomeRecord({ terms, status, changed_at }: ListedMarket): object {
   const { market_id: id, title, outcomes, closes_at, contract_id, grid, publishes_grid, neg_risk } = terms;

@@ -4,7 +4,7 @@ import type { Movement, VenueFill, VenueOrder, VenueTrade } from '../../venue/te
 import { COLLATERAL, coinOfSide, tokenOfSide } from './markets.js';
 import { decimal, dollars } from './decimals.js';
 
-const NOBODY = `0x${'0'.repeat(40)}`;
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 export function hashOfName(name: string): string {
   return `0x${createHash('sha256').update(name).digest('hex')}`;
@@ -28,7 +28,7 @@ export function frontendOrder(order: VenueOrder): object {
   };
 }
 
-/** What became of an order, in the words of the venue. */
+/** The status of an order in the venue's terms. */
 export function processingStatus({ status, cause, filled }: VenueOrder): string {
   if (status === 'resting') return 'open';
   if (status === 'executed') return 'filled';
@@ -56,23 +56,23 @@ export function fillRecord(fill: VenueFill): object {
   };
 }
 
-/** Who traded is not told. */
+/** The traders are not shown. */
 export function tradeRecord(trade: VenueTrade): object {
   const price = trade.taker_outcome === 0 ? trade.price : ONE_DOLLAR - trade.price;
   return {
     coin: coinOfSide({ market_id: trade.market_id, outcome: trade.taker_outcome }),
     ...{ side: trade.taker_side === 'buy' ? 'B' : 'A', px: decimal(price), sz: decimal(trade.size) },
     ...{ time: trade.at, hash: hashOfName(`trade/${trade.trade_id}`), tid: Number(trade.trade_id) },
-    users: [NOBODY, NOBODY],
+    users: [ZERO_ADDRESS, ZERO_ADDRESS],
   };
 }
 
-/** A send is named by its sender and nonce. */
+/** A send is identified by its sender and nonce. */
 export function sendName(from: string, nonce: number): string {
   return `${from}/${nonce}`;
 }
 
-/** `outcomeSettlement` is ours: how the real venue tells of it is not published. */
+/** `outcomeSettlement` is ours: the real venue's form is not published. */
 export function ledgerUpdate(movement: Movement): object {
   const { movement_id: id, account, kind, amount, at, size } = movement;
   const hash = hashOfName(`movement/${id}/${kind}`);
@@ -88,7 +88,7 @@ export function ledgerUpdate(movement: Movement): object {
       const coin = side === undefined ? '' : coinOfSide(side);
       return { type: 'outcomeSettlement', coin, sz: decimal(size ?? 0), usdc: dollars(amount) };
     }
-    const other = movement.with ?? NOBODY;
+    const other = movement.with ?? ZERO_ADDRESS;
     const [user, destination] = kind === 'transfer-out' ? [account, other] : [other, account];
     const what =
       side === undefined

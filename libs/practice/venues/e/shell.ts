@@ -16,8 +16,8 @@ const KINDS: Readonly<Record<string, CallKind>> = {
 };
 
 /**
- * Venue e: the `/exchange` and `/info` of Hyperliquid as far as outcome markets need them, as its published client speaks them, and its
- * socket of market data. What is published nowhere is said where it stands.
+ * Venue e: Hyperliquid's `/exchange` and `/info` as far as outcome markets need them, compatible with the published
+ * client, and its market data socket. Comments mark what is not published.
  */
 export class EShell implements VenueShell {
   readonly exchange_id = 'venue_e';

@@ -32,7 +32,7 @@ function newCloid(): `0x${string}` {
   return `0x${randomBytes(16).toString('hex')}`;
 }
 
-/** The status of one order; of a refusal, its text. */
+/** The status of one order, or the text of its refusal. */
 async function place(
   client: EClient,
   { outcome, side = 0, buy = true, p, s, tif = 'Gtc', cloid }: Terms,
@@ -57,7 +57,7 @@ async function balance(client: EClient, coin: string): Promise<unknown> {
 }
 
 describe('orders of the published client', () => {
-  it('rest, are shown, and are cancelled by id and by cloid', async () => {
+  it('rest, are listed, and are cancelled by id and by cloid', async () => {
     const [client, outcome] = [await venue.account(), await venue.market()];
     const cloid = newCloid();
     const first = await place(client, { outcome, p: '0.4', s: '10' });
@@ -91,7 +91,7 @@ describe('orders of the published client', () => {
     expect(await venue.info.openOrders({ user: client.address })).toEqual([]);
   });
 
-  it('trade within a side and between the sides, at the price that rested, without fees', async () => {
+  it('trade within a side and between sides, at the price of the maker and without fees', async () => {
     const outcome = await venue.market();
     const [maker, taker, third] = [await venue.account(), await venue.account(), await venue.account()];
     const resting = await place(maker, { outcome, side: 0, p: '0.6', s: '10' });
@@ -121,13 +121,13 @@ describe('orders of the published client', () => {
       { p: '0.4', s: '1', tif: 'Ioc' as const },
       'Order could not immediately match against any resting orders.',
     ],
-  ])('are refused in the venue words: %j', async (terms, text) => {
+  ])('are refused with the text of the venue: %j', async (terms, text) => {
     const [client, outcome] = [await venue.account(), await venue.market()];
     expect(await place(client, { outcome, ...terms })).toBe(`order 0: ${text}`);
     expect(await venue.info.openOrders({ user: client.address })).toEqual([]);
   });
 
-  it('that add liquidity only do not trade', async () => {
+  it('are refused if they add liquidity only and would trade', async () => {
     const [client, other, outcome] = [await venue.account(), await venue.account(), await venue.market()];
     await place(other, { outcome, side: 1, p: '0.6', s: '5' });
     const text = 'Post only order would have immediately matched';
@@ -145,7 +145,7 @@ describe('orders of the published client', () => {
     });
   });
 
-  it('that are not known are said to be unknown', async () => {
+  it('with an unknown id are reported as unknownOid', async () => {
     const client = await venue.account();
     for (const oid of [newCloid(), 1]) {
       expect(await venue.info.orderStatus({ user: client.address, oid })).toEqual({ status: 'unknownOid' });
@@ -153,8 +153,8 @@ describe('orders of the published client', () => {
   });
 });
 
-describe('who may do what', () => {
-  it('an agent that nobody has authorized may do nothing', async () => {
+describe('authorization', () => {
+  it('an unauthorized agent cannot act for the account', async () => {
     const [client, stranger, outcome] = [await venue.account(), await venue.account(), await venue.market()];
     const unknown = { ...client, trader: stranger.trader };
     await place(unknown, { outcome, p: '0.4', s: '5' });
@@ -163,7 +163,7 @@ describe('who may do what', () => {
     expect(await venue.info.extraAgents({ user: client.address })).toHaveLength(1);
   });
 
-  it('an action that has expired is not done', async () => {
+  it('an expired action is refused', async () => {
     const [client, outcome] = [await venue.account(), await venue.market()];
     const order = { a: 100_000_000 + outcome * 10, b: true, p: '0.4', s: '1', r: false } as const;
     const orders = [{ ...order, t: { limit: { tif: 'Gtc' as const } } }];
@@ -173,7 +173,7 @@ describe('who may do what', () => {
     expect(await venue.info.openOrders({ user: client.address })).toHaveLength(1);
   });
 
-  it('the same bytes do nothing a second time', async () => {
+  it('the same bytes are executed only once', async () => {
     const [client, outcome] = [await venue.account(), await venue.market()];
     const bodies: string[] = [];
     const recording = {
@@ -198,7 +198,7 @@ describe('who may do what', () => {
 });
 
 describe('money and shares', () => {
-  it('are sent between accounts and told in both ledgers', async () => {
+  it('are sent between accounts and shown in both ledgers', async () => {
     const [from, to, outcome] = [await venue.account(), await venue.account('0'), await venue.market()];
     await from.owner.spotSend({ destination: to.address, token: 'USDC:0x6d1e', amount: '12.5' });
     await from.owner.usdSend({ destination: to.address, amount: '0.5' });
@@ -231,7 +231,7 @@ describe('money and shares', () => {
   });
 });
 
-it('comes back from its log with orders, agents and the nonces that were used', async () => {
+it('orders, agents and used nonces are restored from the log', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'sotto-practice-'));
   const before = await openPracticeE(folder);
   const [client, outcome] = [await before.account(), await before.market()];
@@ -256,7 +256,7 @@ it('comes back from its log with orders, agents and the nonces that were used', 
 });
 
 describe('market data', () => {
-  it('names sides as the published client does', async () => {
+  it('sides have the names that the published client uses', async () => {
     const converter = await SymbolConverter.create({
       transport: new HttpTransport({ apiUrl: venue.url }),
     });
@@ -270,7 +270,7 @@ describe('market data', () => {
     expect(converter.getAssetId('unemployment-above-5-this-year-yes')).toBeDefined();
   });
 
-  it('tells of trades and of settled outcomes by time, which the real venue does not', async () => {
+  it('trades and settled outcomes can be read by time, unlike at the real venue', async () => {
     const [one, two, outcome] = [await venue.account(), await venue.account(), await venue.market()];
     const asked = async (type: string, span: object): Promise<readonly Record<string, unknown>[]> => {
       const body = JSON.stringify({ type, ...span });
@@ -290,7 +290,7 @@ describe('market data', () => {
     expect(await asked('settledOutcomesByTime', { endTime: time - 60_000 })).toEqual([]);
   });
 
-  it('tells the published client that outcomes are made and settle', async () => {
+  it('the published client hears of created and settled outcomes', async () => {
     const transport = new WebSocketTransport({ url: `${venue.url.replace('http', 'ws')}/ws` });
     const updates: unknown[] = [];
     await new SubscriptionClient({ transport }).outcomeMetaUpdates((event) => updates.push(...event.updates));
@@ -304,13 +304,13 @@ describe('market data', () => {
     transport.close();
   });
 
-  it('comes by the socket', async () => {
+  it('arrives through the socket', async () => {
     const outcome = await venue.market();
     const [one, two] = [await venue.account(), await venue.account()];
     const socket = new WebSocket(`${venue.url.replace('http', 'ws')}/ws`);
-    const told: { readonly channel: string; readonly data: unknown }[] = [];
+    const received: { readonly channel: string; readonly data: unknown }[] = [];
     socket.on('message', (data: Buffer) =>
-      told.push(JSON.parse(data.toString('utf8')) as (typeof told)[number]),
+      received.push(JSON.parse(data.toString('utf8')) as (typeof received)[number]),
     );
     await once(socket, 'open');
     for (const type of ['l2Book', 'trades', 'userFills']) {
@@ -319,14 +319,14 @@ describe('market data', () => {
     }
     socket.send('{"method":"ping"}');
     await eventually(() => {
-      expect(told.map(({ channel }) => channel)).toEqual([
+      expect(received.map(({ channel }) => channel)).toEqual([
         ...['subscriptionResponse', 'l2Book', 'subscriptionResponse', 'error', 'pong'],
       ]);
     });
     await place(one, { outcome, side: 1, p: '0.4', s: '2' });
     await place(two, { outcome, side: 0, p: '0.6', s: '2' });
     await eventually(() => {
-      expect(told.find(({ channel }) => channel === 'trades')?.data).toMatchObject([
+      expect(received.find(({ channel }) => channel === 'trades')?.data).toMatchObject([
         { coin: `#${outcome * 10}`, side: 'B', px: '0.6', sz: '2.0' },
       ]);
     });
