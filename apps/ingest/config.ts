@@ -4,7 +4,7 @@ import { processSettings } from '#libs/platform/settings/process-settings.js';
 import { hexKeys, httpUrl, integer, listOf, nonEmpty, oneOf } from '#libs/platform/settings/setting-types.js';
 
 const SOURCES = ['seed', 'practice', 'recorded'] as const;
-/** For each journal one that projects and one that keeps identities, and what operators ask for. */
+/** Two for each journal (projector and identities), and some for the requests of operators. */
 const CONNECTIONS = '16';
 
 const feedUrl = (venue: string) =>

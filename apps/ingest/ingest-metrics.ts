@@ -25,17 +25,17 @@ const FIGURES: readonly Figure[] = [
   },
   {
     name: 'sotto_ingest_gaps',
-    help: 'Trades that are missing, told by their numbers',
+    help: 'Gaps in the numbers of trades',
     of: ({ gaps }) => gaps,
   },
   {
     name: 'sotto_ingest_conflicts',
-    help: 'Events that came again with another content, since the first start',
+    help: 'Events received again with different content, since the first start',
     of: ({ conflicts }) => conflicts,
   },
   {
     name: 'sotto_ingest_quarantined',
-    help: 'Bodies of venues that broke their form, since the first start',
+    help: 'Response bodies from venues that were not valid, since the first start',
     of: ({ quarantined }) => quarantined,
   },
   {
@@ -59,14 +59,14 @@ export function measureAlarms(registry: Registry): CountAlarm {
     labelNames: ['provider', 'kind'],
     registers: [registry],
   });
-  // A series that is born with its first count looks to Prometheus as if it had never grown.
+  // Every series starts at 0: without that, Prometheus would miss the first increase.
   for (const provider of PROVIDERS) for (const kind of KINDS) alarms.inc({ provider, kind }, 0);
   return (provider, kind, count) => {
     alarms.inc({ provider, kind }, count);
   };
 }
 
-/** Told from memory: a scrape waits for nobody. */
+/** Values come from memory, so that a scrape never waits for the database. */
 export function measureIngest(registry: Registry, ingest: DataIngest, clock: Clock): void {
   for (const { name, help, of } of FIGURES) {
     gaugeByProvider(registry, { name, help }, function* () {
@@ -75,7 +75,7 @@ export function measureIngest(registry: Registry, ingest: DataIngest, clock: Clo
   }
   const age = {
     name: 'sotto_ingest_age_seconds',
-    help: 'How long ago the moment is up to which a live provider is applied',
+    help: 'Age in seconds of the newest data that is applied for a live provider',
   };
   gaugeByProvider(registry, age, function* () {
     const now = Number(clock.epochNanos() / NANOS_PER_MICRO);

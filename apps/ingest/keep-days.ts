@@ -4,7 +4,7 @@ import type { OnFault } from '#libs/platform/process/log.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 
 const EVERY_MILLIS = 3_600_000;
-const AGAIN_MILLIS = 10_000;
+const RETRY_MILLIS = 10_000;
 const NANOS_PER_MICRO = 1_000n;
 
 interface KeepPorts {
@@ -13,7 +13,7 @@ interface KeepPorts {
   readonly onFault: OnFault;
 }
 
-/** Takes old months away at once and every hour. Returns what ends that. */
+/** Drops old months now and then every hour. Returns a function that stops it. */
 export function keepDays(days: number, { pool, clock, onFault }: KeepPorts): Cancel {
   let cancel: Cancel = () => undefined;
   let isStopped = false;
@@ -26,7 +26,7 @@ export function keepDays(days: number, { pool, clock, onFault }: KeepPorts): Can
       () => next(EVERY_MILLIS),
       (error: unknown) => {
         onFault('retention', error);
-        next(AGAIN_MILLIS);
+        next(RETRY_MILLIS);
       },
     );
   };

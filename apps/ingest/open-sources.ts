@@ -23,7 +23,9 @@ export interface SourcePorts {
   readonly onFault: OnFault;
 }
 
-/** The feeds that DATA_SOURCES names, and the live reads of what they feed. `stop` comes after those who take them have stopped. */
+/**
+ * The feeds that DATA_SOURCES names, and the live reads of their venues. Call `stop` after the consumers of the feeds have stopped.
+ */
 export interface OpenSources {
   readonly feeds: readonly SourceFeed[];
   stop(): Promise<void>;
@@ -54,7 +56,7 @@ export async function openSources(config: IngestConfig, ports: SourcePorts): Pro
   };
 }
 
-/** Once practice venues are followed, the seed ends at the first start. */
+/** For venues that the practice source follows, the seed gives history up to the first start only. */
 function seedOf(config: IngestConfig, { pool, clock }: SourcePorts): OpenedSeed | undefined {
   if (!config.DATA_SOURCES.includes('seed')) return undefined;
   return openSeed({
@@ -71,7 +73,7 @@ function followedVenues({ DATA_SOURCES, VENUE_B_FEED_URL, VENUE_E_FEED_URL }: In
   ];
 }
 
-/** Venues without an address are not followed. */
+/** Venues without a URL are not followed. */
 function practiceOptions(config: IngestConfig, { clock }: SourcePorts): PracticeFeedOptions {
   const followed = followedVenues(config);
   const { VENUE_B_FEED_URL: b, VENUE_B_ACCOUNTS_URL: accounts, VENUE_E_FEED_URL: e } = config;

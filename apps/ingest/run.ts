@@ -25,7 +25,7 @@ import { openSources } from './open-sources.js';
 import { StartReadiness } from './start-readiness.js';
 import { keepDays } from './keep-days.js';
 
-/** Nothing that is asked here takes nearly as long; a database that has gone without a word must not be waited for. */
+/** No query here takes nearly as long. A database that is silent for longer is treated as lost. */
 const DATABASE_ANSWER_MS = 30_000;
 const FAMILY = 'data';
 const SHARDS = [...PROVIDERS.keys(), LABELS_SHARD];
@@ -85,11 +85,11 @@ export function run(env: Environment): void {
   });
 }
 
-/** What is opened last stops first. */
+/** Stops in the reverse order of opening. */
 async function ingest(parts: IngestProcess, start: StartTable): Promise<void> {
   const { config, log, registry, scope, clock, pool, readiness } = parts;
   const onFault = quietly((part, error) => {
-    log.warn({ err: error, part }, 'something could not be done and will be tried again');
+    log.warn({ err: error, part }, 'a step failed and will be retried');
   }, clock);
   const store = storeOf(parts);
   scope.onStop('journal store', () => store.close());
@@ -101,7 +101,7 @@ async function ingest(parts: IngestProcess, start: StartTable): Promise<void> {
     onFault,
     onAlarm: (provider, { kind, detail }, count) => {
       countAlarm(provider, kind, count);
-      log.warn({ provider, kind, detail }, 'market data gives an alarm');
+      log.warn({ provider, kind, detail }, 'market data alarm');
     },
   });
   await running.start();
@@ -115,7 +115,7 @@ async function ingest(parts: IngestProcess, start: StartTable): Promise<void> {
   scope.onStop('readiness', readiness.follow({ running, snapshots, start, clock, onFault }));
 }
 
-/** Journals of market data are in Postgres, wherever those of the other services are. */
+/** Journals of market data are always in PostgreSQL, even when the other services use Kafka. */
 function storeOf({ config, log, pool, clock, scope }: IngestProcess): PostgresStore {
   const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;
   return new PostgresStore({

@@ -5,7 +5,7 @@ import type { Health } from '#libs/platform/internal-server/polled-readiness.js'
 import type { OnFault } from '#libs/platform/process/log.js';
 import { type Clock, repeat } from '#libs/platform/time/clock.js';
 
-const LOOK_MILLIS = 200;
+const CHECK_MILLIS = 200;
 
 interface ReadinessParts {
   readonly running: Pick<DataIngest, 'isCaughtUp'>;
@@ -15,7 +15,7 @@ interface ReadinessParts {
   readonly onFault: OnFault;
 }
 
-/** Ready once all is projected and in snapshots that the sources held at the start, and those who answer readers have been told. */
+/** Ready once everything the sources held at the start is projected and in snapshots, and `data.start` says so to the gateways. */
 export class StartReadiness {
   private isReady = false;
 
@@ -26,9 +26,9 @@ export class StartReadiness {
     return this.isReady ? { ok: true, status: 'ready' } : { ok: false, status: 'catching_up' };
   }
 
-  /** Returns what stops it. */
+  /** Returns a function that stops it. */
   follow({ running, snapshots, start, clock, onFault }: ReadinessParts): () => void {
-    return repeat(clock, LOOK_MILLIS, async () => {
+    return repeat(clock, CHECK_MILLIS, async () => {
       if (this.isReady || !running.isCaughtUp) return;
       try {
         await snapshots.take();

@@ -39,7 +39,7 @@ const TOKEN_WORDS: Readonly<Record<Exclude<TokenRefusal, object | 'unavailable'>
   'session revoked': 'Session has been revoked',
 };
 
-/** Who calls: by key, by the admin secret, or by session, in this order. Wrong triples alone are counted. */
+/** Finds the caller by API key, by admin secret or by session, in this order. Only wrong keys count as failures of an address. */
 export class DataAuthenticator implements DataCallers {
   private readonly secrets: readonly Buffer[];
 
@@ -51,7 +51,7 @@ export class DataAuthenticator implements DataCallers {
     const given = headers['x-admin-secret'];
     if (headers['x-client-id'] !== undefined || typeof given !== 'string') return false;
     const digest = digestOf(given);
-    // All are compared, whichever it is.
+    // Compares with every secret, so that the time does not tell which one matched.
     return this.secrets.filter((secret) => timingSafeEqual(secret, digest)).length > 0;
   }
 
@@ -59,15 +59,15 @@ export class DataAuthenticator implements DataCallers {
     const presented = presentedIn({ headers: request.headers, takesCookie: true });
     const isAdmin = this.isAdmin(request);
     if (!isAdmin && (presented.kind === 'nothing' || presented.kind === 'parts')) return undefined;
-    const judge = (): MaybePromise<CredentialOutcome> => {
+    const authenticate = (): MaybePromise<CredentialOutcome> => {
       if (this.ports.throttle.isOver(address)) return THROTTLED;
       if (isAdmin) return OPERATOR;
       if (presented.kind === 'key') return this.byKey(presented, address);
       return presented.kind === 'token' ? this.byToken(presented.token) : undefined;
     };
     const { keys } = this.ports;
-    if (keys.isFresh()) return judge();
-    return keys.makeFresh().then((isFresh) => (isFresh ? judge() : UNVERIFIABLE));
+    if (keys.isFresh()) return authenticate();
+    return keys.makeFresh().then((isFresh) => (isFresh ? authenticate() : UNVERIFIABLE));
   }
 
   private byKey(
@@ -87,7 +87,7 @@ export class DataAuthenticator implements DataCallers {
     if (verdict === 'elsewhere') return ELSEWHERE;
     if (verdict === 'unverifiable') return UNVERIFIABLE;
     const { key, user } = verdict;
-    // A right key whose user may not come in.
+    // The key is right, but its user may not log in.
     if (user === 'refused') return WRONG;
     this.ports.uses.note(key.client_id);
     return new DataCaller({ userId: key.account_id, kind: 'key', scopes: key.scopes, isInvited: true });
@@ -111,7 +111,7 @@ export class DataAuthenticator implements DataCallers {
     return typeof why === 'object' ? session(why.stranger, false) : tokenRefusal(why);
   }
 
-  /** A failure that cannot be counted gets no verdict: it would be a free guess. */
+  /** If the failure cannot be counted, the caller gets no verdict. Otherwise it could guess without limit. */
   private async counted(address: string): Promise<CredentialOutcome> {
     try {
       return (await this.ports.throttle.countFailure(address)) ? WRONG : THROTTLED;

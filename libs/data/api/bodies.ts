@@ -9,7 +9,7 @@ import { lengthProblem, rangeProblem, type ProviderRules, type TextProblem } fro
 
 const LONGEST_ID = 128;
 
-/** Text of a body. These say what is wrong; the objects and lists around them, from the edge, say where. */
+/** Text in a body. These decoders say what is wrong; the edge adds where it is. */
 export function bodyText(min: number, max: number): Decoder<string> {
   return {
     decode(value, reading) {
@@ -22,7 +22,7 @@ export function bodyText(min: number, max: number): Decoder<string> {
 
 export const bodyId: Decoder<string> = bodyText(1, LONGEST_ID);
 
-/** Text is no integer, nor is a fraction. */
+/** Refuses numbers that are sent as text, and fractions. */
 export function bodyInteger(min: number, max: number = Number.MAX_SAFE_INTEGER): Decoder<number> {
   const any = integer(Number.MIN_SAFE_INTEGER);
   return {
@@ -52,8 +52,8 @@ export function bodyList<T>(
       if (length < min) return wrong(reading, null, 'too_short', `It must have at least ${min} entries`);
       if (length > max) return wrong(reading, null, 'too_long', `It must have at most ${max} entries`);
       const decoded: T[] = [];
-      for (const [index, given] of value.entries()) {
-        const element = item.decode(given, reading);
+      for (const [index, entry] of value.entries()) {
+        const element = item.decode(entry, reading);
         if (element === MISMATCH) {
           reading?.refuse(index, 'mismatch');
           return MISMATCH;
@@ -66,7 +66,7 @@ export function bodyList<T>(
   };
 }
 
-/** The provider of this name in a body. Throws 400 for another; to be called once everything has been read. */
+/** Finds the provider that a body names. Throws 400 for an unknown one, so call it after everything else has been read. */
 export function providerNamed(raw: string, { among = 'registered' }: ProviderRules = {}): Provider {
   const provider = providerOf(raw);
   const known = among === 'recorded' ? PROVIDERS : REGISTERED;

@@ -2,23 +2,23 @@ import type { IncomingMessage } from 'node:http';
 import type { Caller } from '#libs/edge/endpoint.js';
 import { satisfies } from '#libs/identity/api-keys/scopes.js';
 
-/** What endpoints of this service may ask of a key. */
+/** The scopes that endpoints of this service may require of a key. */
 export const DATA_SCOPES = ['trade:read', 'position:read'] as const;
 
-/** To callers without this role the routes of operators do not exist. */
+/** For callers without this role, the routes of operators do not exist. */
 export const ADMIN = 'ADMIN';
 
 interface CallerFacts {
-  /** Empty for the admin secret, which is nobody's. */
+  /** Empty for the admin secret, which belongs to no user. */
   readonly userId: string;
   readonly kind: 'key' | 'session' | 'admin';
-  /** The granted ones of a key. */
+  /** The scopes that the key was given. */
   readonly scopes?: readonly string[];
-  /** Sessions alone are asked. */
+  /** Checked for sessions only. */
   readonly isInvited: boolean;
 }
 
-/** Who calls, in the edge's form. */
+/** The caller of a request, as the edge expects it. */
 export class DataCaller implements Caller {
   readonly account_id: string;
   readonly roles: ReadonlySet<string>;
@@ -36,13 +36,13 @@ export class DataCaller implements Caller {
   }
 }
 
-/** Of a call of this service's listener, where every caller was made by its own check; undefined for an anonymous one. */
+/** The caller of a call to this service; undefined for an anonymous call. Only this service's own check makes callers here. */
 export function dataCallerOf(principal: Caller | undefined): DataCaller | undefined {
   if (principal === undefined || principal instanceof DataCaller) return principal;
   throw new Error('a call of market data with a caller of another service');
 }
 
-/** `undefined`: there is no credential. */
+/** `undefined`: the request has no credential. */
 export type CredentialOutcome = DataCaller | CallerRefusal | undefined;
 
 export interface CallerRefusal {
@@ -50,12 +50,12 @@ export interface CallerRefusal {
   readonly detail: string;
 }
 
-/** Says who calls, by the headers of a request. */
+/** Finds the caller from the headers of a request. */
 export interface DataCallers {
   callerOf(request: IncomingMessage, address: string): CredentialOutcome | Promise<CredentialOutcome>;
-  /** Whether the admin secret is what counts of this request, and is right. */
+  /** Whether the request is made with the admin secret, and the secret is right. */
   isAdmin(request: IncomingMessage): boolean;
 }
 
-/** Whose address counts: that of the client, or of a trusted proxy's client. */
+/** The address to count by: that of the peer, or of the client of a trusted proxy. */
 export type ClientAddress = (request: IncomingMessage) => string;

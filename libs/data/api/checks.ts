@@ -17,7 +17,7 @@ import { refusedIn } from './params.js';
 import { refuse } from './refusals.js';
 
 const REQUIRED = 'Authentication required (JWT token / API key / admin secret)';
-/** Here credentials are optional, but a bad one is refused. */
+/** On these paths credentials are optional, but bad ones are refused. */
 const COMPANION = '/v1/';
 
 const KINDS: Readonly<Record<CallerRefusal['status'], FaultKind>> = {
@@ -27,17 +27,17 @@ const KINDS: Readonly<Record<CallerRefusal['status'], FaultKind>> = {
   503: 'unavailable',
 };
 
-/** Counts a call; undefined for a route without a limit. */
+/** Counts a call. Returns undefined for a route without a limit. */
 export interface CallCounter {
   count(spec: EndpointSpec, caller: DataCaller | undefined, address: string): RateWindow | undefined;
 }
 
-/** How fresh the data were when a request was taken up: never fresher than what its reply shows. */
+/** Notes how fresh the data are when a request arrives, so that a reply never claims to be fresher than what it shows. */
 export interface FreshnessNotes {
   note(request: IncomingMessage): void | Promise<void>;
 }
 
-/** To all but operators their routes do not exist, which no other method may tell. */
+/** For all but operators, the routes of operators do not exist. The status of a wrong method must not reveal them. */
 export function method(callers: DataCallers): Check {
   return {
     name: 'method',
@@ -84,7 +84,7 @@ function settled(inspection: Inspection, outcome: CredentialOutcome, isAnonymous
   return { kind: KINDS[outcome.status], spec, message: outcome.detail };
 }
 
-/** Of sessions; the companion's routes ask nobody. */
+/** Only sessions need an invite. The routes of the companion need none. */
 export const invite: Check = {
   name: 'invite',
   after: ['credentials'],
@@ -95,7 +95,7 @@ export const invite: Check = {
   },
 };
 
-/** Of keys alone: sessions and the admin secret have all. */
+/** Only keys have scopes. Sessions and the admin secret may do everything. */
 export const scope: Check = {
   name: 'scope',
   after: ['credentials'],
@@ -106,7 +106,7 @@ export const scope: Check = {
   },
 };
 
-/** The code of a fault that the limit of calls made, and not the throttle of credentials. */
+/** Marks a fault of the call limit, and tells it from the throttle of credentials. */
 export const OVER_LIMIT = 'limit';
 
 export function limit(counter: CallCounter, addressOf: ClientAddress): Check {
@@ -126,7 +126,7 @@ export function limit(counter: CallCounter, addressOf: ClientAddress): Check {
   };
 }
 
-/** A body where none is read means nothing. */
+/** A body sent to a route that takes none is ignored. */
 export const body: Check = {
   ...readBody,
   run: (inspection, tools) =>

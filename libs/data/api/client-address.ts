@@ -14,7 +14,7 @@ export function isProxy(text: string): boolean {
   return prefix === undefined || (PREFIX.test(prefix) && Number(prefix) <= BITS[family]);
 }
 
-/** The peer of the socket; behind a trusted proxy, whom that one names last. */
+/** The peer of the socket. If the peer is a trusted proxy, the last address in its X-Forwarded-For. */
 export function clientAddresses(trusted: readonly string[]): ClientAddress {
   const proxies = listOf(trusted);
   return (request) => {
@@ -25,8 +25,8 @@ export function clientAddresses(trusted: readonly string[]): ClientAddress {
 }
 
 function lastForwarded({ headers }: IncomingMessage): string | undefined {
-  const given = headers['x-forwarded-for'];
-  const text = typeof given === 'string' ? given : given?.join(',');
+  const header = headers['x-forwarded-for'];
+  const text = typeof header === 'string' ? header : header?.join(',');
   const last = plainAddress(text?.split(',').at(-1)?.trim() ?? '');
   return isAddress(last) ? last : undefined;
 }

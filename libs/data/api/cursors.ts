@@ -6,30 +6,30 @@ import { badCursor } from './refusals.js';
 const KEY_BYTES = 32;
 const MAC_BYTES = 16;
 
-/** What a cursor is bound to: the parameters that say which rows there are, but never how many a page has. */
+/** The filters that a cursor is valid for. They select the rows; the page size is not one of them. */
 export type CursorFilters = Readonly<
   Record<string, string | number | boolean | readonly (string | number)[] | null | undefined>
 >;
 
 /**
- * Places in lists, which callers hold and cannot change: JSON with a MAC over it, the route and the filters. All replicas make the
- * same ones.
+ * Positions in lists that callers hold and cannot change: JSON with a MAC over it, the route and the filters. All replicas make the
+ * same cursors.
  */
 export class SealedCursors {
   private readonly key: Buffer;
 
-  /** `secret`: of the whole deployment. The key is derived from it for cursors alone. */
+  /** `secret` is shared by the whole deployment. A key for cursors alone is derived from it. */
   constructor(secret: string) {
     this.key = Buffer.from(hkdfSync('sha256', secret, '', 'market data cursors', KEY_BYTES));
   }
 
-  /** `position`: small, and JSON. */
+  /** `position` must be small and serializable as JSON. */
   seal(route: string, filters: CursorFilters, position: object): string {
     const content = Buffer.from(JSON.stringify(position), 'utf8');
     return Buffer.concat([this.macOf(route, filters, content), content]).toString('base64url');
   }
 
-  /** Throws the refusal of a changed, foreign or outdated cursor. */
+  /** Throws 400 for a cursor that was changed, or was made for another route, filter or version. */
   open<T>(route: string, filters: CursorFilters, cursor: string, position: Decoder<T>): T {
     const bytes = base64urlBytes(cursor);
     if (bytes === undefined || bytes.length <= MAC_BYTES) throw badCursor();

@@ -27,11 +27,11 @@ const THROTTLED = '429 {"detail":"Too many authentication failures"}';
 const admin: RequestHeaders = { 'x-admin-secret': ADMIN_SECRET };
 
 let hosts = 10;
-/** An address of its own, without failures. */
+/** A new address without failures. */
 const newAddress = (): string => `127.0.1.${(hosts += 1)}`;
 
-async function told(path: string, asked: WorldRequest = {}): Promise<string> {
-  const { status, text } = await world.ask(path, { from: newAddress(), ...asked });
+async function answerTo(path: string, request: WorldRequest = {}): Promise<string> {
+  const { status, text } = await world.ask(path, { from: newAddress(), ...request });
   return `${status} ${text}`;
 }
 
@@ -62,9 +62,9 @@ describe('a refused token', () => {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
   const ROWS: readonly (readonly [what: string, token: () => string, words: string])[] = [
-    ['that is no token', () => 'garbage', 'Invalid token'],
+    ['that is not a token', () => 'garbage', 'Invalid token'],
     ['that is empty', () => '', 'Invalid token'],
-    ['of three parts that say nothing', () => 'a.b.c', 'Invalid token'],
+    ['of three meaningless parts', () => 'a.b.c', 'Invalid token'],
     ['without a signature', () => `${part({ alg: 'none' })}.${part({})}.`, 'Invalid token'],
     [
       'of another algorithm',
@@ -97,85 +97,85 @@ describe('a refused token', () => {
       'Invalid token audience',
     ],
     ['for several', () => tokenOf({ claims: { aud: [AUDIENCE] } }), 'Invalid token audience'],
-    ['for nobody', () => tokenOf({ without: 'aud' }), 'Invalid token audience'],
+    ['without an audience', () => tokenOf({ without: 'aud' }), 'Invalid token audience'],
     ['of another version', () => tokenOf({ claims: { ver: 2 } }), 'Token schema outdated'],
     ['without a version', () => tokenOf({ without: 'ver' }), 'Token schema outdated'],
-    ['of a user that there is not', () => tokenOf(), 'Session has been revoked'],
+    ['of an unknown user', () => tokenOf(), 'Session has been revoked'],
   ];
 
   it.each(ROWS)('%s', async (_what, token, words) => {
     const reply = `401 {"detail":"${words} - please log in again"}`;
-    expect(await told(METADATA, { headers: { authorization: `Bearer ${token()}` } })).toBe(reply);
+    expect(await answerTo(METADATA, { headers: { authorization: `Bearer ${token()}` } })).toBe(reply);
     const cookie = token();
     if (cookie !== '') {
-      expect(await told(METADATA, { headers: { cookie: `custody_session_jwt=${cookie}` } })).toBe(reply);
+      expect(await answerTo(METADATA, { headers: { cookie: `custody_session_jwt=${cookie}` } })).toBe(reply);
     }
   });
 
-  it('that was revoked, or whose session was', async () => {
+  it('that was revoked, or whose session was revoked', async () => {
     const { callers } = world;
     const user = await callers.user();
     const [one, other] = [await callers.token(user), await callers.token(user)];
     await callers.identity.sessions.logout(one);
     await callers.identity.sessions.logoutAll(other);
     const bearer = (token: string): WorldRequest => ({ headers: { authorization: `Bearer ${token}` } });
-    expect(await told(METADATA, bearer(one))).toBe(
+    expect(await answerTo(METADATA, bearer(one))).toBe(
       '401 {"detail":"Token has been revoked - please log in again"}',
     );
-    expect(await told(METADATA, bearer(other))).toBe(
+    expect(await answerTo(METADATA, bearer(other))).toBe(
       '401 {"detail":"Session has been revoked - please log in again"}',
     );
   });
 
-  it('counts nothing', async () => {
+  it('does not count as a failure', async () => {
     const from = newAddress();
     for (let time = 0; time < 12; time += 1) {
-      await told(METADATA, { from, headers: { authorization: 'Bearer x' } });
-      await told(METADATA, { from, headers: { 'x-client-id': 'x' } });
-      await told(METADATA, { from });
+      await answerTo(METADATA, { from, headers: { authorization: 'Bearer x' } });
+      await answerTo(METADATA, { from, headers: { 'x-client-id': 'x' } });
+      await answerTo(METADATA, { from });
     }
-    expect(await told(METADATA, { from, headers: admin })).toBe(FOUND);
+    expect(await answerTo(METADATA, { from, headers: admin })).toBe(FOUND);
   });
 });
 
-describe('ten wrong triples from one address', () => {
-  it('refuse all its credentials, but not what needs none', async () => {
+describe('ten wrong API keys from one address', () => {
+  it('block all credentials from it, but not requests that need none', async () => {
     const from = newAddress();
     const session = await world.callers.session();
     for (let time = 0; time < 10; time += 1) {
-      expect(await told(METADATA, { from, headers: wrongTriple() })).toBe(WRONG);
+      expect(await answerTo(METADATA, { from, headers: wrongTriple() })).toBe(WRONG);
     }
     for (const headers of [wrongTriple(), session, admin, { 'x-client-id': '' }]) {
       const reply = await world.ask(METADATA, { from, headers });
       expect(`${reply.status} ${reply.text}`).toBe(THROTTLED);
       expect(Object.keys(reply.headers).filter((name) => /retry|ratelimit/.test(name))).toEqual([]);
     }
-    expect(await told('/admin/ingest', { from, headers: admin })).toBe(THROTTLED);
+    expect(await answerTo('/admin/ingest', { from, headers: admin })).toBe(THROTTLED);
     expect(
-      await told('/v1/marks?provider=venue_a&contract_id=x', { from, headers: session, on: 'companion' }),
+      await answerTo('/v1/marks?provider=venue_a&contract_id=x', { from, headers: session, on: 'companion' }),
     ).toBe(THROTTLED);
-    expect(await told(METADATA, { from })).toContain('401 {"detail":"Authentication required');
+    expect(await answerTo(METADATA, { from })).toContain('401 {"detail":"Authentication required');
     expect((await world.ask('/providers/configs', { from, headers: session })).status).toBe(200);
     expect(
       (await world.ask('/v1/marks?provider=venue_a&contract_id=x', { from, on: 'companion' })).status,
     ).toBe(200);
-    expect(await told(METADATA, { headers: session })).toBe(FOUND);
+    expect(await answerTo(METADATA, { headers: session })).toBe(FOUND);
   });
 
-  it('are counted for the client of a trusted proxy', async () => {
+  it('count for the client of a trusted proxy', async () => {
     const from = '127.3.0.1';
     const forwarded = { 'x-forwarded-for': '198.51.100.9, ::ffff:203.0.113.7' };
     for (let time = 0; time < 10; time += 1) {
-      expect(await told(METADATA, { from, headers: { ...wrongTriple(), ...forwarded } })).toBe(WRONG);
+      expect(await answerTo(METADATA, { from, headers: { ...wrongTriple(), ...forwarded } })).toBe(WRONG);
     }
-    expect(await told(METADATA, { from, headers: { ...admin, 'x-forwarded-for': '203.0.113.7' } })).toBe(
+    expect(await answerTo(METADATA, { from, headers: { ...admin, 'x-forwarded-for': '203.0.113.7' } })).toBe(
       THROTTLED,
     );
-    expect(await told(METADATA, { from, headers: { ...admin, 'x-forwarded-for': '203.0.113.8' } })).toBe(
+    expect(await answerTo(METADATA, { from, headers: { ...admin, 'x-forwarded-for': '203.0.113.8' } })).toBe(
       FOUND,
     );
-    expect(await told(METADATA, { from, headers: admin })).toBe(FOUND);
-    expect(await told(METADATA, { headers: { ...admin, 'x-forwarded-for': '203.0.113.7' } })).toBe(FOUND);
+    expect(await answerTo(METADATA, { from, headers: admin })).toBe(FOUND);
+    expect(await answerTo(METADATA, { headers: { ...admin, 'x-forwarded-for': '203.0.113.7' } })).toBe(FOUND);
   });
 });
 
@@ -191,13 +191,16 @@ describe('the address of a caller', () => {
     ['127.0.0.8', '127.0.0.7', false],
     ['127.0.0.7', '127.0.0.8', true],
   ];
-  it.each(ROWS)('is right for %s with %s: %s', async (from, forwarded, isListed) => {
-    const key = await world.callers.key([], { addresses: ['127.0.0.7'] });
-    const headers = { ...key, ...(forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }) };
-    expect(await told(METADATA, { from, headers })).toBe(
-      isListed ? FOUND : '403 {"detail":"IP address not allowed"}',
-    );
-  });
+  it.each(ROWS)(
+    'from peer %s with X-Forwarded-For %s is on the allow list: %s',
+    async (from, forwarded, isListed) => {
+      const key = await world.callers.key([], { addresses: ['127.0.0.7'] });
+      const headers = { ...key, ...(forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }) };
+      expect(await answerTo(METADATA, { from, headers })).toBe(
+        isListed ? FOUND : '403 {"detail":"IP address not allowed"}',
+      );
+    },
+  );
 });
 
 describe('a scope', () => {
@@ -206,68 +209,68 @@ describe('a scope', () => {
     [['*'], true],
     [['read', 'position:read', 'trade:execute'], false],
     [[], false],
-  ])('of a key with %j lets it read trades: %s', async (scopes, may) => {
+  ])('of a key with %j allows it to read trades: %s', async (scopes, may) => {
     const key = await world.callers.key(scopes);
-    const reply = await told(HISTORY, { headers: key });
+    const reply = await answerTo(HISTORY, { headers: key });
     expect(reply.startsWith('200')).toBe(may);
     if (!may) expect(reply).toBe('403 {"detail":"Missing required scope: trade:read"}');
-    expect(await told(METADATA, { headers: key })).toBe(FOUND);
+    expect(await answerTo(METADATA, { headers: key })).toBe(FOUND);
   });
 
-  it('is not asked of sessions and of the admin secret', async () => {
-    expect(await told(HISTORY, { headers: await world.callers.session() })).toMatch(/^200/);
-    expect(await told(HISTORY, { headers: admin })).toMatch(/^200/);
+  it('is not needed by sessions and the admin secret', async () => {
+    expect(await answerTo(HISTORY, { headers: await world.callers.session() })).toMatch(/^200/);
+    expect(await answerTo(HISTORY, { headers: admin })).toMatch(/^200/);
   });
 });
 
 describe('an invite', () => {
-  it('is asked of sessions alone, and not by the companion', async () => {
+  it('is needed by sessions only, and not on the companion', async () => {
     const { callers } = world;
     const user = await callers.user({ isInvited: false });
     const session = await callers.session(user);
-    expect(await told(HISTORY, { headers: session })).toBe('403 {"detail":"Invite required"}');
-    expect(await told(HISTORY, { headers: await callers.key(['trade:read'], { user }) })).toMatch(/^200/);
+    expect(await answerTo(HISTORY, { headers: session })).toBe('403 {"detail":"Invite required"}');
+    expect(await answerTo(HISTORY, { headers: await callers.key(['trade:read'], { user }) })).toMatch(/^200/);
     const marks = '/v1/marks?provider=venue_a&contract_id=x';
-    expect(await told(marks, { headers: session, on: 'companion' })).toMatch(/^200/);
+    expect(await answerTo(marks, { headers: session, on: 'companion' })).toMatch(/^200/);
   });
 });
 
 describe('a revoked key', () => {
-  it('is wrong within a second', async () => {
+  it('is refused within a second', async () => {
     const key = await world.callers.key([]);
-    expect(await told(METADATA, { headers: key })).toBe(FOUND);
+    expect(await answerTo(METADATA, { headers: key })).toBe(FOUND);
     await world.ingest.database.pool.query(
       'update identity.api_keys set revoked_at = now() where client_id = $1',
       [key['x-client-id']],
     );
-    await eventually(async () => expect(await told(METADATA, { headers: key })).toBe(WRONG), 1_000);
+    await eventually(async () => expect(await answerTo(METADATA, { headers: key })).toBe(WRONG), 1_000);
   });
 });
 
-describe('what needs no credentials', () => {
+describe('routes without credentials', () => {
   const broken = { authorization: 'Bearer x', 'x-client-id': '', 'x-admin-secret': 'x' };
 
-  it('looks at none', async () => {
+  it('ignore credentials', async () => {
     for (const path of ['/health', '/providers/configs', '/providers/api-access']) {
-      expect(await told(path, { headers: broken })).toMatch(/^200/);
+      expect(await answerTo(path, { headers: broken })).toMatch(/^200/);
     }
   });
 
-  it('refuses bad ones under /v1', async () => {
+  it('refuse bad credentials under /v1', async () => {
     const marks = '/v1/marks?provider=venue_a&contract_id=x';
-    expect(await told(marks, { on: 'companion' })).toMatch(/^200/);
+    expect(await answerTo(marks, { on: 'companion' })).toMatch(/^200/);
     expect(
-      await told(marks, { on: 'companion', headers: { 'x-admin-secret': 'x', 'x-api-key': 'y' } }),
+      await answerTo(marks, { on: 'companion', headers: { 'x-admin-secret': 'x', 'x-api-key': 'y' } }),
     ).toMatch(/^200/);
-    expect(await told(marks, { on: 'companion', headers: wrongTriple() })).toBe(WRONG);
-    expect(await told(marks, { on: 'companion', headers: { authorization: 'Bearer x' } })).toBe(
+    expect(await answerTo(marks, { on: 'companion', headers: wrongTriple() })).toBe(WRONG);
+    expect(await answerTo(marks, { on: 'companion', headers: { authorization: 'Bearer x' } })).toBe(
       '401 {"detail":"Invalid token - please log in again"}',
     );
   });
 });
 
 describe('routes of operators', () => {
-  it('do not exist for others, whatever the method and the body', async () => {
+  it('do not exist for other callers, with any method and body', async () => {
     const { callers } = world;
     const all: readonly RequestHeaders[] = [
       {},
@@ -285,13 +288,13 @@ describe('routes of operators', () => {
         ['POST', '/admin/ingest/venue_a/pause'],
         ['POST', '/providers/configs/reload'],
       ] as const) {
-        expect(await told(path, { method, headers, body: method === 'GET' ? '' : '[' })).toBe(
+        expect(await answerTo(path, { method, headers, body: method === 'GET' ? '' : '[' })).toBe(
           '404 {"detail":"Not Found"}',
         );
       }
     }
-    expect(await told('/admin/ingest', { headers: admin })).toMatch(/^200/);
-    expect(await told('/admin/ingest', { method: 'PATCH', headers: admin })).toMatch(/^405/);
-    expect(await told('/admin/ingest', { headers: { ...admin, authorization: 'Bearer x' } })).toMatch(/^200/);
+    expect(await answerTo('/admin/ingest', { headers: admin })).toMatch(/^200/);
+    expect(await answerTo('/admin/ingest', { method: 'PATCH', headers: admin })).toMatch(/^405/);
+    expect(await answerTo('/admin/ingest', { headers: { ...admin, authorization: 'Bearer x' } })).toMatch(/^200/);
   });
 });

@@ -38,7 +38,7 @@ import type { Upstreams } from './upstream/upstream.js';
 import { VenueTradesController } from './venue-trades/venue-trades.controller.js';
 import { VenueTrades } from './venue-trades/venue-trades.js';
 
-/** What the controllers stand on. */
+/** What the controllers need. */
 export interface DataParts {
   readonly pool: Pool;
   readonly clock: Clock;
@@ -48,17 +48,17 @@ export interface DataParts {
   readonly upstreams: Upstreams;
   readonly companionUrl: () => string;
   readonly onFault: OnFault;
-  /** What operators should see at once. */
+  /** Called for alarms that operators should see at once. */
   readonly onAlarm: (provider: Provider, detail: string) => void;
 }
 
 export interface DataControllers {
   readonly data: readonly object[];
-  /** Of the listener that serves `/v1`. */
+  /** Controllers of the companion listener (`/v1`). */
   readonly companion: readonly object[];
 }
 
-/** Everything that answers requests, put together once a process. */
+/** Makes all controllers, once per process. */
 export function dataControllers(parts: DataParts): DataControllers {
   const { pool, clock, cursors, settings, onFault } = parts;
   const readers = readersOf(pool, settings);

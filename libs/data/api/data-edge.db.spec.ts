@@ -29,7 +29,7 @@ const LARGE = '413 {"detail":"Request body too large"}';
 const NOT_FOUND = '404 {"detail":"Not Found"}';
 const tooLarge = Buffer.alloc(1_048_577, 0x20);
 
-/** Each row breaks this rule and all after it. */
+/** Each row breaks this rule and all rules after it. */
 describe('the order of checks', () => {
   const ROWS: readonly (readonly [what: string, path: string, asked: () => WorldRequest, told: string])[] = [
     ['an unknown path', '/markets/nothing', () => ({ method: 'POST', body: tooLarge }), NOT_FOUND],
@@ -72,13 +72,13 @@ describe('the order of checks', () => {
       '422 {"detail":[{"type":"json_invalid","loc":["body"],"msg":"It must be one JSON object","input":null}]}',
     ],
     [
-      'a query that cannot be read before a provider that means nothing',
+      'a query that cannot be read, with an unknown provider',
       '/markets/metadata?provider=x',
       () => ({ headers: bare }),
       '422 {"detail":[{"type":"missing","loc":["query","ticker"],"msg":"It is required","input":null}]}',
     ],
     [
-      'a provider that means nothing',
+      'an unknown provider',
       '/markets/metadata?provider=%20X&ticker=a',
       () => ({ headers: bare }),
       '400 {"detail":"Unknown provider:  X"}',
@@ -86,30 +86,30 @@ describe('the order of checks', () => {
     ['tick sizes have moved', '/markets/tick-size', () => ({}), '410'],
   ];
 
-  it.each(ROWS)('%s', async (_what, path, asked, told) => {
-    expect(detailOf(await world.ask(path, asked()))).toContain(told);
+  it.each(ROWS)('%s', async (_what, path, request, expected) => {
+    expect(detailOf(await world.ask(path, request()))).toContain(expected);
   });
 });
 
-describe('who calls', () => {
+describe('the caller', () => {
   const metadata = '/markets/metadata?provider=venue_a&ticker=none';
   const verdict = async (headers: RequestHeaders, from?: string): Promise<string> =>
     detailOf(await world.ask(metadata, { headers, ...(from === undefined ? {} : { from }) }));
   const FOUND = '404 {"detail":"Market metadata not found: none"}';
 
-  it('is admitted by key, session, cookie or admin secret', async () => {
+  it('is accepted by key, session, cookie or admin secret', async () => {
     const cookie = { cookie: `a=b; custody_session_jwt=${session.authorization?.slice(7) ?? ''}` };
     for (const headers of [session, key, bare, admin, cookie]) expect(await verdict(headers)).toBe(FOUND);
     expect(await verdict(listed, '127.0.0.7')).toBe(FOUND);
   });
 
-  it('takes a wrong admin secret as none, and then the session', async () => {
+  it('a wrong admin secret is ignored, and the session counts', async () => {
     expect(await verdict({ 'x-admin-secret': 'wrong' })).toBe(REQUIRED);
     expect(await verdict({ 'x-admin-secret': 'wrong', ...session })).toBe(FOUND);
     expect(await verdict({ ...admin, ...stranger })).toBe(FOUND);
   });
 
-  it('goes by the key alone where a client id is sent, even an empty one', async () => {
+  it('with a client id, even an empty one, only the key counts', async () => {
     const partial = '401 {"detail":"X-Api-Key and X-Api-Secret required with X-Client-Id"}';
     expect(await verdict({ 'x-client-id': '', ...session, ...admin })).toBe(partial);
     expect(await verdict({ 'x-client-id': 'x', 'x-api-key': 'y' })).toBe(partial);

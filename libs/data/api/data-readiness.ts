@@ -4,9 +4,9 @@ import type { StartTable } from '../store/start-table.js';
 
 const PATIENCE_MILLIS = 1_000;
 
-/** Ready: not draining, and all is applied that the sources held when ingest was started. */
+/** Ready when not draining, and when ingest has applied everything that the sources held at its start. */
 export class DataReadiness {
-  private asked: Promise<Health> | undefined;
+  private running: Promise<Health> | undefined;
 
   constructor(
     private readonly start: Pick<StartTable, 'isProjected'>,
@@ -16,15 +16,15 @@ export class DataReadiness {
 
   check(): Promise<Health> {
     if (this.draining.aborted) return Promise.resolve({ ok: false, status: 'draining' });
-    // One question at a time, however many ask.
-    this.asked ??= this.ask().finally(() => {
-      this.asked = undefined;
+    // Concurrent checks share one query.
+    this.running ??= this.query().finally(() => {
+      this.running = undefined;
     });
     const late = pause(this.clock, PATIENCE_MILLIS).then((): Health => UNREACHABLE);
-    return Promise.race([this.asked, late]);
+    return Promise.race([this.running, late]);
   }
 
-  private async ask(): Promise<Health> {
+  private async query(): Promise<Health> {
     try {
       return (await this.start.isProjected())
         ? { ok: true, status: 'ready' }

@@ -8,7 +8,7 @@ function read(env: Readonly<Record<string, string>> = {}): ReturnType<typeof dat
   return dataSettingsOf(loadConfig(dataSettings, { ...SET, ...env }));
 }
 
-it('has what it needs by default, but for the secret of keys', () => {
+it('has defaults for all settings except the secret of API keys', () => {
   expect(read()).toEqual({
     ports: { data: 8_100, companion: 8_101, stream: 8_102 },
     ...{ keySecret: SET.API_KEY_SECRET, adminSecrets: [], trustedProxies: [], limitChanges: new Map() },
@@ -22,7 +22,7 @@ it('has what it needs by default, but for the secret of keys', () => {
   );
 });
 
-it('reads lists', () => {
+it('parses lists', () => {
   const [one, other] = ['a'.repeat(16), 'b'.repeat(16)];
   expect(
     read({

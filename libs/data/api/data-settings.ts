@@ -14,7 +14,7 @@ import { limitChangesIn, type LimitChanges } from './limits/limit-rules.js';
 
 const SHORTEST_SECRET = 16;
 const LONGEST_RETENTION = 36_500;
-/** Can only be shortened. */
+/** Also the default: the setting can only shorten it. */
 const OLDEST_SNAPSHOT = 120;
 
 const liveReads = (venue: string) =>
@@ -31,7 +31,7 @@ const venueAddresses = defineConfig({
   VENUE_E_URL: liveReads('e'),
 });
 
-/** Of a gateway that carries market data. What has no default is asked for there alone. */
+/** Settings of a gateway that serves market data. Settings without a default are required there only. */
 export const dataSettings = defineConfig({
   DATA_PORT: { schema: port(), describe: 'Port of the public listener of market data', default: '8100' },
   MD_PORT: {
@@ -103,7 +103,7 @@ export interface DataSettings {
   readonly retentionDays?: number;
 }
 
-/** What a gateway lacks that carries market data. */
+/** What is missing for a gateway that serves market data; undefined if nothing is. */
 export function dataIsSet(config: DataConfig & { readonly SERVES: readonly string[] }): string | undefined {
   if (!config.SERVES.includes('data')) return undefined;
   if (config.API_KEY_SECRET === undefined) return 'API_KEY_SECRET is not set, and SERVES names data';
@@ -111,7 +111,7 @@ export function dataIsSet(config: DataConfig & { readonly SERVES: readonly strin
   return new Set(ports).size === ports.length ? undefined : 'DATA_PORT, MD_PORT and STREAM_PORT must differ';
 }
 
-/** After `dataIsSet` has held. */
+/** Call it only after `dataIsSet` returned undefined. */
 export function dataSettingsOf(config: DataConfig): DataSettings {
   const { API_KEY_SECRET: keySecret } = config;
   if (keySecret === undefined) throw new Error('settings of market data are missing');

@@ -19,11 +19,11 @@ afterEach(() => {
 });
 
 const headers: RequestHeaders = { 'x-admin-secret': ADMIN_SECRET };
-const told = ({ status, text }: WorldReply): string => `${status} ${text}`;
+const textOf = ({ status, text }: WorldReply): string => `${status} ${text}`;
 const NOT_FOUND = '404 {"detail":"Not Found"}';
 const METADATA = '/markets/metadata?provider=venue_a&ticker=rain';
 
-/** A request as it is written, on a connection of its own; until that is closed. */
+/** Sends raw bytes on a new connection, and resolves with the reply when it closes. */
 function written(text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(world.url()).port), '127.0.0.1', () => socket.write(text));
@@ -46,33 +46,33 @@ describe('a path', () => {
     '/%zz',
     '/v1/marks',
   ])('%s is unknown', async (path) => {
-    expect(told(await world.ask(path))).toBe(NOT_FOUND);
+    expect(textOf(await world.ask(path))).toBe(NOT_FOUND);
   });
 
-  it('may be percent-encoded, and then is the same', async () => {
-    expect(told(await world.ask('/%68ealth'))).toBe('200 {"status":"ok"}');
-    expect(told(await world.ask('/providers/configs/%20VENUE_A%20'))).toMatch(/^200 \{"id":"venue_a"/);
-    expect(told(await world.ask('/providers/configs/a%2Fb%20c'))).toBe(
+  it('may be percent-encoded', async () => {
+    expect(textOf(await world.ask('/%68ealth'))).toBe('200 {"status":"ok"}');
+    expect(textOf(await world.ask('/providers/configs/%20VENUE_A%20'))).toMatch(/^200 \{"id":"venue_a"/);
+    expect(textOf(await world.ask('/providers/configs/a%2Fb%20c'))).toBe(
       '404 {"detail":"Provider not found: a/b c"}',
     );
-    expect(told(await world.ask('/providers%2Fconfigs'))).toBe(NOT_FOUND);
+    expect(textOf(await world.ask('/providers%2Fconfigs'))).toBe(NOT_FOUND);
   });
 
-  it('is served by its own listener alone', async () => {
+  it('is served by its own listener only', async () => {
     expect((await world.ask('/v1/marks?provider=venue_a&contract_id=x', { on: 'companion' })).status).toBe(
       200,
     );
     for (const path of ['/providers/configs', '/markets/active', '/candles', '/admin/ingest']) {
-      expect(told(await world.ask(path, { on: 'companion', headers }))).toBe(NOT_FOUND);
+      expect(textOf(await world.ask(path, { on: 'companion', headers }))).toBe(NOT_FOUND);
     }
     for (const path of ['/', '/health', '/stream', '/v1/marks']) {
-      expect(told(await world.ask(path, { on: 'stream' }))).toBe(NOT_FOUND);
+      expect(textOf(await world.ask(path, { on: 'stream' }))).toBe(NOT_FOUND);
     }
   });
 });
 
 describe('every reply', () => {
-  it('has an id, the version, and may not be kept unless it says so', async () => {
+  it('has an id and a version, and must not be cached unless it says so', async () => {
     for (const path of ['/health', '/nothing', '/markets/active', '/markets/metadata']) {
       const reply = await world.ask(path, { headers: { 'x-request-id': 'mine' } });
       expect(reply.headers).toMatchObject({
@@ -87,14 +87,14 @@ describe('every reply', () => {
 
   it('to HEAD is that to GET without its body', async () => {
     const got = await world.ask('/providers/configs');
-    const asked = await world.ask('/providers/configs', { method: 'HEAD' });
+    const pending = await world.ask('/providers/configs', { method: 'HEAD' });
     const of = ({ status, headers: all }: WorldReply): unknown => [status, all.etag, all['content-length']];
-    expect(of(asked)).toEqual(of(got));
-    expect(asked.text).toBe('');
+    expect(of(pending)).toEqual(of(got));
+    expect(pending.text).toBe('');
     expect((await world.ask('/markets/details', { method: 'HEAD', headers })).status).toBe(405);
   });
 
-  it('that may be kept has a weak tag, by which it is known again', async () => {
+  it('that may be cached has a weak entity tag, with which it can be revalidated', async () => {
     const first = await world.ask(METADATA, { headers });
     const { etag = '' } = first.headers;
     expect([first.status, first.headers['cache-control']]).toEqual([200, 'private, max-age=60']);
@@ -115,7 +115,7 @@ describe('headers', () => {
   const request = (path: string, more = ''): string =>
     `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${more}\r\n`;
 
-  it('have 64 KiB with the request line, then 431 and the connection closes', async () => {
+  it('may have 64 KiB with the request line; beyond that 431 and the connection closes', async () => {
     expect(await written(request(`/health?x=${long(60_000)}`))).toMatch(/^HTTP\/1\.1 200 /);
     expect(await written(request('/health', `X-Long: ${long(60_000)}\r\n`))).toMatch(/^HTTP\/1\.1 200 /);
     const many = Array.from({ length: 1_500 }, (_, index) => `x-${index}: 1\r\n`).join('');
@@ -129,7 +129,7 @@ describe('headers', () => {
     }
   });
 
-  it('that break the protocol are refused in the same envelope', async () => {
+  it('that break the protocol are refused with the same body format', async () => {
     expect(await written('nonsense\r\n\r\n')).toMatch(
       /^HTTP\/1\.1 400 [^]*\{"detail":"Malformed request"\}$/,
     );
@@ -144,7 +144,7 @@ describe('a body', () => {
   const ask = (body: string, more: RequestHeaders = {}) =>
     world.ask(DETAILS, { method: 'POST', body, headers: { ...headers, ...more } });
 
-  it('counts whatever its content type is, and what it has besides is ignored', async () => {
+  it('is read whatever its content type is, and unknown fields are ignored', async () => {
     for (const type of [
       'text/csv',
       'application/x-www-form-urlencoded',
@@ -160,15 +160,15 @@ describe('a body', () => {
   });
 
   it.each([
-    ['that is no JSON', '{', ['json_invalid', ['body']]],
+    ['that is not JSON', '{', ['json_invalid', ['body']]],
     ['that is a list', `[${item}]`, ['json_invalid', ['body']]],
-    ['that trails data', `{"markets":[${item}]} x`, ['json_invalid', ['body']]],
+    ['with trailing data', `{"markets":[${item}]} x`, ['json_invalid', ['body']]],
     ['that is nested too deep', nested(64), ['json_invalid', ['body']]],
     ['that repeats a key', `{"markets":[${item}],"markets":[]}`, ['repeated', ['body', 'markets']]],
     ['that is missing', '', ['missing', ['body', 'markets']]],
     ['without its list', '{}', ['missing', ['body', 'markets']]],
     ['whose list is null', '{"markets":null}', ['missing', ['body', 'markets']]],
-    ['whose list is none', '{"markets":{}}', ['list_type', ['body', 'markets']]],
+    ['whose list is not a list', '{"markets":{}}', ['list_type', ['body', 'markets']]],
     ['whose list is empty', '{"markets":[]}', ['too_short', ['body', 'markets']]],
     [
       'with text for a number',
@@ -195,7 +195,7 @@ describe('a body', () => {
     });
   });
 
-  it('has 1 MiB, and for candles eight', async () => {
+  it('may have 1 MiB, and 8 MiB for candles', async () => {
     const large = JSON.stringify({ requests: [], more: 'x'.repeat(1_048_576) });
     expect((await ask(large)).status).toBe(413);
     const batch = await world.ask('/candles/batch', { method: 'POST', body: large, headers });
@@ -205,18 +205,18 @@ describe('a body', () => {
       body: Buffer.alloc(8_388_609),
       headers,
     });
-    expect(told(larger)).toBe('413 {"detail":"Request body too large"}');
+    expect(textOf(larger)).toBe('413 {"detail":"Request body too large"}');
   });
 });
 
 describe('freshness', () => {
   const shown = async (): Promise<unknown[]> => {
-    const { headers: told } = await world.ask(METADATA, { headers });
-    return [told['x-data-as-of'], told['x-data-stale']];
+    const { headers: textOf } = await world.ask(METADATA, { headers });
+    return [textOf['x-data-as-of'], textOf['x-data-stale']];
   };
   const AT = Date.UTC(2026, 10, 28, 9) * 1_000;
 
-  it('is that of the provider, and stale data say so', async () => {
+  it('is that of the provider, and stale data are marked', async () => {
     await world.say('venue_a', { asOf: AT + 1 });
     await eventually(async () => expect(await shown()).toEqual(['2026-11-28T09:00:00.000001Z', 'true']));
     await world.say('venue_a', { asOf: AT, isRecorded: true, state: 'paused' });
@@ -246,10 +246,10 @@ describe('a failure on our side', () => {
     }
   };
 
-  it('says nothing of itself, may not be kept, and was counted', async () => {
+  it('reveals no details, must not be cached, and counts against the limit', async () => {
     await without('market_ids', async () => {
       const reply = await world.ask(METADATA, { headers });
-      expect(told(reply)).toBe('500 {"detail":"An internal error occurred. Please try again later."}');
+      expect(textOf(reply)).toBe('500 {"detail":"An internal error occurred. Please try again later."}');
       expect(reply.headers).toMatchObject({ 'cache-control': 'no-store', 'x-data-version': '1' });
       expect(reply.headers).toHaveProperty('x-ratelimit-remaining');
       expect(world.faults).toHaveLength(1);
@@ -257,7 +257,7 @@ describe('a failure on our side', () => {
     expect((await world.ask(METADATA, { headers })).status).toBe(200);
   });
 
-  it('to know how fresh data are makes them stale, and no more', async () => {
+  it('to read the freshness marks the data stale, and changes nothing else', async () => {
     await without('freshness', () =>
       eventually(async () => {
         const reply = await world.ask(METADATA, { headers });
@@ -270,37 +270,37 @@ describe('a failure on our side', () => {
 });
 
 describe('readiness', () => {
-  it('begins once all is applied, and ends when the service drains', async () => {
+  it('begins once all data are applied, and ends when the service drains', async () => {
     const ready = async (): Promise<string[]> =>
       Promise.all(
-        (['data', 'companion'] as const).map(async (on) => told(await world.ask('/readyz', { on }))),
+        (['data', 'companion'] as const).map(async (on) => textOf(await world.ask('/readyz', { on }))),
       );
     expect(await ready()).toEqual(Array(2).fill('503 {"status":"starting"}'));
     await world.begin();
     expect(await ready()).toEqual(Array(2).fill('200 {"status":"ready"}'));
     const other = await world.replica();
     other.stopping.abort();
-    expect(told(await other.ask('/readyz'))).toBe('503 {"status":"draining"}');
-    expect(told(await other.ask('/health'))).toBe('200 {"status":"ok"}');
+    expect(textOf(await other.ask('/readyz'))).toBe('503 {"status":"draining"}');
+    expect(textOf(await other.ask('/health'))).toBe('200 {"status":"ok"}');
     await other.stop();
   });
 });
 
 describe('a process that stops', () => {
-  it('finishes the replies in flight and takes nothing new', async () => {
-    const asked: ServerResponse[] = [];
-    const venue = createServer((_request, response) => asked.push(response));
+  it('finishes the replies in flight and accepts no new request', async () => {
+    const pending: ServerResponse[] = [];
+    const venue = createServer((_request, response) => pending.push(response));
     await listen(venue, 0, '127.0.0.1');
     const address = venue.address();
     if (address === null || typeof address === 'string') throw new Error('not listening');
     const upstreamUrls = { venue_a: `http://127.0.0.1:${address.port}` };
     const other = await world.replica({ upstreamUrls, upstreamTimeoutMillis: 5_000 });
     const reply = other.ask('/markets/metadata?provider=venue_a&ticker=elsewhere', { headers });
-    await eventually(() => expect(asked).toHaveLength(1));
+    await eventually(() => expect(pending).toHaveLength(1));
     const stopped = other.stop();
     await eventually(async () => expect(await other.ask('/health').catch(() => 'refused')).toBe('refused'));
-    asked[0]?.writeHead(404).end();
-    expect(told(await reply)).toBe('404 {"detail":"Market metadata not found: elsewhere"}');
+    pending[0]?.writeHead(404).end();
+    expect(textOf(await reply)).toBe('404 {"detail":"Market metadata not found: elsewhere"}');
     expect((await reply).headers.connection).toBe('close');
     await stopped;
     venue.close();

@@ -27,7 +27,7 @@ import { unreadable } from './unreadable.js';
 
 export const DATA_VERSION = '1';
 
-/** Numbers stay as they were written, null is no value. */
+/** Numbers keep their text; null means absent. */
 export const BODY_RULES: BodyRules = {
   numbers: 'raw',
   nulls: 'absent',
@@ -37,7 +37,7 @@ export const BODY_RULES: BodyRules = {
   absent: 'empty-object',
 };
 
-/** What the checks stand on. */
+/** What the checks need. */
 export interface DataDialectPorts {
   readonly callers: DataCallers;
   readonly addressOf: ClientAddress;
@@ -73,7 +73,7 @@ const REFUSALS: Readonly<Record<FaultKind, readonly [status: number, detail: str
   'internal-error': [500, 'An internal error occurred. Please try again later.'],
 };
 
-/** The order of the checks is part of the interface: the first that fails answers. */
+/** The order of the checks is part of the contract: the first that fails answers. */
 export function dataDialect({ callers, addressOf, counter, freshness: notes }: DataDialectPorts): Dialect {
   return {
     checks: [
@@ -133,9 +133,9 @@ function withFreshness(reply: Reply, request: IncomingMessage, notes: DataDialec
   return { ...reply, headers: { ...notes.headersFor({ ...reply, shows }, request), ...reply.headers } };
 }
 
-/** Whatever may be kept can be asked for again by its tag. */
-function tagged(reply: Reply, { method: asked }: IncomingMessage): Reply {
-  const isRead = asked === 'GET' || asked === 'HEAD';
+/** A reply that may be cached gets an entity tag, so that it can be revalidated. */
+function tagged(reply: Reply, { method: method }: IncomingMessage): Reply {
+  const isRead = method === 'GET' || method === 'HEAD';
   const cache = reply.headers?.['cache-control'] ?? 'no-store';
   if (!isRead || reply.status !== 200 || cache.includes('no-store')) return reply;
   if (reply.headers?.etag !== undefined) return reply;

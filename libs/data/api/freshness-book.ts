@@ -17,13 +17,13 @@ type Progress = ReadonlyMap<Provider, IngestProgress>;
 const NOTHING: Progress = new Map();
 
 /**
- * How far each provider is applied. A request gets what was known when it was taken up, for what its handler reads is at least as
- * fresh as that.
+ * Caches how far each provider is applied. A request gets the state of the moment it arrived, so what its handler reads is at least
+ * as fresh.
  */
 export class FreshnessBook implements FreshnessNotes {
   private readonly noted = new WeakMap<IncomingMessage, Progress>();
   private readonly polls: PacedPoll;
-  private known: Progress = NOTHING;
+  private current: Progress = NOTHING;
   private knownAt: bigint | undefined;
   private reading: Promise<void> | undefined;
 
@@ -45,12 +45,12 @@ export class FreshnessBook implements FreshnessNotes {
   note(request: IncomingMessage): void | Promise<void> {
     this.polls.wanted();
     if (this.isFresh()) {
-      this.noted.set(request, this.known);
+      this.noted.set(request, this.current);
       return undefined;
     }
     return this.read().then(() => {
-      // Where that is not known either, the data count as stale.
-      this.noted.set(request, this.isFresh() ? this.known : NOTHING);
+      // If the state is still unknown, the data count as stale.
+      this.noted.set(request, this.isFresh() ? this.current : NOTHING);
     });
   }
 
@@ -58,8 +58,8 @@ export class FreshnessBook implements FreshnessNotes {
     const progress = this.noted.get(request) ?? NOTHING;
     const now = Number(this.clock.epochNanos() / NANOS_PER_MICRO);
     const each = [...shows].map((provider) => progress.get(provider));
-    const times = each.map((known) => known?.asOf ?? undefined);
-    const isStale = each.some((known) => isStaleAt(known, now));
+    const times = each.map((current) => current?.asOf ?? undefined);
+    const isStale = each.some((current) => isStaleAt(current, now));
     return {
       ...(times.includes(undefined)
         ? {}
@@ -72,27 +72,27 @@ export class FreshnessBook implements FreshnessNotes {
     return this.knownAt !== undefined && this.clock.monotonicNanos() - this.knownAt <= MAX_AGE;
   }
 
-  /** One question for all who wait. A failure shows in the age of what is known. */
+  /** Concurrent requests share one query. A failure shows in the age of the state. */
   private read(): Promise<void> {
-    this.reading ??= this.ask().finally(() => {
+    this.reading ??= this.query().finally(() => {
       this.reading = undefined;
     });
     return this.reading;
   }
 
-  private async ask(): Promise<void> {
+  private async query(): Promise<void> {
     const began = this.clock.monotonicNanos();
     try {
-      this.known = await this.table.all();
+      this.current = await this.table.all();
       this.knownAt = began;
     } catch {
-      // `knownAt` stays.
+      // `knownAt` stays as it was.
     }
   }
 }
 
-function isStaleAt(known: IngestProgress | undefined, now: number): boolean {
-  if (known === undefined || known.asOf === null) return true;
-  if (known.isRecorded) return false;
-  return known.state === 'paused' || known.isQuarantined || now - known.asOf > STALE_AFTER;
+function isStaleAt(current: IngestProgress | undefined, now: number): boolean {
+  if (current === undefined || current.asOf === null) return true;
+  if (current.isRecorded) return false;
+  return current.state === 'paused' || current.isQuarantined || now - current.asOf > STALE_AFTER;
 }

@@ -14,8 +14,8 @@ export const dataHealth = endpoint({
   method: 'GET',
   path: '/health',
   access: 'public',
-  summary: 'Whether the service answers at all; it touches nothing',
-  answers: { 200: { description: 'It does.', body: record({ status: constant('ok') }) } },
+  summary: 'Whether the service answers; it depends on nothing else',
+  answers: { 200: { description: 'The service answers.', body: record({ status: constant('ok') }) } },
 });
 
 export const dataReadyz = endpoint({
@@ -23,14 +23,14 @@ export const dataReadyz = endpoint({
   method: 'GET',
   path: '/readyz',
   access: 'public',
-  summary: 'Whether all is applied that the sources held at the start, and the service goes on',
+  summary: 'Whether the data of the start are applied and the service is not stopping',
   answers: {
-    200: { description: 'It is.', body: status('Ready', { ready: 'all is applied' }) },
+    200: { description: 'The service is ready.', body: status('Ready', { ready: 'all data are applied' }) },
     503: {
-      description: 'It is not; `status` says why.',
+      description: 'The service is not ready; `status` tells why.',
       body: status('NotReady', {
-        starting: 'not all is applied yet',
-        draining: 'the service is about to stop',
+        starting: 'not all data are applied yet',
+        draining: 'the service is stopping',
         database_unreachable: 'the database does not answer',
       }),
     },
@@ -47,7 +47,7 @@ export class DataHealthController {
 
   @Endpoint(dataReadyz)
   async ready(): Promise<Reply> {
-    const { ok, status: word } = await this.readiness.check();
-    return dataReply({ status: word }, { status: ok ? 200 : 503 });
+    const { ok, status: status } = await this.readiness.check();
+    return dataReply({ status: status }, { status: ok ? 200 : 503 });
   }
 }

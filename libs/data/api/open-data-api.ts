@@ -30,7 +30,7 @@ export interface DataApiPorts {
   readonly identity: Omit<DataIdentityPorts, 'adminSecrets'>;
   readonly settings: Omit<DataSettings, 'ports'>;
   readonly limitsFactor: number;
-  /** Of the companion's listener, once it listens. */
+  /** The base URL of the companion listener, once it listens. */
   readonly companionUrl: () => string;
   readonly newId: () => string;
   readonly stopping: AbortSignal;
@@ -41,11 +41,11 @@ export interface DataApiPorts {
   readonly tracing?: Tracing;
 }
 
-/** The listeners of market data, mounted and not yet listening. */
+/** The listeners of market data, with their routes mounted but not yet listening. */
 export interface DataApi {
   readonly data: EdgeListener;
   readonly companion: EdgeListener;
-  /** Nothing is there yet. */
+  /** Has no routes yet. */
   readonly stream: EdgeListener;
   readonly readiness: DataReadiness;
   stop(): Promise<void>;
@@ -73,7 +73,7 @@ export function openDataApi(ports: DataApiPorts): DataApi {
     new EdgeListener(
       {
         ...{ dialect, clock, onFault, isOutage: ports.isOutage, newRequestId: ports.newId },
-        // The dialect's own check says who calls.
+        // The dialect has its own check of credentials.
         authenticator: { authenticate: () => 'unauthorized' },
         ...(ports.onAnswer === undefined ? {} : { onAnswer: ports.onAnswer }),
         ...(ports.tracing === undefined ? {} : { tracing: ports.tracing }),
@@ -108,7 +108,7 @@ export function openDataApi(ports: DataApiPorts): DataApi {
   };
 }
 
-/** A limit of nothing is a slip of the pen, and would be found when it is needed. */
+/** A limit for an unknown name is a mistake in the settings. It must be found at the start, not when the limit is needed. */
 function refuseUnknownLimits(rules: LimitRules, controllers: readonly object[]): void {
   const unknown = rules.unknownNames(endpointsOf(controllers).map(({ spec }) => spec));
   const [fault] = unknown.map((name) => `DATA_LIMITS names ${name}, which is no group and no path`);

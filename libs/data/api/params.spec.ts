@@ -23,13 +23,13 @@ function read(raw: string): object {
 }
 
 describe('a query', () => {
-  it('reads lists that are repeated, separated by commas, or named with brackets', () => {
+  it('reads lists that are repeated, comma-separated, or named with brackets', () => {
     for (const raw of ['ids=a,b&ids=c', 'ids[]=a&ids%5B%5D=b,c', 'ids=a&ids[]=b&ids=c']) {
       expect(read(`provider=venue_a&${raw}`)).toMatchObject({ ids: ['a', 'b', 'c'] });
     }
   });
 
-  it('reads providers in any case and trimmed, and refuses others once all has been read', () => {
+  it('reads provider names trimmed and in any case, and refuses others after everything is read', () => {
     expect(read('ids=a&provider=%20VENUE_A+')).toMatchObject({ provider: 'venue_a', refused: undefined });
     for (const raw of [' x ', 'venue_f', '2', '']) {
       expect(read(`ids=a&provider=${encodeURIComponent(raw)}`)).toMatchObject({
@@ -39,7 +39,7 @@ describe('a query', () => {
     expect(read('provider=x&ids=a&limit=0')).toEqual(['limit greater_than_equal 0']);
   });
 
-  it('has defaults, and ignores what it does not know, even broken', () => {
+  it('has defaults, and ignores unknown parameters, even broken ones', () => {
     expect(read('provider=venue_e&ids=a&x=1&x=2&%zz=%zz&limit[]=5')).toEqual({
       ...{ provider: 'venue_e', ids: ['a'], limit: 100, rebuild: false, start: undefined, before: undefined },
       ...{ order: undefined, cursor: undefined, refused: undefined },
@@ -79,7 +79,7 @@ describe('a query', () => {
     expect(read(`provider=venue_a&ids=a&${raw}`)).toEqual([fault]);
   });
 
-  it('tells all faults', () => {
+  it('reports all faults', () => {
     expect(read('limit=0')).toEqual(['provider missing ', 'ids missing ', 'limit greater_than_equal 0']);
   });
 });

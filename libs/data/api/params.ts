@@ -4,10 +4,10 @@ import type { FaultLocation, ValueFault } from '#libs/edge/decoding/reading.js';
 import { Reading } from '#libs/edge/decoding/reading.js';
 import { text, type TextKind, type TextProblem } from './text-kinds.js';
 
-/** How often a parameter may come, and what it means where it does not. */
+/** A query parameter: how often it may occur, and its value if absent. */
 export interface DataParam<T> {
   readonly isList: boolean;
-  /** `values` have been decoded, and those of lists separated. */
+  /** `values` are decoded, and lists are split. */
   read(values: readonly string[]): ParamRead<T>;
   describe(): JsonSchema;
 }
@@ -42,12 +42,12 @@ export function withDefault<T extends string | number | boolean>(kind: TextKind<
 }
 
 export interface ListBounds {
-  /** 1 and more: the list is required. */
+  /** With 1 or more, the list is required. */
   readonly min?: number;
   readonly max: number;
 }
 
-/** Repeated or separated by commas, with or without `[]` behind the name. */
+/** A list parameter: repeated or comma-separated, with or without `[]` after the name. */
 export function listParam<T>(item: TextKind<T>, { min = 0, max }: ListBounds): DataParam<readonly T[]> {
   return {
     isList: true,
@@ -73,7 +73,7 @@ export function listParam<T>(item: TextKind<T>, { min = 0, max }: ListBounds): D
   };
 }
 
-/** Opaque; empty means the first page. */
+/** An opaque cursor. Empty means the first page. */
 export function cursorParam(longest = 512): DataParam<string | undefined> {
   const kind = text(0, longest);
   const read = (values: readonly string[]): ParamRead<string | undefined> =>
@@ -84,8 +84,8 @@ export function cursorParam(longest = 512): DataParam<string | undefined> {
 }
 
 /**
- * The query of a route: other parameters are ignored. All faults are found; a name that means nothing is refused once the whole
- * request has been read, by the check `domain`.
+ * Reads the query of a route and ignores unknown parameters. Reports all faults. A value that parses but is not valid here, such as
+ * an unknown provider, is refused later by the check `domain`.
  */
 export function dataQuery<P extends Readonly<Record<string, DataParam<unknown>>>>(
   params: P,
@@ -94,12 +94,12 @@ export function dataQuery<P extends Readonly<Record<string, DataParam<unknown>>>
   return {
     fault: 'invalid_query',
     read(raw, reading = new Reading()) {
-      const given = valuesIn(raw, params);
+      const received = valuesIn(raw, params);
       const values: Record<string, unknown> = {};
       let refused: string | undefined;
       let faults = 0;
       for (const [name, param] of entries) {
-        const outcome = readOne(param, given.get(name) ?? []);
+        const outcome = readOne(param, received.get(name) ?? []);
         if ('value' in outcome) values[name] = outcome.value;
         else if ('refused' in outcome) refused ??= outcome.refused;
         else {
@@ -108,19 +108,19 @@ export function dataQuery<P extends Readonly<Record<string, DataParam<unknown>>>
         }
       }
       if (faults > 0) return MISMATCH;
-      if (refused !== undefined) meaningless.set(values, refused);
+      if (refused !== undefined) refusedQueries.set(values, refused);
       return values as ValuesOf<P>;
     },
     describe: () => Object.fromEntries(entries.map(([name, param]) => [name, param.describe()])),
   };
 }
 
-/** Queries that read well and mean nothing. */
-const meaningless = new WeakMap<object, string>();
+/** Queries that parse but must be refused, with the reason. */
+const refusedQueries = new WeakMap<object, string>();
 
-/** Why these values of a query mean nothing, if so. */
+/** Why this parsed query must be refused; undefined if it is valid. */
 export function refusedIn(values: unknown): string | undefined {
-  return typeof values === 'object' && values !== null ? meaningless.get(values) : undefined;
+  return typeof values === 'object' && values !== null ? refusedQueries.get(values) : undefined;
 }
 
 function single<T>(kind: TextKind<T>, absent: ParamRead<T>, more: JsonSchema): DataParam<T> {
@@ -140,9 +140,9 @@ function bounded(type: string, message: string): ParamRead<never> {
   return { problem: { type, message }, reason: 'mismatch' };
 }
 
-function readOne<T>(param: DataParam<T>, given: readonly (string | undefined)[]): ParamRead<T> {
-  const values = given.filter((value) => value !== undefined);
-  if (values.length < given.length) return { problem: BROKEN, reason: 'mismatch' };
+function readOne<T>(param: DataParam<T>, received: readonly (string | undefined)[]): ParamRead<T> {
+  const values = received.filter((value) => value !== undefined);
+  if (values.length < received.length) return { problem: BROKEN, reason: 'mismatch' };
   return param.read(values);
 }
 
@@ -153,7 +153,7 @@ function locationOf(
   return { path: index === undefined ? [name] : [name, index], reason, why: { ...problem, input } };
 }
 
-/** By name; undefined stands for a value whose encoding is broken. */
+/** The values by name; undefined stands for a value with broken percent-encoding. */
 function valuesIn(
   raw: string,
   params: Readonly<Record<string, DataParam<unknown>>>,

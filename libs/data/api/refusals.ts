@@ -1,6 +1,6 @@
 import type { Reply } from '#libs/edge/reply/reply.js';
 
-/** What a handler refuses. It is thrown: the dialect makes its reply of it. */
+/** Thrown by a handler to refuse a request. The dialect turns it into the reply. */
 export class RefusedRead extends Error {
   override readonly name = 'RefusedRead';
 
@@ -9,12 +9,12 @@ export class RefusedRead extends Error {
   }
 }
 
-/** The envelope of every refusal but those of limits. */
+/** The body of every refusal, except of the call limit. */
 export function refusal(status: number, detail: string, headers?: Reply['headers']): Reply {
   return { status, body: { detail }, ...(headers === undefined ? {} : { headers }) };
 }
 
-/** To be thrown: `throw refuse(400, 'end must be after start')`. */
+/** Use it with `throw`: `throw refuse(400, 'end must be after start')`. */
 export function refuse(status: number, detail: string): RefusedRead {
   return new RefusedRead(refusal(status, detail));
 }
@@ -28,7 +28,7 @@ export function unknownProviderDetail(raw: string | number): string {
   return `Unknown provider: ${raw}`;
 }
 
-/** Also for cursors whose page is no longer kept. */
+/** Also for a cursor whose snapshot has been deleted. */
 export function badCursor(): RefusedRead {
   return refuse(400, 'Invalid or expired cursor');
 }

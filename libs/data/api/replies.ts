@@ -2,25 +2,25 @@ import type { Reply } from '#libs/edge/reply/reply.js';
 import type { Provider } from '../rules/providers.js';
 
 export interface ReplyTerms {
-  /** The value of Cache-Control; without it the reply may not be kept. */
+  /** The value of Cache-Control. Without it the reply must not be cached. */
   readonly cache?: string;
-  /** Whose data the reply shows, for the headers of freshness. */
+  /** The providers whose data the reply shows, for the freshness headers. */
   readonly providers?: Iterable<Provider>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly status?: number;
 }
 
-/** A reply that says whose data it shows. The dialect adds how fresh those are. */
+/** A reply with the providers whose data it shows. The dialect adds the freshness headers. */
 export interface DataReply extends Reply {
   readonly shows: ReadonlySet<Provider>;
 }
 
-/** 200 with this body, unless the terms say otherwise. */
+/** A reply with this body; status 200 unless the terms give another. */
 export function dataReply(body: object | string, terms: ReplyTerms = {}): DataReply {
   return { ...termsOf(terms), body };
 }
 
-/** The same for a body in pieces, which has no entity tag. */
+/** The same for a streamed body, which has no entity tag. */
 export function streamedReply(chunks: AsyncIterable<string>, terms: ReplyTerms = {}): DataReply {
   return { ...termsOf(terms), stream: { contentType: 'application/json; charset=utf-8', chunks } };
 }

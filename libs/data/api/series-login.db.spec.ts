@@ -11,11 +11,11 @@ jest.setTimeout(60_000);
 
 const PASSWORD = 'of-data';
 
-it('the login of data-0 reads candles and trades, and may tell of candles that are stored otherwise', async () => {
+it('the login of data-0 can read candles and trades, and raise alarms about candles that differ', async () => {
   const world = await IngestWorld.make(allMigrations);
   await prepareDatabaseRoles(world.database.url, { data: PASSWORD });
   const url = urlAs(world.database.url, 'data', PASSWORD);
-  // As the gateway opens it.
+  // Opened as the gateway opens it.
   const pool = openPool(url, { applicationName: 'data-0', max: 2, answerTimeoutMs: 5_000, looksUp: true });
   const clock = { epochNanos: () => BigInt(START + 3_600_000_000) * 1_000n };
   const listener = await SeriesListener.open(pool, clock, { retentionDays: 30 });

@@ -81,7 +81,7 @@ it('both legs of a match were summed (spellbook issue 9684): a match counts once
   expect(await reader.candles(3_600, { outcome: 0 })).toEqual([]);
 });
 
-it('a payout was written over the prices of a candle (spellbook issue 9551): candles end as trading did', async () => {
+it('a payout was written over the prices of a candle (spellbook issue 9551): candles end with the last trade', async () => {
   const resolution = {
     ...({ type: 'RESOLUTION', provider: 'venue_a', market_id: 'm', status: 'settled' } as const),
     ...{ source_id: 'r', source_ts: NOW - HOUR, received_at: NOW, payouts: [1_000_000, 0] },
@@ -98,7 +98,7 @@ it('a payout was written over the prices of a candle (spellbook issue 9551): can
   }
 });
 
-it('a resolved market had no history in fine steps (py-clob-client issue 216): it keeps all that it had', async () => {
+it('a resolved market had no history in fine steps (py-clob-client issue 216): it keeps its whole history', async () => {
   const resolution = {
     ...({ type: 'RESOLUTION', provider: 'venue_a', market_id: 'm', status: 'resolved' } as const),
     ...{ source_id: 'r', source_ts: NOW - 3 * DAY, received_at: NOW, payouts: [0, 1_000_000] },
@@ -116,25 +116,25 @@ it('a resolved market had no history in fine steps (py-clob-client issue 216): i
   expect(await reader.get('/candles', before)).toMatchObject({ body: { candles: [] }, coverage: 'complete' });
 });
 
-it('past a thousand rows pages came again (polymarket-apis issue 4): none comes twice and none is left out', async () => {
+it('pages repeated after a thousand rows (polymarket-apis issue 4): no row is repeated or left out', async () => {
   const trades = Array.from({ length: 2_500 }, (_, index) =>
     of(`t${index}`, 2, { source_ts: NOW - DAY + 1 + (index % 40) }),
   );
   const ingest = await world.ingestAll('venue_a', [[listed(30)], trades]);
   const reader = await Reader.open();
-  const seen: unknown[] = [];
+  const rows: unknown[] = [];
   for (let cursor: unknown = ''; typeof cursor === 'string';) {
     const { body } = await reader.get('/trades/history', { limit: 400, cursor });
-    seen.push(...(body.trades as readonly Row[]).map(({ trade_id }) => trade_id));
+    rows.push(...(body.trades as readonly Row[]).map(({ trade_id }) => trade_id));
     cursor = body.next_cursor;
-    // Late, before what has been read: it shifts every offset.
-    await takeAll(ingest, [[of(`late${seen.length}`, 1)]]);
+    // A late trade before those already read: it shifts every offset.
+    await takeAll(ingest, [[of(`late${rows.length}`, 1)]]);
     await applied(ingest);
   }
-  expect([...seen].sort()).toEqual(trades.map(({ source_id }) => source_id).sort());
+  expect([...rows].sort()).toEqual(trades.map(({ source_id }) => source_id).sort());
 });
 
-it('trades older than some days were an empty list (pmxt issue 2251): what is no longer there is told', async () => {
+it('trades older than some days were an empty list (pmxt issue 2251): the reply tells what is no longer there', async () => {
   await reachesListing();
   await world.ingestAll('venue_a', [[listed(60 * 24), of('t', 2)]]);
   const reader = await Reader.open({ retentionDays: 30 });

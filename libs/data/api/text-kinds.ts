@@ -4,17 +4,17 @@ import { PROVIDERS, providerOf, REGISTERED, type Provider } from '../rules/provi
 import { microsOfTime, microsOfUnixSeconds } from '../rules/times.js';
 import { unknownProviderDetail } from './refusals.js';
 
-/** The type and words of a fault, as replies with 422 show them. */
+/** The type and message of a fault, as a reply with 422 shows them. */
 export interface TextProblem {
   readonly type: string;
   readonly message: string;
 }
 
-/** `refused`: it reads well but means nothing, which is said only once everything has been read. */
+/** `refused`: the text parses but is not valid here. This is reported only after everything else has been read. */
 export type TextRead<T> =
   { readonly value: T } | { readonly problem: TextProblem } | { readonly refused: string };
 
-/** Reads the text of one parameter, percent-decoded. */
+/** Parses the text of one parameter, after percent-decoding. */
 export interface TextKind<T> {
   read(text: string): TextRead<T>;
   describe(): JsonSchema;
@@ -24,7 +24,7 @@ const INTEGER = /^-?[0-9]+$/;
 const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
 const LONGEST_ID = 128;
 const LONGEST_NAME = 64;
-/** `+` of an unencoded offset arrives as a space. */
+/** An unencoded `+` of a zone offset arrives as a space. */
 const SPACED_OFFSET = / (?=\d{2}:?\d{2}$)/;
 
 export function problem(type: string, message: string): { readonly problem: TextProblem } {
@@ -46,23 +46,23 @@ export function rangeProblem(value: number, min: number, max: number): TextProbl
 
 export function text(min: number, max: number): TextKind<string> {
   return {
-    read(given) {
-      const wrong = lengthProblem(given, min, max);
-      return wrong === undefined ? { value: given } : { problem: wrong };
+    read(input) {
+      const wrong = lengthProblem(input, min, max);
+      return wrong === undefined ? { value: input } : { problem: wrong };
     },
     describe: () => ({ type: 'string', minLength: min, maxLength: max }),
   };
 }
 
-/** Of a market, a condition, a token or a ticker. */
+/** The id of a market, condition or token, or a ticker. */
 export const id: TextKind<string> = text(1, LONGEST_ID);
 
 export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): TextKind<number> {
   return {
-    read(given) {
-      if (!INTEGER.test(given)) return problem('int_parsing', 'It must be a whole number');
-      // Not -0.
-      const value = Number(given) + 0;
+    read(input) {
+      if (!INTEGER.test(input)) return problem('int_parsing', 'It must be a whole number');
+      // Turns -0 into 0.
+      const value = Number(input) + 0;
       const wrong = rangeProblem(value, min, max);
       return wrong === undefined ? { value } : { problem: wrong };
     },
@@ -71,8 +71,8 @@ export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Tex
 }
 
 export const boolean: TextKind<boolean> = {
-  read(given) {
-    const lower = given.toLowerCase();
+  read(input) {
+    const lower = input.toLowerCase();
     const value = Object.hasOwn(BOOLEANS, lower) ? BOOLEANS[lower] : undefined;
     return value === undefined ? problem('bool_parsing', 'It must be true, false, 1 or 0') : { value };
   },
@@ -81,17 +81,17 @@ export const boolean: TextKind<boolean> = {
 
 /** Microseconds. */
 export const time: TextKind<number> = {
-  read(given) {
-    const value = microsOfTime(given) ?? microsOfTime(given.replace(SPACED_OFFSET, '+'));
+  read(input) {
+    const value = microsOfTime(input) ?? microsOfTime(input.replace(SPACED_OFFSET, '+'));
     return value === undefined ? problem('datetime_parsing', 'It must be a time of ISO 8601') : { value };
   },
   describe: () => ({ type: 'string', format: 'date-time' }),
 };
 
-/** Microseconds, of unix seconds that may have a fraction. Not negative. */
+/** Unix seconds of 0 or more, perhaps with a fraction, in microseconds. */
 export const unixTime: TextKind<number> = {
-  read(given) {
-    const value = microsOfUnixSeconds(given);
+  read(input) {
+    const value = microsOfUnixSeconds(input);
     return value === undefined ? problem('float_parsing', 'It must be unix seconds, 0 or more') : { value };
   },
   describe: () => ({ type: 'number', minimum: 0 }),
@@ -99,8 +99,8 @@ export const unixTime: TextKind<number> = {
 
 export function word<const W extends string>(words: readonly W[]): TextKind<W> {
   return {
-    read(given) {
-      const value = words.find((known) => known === given);
+    read(input) {
+      const value = words.find((known) => known === input);
       return value === undefined
         ? problem('literal_error', `It must be one of ${words.join(', ')}`)
         : { value };
@@ -110,22 +110,22 @@ export function word<const W extends string>(words: readonly W[]): TextKind<W> {
 }
 
 export interface ProviderRules {
-  /** `recorded`: the provider of recorded series too, which is in no list. */
+  /** `recorded` includes the provider of recorded series, which no list shows. */
   readonly among?: 'registered' | 'recorded';
-  /** Names of impossible lengths cannot be read, and are not merely unknown. */
+  /** Names that are empty or too long are faults of form (422), not unknown providers. */
   readonly isBounded?: true;
 }
 
-/** In any case, and trimmed. What is unknown is refused after everything else has been read. */
+/** Ignores case and spaces around the name. An unknown name is refused after everything else has been read. */
 export function providerName({ among = 'registered', isBounded }: ProviderRules = {}): TextKind<Provider> {
   const known = among === 'recorded' ? PROVIDERS : REGISTERED;
   return {
-    read(given) {
-      const wrong = isBounded === true ? lengthProblem(given, 1, LONGEST_NAME) : undefined;
+    read(input) {
+      const wrong = isBounded === true ? lengthProblem(input, 1, LONGEST_NAME) : undefined;
       if (wrong !== undefined) return { problem: wrong };
-      const value = providerOf(given);
+      const value = providerOf(input);
       return value === undefined || !known.includes(value)
-        ? { refused: unknownProviderDetail(given) }
+        ? { refused: unknownProviderDetail(input) }
         : { value };
     },
     describe: () => ({

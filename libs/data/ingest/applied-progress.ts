@@ -1,30 +1,30 @@
-interface Mark {
-  /** The last record of the journal that belongs to it. */
+interface PendingTime {
+  /** The last journal record that this time depends on. */
   readonly sequence: number;
   readonly value: number;
 }
 
-/** Times that hold once the records before them are applied: the greatest so far. */
+/** Times that become valid when the records before them are applied. Reports the greatest so far. */
 export class AppliedProgress {
-  private readonly marks: Mark[] = [];
+  private readonly pending: PendingTime[] = [];
 
-  constructor(private reached: number | null) {}
+  constructor(private greatest: number | null) {}
 
   add(sequence: number, value: number): void {
-    const last = this.marks.at(-1);
+    const last = this.pending.at(-1);
     if (last?.sequence === sequence)
-      this.marks[this.marks.length - 1] = { sequence, value: Math.max(last.value, value) };
-    else this.marks.push({ sequence, value });
+      this.pending[this.pending.length - 1] = { sequence, value: Math.max(last.value, value) };
+    else this.pending.push({ sequence, value });
   }
 
-  /** With everything up to this record applied. */
+  /** The greatest time, with every record up to `applied` applied. */
   at(applied: number): number | null {
-    let next = this.marks[0];
+    let next = this.pending[0];
     while (next !== undefined && next.sequence <= applied) {
-      this.reached = Math.max(this.reached ?? next.value, next.value);
-      this.marks.shift();
-      next = this.marks[0];
+      this.greatest = Math.max(this.greatest ?? next.value, next.value);
+      this.pending.shift();
+      next = this.pending[0];
     }
-    return this.reached;
+    return this.greatest;
   }
 }

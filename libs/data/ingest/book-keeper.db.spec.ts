@@ -36,7 +36,7 @@ function change(sequence: bigint, size: bigint, over: Partial<BookEvent> = {}): 
 
 const levels = (size: bigint): object => ({ book: { isDropped: false, bids: [{ price: 400_000, size }] } });
 
-it('stores the newest state alone, of markets that nobody has named too', async () => {
+it('stores only the newest state, also for markets that are not listed', async () => {
   const books = keeper();
   await books.take([change(1n, 5n, { snapshot: true }), change(2n, 6n)]);
   await books.take([change(3n, 2n ** 60n)]);
@@ -45,7 +45,7 @@ it('stores the newest state alone, of markets that nobody has named too', async 
   expect(world.faults).toEqual([]);
 });
 
-it('goes on behind what another process has stored, and is dropped where events are missing', async () => {
+it('continues from what another process stored, and drops a book with missing events', async () => {
   const first = keeper();
   await first.take([change(1n, 5n, { snapshot: true })]);
   await first.flush();
@@ -66,7 +66,7 @@ it('a snapshot that is read again does not bring an old book back', async () => 
   expect(await stored()).toMatchObject([levels(6n)]);
 });
 
-it('while paused nothing is stored, and the newest state is afterwards', async () => {
+it('while paused nothing is stored; after that the newest state is', async () => {
   const books = keeper();
   books.pause(true);
   await books.take([change(1n, 5n, { snapshot: true })]);
@@ -76,7 +76,7 @@ it('while paused nothing is stored, and the newest state is afterwards', async (
   await eventually(async () => expect(await stored()).toMatchObject([levels(5n)]));
 });
 
-it('says how much of what was taken is stored, however fast other books change', async () => {
+it('reports how many batches are stored, however fast other books change', async () => {
   const books = keeper();
   expect([books.batches, books.storedBatches]).toEqual([0, 0]);
   await books.take([change(1n, 5n, { snapshot: true })]);

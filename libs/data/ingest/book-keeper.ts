@@ -4,7 +4,7 @@ import type { BookEvent } from '../rules/events.js';
 import type { Provider } from '../rules/providers.js';
 import type { BookKey, BookTable } from '../store/book-table.js';
 
-/** How often a book is stored at most, in its newest state alone. */
+/** The least time between two writes of a book. Only its newest state is stored. */
 export const BOOK_MILLIS = 250;
 
 interface KeptBook {
@@ -12,7 +12,7 @@ interface KeptBook {
   readonly book: BookState | undefined;
 }
 
-/** The books of one provider as their newest events leave them. */
+/** Keeps the newest state of each order book of one provider, and stores it. */
 export class BookKeeper {
   private readonly books = new Map<string, KeptBook>();
   private readonly markets = new Set<string>();
@@ -29,18 +29,18 @@ export class BookKeeper {
     private readonly ports: { readonly clock: Clock; readonly onFault: (error: unknown) => void },
   ) {}
 
-  /** While paused nothing is stored; the newest states are after that. */
+  /** While paused, nothing is stored. Resuming stores the newest states. */
   pause(isPaused: boolean): void {
     this.isPaused = isPaused;
     if (!isPaused) this.flushSoon();
   }
 
-  /** How many batches of events were taken. */
+  /** How many batches of events were received. */
   get batches(): number {
     return this.taken;
   }
 
-  /** How many of them outlive this process, the first ones. */
+  /** How many of those batches, counted from the first, are stored completely. */
   get storedBatches(): number {
     return this.stored;
   }
@@ -62,12 +62,12 @@ export class BookKeeper {
     if (!this.isWriting) this.noteStored();
   }
 
-  /** What has changed nothing needs no storing. */
+  /** With no unstored change, all batches received so far count as stored. */
   private noteStored(): void {
     if (this.changed.size === 0) this.stored = this.taken;
   }
 
-  /** Stores now what has changed. */
+  /** Stores all changed books now. */
   flush(): Promise<void> {
     const flushed = this.flushing.then(() => this.flushNow());
     this.flushing = flushed.catch(() => undefined);
@@ -105,7 +105,7 @@ export class BookKeeper {
     }
   }
 
-  /** A source that goes on in the middle changes what was stored before. */
+  /** Loads the stored books first: a source that resumes sends changes to them. */
   private async load(events: readonly BookEvent[]): Promise<void> {
     const unknown = [...new Set(events.map(({ market_id }) => market_id))].filter(
       (id) => !this.markets.has(id),
@@ -122,7 +122,10 @@ function nameOf({ market_id, outcome_index }: BookKey): string {
   return `${String(outcome_index)}:${market_id}`;
 }
 
-/** A snapshot that is read again says nothing new; otherwise only its number would tell, which may begin anew. */
+/**
+ * A snapshot that is older than the book is one that was read again. Both number and time must be older, because numbers may start
+ * again from the beginning.
+ */
 function isOld(event: BookEvent, book: BookState): boolean {
   return event.snapshot && event.sequence <= book.sequence && event.source_ts < book.source_ts;
 }

@@ -28,7 +28,7 @@ afterEach(async () => {
 
 type Step = SourceBatch | Quarantined | Error;
 
-/** Gives its steps one by one, each once it is told; the cursor is the number of the next. */
+/** Yields its steps one by one, each when the test releases it. The cursor is the number of the next step. */
 class ScriptedFeed implements SourceFeed {
   readonly begunAt: (string | undefined)[] = [];
   readonly steps: Step[] = [];
@@ -68,7 +68,7 @@ class ScriptedFeed implements SourceFeed {
   }
 }
 
-/** Its venue counts one contract more whenever it is asked, and never says what was traded. */
+/** A venue that reports one more contract on every request, and never the trade. */
 class CountingFeed extends ScriptedFeed {
   private counted = 0n;
 
@@ -104,7 +104,7 @@ async function progressOf(provider: Provider): Promise<IngestProgress | undefine
 const trade = (id: string, provider: Provider = 'venue_a'): MarketDataEvent =>
   tradeEvent(provider, 'm', { source_id: id, source_ts: START + id.length });
 
-it('goes from feeds to rows, and on from where it was after a restart', async () => {
+it('writes rows from feeds, and resumes after a restart', async () => {
   const feed = new ScriptedFeed('venue_a');
   feed.give([marketEvent('venue_a', 'm'), trade('a')], START + 50);
   const first = await start(feed);
@@ -120,7 +120,7 @@ it('goes from feeds to rows, and on from where it was after a restart', async ()
   await eventually(async () => expect(await progressOf('venue_a')).toMatchObject({ asOf: START + 60 }));
 });
 
-it('an indexer was stuck and answered old data as if it were new (graph-node issue 5101): what is not applied is no freshness', async () => {
+it('an indexer was stuck and served old data as new (graph-node issue 5101): data that are not applied do not count as fresh', async () => {
   const feed = new ScriptedFeed('venue_a');
   const pauses = new PauseTable(world.database.pool);
   feed.give([marketEvent('venue_a', 'm'), trade('a')], START + 50);
@@ -140,7 +140,7 @@ it('an indexer was stuck and answered old data as if it were new (graph-node iss
   expect(await trades()).toBe(2);
 });
 
-it('a source that fails, or gives what is quarantined, goes on from its last position and stops no other', async () => {
+it('a source that fails or sends bad bodies resumes from its last cursor and stops no other', async () => {
   const [broken, sound] = [new ScriptedFeed('venue_a'), new ScriptedFeed('venue_c')];
   broken.give([marketEvent('venue_a', 'm'), trade('a')]);
   broken.steps.push(new Error('the venue hangs up'), {
@@ -171,7 +171,7 @@ it('a source that fails, or gives what is quarantined, goes on from its last pos
   expect(rows).toEqual([{ reason: 'prices are all 0', body: '{"price":0}\ufffd' }]);
 });
 
-it('what operators want to be read again is, and moves no position', async () => {
+it('a backfill reads the span again, and moves no cursor', async () => {
   const feed = new ScriptedFeed('venue_a');
   feed.give([marketEvent('venue_a', 'm'), trade('a')]);
   feed.history.push(trade('a'), trade('older'), tradeEvent('venue_a', 'm', { source_id: 'a', price: 7 }));
@@ -185,7 +185,7 @@ it('what operators want to be read again is, and moves no position', async () =>
   await eventually(() => expect(feed.begunAt).toEqual([undefined, '1']));
 });
 
-it('a journal that another process has taken is opened anew, and every event counts once', async () => {
+it('a journal that another process took over is opened again, and every event counts once', async () => {
   const feed = new ScriptedFeed('venue_a');
   feed.give([marketEvent('venue_a', 'm'), trade('a')]);
   const ingest = await start(feed);
@@ -197,7 +197,7 @@ it('a journal that another process has taken is opened anew, and every event cou
   expect(world.faults).toEqual([expect.stringContaining('journal')]);
 });
 
-it('a recorded provider is as new as its newest event', async () => {
+it('a recorded provider is as fresh as its newest event', async () => {
   const feed = new ScriptedFeed('venue_f', 'recorded');
   feed.give([marketEvent('venue_f', 'm'), tradeEvent('venue_f', 'm', { source_ts: START + 77 })]);
   await start(feed);
@@ -210,7 +210,7 @@ it('a recorded provider is as new as its newest event', async () => {
   );
 });
 
-it('an alarm says that a venue counts trades that never came', async () => {
+it('an alarm is raised if a venue counts trades that never arrived', async () => {
   const feed = new CountingFeed('venue_b');
   feed.give([marketEvent('venue_b', 'm'), trade('a', 'venue_b')], START + 50);
   await start(feed);

@@ -21,17 +21,17 @@ export interface DataIngestPorts {
   readonly reader: JournalReader;
   readonly clock: Clock;
   readonly onFault: OnFault;
-  /** Every alarm that is kept, with how often it has been raised since the last round. */
+  /** Called for every stored alarm, with the number of times it was raised since the last round. */
   readonly onAlarm?: (of: string, alarm: Alarm, count: number) => void;
-  /** In rounds of a second. */
+  /** In rounds, which take one second. */
   readonly volumesEvery?: number;
 }
 
-/** How often progress is stored, and what operators want is taken up. */
+/** How often progress is stored and operators' orders are read. */
 const EVERY_MILLIS = 1_000;
-/** Missing numbers and books that have stopped are looked for once in so many of these. */
-const LOOK_EVERY = 10;
-/** Venues are asked for their volumes once in so many: each answer is the whole list of markets. */
+/** Gaps and stale books are looked for once in this many rounds. */
+const CHECK_EVERY = 10;
+/** Venues are asked for their volumes once in this many rounds, because each answer lists all markets. */
 const VOLUMES_EVERY = 300;
 const MICROS_PER_NANOS = 1_000n;
 const LABELS = 'labels';
@@ -42,12 +42,12 @@ interface Lane {
   readonly provider: Provider | undefined;
   readonly alarms: Map<AlarmKind, { count: number; detail: string }>;
   gaps: number;
-  /** Undefined where nothing live feeds it. */
+  /** Undefined if no live source feeds the provider. */
   readonly staleBooks: StaleBooks | undefined;
   readonly volumesApart: VolumesApart | undefined;
 }
 
-/** From all feeds to all tables, a lane for each provider and one for labels. */
+/** Runs all ingest: one journal for each provider and one for labels, from the sources to the tables. */
 export class DataIngest {
   private readonly freshness: FreshnessTable;
   private readonly alarms: AlarmTable;
@@ -72,9 +72,9 @@ export class DataIngest {
   }
 
   async start(): Promise<void> {
-    const before = await this.freshness.all();
+    const stored = await this.freshness.all();
     const paused = await this.pauses.paused();
-    this.lanes = [...PROVIDERS, undefined].map((provider) => this.laneOf(provider, before));
+    this.lanes = [...PROVIDERS, undefined].map((provider) => this.laneOf(provider, stored));
     for (const { lane, provider } of this.lanes) lane.start(provider !== undefined && paused.has(provider));
     this.cancel = repeat(this.ports.clock, EVERY_MILLIS, () => {
       this.round = this.runRound().catch((error: unknown) => this.onFault('progress', error));
@@ -89,7 +89,7 @@ export class DataIngest {
     await this.runRound().catch((error: unknown) => this.onFault('progress', error));
   }
 
-  /** Whether all is projected that the sources held at the start; those that an operator has paused are not waited for. */
+  /** Whether everything that the sources held at the start is projected. Paused providers do not count. */
   get isCaughtUp(): boolean {
     return (
       this.lanes.length > 0 &&
@@ -97,14 +97,14 @@ export class DataIngest {
     );
   }
 
-  /** By provider, and of labels, as of now. */
+  /** The current progress, by provider and for `labels`. */
   progress(): ReadonlyMap<string, IngestProgress> {
     return new Map(
       this.lanes.map(({ lane, provider, gaps }) => [provider ?? LABELS, { ...lane.progress(), gaps }]),
     );
   }
 
-  private laneOf(provider: Provider | undefined, before: ReadonlyMap<Provider, IngestProgress>): Lane {
+  private laneOf(provider: Provider | undefined, stored: ReadonlyMap<Provider, IngestProgress>): Lane {
     const { pool, clock } = this.ports;
     const shard = provider === undefined ? LABELS_SHARD : PROVIDERS.indexOf(provider);
     const alarms: Lane['alarms'] = new Map();
@@ -112,7 +112,7 @@ export class DataIngest {
     const lane = new IngestLane({
       ...{ ...this.ports, onFault, shard },
       feeds: this.feeds.filter((feed) => feed.of === (provider ?? LABELS)),
-      before: provider === undefined ? undefined : before.get(provider),
+      before: provider === undefined ? undefined : stored.get(provider),
       books:
         provider === undefined
           ? undefined
@@ -124,7 +124,7 @@ export class DataIngest {
       onQuarantine: ({ quarantined: reason, body }) =>
         this.alarms.quarantine(shard, { at: this.now(), reason, body }),
     });
-    const gaps = provider === undefined ? 0 : (before.get(provider)?.gaps ?? 0);
+    const gaps = provider === undefined ? 0 : (stored.get(provider)?.gaps ?? 0);
     const isLive = this.feeds.some((feed) => feed.of === provider && feed.source !== 'recorded');
     const staleBooks = provider !== undefined && isLive ? new StaleBooks(pool, provider) : undefined;
     const volumesApart =
@@ -142,14 +142,14 @@ export class DataIngest {
       } else {
         if (paused.has(provider)) await lane.pause();
         else await lane.resume();
-        if (this.rounds % LOOK_EVERY === 0) {
+        if (this.rounds % CHECK_EVERY === 0) {
           await this.countGaps(each, provider);
           await this.findStaleBooks(each, paused.has(provider));
         }
         if (this.rounds % (this.ports.volumesEvery ?? VOLUMES_EVERY) === 0) await this.compareVolumes(each);
         await this.freshness.write(provider, { ...lane.progress(), gaps: each.gaps });
       }
-      await this.sound(each);
+      await this.storeAlarms(each);
     }
     await this.startBackfills();
   }
@@ -170,7 +170,7 @@ export class DataIngest {
     alarms.set('stale_book', { count: 1 + others.length, detail: `the book of ${first} no longer changes` });
   }
 
-  /** Nothing is compared while events wait: what is not applied is not missing. */
+  /** Does not compare while events wait: trades that are not applied yet are not missing. */
   private async compareVolumes({ lane, alarms, volumesApart }: Lane): Promise<void> {
     const { state, lagEvents } = lane.progress();
     if (volumesApart === undefined || state !== 'running' || lagEvents > 0) return;
@@ -185,12 +185,12 @@ export class DataIngest {
     alarms.set('volume_apart', { count: 1 + others.length, detail });
   }
 
-  /** One row for all alarms of a kind since the last round. */
-  private async sound({ shard, provider, alarms }: Lane): Promise<void> {
+  /** Stores one row for all alarms of a kind since the last round. */
+  private async storeAlarms({ shard, provider, alarms }: Lane): Promise<void> {
     for (const [kind, { count, detail }] of alarms) {
       alarms.delete(kind);
-      const said = count === 1 ? detail : `${detail} (${String(count)} times)`;
-      const alarm = { kind, at: this.now(), detail: said };
+      const text = count === 1 ? detail : `${detail} (${String(count)} times)`;
+      const alarm = { kind, at: this.now(), detail: text };
       this.ports.onAlarm?.(provider ?? LABELS, alarm, count);
       await this.alarms.add(shard, alarm);
     }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { contentOf, type JournaledMarketData } from '../rules/event-codec.js';
 
-/** An event that no table could hold. */
+/** An event that no table can store. */
 export class UnstorableEvent extends Error {
   override readonly name = 'UnstorableEvent';
 }
 
-/** Receipt comes first and is no part of the content, so that this is found in a record without reading it. */
+/** The time of receipt comes first and is not part of the content, so the content can be found in a record without parsing it. */
 export interface EncodedEvent {
   readonly payload: string;
   readonly digest: Buffer;
@@ -14,13 +14,13 @@ export interface EncodedEvent {
 
 const MOST_NAME_BYTES = 1_024;
 const MOST_LARGE = 2n ** 63n - 1n;
-/** U+0000 and halves of characters as JSON has them, unless a backslash itself is what is escaped. */
+/** U+0000 and lone surrogates, as JSON escapes them, unless the backslash itself is escaped. */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
 export function encodeEvent(event: JournaledMarketData): EncodedEvent {
   const content = contentOf(event);
   if (content.includes('\\u') && UNSTORABLE.test(content))
-    throw new UnstorableEvent('it holds what is no text');
+    throw new UnstorableEvent('it contains characters that cannot be stored');
   if (Buffer.byteLength(event.source_id) > MOST_NAME_BYTES)
     throw new UnstorableEvent('source_id is too long');
   if (numbersOf(event).some((number) => number < 0n || number > MOST_LARGE)) {
@@ -35,7 +35,7 @@ function numbersOf(event: JournaledMarketData): bigint[] {
   return event.seq === undefined ? [event.size] : [event.size, event.seq];
 }
 
-/** Of a record that was made here. */
+/** The digest of a record that `encodeEvent` wrote. */
 export function digestOfPayload(payload: string): Buffer {
   return digestOf(`{${payload.slice(payload.indexOf(',') + 1)}`);
 }

@@ -19,7 +19,7 @@ export interface DataRecord {
   readonly event: JournaledMarketData;
 }
 
-/** Of the market that an event cannot be applied without; those that name none wait for none. */
+/** The market that must be known before the event can be applied; undefined if the event needs none. */
 export function marketIdOf(event: JournaledMarketData): string | undefined {
   switch (event.type) {
     case 'MARKET':
@@ -33,14 +33,14 @@ export function marketIdOf(event: JournaledMarketData): string | undefined {
 }
 
 interface BatchStart {
-  /** By market id, those of the batch as they stand before it. */
+  /** By market id: the markets in the batch, in their state before it. */
   readonly known: ReadonlyMap<string, StoredMarket>;
-  /** Of the provider's newest market. */
+  /** The number of the provider's newest market. */
   readonly lastNumber: number;
   readonly onRefused: (refused: { readonly sequence: number; readonly reason: string }) => void;
 }
 
-/** What consecutive events of one provider come to. Taken one by one, so that it does not matter how a journal is cut into batches. */
+/** Applies consecutive events of one provider, one by one, so the result does not depend on how the journal is cut into batches. */
 export class EventBatch {
   readonly markets: Map<string, StoredMarket>;
   readonly statuses: SaidStatusRow[] = [];
@@ -66,7 +66,7 @@ export class EventBatch {
     );
   }
 
-  /** Events of markets that are not listed yet. */
+  /** Keeps events of markets that are not listed yet. */
   wait(records: readonly DataRecord[]): void {
     for (const record of records) {
       const id = marketIdOf(record.event);
@@ -92,7 +92,7 @@ export class EventBatch {
     this.lastNumber += 1;
     const market = { marketNo: this.lastNumber, state: listedMarket(event) };
     this.set(market);
-    if (event.status !== undefined) this.said(market, event, event.status);
+    if (event.status !== undefined) this.addStatus(market, event, event.status);
     const records = this.waiting.get(event.market_id) ?? [];
     this.waiting.delete(event.market_id);
     for (const record of records) this.take(record);
@@ -108,7 +108,7 @@ export class EventBatch {
         return;
       }
       this.set({ ...market, state: read.state });
-      if (event.status !== undefined) this.said(market, event, event.status);
+      if (event.status !== undefined) this.addStatus(market, event, event.status);
     }
   }
 
@@ -122,7 +122,7 @@ export class EventBatch {
     if (seq !== undefined) this.numbered.push({ marketNo, seq, ts: source_ts });
   }
 
-  private said(
+  private addStatus(
     { marketNo }: StoredMarket,
     { source_ts, source_id, type }: MarketEvent | StatusEvent | ResolutionEvent,
     status: ListingStatus,

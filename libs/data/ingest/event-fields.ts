@@ -8,7 +8,7 @@ import { isoTime, microsOfTime } from '../rules/times.js';
 import { canonicalWallet } from '../rules/wallets.js';
 
 const LONGEST_ID = 128;
-/** Postgres keeps no text that has one. */
+/** PostgreSQL cannot store a text that contains it. */
 const NUL = '\0';
 const LARGEST_NUMBER = 2n ** 63n - 1n;
 
@@ -53,7 +53,7 @@ export const time: Decoder<number> = field(
   { type: 'string', format: 'date-time' },
 );
 
-/** A number by how it was written, so that nothing is rounded on the way; or a string of the same form. */
+/** The text of a number, or a string with a number, so that nothing is rounded. */
 function tokenOf(value: unknown): string | undefined {
   if (value instanceof NumberToken) return value.text;
   return typeof value === 'string' ? value : undefined;
@@ -75,7 +75,7 @@ function microsFrom(least: bigint): Decoder<bigint> {
 }
 
 export const cash: Decoder<bigint> = micros;
-/** Of a level of a book, where 0 removes it. */
+/** The size of a book level; 0 removes the level. */
 export const sizeOrNone: Decoder<bigint> = microsFrom(0n);
 export const size: Decoder<bigint> = microsFrom(1n);
 
@@ -84,7 +84,7 @@ export const price: Decoder<number> = field((value) => {
   return number === MISMATCH || number > BigInt(FULL_PRICE) ? MISMATCH : Number(number);
 }, DECIMAL);
 
-/** Of any size, as the shortest decimal. */
+/** A price of any size, as the shortest decimal text. */
 export const quote: Decoder<string> = field((value) => {
   const number = micros.decode(value);
   return number === MISMATCH ? MISMATCH : decimalText(number);
@@ -92,7 +92,7 @@ export const quote: Decoder<string> = field((value) => {
 
 const PLAIN_RATE = /^-?(?:0|[1-9]\d{0,11})(?:\.\d{1,12})?$/;
 
-/** Neither a price nor a size nor money: it may have more decimals. */
+/** A rate, which may have more decimals than prices, sizes and money. */
 export const rate: Decoder<string> = field((value) => {
   const token = tokenOf(value);
   return token !== undefined && PLAIN_RATE.test(token) ? token : MISMATCH;
@@ -105,7 +105,7 @@ export const timeText: Decoder<string> = field((value) => {
 
 const DIGITS = /^\d{1,19}$/;
 
-/** What numbers events of a market or a book: whole, and not beyond what a column holds. */
+/** The sequence number of a market's or book's event: whole, and within the range of the column. */
 export const sequence: Decoder<bigint> = field(
   (value) => {
     const token = tokenOf(value);
@@ -121,13 +121,13 @@ export const level: Decoder<{ readonly price: number; readonly size: bigint }> =
   (value) => {
     if (!Array.isArray(value) || value.length !== 2) return MISMATCH;
     const at = price.decode(value[0]);
-    const much = sizeOrNone.decode(value[1]);
-    return at === MISMATCH || much === MISMATCH ? MISMATCH : { price: at, size: much };
+    const quantity = sizeOrNone.decode(value[1]);
+    return at === MISMATCH || quantity === MISMATCH ? MISMATCH : { price: at, size: quantity };
   },
   { type: 'array', minItems: 2, maxItems: 2 },
 );
 
-/** Kept as it came. Its numbers become what any reader of JSON makes of them. */
+/** Any JSON value. Numbers become ordinary JSON numbers. */
 export const anything: Decoder<unknown> = field(plain, {});
 
 export const anyObject: Decoder<JsonMembers> = field(
@@ -138,7 +138,7 @@ export const anyObject: Decoder<JsonMembers> = field(
   { type: 'object' },
 );
 
-/** Checked, but kept as it came. */
+/** Validates a value, but keeps it as it came. */
 export function kept(decoder: Decoder<unknown>): Decoder<unknown> {
   return field((value) => (decoder.decode(value) === MISMATCH ? MISMATCH : plain(value)), decoder.describe());
 }

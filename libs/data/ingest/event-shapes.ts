@@ -24,7 +24,7 @@ import {
 
 const MOST_OUTCOMES = 64;
 
-/** What each line has, games and ticks under a label of their own. */
+/** The fields of every line. Games and ticks have a label in place of a provider. */
 const ENVELOPE = { provider, source_id: id, source_ts: time };
 const LABELLED = { provider: id, source_id: id, source_ts: time };
 const OF_MARKET = { ...ENVELOPE, market_id: id };

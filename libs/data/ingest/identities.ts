@@ -6,7 +6,7 @@ import { qualified } from '#libs/projecting/projection.js';
 import { type CursorRecord, type JournaledMarketData, readRecord } from '../rules/event-codec.js';
 import { digestOfPayload } from './encoded-event.js';
 
-/** Their places stand in the table. */
+/** The table stores their indices, so the order must never change. */
 const TYPES = ['MARKET', 'STATUS', 'TRADE', 'TRADE_BUST', 'LEDGER', 'RESOLUTION', 'SCORE', 'TICK'] as const;
 
 const KEY_BYTES = 16;
@@ -16,14 +16,14 @@ export interface EventIdentity {
   readonly key: Buffer;
 }
 
-/** Of an event among those of its journal. Labels share one, so there the label counts too. */
+/** The identity of an event within its journal. Labels share one journal, so the label is a part of it. */
 export function identityOf(event: JournaledMarketData): EventIdentity {
   const named = 'label' in event ? `${event.label}\0${event.source_id}` : event.source_id;
   const key = createHash('sha256').update(named).digest().subarray(0, KEY_BYTES);
   return { type: TYPES.indexOf(event.type), key };
 }
 
-/** As a key of a map. */
+/** The identity as a key for maps. */
 export function nameOf({ type, key }: EventIdentity): string {
   return `${String(type)}:${key.toString('base64')}`;
 }
@@ -31,7 +31,7 @@ export function nameOf({ type, key }: EventIdentity): string {
 const IDENTITIES = { schema: 'data', name: 'identities' };
 const CURSORS = { schema: 'data', name: 'cursors' };
 
-/** Who is known, and where each source goes on: followed always, while a provider is paused too. */
+/** Projects the identities of all events and the cursor of each source. It goes on while a provider is paused. */
 export const identityProjection: Projection<never> = {
   name: 'identities of market data',
   family: 'data',
@@ -51,15 +51,15 @@ class IdentityRows implements ProjectionWriter<never> {
     client: ClientBase,
     { shard, entries }: { readonly shard: number; readonly entries: readonly JournalEntry[] },
   ): Promise<ReadonlyMap<string, never>> {
-    const known: (EventIdentity & { readonly digest: Buffer })[] = [];
+    const identities: (EventIdentity & { readonly digest: Buffer })[] = [];
     const cursors = new Map<string, CursorRecord>();
     for (const { kind, payload } of entries) {
       if (kind !== 'event') continue;
       const record = readRecord(payload);
       if (record.type === 'CURSOR') cursors.set(record.source, record);
-      else known.push({ ...identityOf(record), digest: digestOfPayload(payload) });
+      else identities.push({ ...identityOf(record), digest: digestOfPayload(payload) });
     }
-    await this.writeIdentities(client, shard, known);
+    await this.writeIdentities(client, shard, identities);
     await this.writeCursors(client, shard, [...cursors.values()]);
     return new Map<string, never>();
   }
@@ -67,9 +67,9 @@ class IdentityRows implements ProjectionWriter<never> {
   private async writeIdentities(
     client: ClientBase,
     shard: number,
-    known: readonly (EventIdentity & { readonly digest: Buffer })[],
+    identities: readonly (EventIdentity & { readonly digest: Buffer })[],
   ): Promise<void> {
-    if (known.length === 0) return;
+    if (identities.length === 0) return;
     await client.query({
       name: 'data-identities',
       text: `
@@ -78,9 +78,9 @@ class IdentityRows implements ProjectionWriter<never> {
         order by type, key on conflict do nothing`,
       values: [
         shard,
-        known.map(({ type }) => type),
-        known.map(({ key }) => key),
-        known.map(({ digest }) => digest),
+        identities.map(({ type }) => type),
+        identities.map(({ key }) => key),
+        identities.map(({ digest }) => digest),
       ],
     });
   }

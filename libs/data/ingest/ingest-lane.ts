@@ -11,22 +11,22 @@ import type { SourceFeed, Quarantined, SourceBatch } from './source.js';
 export interface IngestLanePorts extends Omit<ShardIngestPorts, 'onRefused'> {
   readonly shard: number;
   readonly feeds: readonly SourceFeed[];
-  /** As it was stored before this process. */
+  /** The progress that was stored before this process started. */
   readonly before: IngestProgress | undefined;
   readonly onAlarm: (kind: AlarmKind, detail: string) => void;
   readonly onQuarantine: (body: Quarantined) => Promise<void>;
 }
 
-const AGAIN_MILLIS = 1_000;
+const RETRY_MILLIS = 1_000;
 
 interface UnappliedBatch {
-  /** The last record that belongs to it. */
+  /** The last journal record of the batch. */
   readonly sequence: number;
   readonly books: number;
   readonly onApplied: () => void;
 }
 
-/** All sources of one provider, into its journal and its tables. What fails here stops no other provider. */
+/** Writes all sources of one provider to its journal and its tables. A failure here does not stop other providers. */
 export class IngestLane {
   private readonly stopping = new AbortController();
   private readonly onFault: OnFault;
@@ -40,9 +40,9 @@ export class IngestLane {
   private applied: number;
   private reachesFrom: number | null;
   private readonly newest: AppliedProgress;
-  /** By live source, up to when it has told everything. */
+  /** By live source: the time up to which it is complete. */
   private readonly asOf = new Map<string, AppliedProgress>();
-  /** By source, behind which record it had nothing more. */
+  /** By source: the last record at the time when the source had nothing more. */
   private readonly caughtUp = new Map<string, number>();
   /** In the order of their records. */
   private readonly unapplied: UnappliedBatch[] = [];
@@ -74,7 +74,7 @@ export class IngestLane {
     await this.running;
   }
 
-  /** Journaled, not projected. */
+  /** While paused, events are journaled but not projected. */
   async pause(): Promise<void> {
     if (this.isPaused) return;
     this.isPaused = true;
@@ -87,27 +87,27 @@ export class IngestLane {
     await this.ingest?.resume();
   }
 
-  /** Whether everything is projected that the sources held when they were first read to their end. */
+  /** Whether everything is projected that the sources held when they were first read to the end. */
   get isCaughtUp(): boolean {
     return this.ports.feeds.every(({ source }) => (this.caughtUp.get(source) ?? Infinity) <= this.position());
   }
 
-  /** Reads a span again from all sources, whose own positions stay. What is known changes nothing. */
+  /** Reads a span again from all sources without moving their cursors. Known events change nothing. */
   async backfill(from: number, to: number): Promise<void> {
     for (const feed of this.ports.feeds) {
-      for await (const given of feed.backfill(from, to, this.stopping.signal)) {
-        if ('quarantined' in given) await this.setAside(given);
+      for await (const item of feed.backfill(from, to, this.stopping.signal)) {
+        if ('quarantined' in item) await this.quarantine(item);
         else
           await this.write(`backfill of ${feed.source}`, {
-            events: given.events,
-            cursor: given.cursor,
+            events: item.events,
+            cursor: item.cursor,
             isCaughtUp: false,
           });
       }
     }
   }
 
-  /** What the venue says was traded; undefined where no source counts. */
+  /** The volumes that the venue reports; undefined if no source reports any. */
   async volumes(): Promise<ReadonlyMap<string, bigint> | undefined> {
     for (const feed of this.ports.feeds) {
       const volumes = await feed.volumes?.(this.stopping.signal);
@@ -119,7 +119,7 @@ export class IngestLane {
   progress(): IngestProgress {
     const { feeds } = this.ports;
     const applied = this.position();
-    this.tellApplied(applied);
+    this.notifyApplied(applied);
     const head = (this.head = Math.max(this.head, this.ingest?.head ?? 0));
     const isRecorded = feeds.every(({ source }) => source === 'recorded');
     const newestSourceTs = this.newest.at(applied);
@@ -135,8 +135,8 @@ export class IngestLane {
     };
   }
 
-  /** Books count as applied once they are stored. */
-  private tellApplied(applied: number): void {
+  /** Calls `onApplied` for applied batches. Books count as applied once they are stored. */
+  private notifyApplied(applied: number): void {
     const stored = this.ports.books?.storedBatches ?? 0;
     let next = this.unapplied[0];
     while (next !== undefined && next.sequence <= applied && next.books <= stored) {
@@ -151,7 +151,7 @@ export class IngestLane {
     return this.isPaused ? 'paused' : 'running';
   }
 
-  /** The slowest live source says how far all of them are known. */
+  /** The time up to which all live sources are complete: that of the slowest. */
   private liveAsOf(applied: number): number | null {
     const times = [...this.asOf.values()].flatMap((progress) => progress.at(applied) ?? []);
     return times.length === 0 ? (this.ports.before?.asOf ?? null) : Math.min(...times);
@@ -164,18 +164,18 @@ export class IngestLane {
 
   private async run(): Promise<void> {
     const { signal } = this.stopping;
-    while (!isOver(signal)) {
+    while (!isStopped(signal)) {
       try {
         await this.runOnce();
       } catch (error) {
         this.hasFailed = true;
         this.onFault('journal', error);
       }
-      if (!isOver(signal)) await again(this.ports.clock, signal);
+      if (!isStopped(signal)) await waitToRetry(this.ports.clock, signal);
     }
   }
 
-  /** Until the journal cannot be written, or all is to stop. */
+  /** Runs until the journal cannot be written or everything must stop. */
   private async runOnce(): Promise<void> {
     const { shard, feeds, onAlarm } = this.ports;
     const ingest = await ShardIngest.open(shard, {
@@ -197,24 +197,24 @@ export class IngestLane {
     }
   }
 
-  /** Whatever a source does, it is followed again from where it last was, and only a journal that cannot be written ends it. */
+  /** A source that ends or fails is followed again from its last cursor. Only a failed journal ends this. */
   private async runFeed(feed: SourceFeed, signal: AbortSignal): Promise<void> {
-    while (!isOver(signal)) {
+    while (!isStopped(signal)) {
       try {
         await this.followOnce(feed, signal);
       } catch (error) {
         if (error instanceof JournalFailure) throw error;
-        if (!isOver(signal)) this.onFault(`source ${feed.source}`, error);
+        if (!isStopped(signal)) this.onFault(`source ${feed.source}`, error);
       }
-      if (!isOver(signal)) await again(this.ports.clock, signal);
+      if (!isStopped(signal)) await waitToRetry(this.ports.clock, signal);
     }
   }
 
   private async followOnce(feed: SourceFeed, signal: AbortSignal): Promise<void> {
-    for await (const given of feed.follow(this.ingest?.writer.cursor(feed.source), signal)) {
-      if (isOver(signal)) return;
-      if ('quarantined' in given) await this.setAside(given);
-      else await this.take(feed, given);
+    for await (const item of feed.follow(this.ingest?.writer.cursor(feed.source), signal)) {
+      if (isStopped(signal)) return;
+      if ('quarantined' in item) await this.quarantine(item);
+      else await this.take(feed, item);
     }
   }
 
@@ -229,19 +229,20 @@ export class IngestLane {
     if (batch.isCaughtUp && !this.caughtUp.has(source)) this.caughtUp.set(source, sequence);
   }
 
-  /** How many batches of books have to be stored before this one is applied. */
+  /** How many batches of books must be stored before this batch counts as applied. */
   private booksOf({ events }: SourceBatch): number {
     return events.some(({ type }) => type === 'BOOK') ? (this.ports.books?.batches ?? 0) : 0;
   }
 
-  /** Resolves with the last record that belongs to the batch. */
+  /** Resolves with the sequence of the batch's last record. */
   private async write(source: string, batch: SourceBatch): Promise<number> {
-    if (this.ingest === undefined) throw new Error('its journal is not open');
+    if (this.ingest === undefined) throw new Error('the journal is not open');
     const { sequence, conflicts } = await this.ingest.take(source, batch);
     const newest = newestOf(batch.events);
     if (newest !== undefined) this.newest.add(sequence, newest);
     this.conflicts += conflicts;
-    if (conflicts > 0) this.ports.onAlarm('conflict', `${source}: a known event came with another content`);
+    if (conflicts > 0)
+      this.ports.onAlarm('conflict', `${source}: a known event came again with different content`);
     return sequence;
   }
 
@@ -253,7 +254,7 @@ export class IngestLane {
     return progress;
   }
 
-  private async setAside(body: Quarantined): Promise<void> {
+  private async quarantine(body: Quarantined): Promise<void> {
     this.isQuarantined = true;
     this.quarantined += 1;
     this.ports.onAlarm('quarantine', body.quarantined);
@@ -267,19 +268,19 @@ function newestOf(events: readonly MarketDataEvent[]): number | undefined {
     : events.reduce((newest, event) => Math.max(newest, event.source_ts), 0);
 }
 
-function isOver(signal: AbortSignal): boolean {
+function isStopped(signal: AbortSignal): boolean {
   return signal.aborted;
 }
 
-/** What cannot be reached or written is tried again soon. */
-function again(clock: Clock, signal: AbortSignal): Promise<void> {
+/** Waits before the next attempt to reach a source or open the journal. */
+function waitToRetry(clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       cancel();
       signal.removeEventListener('abort', end);
       resolve();
     };
-    const cancel = clock.after(AGAIN_MILLIS, end);
+    const cancel = clock.after(RETRY_MILLIS, end);
     signal.addEventListener('abort', end);
   });
 }

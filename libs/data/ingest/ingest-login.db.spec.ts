@@ -34,7 +34,7 @@ const feed: SourceFeed = {
   },
 };
 
-it('the login of ingest may do all that ingest does, before and after a rebuild', async () => {
+it('the login of ingest has all rights that ingest needs, before and after a rebuild', async () => {
   const database = await createTestDatabase(allMigrations);
   const password = 'of-ingest';
   await prepareDatabaseRoles(database.url, { ingest: password });

@@ -8,17 +8,17 @@ import { type EventIdentity, identityOf, nameOf } from './identities.js';
 import type { KnownIdentities } from './known-identities.js';
 import type { SourceBatch } from './source.js';
 
-/** What has become of the events of a batch. */
+/** What happened to the events of a batch. */
 export interface TakenEvents {
   readonly journaled: number;
-  /** Known before. */
+  /** Already known. */
   readonly known: number;
-  /** Known before with another content. */
+  /** Already known, with different content. */
   readonly conflicts: number;
-  /** Nothing could hold them. */
+  /** Cannot be stored. */
   readonly refused: number;
   readonly books: number;
-  /** Of the journal's last record that this batch has written, or of the one before. */
+  /** The sequence of the last record that this batch wrote, or of the journal's head if it wrote none. */
   readonly sequence: number;
 }
 
@@ -26,28 +26,31 @@ export interface IngestWriterPorts {
   readonly journal: JournalWriter;
   readonly identities: KnownIdentities;
   readonly clock: Clock;
-  /** What is not of a live source is in no later batch again, so it is stored when this resolves. */
+  /**
+   * Receives the books of a batch. Those of a source that is not live are never sent again, so they must be stored when this
+   * resolves.
+   */
   readonly onBooks: (events: readonly BookEvent[], isLive: boolean) => Promise<void>;
   readonly onRefused: (event: MarketDataEvent, reason: string) => void;
-  /** Where sources go on, by name. */
+  /** The cursor of each source, by name. */
   readonly cursors: ReadonlyMap<string, string>;
 }
 
-/** Of one append; its last record may be a cursor. */
+/** The limit of one append. Its last record may be a cursor. */
 const MOST_RECORDS = 5_000;
 const MOST_CHARS = 4_000_000;
-/** A cursor without events may be told again after a restart, and a source that polls gives one every second. */
+/** A cursor without events is written at most this often. After a restart it may be read again, which does no harm. */
 const CURSOR_NANOS = 5_000_000_000n;
 
 interface FreshEvent extends EncodedEvent {
   readonly identity: EventIdentity;
 }
 
-/** The only way into the journal of a provider. What is known already goes no further. */
+/** The only writer of a provider's journal. It drops events that are already known. */
 export class IngestWriter {
   private readonly cursors: Map<string, string>;
   private readonly writtenAt = new Map<string, bigint>();
-  private turn: Promise<unknown> = Promise.resolve();
+  private previous: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly ports: IngestWriterPorts) {
     this.cursors = new Map(ports.cursors);
@@ -58,12 +61,12 @@ export class IngestWriter {
   }
 
   /**
-   * Resolves once all of the batch is durable, position included. One batch at a time, whoever gives it. Rejects with a JournalFailure
-   * when the journal cannot be written any more: then it is opened anew, and the source followed from its last cursor.
+   * Resolves once the whole batch and its cursor are durable. Batches run one at a time. Rejects with a JournalFailure when the
+   * journal cannot be written: then reopen it and follow the source from its last cursor.
    */
   take(source: string, batch: SourceBatch): Promise<TakenEvents> {
-    const taken = this.turn.then(() => this.takeNext(source, batch));
-    this.turn = taken.catch(() => undefined);
+    const taken = this.previous.then(() => this.takeNext(source, batch));
+    this.previous = taken.catch(() => undefined);
     return taken;
   }
 
@@ -81,11 +84,11 @@ export class IngestWriter {
   ): Promise<
     Pick<TakenEvents, 'known' | 'conflicts' | 'refused'> & { readonly fresh: readonly FreshEvent[] }
   > {
-    const sound = events.flatMap((event) => this.encoded(event) ?? []);
-    const digests = await this.ports.identities.digestsOf(sound.map(({ identity }) => identity));
+    const storable = events.flatMap((event) => this.encoded(event) ?? []);
+    const digests = await this.ports.identities.digestsOf(storable.map(({ identity }) => identity));
     const fresh: FreshEvent[] = [];
     let conflicts = 0;
-    for (const event of sound) {
+    for (const event of storable) {
       const name = nameOf(event.identity);
       const digest = digests.get(name);
       if (digest === undefined) {
@@ -95,7 +98,12 @@ export class IngestWriter {
         conflicts += 1;
       }
     }
-    return { fresh, conflicts, known: sound.length - fresh.length, refused: events.length - sound.length };
+    return {
+      fresh,
+      conflicts,
+      known: storable.length - fresh.length,
+      refused: events.length - storable.length,
+    };
   }
 
   private encoded(event: JournaledMarketData): FreshEvent | undefined {
@@ -118,12 +126,12 @@ export class IngestWriter {
     );
   }
 
-  /** The cursor stands behind the last of the events, in the same append. */
+  /** The cursor is the last record of the last append, so it is never durable without the events before it. */
   private async append(
     fresh: readonly FreshEvent[],
     position: { readonly source: string; readonly cursor: string } | undefined,
   ): Promise<void> {
-    const appends = cut(fresh);
+    const appends = splitIntoAppends(fresh);
     if (appends.length === 0 && position !== undefined) appends.push([]);
     for (const [index, events] of appends.entries()) {
       const payloads = events.map(({ payload }) => payload);
@@ -146,8 +154,8 @@ export class IngestWriter {
   }
 }
 
-/** Into what one append may hold. */
-function cut(events: readonly FreshEvent[]): FreshEvent[][] {
+/** Splits the events into appends within the limits. */
+function splitIntoAppends(events: readonly FreshEvent[]): FreshEvent[][] {
   const appends: FreshEvent[][] = [];
   let chars = MOST_CHARS;
   for (const event of events) {

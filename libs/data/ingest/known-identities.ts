@@ -3,11 +3,11 @@ import { type EventIdentity, nameOf } from './identities.js';
 
 interface FreshIdentity {
   readonly digest: Buffer;
-  /** Of its record in the journal. */
+  /** The sequence of its journal record. */
   readonly sequence: number;
 }
 
-/** Which events of one journal are known: those in the table, and in memory those that were journaled since. */
+/** Knows which events one journal contains: from the table, and from memory for events not yet in the table. */
 export class KnownIdentities {
   private readonly fresh = new Map<string, FreshIdentity>();
 
@@ -16,7 +16,7 @@ export class KnownIdentities {
     private readonly shard: number,
   ) {}
 
-  /** How many are in memory alone. */
+  /** How many are in memory only. */
   get waiting(): number {
     return this.fresh.size;
   }
@@ -25,7 +25,7 @@ export class KnownIdentities {
     this.fresh.set(nameOf(identity), fresh);
   }
 
-  /** Up to this record all are in the table. */
+  /** Call it when all identities up to this record are in the table. */
   stored(sequence: number): void {
     for (const [name, fresh] of this.fresh) {
       if (fresh.sequence > sequence) return;
@@ -33,7 +33,9 @@ export class KnownIdentities {
     }
   }
 
-  /** Of those that are known, by name. Memory is asked first: what leaves it is in the table by then. */
+  /**
+   * The digests of the known events, by name. Memory is read first, because an identity leaves it only after it is in the table.
+   */
   async digestsOf(identities: readonly EventIdentity[]): Promise<Map<string, Buffer>> {
     const found = new Map<string, Buffer>();
     const unknown: EventIdentity[] = [];

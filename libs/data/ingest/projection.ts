@@ -18,10 +18,10 @@ import { WaitingTable } from '../store/waiting-table.js';
 import { type DataRecord, EventBatch, marketIdOf } from './event-batch.js';
 
 const SCHEMA = 'data';
-/** Of each provider. What a market says of itself may be long. */
+/** For each provider. The limit is low because a market's state may be large. */
 const CAPACITY = 4_000;
 
-/** An event of which nothing counts: it is journaled, and no table has it. */
+/** A refused event: it is in the journal, but in no table. */
 export interface RefusedEvent {
   readonly shard: number;
   readonly sequence: number;
@@ -30,7 +30,7 @@ export interface RefusedEvent {
 
 export type OnRefused = (refused: RefusedEvent) => void;
 
-/** Tables of market data that are made from its journals alone. */
+/** The tables of market data that are built from the journals alone. */
 export function dataProjection(
   onRefused: OnRefused,
   candles: CandlesMade = 'at once',
@@ -45,7 +45,7 @@ export function dataProjection(
   };
 }
 
-/** By name, their keys. */
+/** Table names and their keys. */
 const PROJECTED = [
   ['markets', 'market_no'],
   ['market_ids', 'provider id kind market_no'],
@@ -90,7 +90,7 @@ class DataWriter implements ProjectionWriter<StoredMarket> {
       await this.ticks.add(client, ticksOf(records));
       return new Map();
     }
-    const known = await this.known(client, shard, records, recall);
+    const known = await this.loadMarkets(client, shard, records, recall);
     const listed = records.flatMap(({ event }) =>
       event.type === 'MARKET' && !known.has(event.market_id) ? [event.market_id] : [],
     );
@@ -107,8 +107,8 @@ class DataWriter implements ProjectionWriter<StoredMarket> {
     return batch.markets;
   }
 
-  /** Markets of these events, as they stand before them. */
-  private async known(
+  /** The markets of these events, in their state before them. */
+  private async loadMarkets(
     client: ClientBase,
     shard: number,
     records: readonly DataRecord[],

@@ -46,7 +46,7 @@ const TICK = {
 };
 
 describe('a line of the recorded source', () => {
-  it('of each type is its event', () => {
+  it('of each type becomes its event', () => {
     expect(eventOf(MARKET)).toEqual({ ...MARKET, ...READ });
     expect(eventOf({ ...MARKET, type: 'STATUS', status: 'closed' })).toEqual({
       ...{ type: 'STATUS', ...READ, market_id: 'm', status: 'closed' },
@@ -62,7 +62,7 @@ describe('a line of the recorded source', () => {
     expect(eventOf(RESOLUTION)).toEqual({ ...RESOLUTION, ...READ, payouts: [1_000_000, 0] });
   });
 
-  it('of games and ticks keeps under its label what a later stage reads', () => {
+  it('of games and ticks keeps its label and all other fields', () => {
     const { home, away, league, status, home_score } = SCORE;
     expect(eventOf(SCORE)).toEqual({
       ...{ type: 'SCORE', label: 'scores', source_id: 's1', source_ts: AT, received_at: NOW, game_id: 'g' },
@@ -94,7 +94,7 @@ describe('a line of the recorded source', () => {
     );
   });
 
-  it('reads every time exactly, in any zone but not without one', () => {
+  it('reads every time exactly, in any zone, but not without a zone', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 4_000_000_000_000_000 }), (micros) => {
         expect(eventOf({ ...TRADE, source_ts: isoTime(micros) })).toMatchObject({ source_ts: micros });
@@ -104,13 +104,13 @@ describe('a line of the recorded source', () => {
     expect(eventOf({ ...TRADE, source_ts: '2026-11-20T12:00:00.5+01:00' })).toMatchObject({ source_ts: AT });
   });
 
-  it('of a trade may do without its time: then it is that of receipt', () => {
+  it('of a trade without a time gets the time of receipt', () => {
     expect(eventOf({ ...TRADE, source_ts: undefined })).toMatchObject({ source_ts: NOW, received_at: NOW });
     expect(eventOf({ ...TRADE, source_ts: null })).toMatchObject({ source_ts: NOW });
     expect(eventOf({ ...BOOK, source_ts: undefined })).toBe('missing_field');
   });
 
-  it('takes null for what is optional and leaves out what it does not know', () => {
+  it('accepts null for optional fields and ignores unknown ones', () => {
     const event = eventOf({
       ...TRADE,
       side: null,
@@ -127,7 +127,7 @@ describe('a line of the recorded source', () => {
     });
   });
 
-  it('of a market has all of its state', () => {
+  it('of a market has its whole state', () => {
     const fields = {
       ...{
         condition_id: '0xc',
@@ -246,17 +246,17 @@ describe('a line is refused', () => {
     expect(read(line)).toEqual({ ok: false, reason });
   });
 
-  it('where it is no UTF-8', () => {
+  it('if it is not UTF-8', () => {
     expect(readEvent(Buffer.from([0x7b, 0xff, 0x7d]), NOW)).toEqual({ ok: false, reason: 'not_json' });
   });
 
-  it('above 1 MiB, whatever it says', () => {
+  it('above 1 MiB, whatever its content', () => {
     const padded = (length: number): string => JSON.stringify(TRADE).padEnd(length, ' ');
     expect(read(padded(LONGEST_LINE)).ok).toBe(true);
     expect(read(padded(LONGEST_LINE + 1))).toEqual({ ok: false, reason: 'too_long' });
   });
 
-  it('with a reason, whatever it holds: nothing throws', () => {
+  it('with a reason for any content: nothing throws', () => {
     const lines = [TRADE, MARKET, BOOK, LEDGER, RESOLUTION, SCORE, TICK];
     fc.assert(
       fc.property(fc.constantFrom<object>(...lines), fc.nat(), fc.jsonValue(), (line, at, value) => {
@@ -269,7 +269,7 @@ describe('a line is refused', () => {
   });
 });
 
-it('splits and merges are of all outcomes, and only what is bought or sold has a price', () => {
+it('splits and merges concern all outcomes, and only bought or sold entries have a price', () => {
   expect(eventOf({ ...LEDGER, kind: 'SPLIT' })).not.toHaveProperty('outcome_index');
   expect(eventOf({ ...LEDGER, kind: 'REDEEM' })).not.toHaveProperty('price');
   expect(

@@ -17,7 +17,7 @@ export const LONGEST_LINE = 1024 * 1024;
 const RULES: JsonRules = { numbers: 'raw', maxDepth: 64, nulls: 'absent' };
 const LEAST_OUTCOMES = 2;
 
-/** One line without its newline. What it leaves out that only the moment of receipt can say is taken from there. */
+/** Reads one line without its newline. A trade without a time gets the time of receipt. */
 export function readEvent(line: Uint8Array, receivedAt: number): LineRead {
   if (line.byteLength > LONGEST_LINE) return { ok: false, reason: 'too_long' };
   const parsed = parseJson(line, RULES);
@@ -36,15 +36,15 @@ function isKnown(type: string): type is MarketDataType {
 type FieldRefusal = 'missing_field' | 'bad_value';
 type EventReader = (line: unknown, receivedAt: number) => MarketDataEvent | FieldRefusal;
 
-/** What fields alone do not say is for `made` to judge. */
+/** Decodes the fields; `build` checks what needs several fields, and makes the event. */
 function reader<F>(
   shape: Decoder<F>,
-  made: (fields: F, receivedAt: number) => MarketDataEvent | FieldRefusal,
+  build: (fields: F, receivedAt: number) => MarketDataEvent | FieldRefusal,
 ): EventReader {
   return (line, receivedAt) => {
     const reading = new Reading({ unknown: 'ignored', nulls: 'absent' });
     const fields: F | Mismatch = shape.decode(line, reading);
-    if (fields !== MISMATCH) return made(fields, receivedAt);
+    if (fields !== MISMATCH) return build(fields, receivedAt);
     return reading.location?.reason === 'missing' ? 'missing_field' : 'bad_value';
   };
 }
@@ -100,7 +100,7 @@ const READERS: Readonly<Record<MarketDataType, EventReader>> = {
 
 const PERPETUAL_FIELDS = ['index', 'funding_rate', 'next_funding_at', 'open_interest'] as const;
 
-/** Otherwise nobody could say which outcome a later event means. */
+/** Names of outcomes must be unique, so that later events can be matched to outcomes. */
 function areDistinct(outcomes: readonly ListedOutcome[]): boolean {
   const tokens = outcomes.flatMap(({ token_id }) => (token_id === undefined ? [] : [token_id]));
   const labels = outcomes.filter(({ token_id }) => token_id === undefined).map(({ label }) => label);
@@ -111,7 +111,7 @@ function areDistinct(outcomes: readonly ListedOutcome[]): boolean {
   );
 }
 
-/** Splits and merges are of all outcomes, all else is of one; what is bought and sold has a price, nothing else has. */
+/** A split or merge concerns all outcomes, any other entry exactly one. Only bought and sold entries have a price. */
 function ledgerEvent({ outcome_index, price, ...event }: LedgerEvent): LedgerEvent | FieldRefusal {
   const isOfAll = event.kind === 'SPLIT' || event.kind === 'MERGE';
   const isTraded = event.kind === 'BUY' || event.kind === 'SELL';

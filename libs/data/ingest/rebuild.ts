@@ -16,31 +16,31 @@ export interface DataRebuildPorts {
   readonly pool: Pool;
   readonly reader: JournalReader;
   readonly clock: Clock;
-  /** Receives a line for each step. */
+  /** Called with one line of text for each step. */
   readonly say: (line: string) => void;
 }
 
 const SHADOW = 'data_rebuilt';
 const shadowOf: SchemaOf = () => SHADOW;
-/** As many records as a projector takes, and so many batches at once that nobody waits for the last. */
+/** The batch size of the projector. */
 const BATCH = 5_000;
 const ATTEMPTS = 40;
 const PAUSE_MILLIS = 250;
-/** Lock not available, deadlock detected. */
+/** PostgreSQL codes: lock not available, deadlock detected. */
 const BUSY = new Set(['55P03', '40P01']);
 
 /**
- * Fills shadow tables from the journals while reads and ingest go on, and puts them in the place of the live ones in one transaction. Tables
- * that no journal can give again, as books and identities, stay as they are. Done by who owns the tables.
+ * Rebuilds the tables from the journals into shadow tables while reads and ingest go on, then swaps them in one transaction. Tables
+ * that no journal can restore, such as books and identities, stay. Needs the owner of the tables.
  */
 export class DataRebuild {
   private readonly projection = dataProjection(() => undefined);
-  /** For most of the journals. */
+  /** Used for most of the journal: candles are made afterwards, at once. */
   private readonly withoutCandles = dataProjection(() => undefined, 'later');
 
   constructor(private readonly ports: DataRebuildPorts) {}
 
-  /** Resolves with how many events the tables were made from. */
+  /** Resolves with the number of events that the tables were made from. */
   async run(): Promise<number> {
     const guard = await this.ports.pool.connect();
     try {
@@ -62,7 +62,7 @@ export class DataRebuild {
     });
     say('candles');
     await withTransaction(pool, 'read committed', (client) => new TradeTable(shadowOf).makeCandles(client));
-    // What has come meanwhile, so that little is left while everything waits.
+    // Applies what arrived meanwhile, so that little is left for the exchange, which blocks everything.
     events += await this.catchUpAll(this.projection);
     for (const { name } of tablesOf(this.projection)) await pool.query(`analyze ${SHADOW}.${name}`);
     events += await this.exchange();
@@ -111,7 +111,7 @@ export class DataRebuild {
     return events;
   }
 
-  /** Waits briefly and tries often: what waits for a lock on every table blocks all that come after it. */
+  /** Waits briefly and retries often: a query that waits for locks on all tables blocks every query after it. */
   private async exchange(): Promise<number> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -127,7 +127,7 @@ export class DataRebuild {
     }
   }
 
-  /** The first lock stops every projector, so what is still to be applied is little. Undefined while a backup reads all tables. */
+  /** The first lock stops every projector, so little remains to be applied. Undefined while a backup reads all tables. */
   private async exchangeBy(client: ClientBase): Promise<number | undefined> {
     await client.query(`set local lock_timeout = '1s'`);
     if (!(await mayExchange(client))) return undefined;
@@ -150,18 +150,18 @@ export class DataRebuild {
   }
 }
 
-/** Most records do not even have the word, and need not be read for that. */
+/** Checks for the word first, so that most records need no parsing. */
 function isCursor(payload: string): boolean {
   return payload.includes('"CURSOR"') && readRecord(payload).type === 'CURSOR';
 }
 
-/** By name, on which column their months are. */
+/** Partitioned tables, and the column that their months are of. */
 const PARTITIONED: ReadonlyMap<string, string> = new Map([
   ['trades', 'ts'],
   ['candles', 'bucket'],
 ]);
 
-/** Months too. */
+/** Includes the partitions of months. */
 async function tablesIn(client: ClientBase, schema: string): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select quote_ident(tablename) as name from pg_tables where schemaname = $1 order by 1`,

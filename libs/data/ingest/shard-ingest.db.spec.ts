@@ -20,7 +20,7 @@ afterEach(() => world.empty());
 
 describe.each<Provider>(['venue_a', 'venue_b'])('events of %s', (provider) => {
   it.each([1, 2, 3])(
-    'in any order, repeated and cut anywhere, come to what a slow fold makes of them (seed %i)',
+    'in any order, repeated and split anywhere, give the same rows as a simple reference (seed %i)',
     async (seed) => {
       const events = randomStream(provider, seed, 400);
       await world.ingestAll(provider, delivered(events, randomOf(seed + 100)));
@@ -42,7 +42,7 @@ describe.each<Provider>(['venue_a', 'venue_b'])('events of %s', (provider) => {
 
 describe('the journal of a provider', () => {
   it.each([[1], [7, 1, 30], [250]])(
-    'gives the same rows however it is cut (by %p and so on)',
+    'gives the same rows however it is split (by %p and so on)',
     async (...sizes) => {
       const events = randomStream('venue_a', 5, 250);
       const one = await world.open('venue_a');
@@ -70,7 +70,7 @@ describe('the journal of a provider', () => {
     },
   );
 
-  it('delivered twice, by the source and by the journal, changes nothing', async () => {
+  it('delivered twice by the source and by the journal changes nothing', async () => {
     const events = randomStream('venue_b', 6, 250);
     const one = await world.ingestAll('venue_b', delivered(events, randomOf(1)));
     const once = await world.rows();
@@ -83,7 +83,7 @@ describe('the journal of a provider', () => {
   });
 
   it.each(['venue_a', 'venue_b'] as const)(
-    '%s is rebuilt to the same bytes while it is followed, and goes on',
+    '%s is rebuilt to the same bytes while it is followed, and continues',
     async (provider) => {
       const events = randomStream(provider, 7, 300);
       const one = await world.ingestAll(provider, delivered(events.slice(0, 200), randomOf(2)));
@@ -115,7 +115,7 @@ describe('the journal of a provider', () => {
     const first = await world.open('venue_a');
     await takeAll(first, delivered(events.slice(0, 120), randomOf(4)));
     expect(first.position).toBe(0);
-    // Another process: nobody told it anything, and the first can write no more.
+    // Another process, which got no hint. The first can write no more.
     const second = await world.open('venue_a');
     expect(second.writer.cursor('practice')).toBe(first.writer.cursor('practice'));
     await expect(first.take('practice', { events, cursor: 'x', isCaughtUp: false })).rejects.toThrow();
@@ -126,7 +126,7 @@ describe('the journal of a provider', () => {
     expect(await world.storedCandles()).toEqual(slowCandles('venue_a', events));
   });
 
-  it('while paused it is written and not projected, and everything counts afterwards', async () => {
+  it('while paused it is written and not projected; after that everything counts', async () => {
     const events = randomStream('venue_a', 9, 120);
     const one = await world.ingestAll('venue_a', [events.slice(0, 60)]);
     const before = await world.rows();

@@ -12,11 +12,11 @@ import { KnownIdentities } from './known-identities.js';
 import { dataProjection, type RefusedEvent } from './projection.js';
 import type { SourceBatch } from './source.js';
 
-/** Of one transaction of the projector. */
+/** The most records in one transaction of the projector. */
 const BATCH = 5_000;
 const MOST_IN_MEMORY = 100_000;
 const WAIT_MILLIS = 20;
-/** Every append is told to the followers; this only finds what they missed. */
+/** Followers get a hint for every append. Polling only finds what a hint missed. */
 const POLL_MILLIS = { min: 50, max: 1_000 };
 
 export interface ShardIngestPorts {
@@ -24,13 +24,13 @@ export interface ShardIngestPorts {
   readonly journal: Journal;
   readonly reader: JournalReader;
   readonly clock: Clock;
-  /** Undefined where there are no books. */
+  /** Undefined for a journal without books. */
   readonly books: BookKeeper | undefined;
   readonly onFault: OnFault;
   readonly onRefused: (reason: string) => void;
 }
 
-/** One journal of market data: its only writer, and the two that follow it. */
+/** One journal of market data: its writer, and the two projections that follow it. */
 export class ShardIngest {
   readonly writer: IngestWriter;
   private readonly identities: KnownIdentities;
@@ -61,7 +61,7 @@ export class ShardIngest {
     this.identityTail = this.followIdentities(start.identified);
   }
 
-  /** Becomes the only writer. All that is in the journal is known before anything is taken. */
+  /** Becomes the only writer. Resolves after all identities in the journal are known. */
   static async open(shard: number, ports: ShardIngestPorts): Promise<ShardIngest> {
     const journal = await ports.journal.open(shard);
     try {
@@ -84,7 +84,7 @@ export class ShardIngest {
     return this.journal.head.sequence;
   }
 
-  /** The last record that is projected. */
+  /** The sequence of the last projected record. */
   get position(): number {
     return this.applied;
   }
@@ -97,7 +97,7 @@ export class ShardIngest {
     return this.journal.health();
   }
 
-  /** Begins to project, or goes on. */
+  /** Starts or resumes projection. */
   async resume(): Promise<void> {
     if (this.projectorTail !== undefined) return;
     const { pool, books } = this.ports;
@@ -106,7 +106,7 @@ export class ShardIngest {
     books?.pause(false);
   }
 
-  /** Events are journaled all the same. Resolves when nothing is projected any more. */
+  /** Events are still journaled. Resolves when projection has stopped. */
   async pause(): Promise<void> {
     const running = this.projectorTail;
     this.projectorTail = undefined;
@@ -114,7 +114,7 @@ export class ShardIngest {
     await running?.stop();
   }
 
-  /** Waits where the table of identities cannot keep up: what it lacks is in memory. */
+  /** Waits if the table of identities lags too far: identities not yet in it take memory. */
   async take(source: string, batch: SourceBatch): Promise<TakenEvents> {
     while (this.identities.waiting > MOST_IN_MEMORY) await pause(this.ports.clock, WAIT_MILLIS);
     const taken = await this.writer.take(source, batch);
@@ -123,7 +123,7 @@ export class ShardIngest {
     return taken;
   }
 
-  /** What is journaled and not projected yet is when it is opened again. */
+  /** Records that are not projected yet are projected after the next open. */
   async stop(): Promise<void> {
     await this.projectorTail?.stop();
     await this.identityTail.stop();

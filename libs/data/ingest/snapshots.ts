@@ -16,7 +16,7 @@ const EVERY_MILLIS = 30_000;
 const NANOS_PER_MICRO = 1_000n;
 const NANOS_PER_MILLI = 1_000_000n;
 
-/** Takes down what is open at every provider, from start to start half a minute apart. */
+/** Makes a snapshot of each provider's open markets every half minute, measured from start to start. */
 export class Snapshots {
   private readonly table = new SnapshotTable();
   private readonly pauses: PauseTable;
@@ -28,7 +28,7 @@ export class Snapshots {
     this.pauses = new PauseTable(ports.pool);
   }
 
-  /** The first one at once. */
+  /** Makes the first snapshot at once. */
   start(): void {
     const { clock, onFault } = this.ports;
     const began = clock.monotonicNanos();
@@ -49,7 +49,7 @@ export class Snapshots {
     await this.running;
   }
 
-  /** One of every provider that is not paused. Resolves when all are there; what fails at one provider keeps no other from its own. */
+  /** Makes one snapshot for each provider that is not paused. A failure at one provider does not stop the others. */
   take(): Promise<void> {
     const taken = this.running.then(() => this.takeAll());
     this.running = taken.catch(() => undefined);

@@ -1,38 +1,41 @@
 import type { MarketDataEvent } from '../rules/events.js';
 
-/** Events of one provider (or one label) in the order in which its source gives them. Any of them may come again, and late. */
+/** Events of one provider or label, in the order of their source. Any of them may come again, or late. */
 export interface SourceBatch {
   readonly events: readonly MarketDataEvent[];
-  /** Where to go on after these, in the source's own words. It is stored once all of the batch is durable. */
+  /** The position after these events, in the source's own format. It is stored once the whole batch is durable. */
   readonly cursor: string;
-  /** Up to which time the source is known to have told everything: its last good poll or heartbeat. Microseconds. */
+  /** The time up to which the source is complete: its last good poll or heartbeat. Microseconds. */
   readonly asOf?: number;
-  /** Nothing more was there when this was read. */
+  /** The source had nothing more when this was read. */
   readonly isCaughtUp: boolean;
-  /** From when on the source has told everything, once it has. Microseconds; 0 where it has told all that ever was. */
+  /** The time from which the source is complete, once known. Microseconds; 0 if it has given its whole history. */
   readonly reachesFrom?: number;
-  /** Called once all of it is applied, or counts as applied. */
+  /** Called once the whole batch is applied or refused. */
   readonly onApplied?: () => void;
 }
 
-/** A body that breaks the venue's own form. Nothing of it may be published; the provider is stale until a body reads well. */
+/**
+ * A response body that breaks the venue's own format. Nothing in it may be published; the provider counts as stale until a good
+ * body arrives.
+ */
 export interface Quarantined {
   readonly quarantined: string;
   readonly body: string;
 }
 
-/** One stream of events: of one provider, from one source. */
+/** A stream of events of one provider from one source. */
 export interface SourceFeed {
   readonly source: 'seed' | 'recorded' | 'practice';
-  /** The provider, or `labels` for games and ticks. It names the journal. */
+  /** The provider, or `labels` for games and ticks. It selects the journal. */
   readonly of: string;
   /**
-   * From the cursor on, for ever; ends only when stopped. Throws where the source cannot be reached; it is then followed again from
-   * the last stored cursor.
+   * Yields everything after the cursor and ends only when stopped. Throws if the source cannot be reached; it is then followed
+   * again from its last stored cursor.
    */
   follow(cursor: string | undefined, stop: AbortSignal): AsyncIterable<SourceBatch | Quarantined>;
-  /** What the venue says was traded since listing, in millionths of a contract by market. Undefined where it does not say. */
+  /** The volumes since listing that the venue reports, in millionths of a contract by market. Undefined if it reports none. */
   volumes?(stop: AbortSignal): Promise<ReadonlyMap<string, bigint> | undefined>;
-  /** Reads a span of time again. What is known already changes nothing. */
+  /** Reads a span of time again. Events that are already known change nothing. */
   backfill(from: number, to: number, stop: AbortSignal): AsyncIterable<SourceBatch | Quarantined>;
 }

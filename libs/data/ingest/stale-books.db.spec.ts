@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-it('books that stop while their markets trade are found once; those of closed markets, and what never was fresh, are not', async () => {
+it('books that stop while their markets trade are found once; books of closed markets and books that were never fresh are not', async () => {
   const { pool } = world.database;
   await world.ingestAll('venue_a', [
     [

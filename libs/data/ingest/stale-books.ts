@@ -10,7 +10,7 @@ const OPEN = `
   where provider = $1 and market_id = any ($2::text[]) and status in ('open', 'active')
     and (expires_at is null or expires_at > $3) order by market_id`;
 
-/** Finds books of a live source that have stopped: they were fresh at the last look, and their markets still trade. */
+/** Finds books of a live source that stopped changing: fresh at the last check, stale now, and their markets still trade. */
 export class StaleBooks {
   private fresh: ReadonlySet<string> = new Set();
 
@@ -19,7 +19,7 @@ export class StaleBooks {
     private readonly provider: Provider,
   ) {}
 
-  /** The markets whose books have gone stale since the last look. `now` in microseconds. */
+  /** The markets whose books became stale since the last check. `now` in microseconds. */
   async look(now: number): Promise<readonly string[]> {
     const shard = PROVIDERS.indexOf(this.provider);
     const { rows } = await this.pool.query<{ fresh: string[] | null }>(FRESH, [shard, now - STALE_AFTER]);
@@ -33,7 +33,7 @@ export class StaleBooks {
     return open.rows.map(({ market_id }) => market_id);
   }
 
-  /** What is not renewed on purpose has not stopped. */
+  /** Call it while the provider is paused: its books are not renewed on purpose. */
   forget(): void {
     this.fresh = new Set();
   }

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => world.end());
 afterEach(() => world.empty());
 
-describe('what has happened elsewhere', () => {
+describe('incidents of other systems', () => {
   const market = marketEvent('venue_a', 'm');
 
   async function candle(): Promise<object[]> {
@@ -23,19 +23,19 @@ describe('what has happened elsewhere', () => {
     return rows;
   }
 
-  it('every trade is delivered twice for a day (polygon-io issue 56): each counts once', async () => {
+  it('every trade was delivered twice for a day (polygon-io issue 56): each counts once', async () => {
     const trades = [1, 2, 3].map((each) => tradeEvent('venue_a', 'm', { source_id: `t${each}` }));
     await world.ingestAll('venue_a', [[market, ...trades, ...trades], trades, [...trades].reverse()]);
     expect(await candle()).toMatchObject([{ volume: '3000000', trades: 3 }]);
   });
 
-  it('both legs of a match were summed (spellbook issue 9684): the other outcome has a series of its own', async () => {
+  it('both legs of a match were summed (spellbook issue 9684): the other outcome has its own series', async () => {
     const leg = { source_id: 'a', price: 600_000 };
     await world.ingestAll('venue_a', [[market, tradeEvent('venue_a', 'm', leg)]]);
     expect(await candle()).toMatchObject([{ volume: '1000000', trades: 1 }]);
   });
 
-  it('a payout was written over the prices of a candle (spellbook issue 9551): it is a resolution and no trade', async () => {
+  it('a payout was written over the prices of a candle (spellbook issue 9551): it is a resolution, not a trade', async () => {
     const resolution = {
       ...({ type: 'RESOLUTION', provider: 'venue_a', market_id: 'm', status: 'resolved' } as const),
       ...{ source_id: 'r', source_ts: START + 5, received_at: START, payouts: [0, 1_000_000] },
@@ -72,7 +72,7 @@ describe('what has happened elsewhere', () => {
     expect(world.refused).toEqual([expect.stringContaining('outcomes_differ')]);
   });
 
-  it('a trade of a reorganised block stayed in the books (graph-node issue 5586): a bust takes it out, before or after', async () => {
+  it('a trade of a reorganised block stayed in the books (graph-node issue 5586): a bust removes it, before or after it', async () => {
     const late = tradeEvent('venue_a', 'm', { source_id: 'late', price: 900_000 });
     const early = tradeEvent('venue_a', 'm', { source_id: 'early', price: 100_000 });
     await world.ingestAll('venue_a', [
@@ -83,7 +83,7 @@ describe('what has happened elsewhere', () => {
     expect(await candle()).toMatchObject([{ high: 500_000, low: 500_000, volume: '1000000', trades: 1 }]);
   });
 
-  it('events of a market that nobody has named wait for it, and count then', async () => {
+  it('events of an unlisted market wait for its listing, and then count', async () => {
     const trade = tradeEvent('venue_a', 'm');
     const one = await world.ingestAll('venue_a', [[trade, { ...trade, source_id: 'u' }]]);
     expect(await candle()).toEqual([]);
@@ -94,7 +94,7 @@ describe('what has happened elsewhere', () => {
     expect((await world.rows()).waiting).toEqual([]);
   });
 
-  it('the same trade with another price is a conflict and changes nothing; another time of receipt is none', async () => {
+  it('the same trade with another price is a conflict and changes nothing; another time of receipt is no conflict', async () => {
     const trade = tradeEvent('venue_a', 'm');
     const one = await world.ingestAll('venue_a', [[market, trade]]);
     const sound = await world.rows();
@@ -110,7 +110,7 @@ describe('what has happened elsewhere', () => {
     expect(await world.rows()).toEqual(sound);
   });
 
-  it('what no table can hold is refused, and does not stop what comes after it', async () => {
+  it('an event that no table can store is refused, and does not stop later events', async () => {
     const one = await world.ingestAll('venue_a', [
       [
         ...[
@@ -130,7 +130,7 @@ describe('what has happened elsewhere', () => {
     expect(await candle()).toMatchObject([{ trades: 1 }]);
   });
 
-  it('missing numbers between trades are gaps until they come', async () => {
+  it('missing numbers between trades are gaps until they arrive', async () => {
     const of = (seq: bigint): TradeEvent => tradeEvent('venue_a', 'm', { source_id: `n${seq}`, seq });
     const one = await world.ingestAll('venue_a', [[market, of(1n), of(2n), of(7n)], [of(4n)], [of(5n)]]);
     const spans = async (): Promise<unknown[]> =>
@@ -150,7 +150,7 @@ describe('what has happened elsewhere', () => {
   });
 });
 
-it('of ticks the newest of each symbol is kept, games are journaled alone', async () => {
+it('the newest tick of each symbol is stored; games are only journaled', async () => {
   const tick = (source_id: string, source_ts: number, price: string): MarketDataEvent => ({
     ...{ type: 'TICK', label: 'desk', source_id, source_ts, received_at: source_ts, source: 'oracle_stream' },
     ...{ class: 'crypto', symbol: 'BTC', price, content: { price } },

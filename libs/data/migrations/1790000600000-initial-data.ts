@@ -1,12 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What is made from the journals of the family `data` alone; a rebuild puts others in their place. Providers are their shards.
- * - `markets.state` is what all events of a market come to; the columns beside it are for finding it. `resolutions` say what counts of its payouts.
- * - An instrument is 64 times the number of its market, plus the index of its outcome.
- * - `sequences` are spans of consecutive trade numbers of venues that give them: between two spans of a market is a gap.
- * - `dropped` says before which moment months of trades and candles have been taken away; a rebuild brings them back.
- * - `waiting` are events whose market no MARKET event has named yet.
+ * Tables built only from the journals of the family `data`; a rebuild replaces them. `provider` is the shard. An instrument is 64
+ * times its market number plus the outcome index. Between two rows of a market in `sequences` is a gap. Months before
+ * `dropped.before_ts` were dropped. `waiting` holds events whose market is not listed yet.
  */
 const PROJECTED = `
   create table data.offsets (
@@ -135,7 +132,7 @@ const PROJECTED = `
   );
 `;
 
-/** Busts name a trade by its source id alone. */
+/** Busts name a trade by its source id only. */
 const INDEXES = `
   create index on data.markets (provider, status, market_id);
   create index on data.markets (provider, event_id, market_id) where event_id is not null;
@@ -148,10 +145,8 @@ const INDEXES = `
 `;
 
 /**
- * What ingest keeps beside its journals.
- * - `identities`: the first 16 bytes of SHA-256 of each source id, and the first 8 of its event's content; up to `identity_offsets`.
- * - `books` have their newest state alone, and are in no journal.
- * - `pauses` and `backfills` are what operators want; ingest takes them up.
+ * Tables that ingest keeps in addition to its journals. `identities` holds the first 16 bytes of SHA-256 of each source id and the
+ * first 8 of its content, up to `identity_offsets`. `books` are in no journal. Operators write `pauses` and `backfills`.
  */
 const KEPT = `
   create table data.identity_offsets (
@@ -253,12 +248,12 @@ const KEPT = `
   );
 `;
 
-/** Any number that nobody else uses: one at a time makes months. */
+/** The key of an advisory lock that nothing else uses: one process at a time makes months. */
 const MONTHS_LOCK = 5_120_337_981;
 
 /**
- * Months begin when something falls into them. A new one is made beside the table and then attached, so that no reader waits; the login of
- * ingest makes no tables, but it may call this.
+ * A month is created when its first row arrives. It is created as a separate table and then attached, so that no reader waits. The
+ * login of ingest may not create tables, but it may call this.
  */
 const MONTHS = `
   create function data.months_of(moments bigint[]) returns setof timestamp
@@ -330,10 +325,12 @@ const MONTHS = `
 `;
 
 const NAME_BYTES = 8_192;
-/** As much as one record of a journal holds, or one book, or one body in quarantine. */
+/** The limit of one journal record, one book, or one quarantined body. */
 const BODY_BYTES = 4_194_304;
 
-/** As in every schema, nothing is so large that its readers have no room for it. What may leave the exact numbers is numeric, or read as text. */
+/**
+ * As in every schema, no value is too large for its readers. Numbers that may exceed safe integers are numeric, or read as text.
+ */
 const BOUNDS = `
   do $$
   declare

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Calls that each replica has counted, for the others; of the last two minutes. After a crash of the database they are gone, as is meant. */
+/**
+ * Calls that each replica counted in the last two minutes, for the other replicas. The table is meant to be empty after a crash of
+ * the database.
+ */
 const COUNTS = `
   create unlogged table data.call_counts (
     entry_no bigint generated always as identity primary key

@@ -2,14 +2,14 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const NAME_BYTES = 8_192;
 const BODY_BYTES = 4_194_304;
-/** Of a row that the newest snapshot has: there is one at most for each market. */
+/** Marks a row that is in the newest snapshot. Each market has at most one. */
 const STILL_THERE = '9007199254740991';
 const NUMBER = (column: string): string =>
   `constraint ${column}_can_be_read check (${column} between -9007199254740991 and 9007199254740991)`;
 
 /**
- * What is open at each provider, as it stood every half minute. A market has a row for each of its states, with the first snapshot that
- * has it and the first that no longer has: what does not change is written once.
+ * The open markets of each provider every half minute. A market has one row for each of its states, with the first snapshot that
+ * has it and the first that does not, so what does not change is written once.
  */
 const SNAPSHOTS = `
   create table data.snapshots (

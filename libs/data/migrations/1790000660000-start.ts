@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** One row: whether all is projected that the sources held when ingest was last started. */
+/** One row: whether everything that the sources held at the last start of ingest is projected. */
 const START = `
   create table data.start (
     only_one boolean primary key default true check (only_one),

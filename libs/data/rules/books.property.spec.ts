@@ -11,7 +11,7 @@ const anyLevel = (from: number, to: number): fc.Arbitrary<BookLevel> =>
     price: fc.integer({ min: from, max: to }).map((cents) => cents * CENT),
     size: fc.bigInt({ min: 0n, max: 3n }).map((size) => size * 1_000_000n),
   });
-/** Sides overlap a little, so that a book crosses now and then. */
+/** Both sides overlap a little, so that a book sometimes crosses. */
 const anyEvent = fc
   .record({
     step: fc.constantFrom(1, 1, 1, 1, 1, 0, -1, 2),
@@ -37,7 +37,7 @@ function bookEvent(event: Partial<BookEvent>): BookEvent {
   };
 }
 
-/** One slot for each cent and side; a book is crossed when any slot that is bid for is at or above one that is offered. */
+/** A reference with one slot for each cent and side. A book is crossed if a bid is at or above an offer. */
 class SlottedBook {
   private sides: Record<'bids' | 'asks', bigint[]> | undefined;
   private last: bigint | undefined;
@@ -71,7 +71,7 @@ function shown(book: BookState | undefined): object {
 }
 
 describe('a book', () => {
-  it('is what its snapshots and changes leave, in whatever sequence they come', () => {
+  it('is the result of its snapshots and changes, in any sequence', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 30 }), (steps) => {
         const oracle = new SlottedBook();
@@ -79,9 +79,9 @@ describe('a book', () => {
         let sequence = 10n;
         for (const { step, event } of steps) {
           sequence += BigInt(step);
-          const told = bookEvent({ ...event, sequence });
-          book = bookAfter(book, told);
-          oracle.apply(told);
+          const numbered = bookEvent({ ...event, sequence });
+          book = bookAfter(book, numbered);
+          oracle.apply(numbered);
           expect(shown(book)).toEqual(oracle.shown);
         }
       }),
@@ -89,7 +89,7 @@ describe('a book', () => {
     );
   });
 
-  it('that was crossed for a few messages is withheld until the venue has shown all of it again', () => {
+  it('that was crossed for a few messages is withheld until the next full snapshot', () => {
     const [bids, asks] = [[{ price: 400_000, size: 1n }], [{ price: 420_000, size: 1n }]];
     const first = bookAfter(undefined, bookEvent({ bids, asks }));
     const over = [{ price: 420_000, size: 5n }];
@@ -105,11 +105,11 @@ describe('a book', () => {
     });
   });
 
-  it('without a snapshot is none', () => {
+  it('does not exist without a snapshot', () => {
     expect(bookAfter(undefined, bookEvent({ snapshot: false }))).toBeUndefined();
   });
 
-  it('stays fresh by heartbeats: events without levels that have the next sequence', () => {
+  it('stays fresh with heartbeats: events without levels and with the next sequence', () => {
     const bids = [{ price: 400_000, size: 1n }];
     const first = bookAfter(undefined, bookEvent({ bids }));
     const beat = bookEvent({ snapshot: false, sequence: 2n, source_ts: NOW + 9_000_000 });
@@ -128,7 +128,7 @@ describe('a book', () => {
     expect(isFresh({ ...book, isDropped: true }, NOW + after)).toBe(false);
   });
 
-  it('that was dropped for a missing event comes back with the next snapshot alone', () => {
+  it('that was dropped for a missing event comes back only with the next snapshot', () => {
     const asks = [{ price: 600_000, size: 1n }];
     let book = bookAfter(undefined, bookEvent({ asks }));
     book = bookAfter(book, bookEvent({ snapshot: false, sequence: 3n, asks }));
@@ -147,8 +147,8 @@ const anySides = fc
   })
   .map((sides) => bookAfter(undefined, bookEvent(sides))!);
 
-describe('what a book says', () => {
-  it('of price is the middle of both sides at most ten cents apart', () => {
+describe('figures of a book', () => {
+  it('the price is the middle of both sides, at most ten cents apart', () => {
     fc.assert(
       fc.property(anySides, fc.nat(3), (book, off) => {
         const [bid] = book.bids;
@@ -164,7 +164,7 @@ describe('what a book says', () => {
     );
   });
 
-  it('of liquidity is the cash within five cents of the middle, both sides, and null where one is empty', () => {
+  it('liquidity is the cash within five cents of the middle on both sides, and null if one is empty', () => {
     fc.assert(
       fc.property(anySides, (book) => {
         const [bid] = book.bids;
@@ -183,7 +183,7 @@ describe('what a book says', () => {
     );
   });
 
-  it('of the other outcome is 1 minus every price with the sides exchanged, and mirrored twice it is itself', () => {
+  it('the book of the other outcome is 1 minus every price with exchanged sides; mirrored twice it is the same', () => {
     fc.assert(
       fc.property(anySides, (book) => {
         const mirror = mirroredBook(book);
@@ -198,7 +198,7 @@ describe('what a book says', () => {
     );
   });
 
-  it('of liquidity is rounded once, half up', () => {
+  it('liquidity is rounded once, half up', () => {
     const level = { price: 500_000, size: 1n };
     const sides = { bids: [{ price: 499_999, size: 1n }], asks: [level] };
     expect(liquidityOf(sides)).toBe(1n);

@@ -3,22 +3,22 @@ import type { BookEvent, BookLevel } from './events.js';
 import { FULL_PRICE, halfUp, MILLION } from './scales.js';
 import { MICROS_PER_SECOND } from './times.js';
 
-/** A book as its newest event has left it. */
+/** The state of a book after its newest event. */
 export interface BookState {
   readonly sequence: bigint;
   /** The `source_ts` of its newest event. */
   readonly source_ts: number;
-  /** Its levels are unknown until a snapshot: events were missed, or it crossed. */
+  /** The levels are unknown until the next snapshot, because events were missed or the book crossed. */
   readonly isDropped: boolean;
   /** Best first. */
   readonly bids: readonly BookLevel[];
   readonly asks: readonly BookLevel[];
 }
 
-/** Two-sided or not: what can be bought from and sold to. */
+/** The two sides of a book; either may be empty. */
 export type BookSides = Pick<BookState, 'bids' | 'asks'>;
 
-/** Without a book there is none until a snapshot. A live adapter fetches anew what is dropped. */
+/** Applies an event. Without a known book, changes do nothing until a snapshot. A live adapter must read a dropped book again. */
 export function bookAfter(book: BookState | undefined, event: BookEvent): BookState | undefined {
   const { sequence, source_ts } = event;
   if (event.snapshot) {
@@ -65,12 +65,12 @@ function withLevels(
 
 export const STALE_AFTER = 10 * MICROS_PER_SECOND;
 
-/** A stale book is shown as it stood, but makes no price and no liquidity. */
+/** A stale book is still shown, but gives no price and no liquidity. */
 export function isFresh(book: BookState, now: number): boolean {
   return !book.isDropped && now - book.source_ts <= STALE_AFTER;
 }
 
-/** The book of outcome 1 where a market has one book: whoever bids for the one offers the other. */
+/** The book of outcome 1 in a single-book market: a bid for one outcome is an offer of the other. */
 export function mirroredBook<T extends BookSides>(book: T): T {
   return { ...book, bids: book.asks.map(mirroredLevel), asks: book.bids.map(mirroredLevel) };
 }
@@ -79,14 +79,14 @@ function mirroredLevel({ price, size }: BookLevel): BookLevel {
   return { price: mirroredPrice(price), size };
 }
 
-/** Half a micro-dollar is left where bid and ask add up to an odd number, so twice the mid is what is counted with. */
+/** Twice the mid, because the mid of an odd sum is not a whole micro-dollar. */
 function twiceMid({ bids: [bid], asks: [ask] }: BookSides): number | undefined {
   return bid === undefined || ask === undefined ? undefined : bid.price + ask.price;
 }
 
 const WIDEST_SPREAD = FULL_PRICE / 10;
 
-/** Half up; undefined where a side is empty or the spread is over 10 cents. */
+/** Rounded half up. Undefined if a side is empty or the spread is over 10 cents. */
 export function midPrice(book: BookSides): number | undefined {
   const twice = twiceMid(book);
   const [bid] = book.bids;
@@ -96,7 +96,7 @@ export function midPrice(book: BookSides): number | undefined {
 
 const NEAR_MID = FULL_PRICE / 20;
 
-/** Cash within 5 cents of the mid, both sides; undefined where there is no mid. Whether the book is fresh is for the caller to ask. */
+/** Cash within 5 cents of the mid, both sides; undefined without a mid. The caller must check that the book is fresh. */
 export function liquidityOf(book: BookSides): bigint | undefined {
   const twice = twiceMid(book);
   if (twice === undefined) return undefined;

@@ -24,7 +24,7 @@ const NOW = 1_795_176_000_000_000;
 const TIMEFRAMES: readonly Timeframe[] = [1, 60, 300, 900, 3_600, 14_400, 86_400];
 const anyTimeframe = fc.constantFrom(...TIMEFRAMES);
 
-/** On boundaries, next to them, and anywhere; often several at one time. */
+/** Times on boundaries, next to them, and anywhere; often several at one time. */
 const anyTime = fc
   .tuple(
     fc.constantFrom(0, 0, 60, 299, 3_600, 14_400, 86_400),
@@ -42,7 +42,7 @@ const anyTrade: fc.Arbitrary<PricedTrade> = fc.record({
 });
 const anyTrades = fc.uniqueArray(anyTrade, { maxLength: 60, selector: ({ source_id }) => source_id });
 
-/** Slow and plain: walks every bucket, sorts what is in it and reads off the first, the last and the extremes. */
+/** A slow reference: walks every bucket, sorts its trades and reads the first, the last and the extremes. */
 function slowCandles(trades: readonly PricedTrade[], timeframe: number): object[] {
   const span = BigInt(timeframe * SECOND);
   const starts = new Set(trades.map(({ source_ts }) => Number((BigInt(source_ts) / span) * span)));
@@ -76,19 +76,19 @@ function shown({ bucket, open, high, low, close, volume, trades }: Candle): obje
   return { bucket, open, high, low, close, volume, trades };
 }
 
-/** As a store does it: what came before is dropped, what is busted at any time is left out, the rest is merged in batches. */
+/** As a store does it: drops repeated trades, leaves out busted ones, and merges the rest in batches. */
 function ingested(
   deliveries: readonly PricedTrade[],
   busted: ReadonlySet<string>,
   batch: number,
   timeframe: Timeframe,
 ): Candle[] {
-  const seen = new Set<string>();
+  const known = new Set<string>();
   let candles: Candle[] = [];
   for (let at = 0; at < deliveries.length; at += batch) {
     const news = deliveries.slice(at, at + batch).filter(({ source_id: id }) => {
-      const isNew = !seen.has(id) && !busted.has(id);
-      seen.add(id);
+      const isNew = !known.has(id) && !busted.has(id);
+      known.add(id);
       return isNew;
     });
     candles = mergedByBucket([...candlesOf(news, timeframe), ...candles], timeframe);
@@ -97,7 +97,7 @@ function ingested(
 }
 
 describe('candles', () => {
-  it('are what the trades say, however those are shuffled, repeated, cut into batches and busted', () => {
+  it('follow from the trades, however these are shuffled, repeated, split and busted', () => {
     fc.assert(
       fc.property(
         anyTrades.chain((trades) =>
@@ -125,7 +125,7 @@ describe('candles', () => {
   });
 
   it.each(TIMEFRAMES.filter((timeframe) => timeframe !== 1))(
-    'of %d seconds made from stored ones are those made from the trades',
+    'of %d seconds made from stored candles equal those made from the trades',
     (timeframe) => {
       fc.assert(
         fc.property(anyTrades, (trades) => {
@@ -180,10 +180,10 @@ describe('windows', () => {
     off: fc.constantFrom(0, 1, 30 * SECOND + 1, 12 * 3_600 * SECOND),
   });
 
-  /** Step by step in whole microseconds, with a loop where the rule says "multiple". */
-  function slowWindow(asked: CandleWindow, timeframe: Timeframe, now: number): CandleWindow | undefined {
+  /** A reference in whole microseconds, with a loop where the rule says "multiple". */
+  function slowWindow(requested: CandleWindow, timeframe: Timeframe, now: number): CandleWindow | undefined {
     const span = BigInt(timeframe) * 1_000_000n;
-    let [start, end] = [BigInt(asked.start), BigInt(asked.end)];
+    let [start, end] = [BigInt(requested.start), BigInt(requested.end)];
     if (end <= start) return undefined;
     if (end > BigInt(now)) end = BigInt(now);
     if (end % span !== 0n) end = (end / span + 1n) * span;
@@ -194,13 +194,13 @@ describe('windows', () => {
     return { start: Number(start), end: Number(end) };
   }
 
-  it('are clamped in the order of the contract, and hold as many buckets as a batch estimates', () => {
+  it('are clamped in the order of the contract, and have as many buckets as a batch estimates', () => {
     fc.assert(
       fc.property(anyAsked, ({ timeframe, start, length, off }) => {
         const now = NOW + off;
-        const asked = { start, end: start + length };
-        const window = clampedWindow(asked, timeframe, now);
-        expect(window).toEqual(slowWindow(asked, timeframe, now));
+        const requested = { start, end: start + length };
+        const window = clampedWindow(requested, timeframe, now);
+        expect(window).toEqual(slowWindow(requested, timeframe, now));
         if (window === undefined) return;
         const isOld = timeframe === 1 && now - window.end > DAY;
         expect(isEmptyWindow(window, timeframe, now)).toBe(isOld || window.start >= window.end);
@@ -214,7 +214,7 @@ describe('windows', () => {
     );
   });
 
-  it('include the bucket that is forming', () => {
+  it('include the forming bucket', () => {
     const window = clampedWindow({ start: NOW - DAY, end: NOW + DAY }, 3_600, NOW + 1);
     expect(window).toEqual({ start: NOW - DAY, end: NOW + 3_600 * SECOND });
   });
@@ -234,7 +234,7 @@ describe('windows', () => {
     expect(estimatedBars(window, 1, NOW + more)).toBe(isEmpty ? 0 : 1);
   });
 
-  it('are of seven timeframes', () => {
+  it('exist for seven timeframes', () => {
     expect(TIMEFRAMES.every(isTimeframe)).toBe(true);
     expect([0, 2, 1.5, 61, -60, NaN].some(isTimeframe)).toBe(false);
     expect(Object.keys(LOOKBACK_SECONDS)).toHaveLength(TIMEFRAMES.length);

@@ -4,7 +4,7 @@ import { ceilTo, floorTo, MICROS_PER_SECOND } from './times.js';
 
 const DAY = 86_400;
 
-/** By timeframe in seconds how far before `end` a window may begin. */
+/** By timeframe in seconds: how far before `end` a window may begin. */
 export const LOOKBACK_SECONDS = {
   1: DAY,
   60: 30 * DAY,
@@ -18,7 +18,7 @@ export const LOOKBACK_SECONDS = {
 export type Timeframe = keyof typeof LOOKBACK_SECONDS;
 export type StoredTimeframe = 60 | 3_600 | 86_400;
 
-/** From which stored candles those of a timeframe are made; those of one second come from the trades. */
+/** The stored timeframe that each timeframe is made from. Candles of one second are made from trades. */
 export const MADE_FROM: Readonly<Record<Exclude<Timeframe, 1>, StoredTimeframe>> = {
   60: 60,
   300: 60,
@@ -28,47 +28,47 @@ export const MADE_FROM: Readonly<Record<Exclude<Timeframe, 1>, StoredTimeframe>>
   86_400: 86_400,
 };
 
-/** Buckets that begin at `start` or later and before `end`. */
+/** The buckets that begin at or after `start` and before `end`. */
 export interface CandleWindow {
   readonly start: number;
   readonly end: number;
 }
 
-/** Of all items of a batch. */
+/** The limit for all items of a batch together. */
 export const MOST_ESTIMATED_BARS = 400_000;
 
-/** How long before now the end of a window of one-second candles may lie. */
+/** How old the end of a window of one-second candles may be. */
 const ONE_SECOND_KEPT = DAY * MICROS_PER_SECOND;
 
 export function isTimeframe(seconds: number): seconds is Timeframe {
   return Object.hasOwn(LOOKBACK_SECONDS, seconds);
 }
 
-/** The order of the steps is part of the contract. Undefined where `end` is not after `start`. */
+/** The order of the steps is part of the contract. Undefined if `end` is not after `start`. */
 export function clampedWindow(
-  asked: CandleWindow,
+  requested: CandleWindow,
   timeframe: Timeframe,
   now: number,
 ): CandleWindow | undefined {
-  if (asked.end <= asked.start) return undefined;
+  if (requested.end <= requested.start) return undefined;
   const span = timeframe * MICROS_PER_SECOND;
-  const end = ceilTo(Math.min(asked.end, now), span);
+  const end = ceilTo(Math.min(requested.end, now), span);
   const earliest = end - LOOKBACK_SECONDS[timeframe] * MICROS_PER_SECOND;
-  return { start: floorTo(Math.max(asked.start, earliest), span), end };
+  return { start: floorTo(Math.max(requested.start, earliest), span), end };
 }
 
-/** A clamped window of which nothing is read. */
+/** Whether a clamped window has nothing to read. */
 export function isEmptyWindow({ start, end }: CandleWindow, timeframe: Timeframe, now: number): boolean {
   return start >= end || (timeframe === 1 && now - end > ONE_SECOND_KEPT);
 }
 
-/** Of one clamped window, as a batch counts them. */
+/** The number of bars in a clamped window, as a batch counts them. */
 export function estimatedBars(window: CandleWindow, timeframe: Timeframe, now: number): number {
   if (isEmptyWindow(window, timeframe, now)) return 0;
   return (window.end - window.start) / (timeframe * MICROS_PER_SECOND);
 }
 
-/** What readers see of a bucket in which something traded. */
+/** A candle as readers see it. Only buckets with trades have one. */
 export interface Bar {
   readonly bucket: number;
   readonly open: number;
@@ -78,14 +78,14 @@ export interface Bar {
   readonly volume: bigint;
 }
 
-/** Where its first and last trades stand is kept, so that the order of arrival does not matter. */
+/** Keeps the positions of its first and last trade, so that the order of arrival does not matter. */
 export interface Candle extends Bar {
   readonly trades: number;
   readonly opened: EventPlace;
   readonly closed: EventPlace;
 }
 
-/** What candles take of a trade. */
+/** The fields of a trade that candles need. */
 export interface PricedTrade extends EventPlace {
   readonly outcome_index: number;
   readonly price: number;
@@ -96,22 +96,22 @@ export function bucketOf(micros: number, timeframe: Timeframe): number {
   return floorTo(micros, timeframe * MICROS_PER_SECOND);
 }
 
-/** Of different trades of one series that are not busted, in any order. Ascending. */
+/** Makes candles from distinct trades of one series, in any order. Busted trades must be left out. Ascending. */
 export function candlesOf(trades: Iterable<PricedTrade>, timeframe: Timeframe): Candle[] {
   return mergedByBucket(asCandles(trades), timeframe);
 }
 
 function* asCandles(trades: Iterable<PricedTrade>): Iterable<Candle> {
   for (const { source_ts, seq, source_id, price, size } of trades) {
-    const place = { source_ts, seq, source_id };
+    const position = { source_ts, seq, source_id };
     yield {
       ...{ bucket: source_ts, open: price, high: price, low: price, close: price },
-      ...{ volume: size, trades: 1, opened: place, closed: place },
+      ...{ volume: size, trades: 1, opened: position, closed: position },
     };
   }
 }
 
-/** From finer ones, or from parts of the same buckets. Ascending. */
+/** Merges candles of a finer timeframe, or parts of the same buckets. Ascending. */
 export function mergedByBucket(candles: Iterable<Candle>, timeframe: Timeframe): Candle[] {
   const merged = new Map<number, Candle>();
   for (const candle of candles) {
@@ -122,7 +122,7 @@ export function mergedByBucket(candles: Iterable<Candle>, timeframe: Timeframe):
   return [...merged.values()].sort((left, right) => left.bucket - right.bucket);
 }
 
-/** Of two that have no trade in common, in either order; the bucket is the first one's. */
+/** Merges two candles without common trades, in either order. The bucket is that of the first. */
 export function mergedCandle(one: Candle, other: Candle): Candle {
   const opening = comparePlaces(one.opened, other.opened) <= 0 ? one : other;
   const closing = comparePlaces(one.closed, other.closed) >= 0 ? one : other;
@@ -139,7 +139,7 @@ export function mergedCandle(one: Candle, other: Candle): Candle {
   };
 }
 
-/** The series of outcome 1 where a market has one book. */
+/** The candle of outcome 1 in a single-book market. */
 export function mirroredCandle<T extends Bar>(candle: T): T {
   return {
     ...candle,
@@ -154,14 +154,14 @@ export function mirroredPrice(price: number): number {
   return FULL_PRICE - price;
 }
 
-/** The trade as its one series has it, where a market has one book. Its size stays as it is. */
+/** In a single-book market, the trade in terms of outcome 0. Its size stays the same. */
 export function onSingleBook<T extends PricedTrade>(trade: T): T {
   return trade.outcome_index === 0
     ? trade
     : { ...trade, outcome_index: 0, price: mirroredPrice(trade.price) };
 }
 
-/** As candles show it: whole contracts. */
+/** As candles show volume: whole contracts. */
 export function wholeContracts(volume: bigint): number {
   return Number(volume / MILLION);
 }

@@ -7,15 +7,27 @@ const SECOND = 1_000_000;
 
 describe('the history of a market', () => {
   it.each([
-    ['its listing, where the source reaches back to it', { listed_at: 5, reaches: 'listing', oldest: 7 }, 5],
-    ['where backfilling has begun, where it does not', { listed_at: 5, reaches: 6, oldest: 7 }, 6],
-    ['its listing, where backfilling has passed it', { listed_at: 5, reaches: 4, oldest: 7 }, 5],
-    ['its oldest trade, where nothing says', { listed_at: 5, reaches: undefined, oldest: 7 }, 7],
-    ['its oldest trade without a listing', { reaches: 'listing', oldest: 7 }, 7],
-    ['unknown without listing and trades', { reaches: 'listing' }, null],
-    ['never before what is kept', { listed_at: 5, reaches: 'listing', oldest: 7, retained_from: 100 }, 100],
-    ['later than what is kept', { listed_at: 500, reaches: 'listing', retained_from: 100 }, 500],
-  ] as const)('is whole from %s', (_title, history, from) => {
+    [
+      'from its listing, if the source reaches back to it',
+      { listed_at: 5, reaches: 'listing', oldest: 7 },
+      5,
+    ],
+    ['from the start of the backfill, if the source does not', { listed_at: 5, reaches: 6, oldest: 7 }, 6],
+    ['from its listing, if the backfill reaches beyond it', { listed_at: 5, reaches: 4, oldest: 7 }, 5],
+    ['from its oldest trade, if nothing else is known', { listed_at: 5, reaches: undefined, oldest: 7 }, 7],
+    ['from its oldest trade, without a listing', { reaches: 'listing', oldest: 7 }, 7],
+    ['unknown, without listing and trades', { reaches: 'listing' }, null],
+    [
+      'never before the retained data',
+      { listed_at: 5, reaches: 'listing', oldest: 7, retained_from: 100 },
+      100,
+    ],
+    [
+      'from its listing, if that is later than the retained data',
+      { listed_at: 500, reaches: 'listing', retained_from: 100 },
+      500,
+    ],
+  ] as const)('is complete: %s', (_title, history, from) => {
     expect(historyFrom(history)).toBe(from);
   });
 });
@@ -23,7 +35,7 @@ describe('the history of a market', () => {
 describe('coverage', () => {
   const anySpan = fc.tuple(fc.nat(30), fc.nat(10)).map(([from, length]) => ({ from, to: from + length }));
 
-  it('is partial exactly where the window begins too early or has a moment in common with a gap', () => {
+  it('is partial exactly if the window begins too early or touches a gap', () => {
     fc.assert(
       fc.property(fc.option(fc.nat(30)), fc.array(anySpan, { maxLength: 4 }), anySpan, (from, gaps, span) => {
         const window = { start: span.from, end: span.to };
@@ -42,7 +54,7 @@ describe('coverage', () => {
     );
   });
 
-  it('is told in words', () => {
+  it('is printed for the header', () => {
     expect(coverageText({ isComplete: true, history_from: NOW, gaps: 0 })).toBe('complete');
     expect(coverageText({ isComplete: false, history_from: NOW, gaps: 2 })).toBe(
       'partial; from=2026-11-20T12:00:00Z; gaps=2',
@@ -77,7 +89,7 @@ describe('coverage', () => {
     );
   });
 
-  it('in percent is 0 where nothing traded in the window, whatever traded before', () => {
+  it('in percent is 0 if nothing traded in the window', () => {
     const window = { window_seconds: 60, now: NOW, oldest: NOW - 3_600 * SECOND, gaps: [] };
     expect(coveragePercent({ ...window, hasTrades: false })).toBe(0);
     expect(coveragePercent({ ...window, hasTrades: true })).toBe(100);

@@ -4,15 +4,15 @@ import type { TradeGap } from './trades.js';
 
 interface History {
   readonly listed_at?: number | undefined;
-  /** From when the source has told everything: since the listing, since a moment that was backfilled to, or never. */
+  /** From when the source is complete: from the listing, from a time that was backfilled to, or undefined if unknown. */
   readonly reaches: 'listing' | number | undefined;
-  /** The market's oldest trade. */
+  /** The time of the market's oldest trade. */
   readonly oldest?: number | undefined;
-  /** What is older has been dropped. */
+  /** Older trades have been dropped. */
   readonly retained_from?: number | undefined;
 }
 
-/** From when a market's trades are whole; null where that is not known. */
+/** The time from which a market's trades are complete; null if unknown. */
 export function historyFrom({ listed_at, reaches, oldest, retained_from }: History): number | null {
   const from = listed_at === undefined ? oldest : (wholeSince(listed_at, reaches) ?? oldest);
   if (from === undefined) return null;
@@ -26,11 +26,11 @@ function wholeSince(listed_at: number, reaches: History['reaches']): number | un
 export interface Coverage {
   readonly isComplete: boolean;
   readonly history_from: number | null;
-  /** That the window touches. */
+  /** The number of gaps that the window touches. */
   readonly gaps: number;
 }
 
-/** Of a window after clamping. */
+/** The coverage of a clamped window. */
 export function coverageOf(
   window: { readonly start: number; readonly end: number },
   history_from: number | null,
@@ -41,7 +41,7 @@ export function coverageOf(
   return { isComplete: isWhole && touched === 0, history_from, gaps: touched };
 }
 
-/** `X-Data-Coverage`. */
+/** The value of the header `X-Data-Coverage`. */
 export function coverageText({ isComplete, history_from, gaps }: Coverage): string {
   if (isComplete) return 'complete';
   const from = history_from === null ? [] : [`from=${isoTime(history_from)}`];
@@ -57,7 +57,7 @@ interface CoveredWindow {
   readonly gaps: readonly TradeGap[];
 }
 
-/** How much of the window (now - w, now] lies after the oldest trade and in no gap. */
+/** The percentage of the window (now - w, now] that lies after the oldest trade and in no gap. */
 export function coveragePercent({ window_seconds, now, hasTrades, oldest, gaps }: CoveredWindow): number {
   if (!hasTrades || oldest === undefined) return 0;
   const window = window_seconds * MICROS_PER_SECOND;
@@ -66,7 +66,7 @@ export function coveragePercent({ window_seconds, now, hasTrades, oldest, gaps }
   return ratio(100n * BigInt(covered), BigInt(window));
 }
 
-/** Gaps may overlap where trades came out of order. */
+/** Gaps may overlap when trades arrived out of order. */
 function inGaps(gaps: readonly TradeGap[], from: number, to: number): number {
   let end = from;
   let sum = 0;

@@ -22,7 +22,7 @@ const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('12', 's
 const anyTime = fc.maxSafeNat();
 const anyPrice = fc.integer({ min: 0, max: 1_000_000 });
 const anyBigint = fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n });
-/** Without -0, which JSON does not have; with members that are called as ours are. */
+/** Without -0, which JSON lacks; with member names like ours. */
 const anyJson = fc
   .dictionary(
     fc.oneof(fc.string(), fc.constantFrom('size', 'contract', 'lot_size', '__proto__')),
@@ -104,7 +104,7 @@ const anyRecord = fc.oneof(
 ) as fc.Arbitrary<JournalRecord>;
 
 describe('records of the journal', () => {
-  it('come back as they were written, with every bigint', () => {
+  it('are read back as written, with every bigint', () => {
     fc.assert(
       fc.property(anyRecord, (record) => {
         const text = writeRecord(record);
@@ -116,7 +116,7 @@ describe('records of the journal', () => {
     );
   });
 
-  it('of trades have decimal strings where there are bigints', () => {
+  it('of trades have decimal strings for bigints', () => {
     const event: JournalRecord = {
       ...{ type: 'TRADE', provider: 'venue_a', market_id: 'm', source_id: 't', source_ts: 1, received_at: 2 },
       ...{ outcome_index: 0, price: 1, size: 12_345_678_901_234_567_890n, seq: 7n },
@@ -132,11 +132,11 @@ describe('records of the journal', () => {
     '{"type":"toString"}',
     '{"type":"CURSOR","source":"a"}',
     '{"type":"STATUS","provider":"venue_a","market_id":"m","source_id":"s","source_ts":"1","received_at":1,"status":"open"}',
-  ])('that nothing wrote are refused: %s', (text) => {
+  ])('in another format are refused: %s', (text) => {
     expect(() => readRecord(text)).toThrow('nothing here wrote');
   });
 
-  it('have the same content whenever they were received and however their members are ordered', () => {
+  it('have the same content for any time of receipt and order of members', () => {
     fc.assert(
       fc.property(anyMarket, fc.maxSafeNat(), (event, received_at) => {
         const { outcomes, name, ...rest } = event;
@@ -149,7 +149,7 @@ describe('records of the journal', () => {
 });
 
 describe('the state of a market', () => {
-  it('comes back from its row as it was', () => {
+  it('is read back from its row as written', () => {
     fc.assert(
       fc.property(anyMarket, (event) => {
         const { source_id, source_ts, received_at, provider, market_id } = event;
@@ -167,12 +167,12 @@ describe('the state of a market', () => {
     );
   });
 
-  it.each([null, 1, {}, { details: {} }, { details: null }])('that nothing wrote is refused: %j', (row) => {
+  it.each([null, 1, {}, { details: {} }, { details: null }])('in another format is refused: %j', (row) => {
     expect(() => readMarket(row)).toThrow('nothing here wrote');
   });
 });
 
-it('a trade whose source gives no time is the same whenever it is received, and has the time of its receipt', () => {
+it('a trade whose source gives no time is the same at any time of receipt, and has that time', () => {
   const at = (received_at: number): TradeEvent => ({
     ...{ type: 'TRADE', provider: 'venue_f', source_id: 't', source_ts: received_at, received_at },
     ...{ market_id: 'm', outcome_index: 0, price: 500_000, size: 1_000_000n },

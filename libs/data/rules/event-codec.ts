@@ -1,20 +1,20 @@
 import type { BookEvent, JsonMembers, MarketDataEvent } from './events.js';
 import type { FoldedMarket } from './markets.js';
 
-/** Up to where a source was read, with the events that it gave until then: both are durable together. */
+/** The position of a source after the events before it. It is written in the same append, so both become durable together. */
 export interface CursorRecord {
   readonly type: 'CURSOR';
   readonly source: string;
   readonly cursor: string;
 }
 
-/** Books are not journaled: their newest state is kept. */
+/** Books are not journaled: only their newest state is kept. */
 export type JournaledMarketData = Exclude<MarketDataEvent, BookEvent>;
 export type JournalRecord = JournaledMarketData | CursorRecord;
 
 export class MalformedRecord extends Error {
   constructor(what: string) {
-    super(`a journal of market data holds a record that nothing here wrote: ${what}`);
+    super(`the journal of market data contains an invalid record: ${what}`);
     this.name = 'MalformedRecord';
   }
 }
@@ -25,7 +25,7 @@ type Shape = Readonly<Record<string, Kind>>;
 const SOURCED: Shape = { source_id: 'string', source_ts: 'number', received_at: 'number' };
 const OF_MARKET: Shape = { ...SOURCED, provider: 'string', market_id: 'string' };
 
-/** What a record cannot be without. Which members are bigints is said here too, whether they are there or not. */
+/** The members that every record needs. Also says which members are bigints, required or not. */
 const SHAPES: Readonly<Record<JournalRecord['type'], Shape>> = {
   MARKET: { ...OF_MARKET, name: 'string', outcomes: 'object' },
   STATUS: { ...OF_MARKET, status: 'string' },
@@ -40,12 +40,12 @@ const SHAPES: Readonly<Record<JournalRecord['type'], Shape>> = {
 
 const BIGINTS = ['size', 'fee', 'seq'] as const;
 
-/** One text of JSON, in which bigints are decimal strings. */
+/** JSON, with bigints as decimal strings. */
 export function writeRecord(record: JournalRecord): string {
   return JSON.stringify(written(record));
 }
 
-/** Reads what `writeRecord` wrote. Never a guess: anything else throws. */
+/** Reads what `writeRecord` wrote. Anything else throws. */
 export function readRecord(text: string): JournalRecord {
   const value: unknown = JSON.parse(text);
   const type = isObject(value) && typeof value.type === 'string' ? value.type : '';
@@ -56,21 +56,21 @@ export function readRecord(text: string): JournalRecord {
 }
 
 /**
- * The content by which two events of one identity are compared: receipt, and the order of members, do not matter. Nor does the time of a
- * trade whose source gives none, which is that of receipt.
+ * The content by which two events with one identity are compared. The time of receipt and the order of members do not matter; nor
+ * does the time of a trade that its source did not date, which is the time of receipt.
  */
 export function contentOf(event: JournaledMarketData): string {
   const isTimeless = event.type === 'TRADE' && event.source_ts === event.received_at;
-  const told = isTimeless ? { ...event, source_ts: undefined } : event;
-  return JSON.stringify(sorted(written({ ...told, received_at: undefined })));
+  const content = isTimeless ? { ...event, source_ts: undefined } : event;
+  return JSON.stringify(sorted(written({ ...content, received_at: undefined })));
 }
 
-/** As a row of JSON; its details are an event. */
+/** As JSON for a table row. Its details are a MARKET event. */
 export function writeMarket(market: FoldedMarket): string {
   return JSON.stringify({ ...market, details: written(market.details) });
 }
 
-/** What `writeMarket` wrote, parsed. */
+/** Reads what `writeMarket` wrote, after parsing. */
 export function readMarket(row: unknown): FoldedMarket {
   const details = isObject(row) && isObject(row.details) ? withLotSize(row.details) : undefined;
   const market: unknown = isObject(row) ? { ...row, details } : undefined;

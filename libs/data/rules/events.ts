@@ -1,8 +1,8 @@
 import type { Provider } from './providers.js';
 
 /**
- * What sources say, in one form for all venues. Prices are whole micro-dollars of one contract (0 to 1,000,000), sizes millionths of
- * a contract, times microseconds since 1970 UTC. Sums of sizes and cash leave the range of exact numbers, so these are bigints.
+ * Events of all sources in one form. Prices are whole micro-dollars of one contract (0 to 1,000,000), sizes millionths of a
+ * contract, times microseconds since 1970 UTC. Sums of sizes and cash can exceed the safe integers, so these are bigints.
  */
 export type MarketDataEvent =
   | MarketEvent
@@ -17,7 +17,7 @@ export type MarketDataEvent =
 
 export type MarketDataType = MarketDataEvent['type'];
 
-/** Unique for each provider (or label) and type: (provider, type, source_id) is the identity of an event. */
+/** `source_id` is unique for each provider (or label) and type. These three are the identity of an event. */
 interface SourcedEvent {
   readonly source_id: string;
   readonly source_ts: number;
@@ -56,7 +56,7 @@ export interface ContractTerms {
   readonly bands?: readonly GridBand[];
 }
 
-/** The whole state of a market. The newest `source_ts` wins; `outcome_index` is given by the first one that is read. */
+/** The whole state of a market. The newest `source_ts` wins, but the first event that is read fixes the outcome indices. */
 export interface MarketEvent extends OfMarket {
   readonly type: 'MARKET';
   readonly name: string;
@@ -90,7 +90,7 @@ export interface MarketEvent extends OfMarket {
     readonly source: string | null;
   };
   readonly contract?: ContractTerms;
-  /** Kept as they came, in the form of the recorded source, until a later stage reads them. */
+  /** Kept as received, in the form of the recorded source. */
   readonly crypto?: JsonMembers;
   readonly sports?: JsonMembers;
   readonly combo?: JsonMembers;
@@ -104,13 +104,13 @@ export interface StatusEvent extends OfMarket {
   readonly status: ListingStatus;
 }
 
-/** `seq` is the venue's own, dense within the market; without one the order takes a number made from `source_id`. */
+/** `seq` is the venue's number, without gaps in a market. Without it, trades are ordered by a number made from `source_id`. */
 export interface TradeEvent extends OfMarket {
   readonly type: 'TRADE';
   readonly outcome_index: number;
   readonly price: number;
   readonly size: bigint;
-  /** Of the taker. */
+  /** The side of the taker. */
   readonly side?: 'buy' | 'sell';
   readonly seq?: bigint;
   readonly maker?: string;
@@ -128,7 +128,10 @@ export interface BookLevel {
   readonly size: bigint;
 }
 
-/** Not journaled: only the newest state of each book is kept. A snapshot replaces it, anything else changes it; size 0 removes. */
+/**
+ * Not journaled: only the newest state of each book is kept. A snapshot replaces the book, other events change it; size 0 removes a
+ * level.
+ */
 export interface BookEvent extends OfMarket {
   readonly type: 'BOOK';
   readonly outcome_index: number;
@@ -163,13 +166,13 @@ export interface LedgerEvent extends OfMarket {
 export interface ResolutionEvent extends OfMarket {
   readonly type: 'RESOLUTION';
   readonly status: 'resolved' | 'settled';
-  /** One for each outcome in micro-dollars; they add up to 1,000,000. */
+  /** One for each outcome in micro-dollars. They add up to 1,000,000. */
   readonly payouts: readonly number[];
   readonly source_url?: string;
   readonly disputed?: boolean;
 }
 
-/** Of games and ticks only what identifies and orders them is read until their stage; the rest is kept as it came. */
+/** For games and ticks, only identity and order are read; the other members are kept as received. */
 export interface ScoreEvent extends SourcedEvent {
   readonly type: 'SCORE';
   readonly label: string;
@@ -183,7 +186,7 @@ export interface TickEvent extends SourcedEvent {
   readonly source: 'exchange_spot' | 'oracle_stream' | 'reference';
   readonly class: 'crypto' | 'equity' | 'forex' | 'commodity' | 'perpetual';
   readonly symbol: string;
-  /** Of any size, so as the decimal that it came as. */
+  /** A price of any size, as its decimal text. */
   readonly price: string;
   readonly content: JsonMembers;
 }

@@ -1,6 +1,6 @@
 import { REGISTERED, type Provider } from './providers.js';
 
-/** What operators switch. The first three are of a provider each, by its name. */
+/** The flags that operators can set. The first three exist once per provider. */
 export type FlagName =
   | `api_access_${Provider}_enabled`
   | `provider_active_${Provider}`
@@ -16,7 +16,7 @@ export interface FlagSetting {
 
 export type FlagSettings = ReadonlyMap<FlagName, FlagSetting>;
 
-/** Whether calls with keys may read trades of a provider. */
+/** Whether calls with API keys may read a provider's trades. */
 export function accessFlag(provider: Provider): FlagName {
   return `api_access_${provider}_enabled`;
 }
@@ -40,7 +40,7 @@ export function flagNamed(name: string): FlagName | undefined {
   return FLAG_NAMES.find((known) => known === name);
 }
 
-/** Nothing is hidden, and everything else is on, unless it is said otherwise. */
+/** By default nothing is hidden, and every other flag is on. */
 export function isSetTo(settings: FlagSettings, name: FlagName): boolean {
   return settings.get(name)?.enabled ?? !name.startsWith('provider_hidden_');
 }

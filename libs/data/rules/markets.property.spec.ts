@@ -61,7 +61,7 @@ const anyTold: fc.Arbitrary<Told> = fc.oneof(
     })
     .map(({ at, status, payouts }) => ({ ...AT, ...at, type: 'RESOLUTION' as const, status, payouts })),
 );
-/** An id is unique for its type alone. */
+/** An id is unique within its type only. */
 const anyHistory = fc.uniqueArray(
   fc
     .tuple(anyTold, fc.constantFrom('e1', 'e2', 'e3', 'z'))
@@ -70,7 +70,7 @@ const anyHistory = fc.uniqueArray(
 );
 const TYPES = ['MARKET', 'STATUS', 'RESOLUTION'];
 
-/** One event after another in order of time, as a person would tell the story. */
+/** A reference: applies one event after another in order of time. */
 function slowMarket(first: MarketEvent, events: readonly Told[]): object {
   const moment = ({ source_ts, source_id }: Told): string => `${String(source_ts)} ${source_id}`;
   const key = (event: Told): string => `${moment(event)} ${String(TYPES.indexOf(event.type))}`;
@@ -111,7 +111,7 @@ function folded(first: MarketEvent, events: readonly Told[]): FoldedMarket {
 }
 
 describe('a market', () => {
-  it('is what its events say in order of time, whatever order they are read in', () => {
+  it('is the result of its events in order of time, whatever order they are read in', () => {
     fc.assert(
       fc.property(
         anyHistory.chain((events) =>
@@ -157,7 +157,7 @@ describe('a market', () => {
     expect(isLive(listedMarket({ ...MARKET, status: 'closed' }), NOW)).toBe(false);
   });
 
-  it('resolved early is resolved, though its end still lies ahead', () => {
+  it('resolved early is resolved, although its end lies ahead', () => {
     const event = { ...AT, type: 'RESOLUTION', status: 'resolved', payouts: [1_000_000, 0] } as const;
     const market = folded({ ...MARKET, expires_at: NOW * 2 }, [{ ...event, source_ts: NOW + 1 }]);
     expect(statusOf(market)).toBe('resolved');
@@ -175,7 +175,7 @@ describe('a market', () => {
     });
   });
 
-  it('has no payouts but one for each outcome', () => {
+  it('accepts only payouts with one for each outcome', () => {
     const event = { ...AT, type: 'RESOLUTION', status: 'resolved', payouts: [1_000_000, 0, 0] } as const;
     expect(marketAfter(listedMarket(MARKET), event)).toEqual({ ok: false, refusal: 'payouts_differ' });
   });
@@ -197,34 +197,30 @@ describe('an outcome', () => {
     { label: 'No', token_id: '22' },
   ];
 
-  it('keeps its index when a venue turns the order of its outcomes round', () => {
+  it('keeps its index when a venue reverses the order of outcomes', () => {
     expect(labelsAfter([yes, no], [no, yes])).toEqual(['Yes', 'No']);
     expect(labelsAfter([{ label: 'Yes' }, { label: 'No' }], [no, yes])).toEqual(['Yes', 'No']);
   });
 
   it.each([
     [
-      'the token outweighs the label',
+      'the token counts more than the label',
       [
         { label: 'No', token_id: '11' },
         { label: 'Yes', token_id: '22' },
       ],
       ['No', 'Yes'],
     ],
-    ['an unknown token goes by its label', [no, { label: 'Yes', token_id: '33' }], ['Yes', 'No']],
-    [
-      'a name that fits neither refuses the event',
-      [yes, { label: 'Nay', token_id: '33' }],
-      'outcomes_differ',
-    ],
-    ['two that fit one refuse it', [yes, { label: 'Yes', token_id: '33' }], 'outcomes_differ'],
-    ['a missing one refuses it', [yes], 'outcomes_differ'],
-    ['one more refuses it', [yes, no, { label: 'Draw' }], 'outcomes_differ'],
+    ['an unknown token is matched by its label', [no, { label: 'Yes', token_id: '33' }], ['Yes', 'No']],
+    ['an unknown name refuses the event', [yes, { label: 'Nay', token_id: '33' }], 'outcomes_differ'],
+    ['two outcomes that fit one refuse it', [yes, { label: 'Yes', token_id: '33' }], 'outcomes_differ'],
+    ['a missing outcome refuses it', [yes], 'outcomes_differ'],
+    ['an additional outcome refuses it', [yes, no, { label: 'Draw' }], 'outcomes_differ'],
   ])('is found by its names: %s', (_title, outcomes, expected) => {
     expect(labelsAfter([yes, no], outcomes)).toEqual(expected);
   });
 
-  it('is found by each name that it has had, but by none that two have had', () => {
+  it('is found by each name that it has had, but not by a name that two have had', () => {
     const renamed = folded(MARKET, [
       later([
         { label: 'No', token_id: '11' },

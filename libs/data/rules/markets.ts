@@ -4,50 +4,53 @@ import { matchedOutcomes, namesAfter, type OutcomeNames } from './outcomes.js';
 import { PROVIDER_FACTS, type Provider } from './providers.js';
 import { FULL_PRICE } from './scales.js';
 
-/** Identity is by type, so events of different types may share both time and id: then the stronger word counts. */
-const STRENGTH = { MARKET: 0, STATUS: 1, RESOLUTION: 2 } as const;
+/** Events of different types may share both time and id, because identity includes the type. Then the higher number wins. */
+const TYPE_PRIORITY = { MARKET: 0, STATUS: 1, RESOLUTION: 2 } as const;
 
-interface SaidBy extends EventMoment {
-  readonly type: keyof typeof STRENGTH;
+interface StatusOrigin extends EventMoment {
+  readonly type: keyof typeof TYPE_PRIORITY;
 }
 
-interface SaidStatus extends SaidBy {
+interface StatusRecord extends StatusOrigin {
   readonly status: ListingStatus;
 }
 
-interface SaidPayouts extends EventMoment {
+interface ResolutionRecord extends EventMoment {
   readonly status: ResolutionEvent['status'];
   readonly payouts: readonly number[];
   readonly source_url?: string;
   readonly disputed?: boolean;
 }
 
-/** What all events of a market come to, in whatever order they are read; which outcome has which index is up to the first MARKET. */
+/**
+ * The state of a market after all its events, in any order. Only the outcome indices depend on order: the first MARKET event fixes
+ * them.
+ */
 export interface FoldedMarket {
   readonly provider: Provider;
   readonly market_id: string;
-  /** By `outcome_index`, as the newest MARKET event names them. */
+  /** By `outcome_index`, with the names from the newest MARKET event. */
   readonly outcomes: readonly ListedOutcome[];
   /** By `outcome_index`, all names so far. */
   readonly names: readonly OutcomeNames[];
-  /** The newest MARKET event. Its outcomes stand in its own order: read those above. */
+  /** The newest MARKET event. Its own order of outcomes may differ: use `outcomes` above. */
   readonly details: MarketEvent;
-  /** The newest status that an event has carried. */
-  readonly said?: SaidStatus;
-  /** The first event that said `settled`: nothing moves a market out of that, or corrects its payouts. */
+  /** The newest status that an event carried. */
+  readonly said?: StatusRecord;
+  /** The first event with status `settled`. After it, neither status nor payouts change. */
   readonly settled?: EventMoment;
-  /** Ascending. All are kept: whether one counts depends on when the market was settled. */
-  readonly resolutions: readonly SaidPayouts[];
+  /** Ascending. All are kept, because which ones count depends on when the market was settled. */
+  readonly resolutions: readonly ResolutionRecord[];
 }
 
-/** Why nothing of an event counts. */
+/** Why an event is refused as a whole. */
 export type MarketRefusal = 'outcomes_differ' | 'payouts_differ';
 
 export type MarketRead =
   | { readonly ok: true; readonly state: FoldedMarket }
   | { readonly ok: false; readonly refusal: MarketRefusal };
 
-/** Its order of outcomes holds for ever. */
+/** The first MARKET event of a market. Its order of outcomes never changes. */
 export function listedMarket(event: MarketEvent): FoldedMarket {
   const { provider, market_id, outcomes } = event;
   const names = outcomes.map((outcome) => namesAfter(undefined, outcome));
@@ -81,18 +84,18 @@ function afterMarket(state: FoldedMarket, event: MarketEvent): MarketRead {
 function afterResolution(state: FoldedMarket, event: ResolutionEvent): MarketRead {
   const { source_ts, source_id, status, payouts, source_url, disputed } = event;
   if (payouts.length !== state.outcomes.length) return { ok: false, refusal: 'payouts_differ' };
-  const said: SaidPayouts = {
+  const resolution: ResolutionRecord = {
     ...{ source_ts, source_id, status, payouts },
     ...(source_url === undefined ? {} : { source_url }),
     ...(disputed === undefined ? {} : { disputed }),
   };
-  const resolutions = [...state.resolutions, said].sort(compareMoments);
+  const resolutions = [...state.resolutions, resolution].sort(compareMoments);
   return { ok: true, state: withStatus({ ...state, resolutions }, event, status) };
 }
 
-function withStatus(state: FoldedMarket, event: SaidBy, status: ListingStatus): FoldedMarket {
+function withStatus(state: FoldedMarket, event: StatusOrigin, status: ListingStatus): FoldedMarket {
   const { source_ts, source_id, type } = event;
-  const isNewest = state.said === undefined || compareSaid(event, state.said) > 0;
+  const isNewest = state.said === undefined || compareOrigins(event, state.said) > 0;
   const settlesFirst =
     status === 'settled' && (state.settled === undefined || compareMoments(event, state.settled) < 0);
   return {
@@ -102,32 +105,32 @@ function withStatus(state: FoldedMarket, event: SaidBy, status: ListingStatus): 
   };
 }
 
-function compareSaid(left: SaidBy, right: SaidBy): number {
-  return compareMoments(left, right) || STRENGTH[left.type] - STRENGTH[right.type];
+function compareOrigins(left: StatusOrigin, right: StatusOrigin): number {
+  return compareMoments(left, right) || TYPE_PRIORITY[left.type] - TYPE_PRIORITY[right.type];
 }
 
 export function statusOf({ settled, said, provider }: FoldedMarket): ListingStatus {
   return settled === undefined ? (said?.status ?? PROVIDER_FACTS[provider].firstStatus) : 'settled';
 }
 
-/** Trading, as far as its status says. */
+/** Whether the status says that it trades. */
 export function isOpen(state: FoldedMarket): boolean {
   const status = statusOf(state);
   return status === 'open' || status === 'active';
 }
 
-/** Open and not past its end. A hidden provider has no live markets, which the caller knows. */
+/** Open and not past its end. The caller must check whether the provider is hidden. */
 export function isLive(state: FoldedMarket, now: number): boolean {
   const { expires_at } = state.details;
   return isOpen(state) && (expires_at === undefined || now <= expires_at);
 }
 
-/** What payouts there are, once any are known. */
+/** The payouts of a market, once known. */
 export interface MarketResolution {
   readonly status: ResolutionEvent['status'];
   /** By `outcome_index`, micro-dollars. */
   readonly payouts: readonly number[];
-  /** Null where no outcome pays everything. */
+  /** Null if no single outcome pays the full amount. */
   readonly outcome_index: number | null;
   readonly resolved_at: number;
   readonly settled_at: number | null;
@@ -151,14 +154,14 @@ export function resolutionOf(state: FoldedMarket): MarketResolution | undefined 
   };
 }
 
-/** Those up to the settlement. Where a market was settled before any payout was told, the first one is no correction. */
-function countedResolutions({ settled, resolutions }: FoldedMarket): readonly SaidPayouts[] {
+/** The resolutions up to the settlement. If the market was settled before any payout was known, the first one counts. */
+function countedResolutions({ settled, resolutions }: FoldedMarket): readonly ResolutionRecord[] {
   if (settled === undefined) return resolutions;
   const before = resolutions.filter((resolution) => compareMoments(resolution, settled) <= 0);
   return before.length > 0 ? before : resolutions.slice(0, 1);
 }
 
-/** Micro-dollars by `outcome_index`, while the market is resolved or settled. */
+/** Micro-dollars by `outcome_index`, if the market is resolved or settled. */
 export function payoutsOf(state: FoldedMarket): readonly number[] | undefined {
   const status = statusOf(state);
   return status === 'resolved' || status === 'settled' ? resolutionOf(state)?.payouts : undefined;

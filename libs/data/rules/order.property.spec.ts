@@ -12,12 +12,12 @@ const anyPlace: fc.Arbitrary<EventPlace> = fc.record({
   source_id: anyText,
 });
 
-/** One text for all of it, of a fixed width but for its end, which bytes compare. */
+/** One text for the whole position, with fixed widths except at the end, that compares by bytes. */
 function key({ source_ts, seq, source_id }: EventPlace): Buffer {
   return Buffer.from(`${String(source_ts).padStart(20, '0')} ${String(seq).padStart(20, '0')} ${source_id}`);
 }
 
-it('texts compare as their bytes, as in a column with collation "C"', () => {
+it('texts compare by bytes, as in a column with collation "C"', () => {
   fc.assert(
     fc.property(anyText, anyText, (left, right) => {
       expect(Math.sign(compareTexts(left, right))).toBe(
@@ -28,7 +28,7 @@ it('texts compare as their bytes, as in a column with collation "C"', () => {
   );
 });
 
-it('places compare by time, then number, then id', () => {
+it('positions compare by time, then number, then id', () => {
   fc.assert(
     fc.property(anyPlace, anyPlace, (left, right) => {
       expect(Math.sign(comparePlaces(left, right))).toBe(Buffer.compare(key(left), key(right)));

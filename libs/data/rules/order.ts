@@ -1,7 +1,7 @@
-/** Where an event stands among others. Arrival never matters, this does. */
+/** The position of an event among others. It does not depend on the order of arrival. */
 export interface EventPlace {
   readonly source_ts: number;
-  /** The venue's own, or one that is made from `source_id` where it gives none. */
+  /** The venue's number, or one made from `source_id` if the venue gives none. */
   readonly seq: bigint;
   readonly source_id: string;
 }
@@ -13,7 +13,7 @@ export function comparePlaces(left: EventPlace, right: EventPlace): number {
   return compareTexts(left.source_id, right.source_id);
 }
 
-/** Of events that have no number: statuses, resolutions, states of a market. */
+/** The position of events without a number: statuses, resolutions, market states. */
 export type EventMoment = Omit<EventPlace, 'seq'>;
 
 export function compareMoments(left: EventMoment, right: EventMoment): number {
@@ -25,7 +25,7 @@ const FIRST_SURROGATE = 0xd800;
 const LAST_SURROGATE = 0xdfff;
 const BEYOND = 0x2000;
 
-/** As the bytes of UTF-8 compare, which is what Postgres does under collation "C". Units of UTF-16 compare otherwise. */
+/** Compares by UTF-8 bytes, like PostgreSQL with collation "C". A comparison of UTF-16 code units would differ. */
 export function compareTexts(left: string, right: string): number {
   const length = Math.min(left.length, right.length);
   for (let at = 0; at < length; at += 1) {
@@ -35,7 +35,7 @@ export function compareTexts(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** Halves of characters beyond the first 65,536 come after all others. */
+/** Surrogates rank after all other code units. */
 function rank(codeUnit: number): number {
   if (codeUnit < FIRST_SURROGATE) return codeUnit;
   return codeUnit <= LAST_SURROGATE ? codeUnit + BEYOND : codeUnit - (LAST_SURROGATE - FIRST_SURROGATE + 1);

@@ -1,7 +1,7 @@
 import type { ListedOutcome } from './events.js';
 import { PROVIDER_FACTS, type Provider } from './providers.js';
 
-/** What one outcome of a market has ever been called, so that a later event is matched whichever of its names it uses. */
+/** All names that an outcome has ever had, so that a later event can use any of them. */
 export interface OutcomeNames {
   readonly token_ids: readonly string[];
   readonly labels: readonly string[];
@@ -20,8 +20,8 @@ function withName(names: readonly string[], name: string): readonly string[] {
 }
 
 /**
- * The outcomes of a later event by the indices that they have, found by token id, else by label, never by place. Undefined where one
- * fits no outcome or several, two fit the same, or one is missing.
+ * Sorts the outcomes of a later event by their known indices, found by token id, else by label. Undefined if one fits no outcome or
+ * several, two fit the same one, or one is missing.
  */
 export function matchedOutcomes(
   names: readonly OutcomeNames[],
@@ -40,7 +40,7 @@ function indexOf(names: readonly OutcomeNames[], { token_id, label }: ListedOutc
   return byLabel.length === 1 ? byLabel[0] : undefined;
 }
 
-/** Whose trades, candles and book say what an outcome costs. */
+/** The outcome whose trades, candles and book give the price. */
 export interface OutcomeSeries {
   readonly outcome_index: number;
   /** Prices are 1 minus those of the series. */

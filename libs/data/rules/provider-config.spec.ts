@@ -46,7 +46,7 @@ it.each([
   expect(providerOfNumber(numeric)).toBe(id);
 });
 
-it('lists are in order of id and do without venue_f, which is a provider all the same', () => {
+it('lists are in order of id and leave out venue_f, which is still a provider', () => {
   expect(REGISTERED).toEqual(['venue_a', 'venue_b', 'venue_c', 'venue_d', 'venue_e']);
   expect(PROVIDERS.map((provider) => providerOf(` ${provider.toUpperCase()}\t`))).toEqual([...PROVIDERS]);
   expect([providerOf(''), providerOf('venue_g'), providerOf('venue a'), providerOfNumber(0)]).toEqual(

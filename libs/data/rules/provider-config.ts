@@ -1,6 +1,6 @@
 import { PROVIDER_FACTS, type Provider, type ProviderFacts } from './providers.js';
 
-/** A row of `/providers/configs`. Nothing is known of icons, colours and times of change. */
+/** A row of `/providers/configs`. Icons, colours and times of change are not known. */
 export interface ProviderConfig {
   readonly id: Provider;
   readonly display_name: string;
@@ -21,7 +21,7 @@ export interface ProviderConfig {
   readonly updated_at: string | null;
 }
 
-/** Whether it is active is up to its flag. */
+/** `is_active` comes from the provider's flag. */
 export function configOf(provider: Provider, is_active: boolean): ProviderConfig {
   const facts = PROVIDER_FACTS[provider];
   return {

@@ -1,29 +1,32 @@
-/** Sources of market data by their names in paths, settings and replies. Their places are the shards of the journal family `data`. */
+/**
+ * Providers by their names in paths, settings and replies. Their indices are the shards of the journal family `data`, so the order
+ * must never change.
+ */
 export const PROVIDERS = ['venue_a', 'venue_b', 'venue_c', 'venue_d', 'venue_e', 'venue_f'] as const;
 
 export type Provider = (typeof PROVIDERS)[number];
 
-/** What comes after the providers in numbers of shards: labels of games and ticks, which belong to no venue. */
+/** The shard after those of the providers: labels of games and ticks, which belong to no venue. */
 export const LABELS_SHARD = PROVIDERS.length;
 
 export interface ProviderFacts {
-  /** Null where the provider is not registered: it is in no list and answers on few routes. */
+  /** Null if the provider is not registered: no list names it, and few routes serve it. */
   readonly numericId: number | null;
   readonly chainId: '' | '56' | '137';
   readonly orderTypes: readonly ('limit' | 'market' | 'fok')[];
   readonly walksTheBook: boolean;
   readonly needsApproval: boolean;
-  /** One book a market, for its first outcome; the other outcome is its mirror image. */
+  /** Each market has one book, for its first outcome. The other outcome mirrors it. */
   readonly isSingleBook: boolean;
   readonly authFlow: 'api_key' | 'wallet_signature';
   readonly tokenIdFormat: 'clob_uint256' | 'opaque';
   readonly metadataKey: 'conditionId' | 'marketId';
-  /** In which scale batch prices are; null where they are not offered. */
+  /** The scale of batch prices; null if the provider has none. */
   readonly batchPrices: 'cents' | 'unit' | null;
   readonly showsWallets: boolean;
-  /** Pays positions out by itself at settlement. */
+  /** Pays out positions by itself at settlement. */
   readonly settlesItself: boolean;
-  /** The status of a market that says none. */
+  /** The status of a market that gives none. */
   readonly firstStatus: 'open' | 'active';
 }
 
@@ -105,12 +108,12 @@ export const PROVIDER_FACTS: Readonly<Record<Provider, ProviderFacts>> = {
   },
 };
 
-/** Those that lists of providers name, by their ids. */
+/** The providers that lists name, by id. */
 export const REGISTERED: readonly Provider[] = PROVIDERS.filter(
   (provider) => PROVIDER_FACTS[provider].numericId !== null,
 );
 
-/** In any case, and trimmed. */
+/** Ignores case and spaces around the name. */
 export function providerOf(name: string): Provider | undefined {
   const wanted = name.trim().toLowerCase();
   return PROVIDERS.find((provider) => provider === wanted);

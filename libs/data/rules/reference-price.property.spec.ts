@@ -46,7 +46,7 @@ const anyCase = fc.record({
 
 describe('the reference price', () => {
   it('is the payout, else the mid of a fresh book, else the last trade, else null', () => {
-    const seen = new Set<string>();
+    const sources = new Set<string>();
     fc.assert(
       fc.property(anyCase, ({ provider, status, payouts, book, last, outcome }) => {
         const turned = (price: number): number =>
@@ -54,7 +54,7 @@ describe('the reference price', () => {
         const got = referencePrice(market(provider, status, payouts), outcome, { book, last }, NOW);
         const [bid, ask] = [book?.bids[0]?.price, book?.asks[0]?.price];
         const isUsable = book !== undefined && !book.isDropped && NOW - book.source_ts <= 10_000_000;
-        seen.add(got?.source ?? 'none');
+        sources.add(got?.source ?? 'none');
         if (payouts !== undefined && (status === 'resolved' || status === 'settled')) {
           expect(got).toEqual({ price: payouts[outcome], source: 'payout' });
         } else if (isUsable && bid !== undefined && ask !== undefined && ask - bid <= 100_000) {
@@ -63,10 +63,10 @@ describe('the reference price', () => {
       }),
       { numRuns: 1_000 },
     );
-    expect(seen).toEqual(new Set(['payout', 'mid', 'last', 'none']));
+    expect(sources).toEqual(new Set(['payout', 'mid', 'last', 'none']));
   });
 
-  it('makes no price and no liquidity of a book whose feed has gone silent', () => {
+  it('has no price and no liquidity from a book whose feed is silent', () => {
     const book = {
       ...{ sequence: 1n, source_ts: NOW - 10_000_001, isDropped: false },
       bids: [{ price: 10_000, size: 1_000_000n }],
@@ -78,7 +78,7 @@ describe('the reference price', () => {
     expect(outcomeLiquidity(open, 0, { book: { ...book, source_ts: NOW } }, NOW)).toBe(30_000n);
   });
 
-  it('of liquidity on a single book is counted at the prices of the outcome that is asked for', () => {
+  it('liquidity on a single book uses the prices of the requested outcome', () => {
     const book = {
       ...{ sequence: 1n, source_ts: NOW, isDropped: false },
       bids: [{ price: 400_000, size: 1_000_000n }],

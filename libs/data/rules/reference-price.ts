@@ -3,13 +3,13 @@ import { mirroredPrice } from './candles.js';
 import { payoutsOf, type FoldedMarket } from './markets.js';
 import { seriesOf } from './outcomes.js';
 
-/** What an outcome costs, wherever that is not the price of a trade. */
+/** The price of an outcome wherever it is not the price of a trade. */
 export interface ReferencePrice {
   readonly price: number;
   readonly source: 'payout' | 'mid' | 'last';
 }
 
-/** Of the series of an outcome: on a single book that of outcome 0, whichever outcome is asked for. */
+/** The data of an outcome's series: on a single book, always that of outcome 0. */
 export interface SeriesNow {
   readonly book?: BookState | undefined;
   /** The price of its last trade, in the order of trades. */
@@ -25,13 +25,13 @@ export function referencePrice(
   const payout = payoutsOf(market)?.[outcomeIndex];
   if (payout !== undefined) return { price: payout, source: 'payout' };
   const { isMirrored } = seriesOf(market.provider, outcomeIndex);
-  const asAsked = (price: number): number => (isMirrored ? mirroredPrice(price) : price);
+  const ofOutcome = (price: number): number => (isMirrored ? mirroredPrice(price) : price);
   const mid = book !== undefined && isFresh(book, now) ? midPrice(book) : undefined;
-  if (mid !== undefined) return { price: asAsked(mid), source: 'mid' };
-  return last === undefined ? null : { price: asAsked(last), source: 'last' };
+  if (mid !== undefined) return { price: ofOutcome(mid), source: 'mid' };
+  return last === undefined ? null : { price: ofOutcome(last), source: 'last' };
 }
 
-/** In micro-dollars; null without a fresh book that has both sides. */
+/** In micro-dollars; null without a fresh two-sided book. */
 export function outcomeLiquidity(
   market: FoldedMarket,
   outcomeIndex: number,

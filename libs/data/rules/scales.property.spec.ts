@@ -14,18 +14,18 @@ import {
 } from './scales.js';
 
 const anyPrice = fc.integer({ min: 0, max: 1_000_000 });
-/** As large as no market ever gets. */
+/** Larger than any market gets. */
 const anyMicros = fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n });
 const anySize = fc.bigInt({ min: 0n, max: 10n ** 18n });
 
-/** The oracle moves the point in the text of a number. */
+/** The reference moves the point in the text of a number. */
 function pointBefore(value: bigint, places: number): string {
   const digits = String(value < 0n ? -value : value).padStart(places + 1, '0');
   const text = `${digits.slice(0, -places)}.${digits.slice(-places)}`.replace(/\.?0+$/, '');
   return value < 0n ? `-${text}` : text;
 }
 
-/** The nearest whole number, by trying both neighbours: half goes away from zero. */
+/** The nearest whole number, by trying both neighbours. Half goes away from zero. */
 function nearest(over: bigint, under: bigint): bigint {
   const [top, bottom] = [over < 0n ? -over : over, under < 0n ? -under : under];
   let low = top / bottom;
@@ -44,7 +44,7 @@ describe('numbers of JSON', () => {
     expect([cents(1_000_000), cents(0), unit(1), unit(1_000_000)]).toEqual([100, 0, 0.000001, 1]);
   });
 
-  it('of money and sizes have at most six decimals and no exponent, and are the nearest there is', () => {
+  it('of money and sizes have at most six decimals and no exponent, and are the nearest', () => {
     fc.assert(
       fc.property(anyMicros, (micros) => {
         for (const number of [dollars(micros), contracts(micros)]) {
@@ -60,12 +60,12 @@ describe('numbers of JSON', () => {
 });
 
 describe('decimal strings', () => {
-  it('have no exponent, no zeros at the end and no minus before zero', () => {
+  it('have no exponent, no trailing zeros and no minus before zero', () => {
     fc.assert(fc.property(anyMicros, (micros) => expect(decimalText(micros)).toBe(pointBefore(micros, 6))));
     expect([decimalText(0n), decimalText(-1_500_000n), decimalText(1n)]).toEqual(['0', '-1.5', '0.000001']);
   });
 
-  it('are read back exactly where they have at most twelve digits before the point', () => {
+  it('are read back exactly with at most twelve digits before the point', () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: -(10n ** 18n) + 1n, max: 10n ** 18n - 1n }),
@@ -95,7 +95,7 @@ describe('decimal strings', () => {
     '0x1',
     '1_0',
     '--1',
-  ])('that are written %j are refused', (text) => expect(microsOfDecimal(text)).toBeUndefined());
+  ])('written %j are refused', (text) => expect(microsOfDecimal(text)).toBeUndefined());
 });
 
 describe('rounding', () => {
@@ -147,7 +147,7 @@ describe('displayed volume', () => {
     expect(displayed(BigInt(whole + fraction.padEnd(6, '0')))).toBe(text);
   });
 
-  it('is within half of its last digit, never by more, and the unit goes by the unrounded value', () => {
+  it('is within half of its last digit, and the unrounded value selects the unit', () => {
     fc.assert(
       fc.property(fc.nat(24), fc.bigInt({ min: 0n, max: 999n }), (digits, more) => {
         const cash = 10n ** BigInt(digits) + more;

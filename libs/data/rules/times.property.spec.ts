@@ -8,7 +8,7 @@ const anyTime = fc.oneof(
   fc.integer({ min: -LAST_EXACT, max: LAST_EXACT }),
 );
 
-/** The oracle adds days up, one year and one month after another. */
+/** The reference adds up days, year by year and month by month. */
 function slowMicros(text: string): bigint {
   const [, year, month, day, hour, minute, second, fraction = ''] =
     /^(\d+)-(\d+)-(\d+)T(\d+):(\d+):(\d+)\.?(\d*)Z$/.exec(text) ?? [];
@@ -23,7 +23,7 @@ function slowMicros(text: string): bigint {
 }
 
 describe('times', () => {
-  it('are written with Z and no more decimals than they need, and read back', () => {
+  it('are written with Z and only as many decimals as needed, and read back', () => {
     fc.assert(
       fc.property(anyTime, (micros) => {
         const text = isoTime(micros);
@@ -37,7 +37,7 @@ describe('times', () => {
     expect(isoTime(-1)).toBe('1969-12-31T23:59:59.999999Z');
   });
 
-  it('mean the same with any offset, and UTC without one', () => {
+  it('are equal with any offset, and UTC without one', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 4_000_000_000_000_000 }),
@@ -64,7 +64,7 @@ describe('times', () => {
     ['9999-12-31T23:59:59.999999Z', '9999-12-31T23:59:59Z'],
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00Z'],
     ['0050-06-01', '0050-06-01T00:00:00Z'],
-  ])('that are written %s are %s', (text, time) => {
+  ])('written %s are %s', (text, time) => {
     const micros = microsOfTime(text);
     expect(micros === undefined ? undefined : isoTime(micros)).toBe(time);
   });
@@ -91,11 +91,11 @@ describe('times', () => {
     '9999-12-31T23:59:59-01:00',
     '0000-01-01T00:00:00+01:00',
     '2026-11-20T12:00:00Z\n',
-  ])('are not %j', (text) => {
+  ])('do not include %j', (text) => {
     expect(microsOfTime(text)).toBeUndefined();
   });
 
-  it('need a zone where one is required', () => {
+  it('need a zone if one is required', () => {
     expect(microsOfTime('2026-11-20T12:00:00', 'required')).toBeUndefined();
     expect(microsOfTime('2026-11-20', 'required')).toBeUndefined();
     expect(microsOfTime('2026-11-20T12:00:00+00:00', 'required')).toBe(1_795_176_000_000_000);
@@ -112,7 +112,7 @@ describe('unix seconds', () => {
     );
   });
 
-  it('with more decimals are the next microsecond, so that the same times lie before them', () => {
+  it('with more decimals become the next microsecond, so that the same times lie before them', () => {
     expect(microsOfUnixSeconds('1.0000001')).toBe(1_000_001);
     expect(microsOfUnixSeconds('1.0000010000')).toBe(1_000_001);
     for (const text of ['-1', '', '1e9', '1.', 'NaN', '1234567890123']) {
@@ -121,7 +121,7 @@ describe('unix seconds', () => {
   });
 });
 
-it('multiples of a span are found for any time, before 1970 too', () => {
+it('multiples of a span are found for any time, also before 1970', () => {
   fc.assert(
     fc.property(anyTime, fc.constantFrom(1_000_000, 60_000_000, 86_400_000_000), (micros, span) => {
       const [floor, ceil] = [floorTo(micros, span), ceilTo(micros, span)];

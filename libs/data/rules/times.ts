@@ -1,10 +1,10 @@
-/** Times are microseconds since 1970 UTC. Numbers hold them exactly up to the year 2255; whole seconds up to 9999. */
+/** Times are microseconds since 1970 UTC. Numbers hold them exactly up to the year 2255, and whole seconds up to 9999. */
 export const MICROS_PER_SECOND = 1_000_000;
 
 const MICROS_PER_MILLI = 1_000;
 const FRACTION_DIGITS = 6;
 const SECONDS_TEXT = 19;
-/** The years 0 to 9999, which texts have four digits for. */
+/** The years 0 to 9999, which have four digits in text. */
 const FIRST_SECOND = -62_167_219_200;
 const LAST_SECOND = 253_402_300_799;
 
@@ -13,7 +13,7 @@ const CLOCK = String.raw`(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?`;
 const ZONE = String.raw`(Z|([+-])(\d{2})(?::?(\d{2}))?)?`;
 const ISO_TIME = new RegExp(`^${DATE}(?:[T ]${CLOCK}${ZONE})?$`, 'i');
 
-/** With `Z`, and as many decimals as are needed. */
+/** With `Z`, and only as many decimals as needed. */
 export function isoTime(micros: number): string {
   const rest = modulo(micros, MICROS_PER_SECOND);
   const whole = new Date((micros - rest) / MICROS_PER_MILLI).toISOString().slice(0, SECONDS_TEXT);
@@ -22,8 +22,8 @@ export function isoTime(micros: number): string {
 }
 
 /**
- * ISO 8601: a date, or date and time with at most six decimals. Without a zone it is UTC, where it may be without. Undefined for what
- * is no time. After 2255 the fraction is dropped, since no number would hold it.
+ * Parses ISO 8601: a date, or date and time with at most six decimals; without a zone it is UTC. Undefined if it is not a time.
+ * After 2255 the fraction is dropped, because no number would hold it.
  */
 export function microsOfTime(text: string, zone: 'optional' | 'required' = 'optional'): number | undefined {
   const parts = ISO_TIME.exec(text);
@@ -45,7 +45,7 @@ function numberOf(digits: string | undefined): number {
   return Number(digits ?? 0);
 }
 
-/** Undefined for a day that the calendar lacks: it falls into another month. */
+/** Undefined for a day that the calendar lacks. */
 function dateMillis(year: number, month: number, day: number): number | undefined {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
@@ -64,7 +64,7 @@ export function unixSeconds(micros: number): number {
 
 const UNIX_SECONDS = /^\d{1,12}(?:\.\d+)?$/;
 
-/** The first microsecond at or after that moment: whatever lies before the one lies before the other. Not negative. */
+/** The first microsecond at or after that moment, so that comparisons stay right. Not negative. */
 export function microsOfUnixSeconds(text: string): number | undefined {
   if (!UNIX_SECONDS.test(text)) return undefined;
   const [seconds = '', fraction = ''] = text.split('.');
@@ -73,7 +73,7 @@ export function microsOfUnixSeconds(text: string): number | undefined {
   return Number(seconds) * MICROS_PER_SECOND + micros + rest;
 }
 
-/** The latest multiple of a span that is not after a time. By the remainder, which is exact. */
+/** The latest multiple of a span that is not after a time. */
 export function floorTo(micros: number, span: number): number {
   return micros - modulo(micros, span);
 }
@@ -82,7 +82,7 @@ export function ceilTo(micros: number, span: number): number {
   return 0 - floorTo(-micros, span);
 }
 
-/** Never negative, and no `-0`. */
+/** Never negative, and never `-0`. */
 function modulo(value: number, span: number): number {
   return ((value % span) + span) % span;
 }

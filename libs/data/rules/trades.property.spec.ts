@@ -9,7 +9,7 @@ const anyTrade = fc.record({
 });
 const anyTrades = fc.array(anyTrade, { maxLength: 20 });
 
-/** Cash of the trades of one outcome, in whole micro-dollars that are counted off one trade after another. */
+/** A reference: the cash of one outcome's trades in whole micro-dollars, trade by trade. */
 function slowCash(
   trades: readonly { outcome_index: number; price: number; size: bigint }[],
   outcome?: number,
@@ -52,7 +52,7 @@ describe('metrics', () => {
     );
   });
 
-  it('of an empty window are zeros, and balanced', () => {
+  it('of an empty window are zeros, with balanced pressure', () => {
     expect(externalMetrics(sumsOf([]))).toEqual({
       ...{ volume_usd: 0, outcome_0_volume_usd: 0, outcome_1_volume_usd: 0, outcome_0_pressure_pct: 50 },
       ...{ trade_count: 0, window_seconds: 86_400, coverage_pct: 0, source: 'external', indexing: false },
@@ -65,7 +65,7 @@ describe('metrics', () => {
     });
   });
 
-  it('compare the two outcomes of most volume, the lower index first', () => {
+  it('compare the two outcomes with the most volume, lower index first', () => {
     fc.assert(
       fc.property(anyTrades, (trades) => {
         const [low, high] = mostTraded(trades);
@@ -82,7 +82,7 @@ describe('metrics', () => {
 });
 
 describe('gaps', () => {
-  /** Walks all numbers between the first and the last, and looks whom a missing one lies between. */
+  /** A reference: walks all numbers from the first to the last, and finds the neighbours of missing ones. */
   function slowGaps(trades: readonly { source_ts: number; seq: bigint }[]): Set<string> {
     const gaps = new Set<string>();
     const timeOf = new Map(trades.map(({ seq, source_ts }) => [seq, source_ts]));
@@ -97,7 +97,7 @@ describe('gaps', () => {
     return gaps;
   }
 
-  it('lie between the neighbours of every missing number, whatever order the trades came in', () => {
+  it('lie between the neighbours of every missing number, in any order of arrival', () => {
     const numbered = fc.record({ seq: fc.bigInt({ min: 0n, max: 20n }), source_ts: fc.nat(1_000) });
     fc.assert(
       fc.property(fc.uniqueArray(numbered, { maxLength: 15, selector: ({ seq }) => seq }), (trades) => {
@@ -107,7 +107,7 @@ describe('gaps', () => {
     );
   });
 
-  it('are none where the same number came twice', () => {
+  it('do not appear when the same number comes twice', () => {
     expect(gapsOf([5n, 5n, 6n].map((seq) => ({ seq, source_ts: 1 })))).toEqual([]);
   });
 });

@@ -1,17 +1,17 @@
 import { cashOf, dollars, percent } from './scales.js';
 
-/** What metrics take of a trade. */
+/** The fields of a trade that metrics need. */
 export interface CountedTrade {
   readonly outcome_index: number;
   readonly price: number;
   readonly size: bigint;
 }
 
-/** Cash of some trades: each match once, on the taker's side. */
+/** Sums of trades: each match counts once, on the taker's side. */
 export interface TradeSums {
   readonly trades: number;
   readonly cash: bigint;
-  /** Of the two outcomes that pressure compares. */
+  /** Cash of the two outcomes that pressure compares. */
   readonly cash0: bigint;
   readonly cash1: bigint;
 }
@@ -34,7 +34,7 @@ function cashByOutcome(trades: readonly CountedTrade[]): Map<number, bigint> {
   return byOutcome;
 }
 
-/** The two outcomes of most volume, the lower index first; of equal volumes the lower indices. */
+/** The two outcomes with the most volume, lower index first. Ties go to the lower indices. */
 export function mostTraded(trades: readonly CountedTrade[]): readonly [number, number] {
   const [first, second] = [...cashByOutcome(trades)]
     .sort(([left, some], [right, more]) => (some === more ? left - right : some > more ? -1 : 1))
@@ -44,7 +44,7 @@ export function mostTraded(trades: readonly CountedTrade[]): readonly [number, n
   return first < second ? [first, second] : [second, first];
 }
 
-/** As replies have it. */
+/** In the form of replies. */
 export interface TradeMetrics {
   readonly volume_usd: number;
   readonly outcome_0_volume_usd: number;
@@ -75,19 +75,19 @@ export function metricsOf(
   };
 }
 
-/** Of a live read: what is whole is not known. */
+/** Metrics of a live read, which cannot know its coverage. */
 export function externalMetrics(sums: TradeSums): TradeMetrics {
   const coverage_pct = sums.trades === 0 ? 0 : 100;
   return metricsOf(sums, { source: 'external', window_seconds: 86_400, coverage_pct });
 }
 
-/** From one trade to the next that is known; what traded between them is not. */
+/** The time from one known trade to the next, with trades missing in between. */
 export interface TradeGap {
   readonly from: number;
   readonly to: number;
 }
 
-/** Where the given numbers of a market's trades are not consecutive. Trades without a number of their venue say nothing. */
+/** Gaps where the numbers of a market's trades are not consecutive. Trades without a venue's number must be left out. */
 export function gapsOf(trades: readonly { readonly source_ts: number; readonly seq: bigint }[]): TradeGap[] {
   const bySeq = [...trades].sort((left, right) => (left.seq < right.seq ? -1 : Number(left.seq > right.seq)));
   return bySeq.flatMap((trade, at) => {

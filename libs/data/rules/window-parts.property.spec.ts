@@ -12,7 +12,7 @@ const inOrder = ({ hours, minutes: [before, after], rest: [first, last] }: Windo
   [first, before, hours, after, last].filter(({ start, end }) => start !== end);
 
 describe('parts of a window', () => {
-  it('join without gap or overlap to the window', () => {
+  it('cover the window without gap or overlap', () => {
     fc.assert(
       fc.property(spans, fc.boolean(), (window, isLoose) => {
         const parts = inOrder(isLoose ? looseParts(window) : partsOf(window));
@@ -26,7 +26,7 @@ describe('parts of a window', () => {
     );
   });
 
-  it('are whole hours and whole minutes, and what is left is shorter than a minute', () => {
+  it('are whole hours and minutes, with edges shorter than a minute', () => {
     fc.assert(
       fc.property(spans, (window) => {
         const { hours, minutes, rest } = partsOf(window);

@@ -1,17 +1,17 @@
 import { ceilTo, floorTo, MICROS_PER_SECOND } from './times.js';
 
-/** From `start` on and before `end`, in microseconds; empty where they are equal. */
+/** From `start` (inclusive) to `end` (exclusive), in microseconds; empty if they are equal. */
 export interface WindowPart {
   readonly start: number;
   readonly end: number;
 }
 
-/** A window in the largest pieces of which sums are kept, without gap or overlap. */
+/** A window split into the largest pieces that have stored sums, without gap or overlap. */
 export interface WindowParts {
   readonly hours: WindowPart;
   /** Whole minutes before and after the hours. */
   readonly minutes: readonly [WindowPart, WindowPart];
-  /** What no whole minute covers. */
+  /** The edges that no whole minute covers. */
   readonly rest: readonly [WindowPart, WindowPart];
 }
 
@@ -39,13 +39,13 @@ export function partsOf({ start, end }: WindowPart): WindowParts {
   };
 }
 
-/** All of it as loose trades, where sums are not kept by outcome. */
+/** The whole window as single trades, for markets without stored sums by outcome. */
 export function looseParts(window: WindowPart): WindowParts {
   const none = { start: window.end, end: window.end };
   return { hours: none, minutes: [none, none], rest: [window, none] };
 }
 
-/** The whole multiples in a span; without any, nothing at its end. */
+/** The whole units in a span; if there are none, an empty part at its end. */
 function within({ start, end }: WindowPart, unit: number): WindowPart {
   const whole = { start: ceilTo(start, unit), end: floorTo(end, unit) };
   return whole.start < whole.end ? whole : { start: end, end };

@@ -11,30 +11,30 @@ export interface Alarm {
   readonly detail: string;
 }
 
-/** Of each provider. */
+/** Alarms kept for each provider. */
 const KEPT_ALARMS = 100;
-/** Of all. */
+/** Quarantined bodies kept for all providers together. */
 const KEPT_BODIES = 100;
 const MOST_DETAIL_CHARS = 1_000;
 const MOST_BODY_CHARS = 1_000_000;
 
-/** Of what is kept, the newest alone. */
+/** Keeps the newest alarms and quarantined bodies. */
 export class AlarmTable {
   constructor(private readonly pool: Pool) {}
 
   async add(shard: number, { kind, at, detail }: Alarm): Promise<void> {
-    const of = shard === LABELS_SHARD ? null : shard;
+    const provider = shard === LABELS_SHARD ? null : shard;
     await this.pool.query(`insert into data.alarms (provider, kind, at, detail) values ($1, $2, $3, $4)`, [
-      ...[of, kind, at, storable(detail, MOST_DETAIL_CHARS)],
+      ...[provider, kind, at, storable(detail, MOST_DETAIL_CHARS)],
     ]);
     await this.pool.query(
       `delete from data.alarms where provider is not distinct from $1 and alarm_no <= (
          select alarm_no from data.alarms where provider is not distinct from $1 order by alarm_no desc offset $2 limit 1)`,
-      [of, KEPT_ALARMS],
+      [provider, KEPT_ALARMS],
     );
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async of(provider: Provider): Promise<Alarm[]> {
     const { rows } = await this.pool.query<Alarm>(
       'select kind, at, detail from data.alarms where provider = $1 order by alarm_no desc',
@@ -43,7 +43,7 @@ export class AlarmTable {
     return rows;
   }
 
-  /** Keeps a body that breaks its form, so that somebody can see how. */
+  /** Keeps a body that is not valid, so that an operator can see what is wrong. */
   async quarantine(
     shard: number,
     { at, reason, body }: { readonly at: number; readonly reason: string; readonly body: string },
@@ -60,7 +60,7 @@ export class AlarmTable {
   }
 }
 
-/** A body may be anything. */
+/** Makes any text storable, because a body may contain anything. */
 function storable(text: string, most: number): string {
   return text.slice(0, most).toWellFormed().replaceAll('\0', '\ufffd');
 }

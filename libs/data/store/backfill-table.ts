@@ -5,11 +5,11 @@ export interface WantedBackfill {
   readonly provider: Provider;
   /** Microseconds. */
   readonly from: number;
-  /** Undefined: until now. */
+  /** Undefined means until now. */
   readonly to: number | undefined;
 }
 
-/** Which spans operators want to be read again. Whoever answers operators writes it, ingest takes it up. */
+/** Spans that operators want to be read again. Gateways write them, ingest takes them. */
 export class BackfillTable {
   constructor(private readonly pool: Pool) {}
 
@@ -19,7 +19,7 @@ export class BackfillTable {
     ]);
   }
 
-  /** Takes all of them away. */
+  /** Returns and deletes all of them. */
   async take(): Promise<WantedBackfill[]> {
     const { rows } = await this.pool.query<{ provider: number; from_ts: number; to_ts: number | null }>(
       'delete from data.backfills returning provider, from_ts, to_ts',

@@ -3,7 +3,7 @@ import type { BookState } from '../rules/books.js';
 import type { BookLevel } from '../rules/events.js';
 import { PROVIDERS, type Provider } from '../rules/providers.js';
 
-/** Of which outcome of which market. Its market need not be listed. */
+/** Names a book by market and outcome. The market need not be listed. */
 export interface BookKey {
   readonly market_id: string;
   readonly outcome_index: number;
@@ -23,7 +23,7 @@ interface BookRow extends BookKey {
 
 type LevelRow = readonly [price: number, size: string];
 
-/** The newest state of each book. */
+/** Stores the newest state of each book. */
 export class BookTable {
   constructor(private readonly pool: Pool) {}
 

@@ -1,16 +1,16 @@
 import type { Pool } from 'pg';
 
-/** So many calls of one window, so many milliseconds before they were written down. */
+/** A number of calls of one window. `age` is in milliseconds before they were written. */
 export type CountedCalls = readonly [key: string, age: number, calls: number];
 
 export interface CountsOfOthers {
   readonly entryNo: number;
-  /** How many milliseconds ago they were written down. */
+  /** How many milliseconds ago they were written. */
   readonly age: number;
   readonly calls: readonly CountedCalls[];
 }
 
-/** What the replicas tell each other of calls that they have counted. */
+/** Where replicas share the calls that they have counted. */
 export class CallCountTable {
   constructor(private readonly pool: Pool) {}
 
@@ -22,7 +22,7 @@ export class CallCountTable {
     });
   }
 
-  /** Of the last so many milliseconds; what was read before comes again. */
+  /** Entries of the last `millis` milliseconds. They may have been read before. */
   async ofOthers(replica: string, millis: number): Promise<readonly CountsOfOthers[]> {
     const { rows } = await this.pool.query<{
       readonly entry_no: number;

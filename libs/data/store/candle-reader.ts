@@ -6,7 +6,7 @@ import { MICROS_PER_SECOND } from '../rules/times.js';
 import { floorOf } from './candle-statements.js';
 import { instrumentOf } from './instruments.js';
 
-/** Candles of one outcome. */
+/** The candles of one outcome in one timeframe. */
 export interface CandleSeries {
   readonly provider: Provider;
   readonly marketNo: number;
@@ -14,10 +14,10 @@ export interface CandleSeries {
   readonly timeframe: Timeframe;
 }
 
-/** What the trades come to, and whether anything that is stored differs from it. */
+/** Candles computed from the trades, and which stored candles differ from them. */
 export interface RecomputedBars {
   readonly bars: readonly Bar[];
-  /** Starts of buckets. */
+  /** Starts of the buckets that differ. */
   readonly apart: readonly number[];
 }
 
@@ -35,7 +35,7 @@ const STORED = `
   select bucket, open, high, low, close, volume from data.candles
   where instrument = $1 and timeframe = $4 and bucket >= $2 and bucket < $3`;
 
-/** Stored ones of a series do not overlap, so the first has the first trade. */
+/** Stored candles of a series do not overlap, so the first one holds the first trade. */
 const JOINED = `
   select ${floorOf('bucket', '$5::bigint')} as bucket, (array_agg(open order by bucket))[1] as open, max(high) as high,
     min(low) as low, (array_agg(close order by bucket))[count(*)] as close, sum(volume) as volume
@@ -45,7 +45,7 @@ const JOINED = `
 
 const PLACED = 'order by ts, seq, source_id';
 
-/** Where a market has one book, its two outcomes are of one series. */
+/** In a single-book market, the trades of both outcomes form one series. */
 function tradedBars(span: string, hasBoth: string): string {
   return `
   select ${floorOf('ts', span)} as bucket, (array_agg(price ${PLACED}))[1] as open, max(price) as high, min(price) as low,
@@ -78,7 +78,7 @@ export const TRADED_BARS = shown(tradedBars('$4::bigint', '$5::boolean'));
 export const STORED_COMPARED = compared(STORED);
 export const JOINED_COMPARED = compared(JOINED);
 
-/** Candles as they stand. Windows are clamped, and as long as the caller has room for. */
+/** Reads candles. The caller must clamp windows, and limit them to what it can hold in memory. */
 export class CandleReader {
   constructor(private readonly pool: Pool) {}
 
@@ -100,7 +100,7 @@ export class CandleReader {
     return barsOf(rows, isMirrored);
   }
 
-  /** What is stored is read in the same moment. */
+  /** Reads stored candles and trades in one query, so that both are of the same moment. */
   async recompute(series: CandleSeries, window: CandleWindow): Promise<RecomputedBars> {
     const { timeframe } = series;
     const { instrument, isMirrored, hasBoth } = placeOf(series);
@@ -132,11 +132,11 @@ export class CandleReader {
   }
 }
 
-/** Where its candles and trades stand. */
+/** Where the candles and trades of a series are stored. */
 export interface SeriesPlace {
   readonly instrument: number;
   readonly isMirrored: boolean;
-  /** Trades of the next outcome are of the series too. */
+  /** Trades of the next outcome belong to the series too. */
   readonly hasBoth: boolean;
 }
 

@@ -1,23 +1,23 @@
 export const MICROS = 1_000_000;
 
-/** The start of the bucket, before 1970 too. */
+/** The start of the bucket, also for times before 1970. */
 function bucket(column: string, seconds: number): string {
   return floorOf(column, String(seconds * MICROS));
 }
 
-/** The latest multiple of a span of microseconds that is not after it, before 1970 too. */
+/** The latest multiple of `span` microseconds that is not after the column, also for times before 1970. */
 export function floorOf(column: string, span: string): string {
   return `${column} - mod(mod(${column}, ${span}) + ${span}, ${span})`;
 }
 
-/** All in one order, so that they are sorted once. */
+/** The same order everywhere, so that PostgreSQL sorts once. */
 const PLACED = 'order by ts, seq, source_id';
 const first = (column: string): string => `(array_agg(${column} ${PLACED}))[1]`;
 const last = (column: string): string => `(array_agg(${column} ${PLACED}))[count(*)]`;
 
 /**
- * Candles of 60 seconds of some trades. Where a market has one book, a trade of outcome 1 counts for outcome 0 at one minus its price; its
- * cash is what it cost.
+ * One-minute candles of some trades. In a single-book market, a trade of outcome 1 counts for outcome 0 at one minus its price,
+ * with the cash that it really cost.
  */
 export function minutesOf(trades: string, isSingleBook: string): string {
   return `
@@ -38,7 +38,7 @@ export function minutesOf(trades: string, isSingleBook: string): string {
 const earliest = (column: string): string => `(array_agg(${column} order by bucket))[1]`;
 const latest = (column: string): string => `(array_agg(${column} order by bucket))[count(*)]`;
 
-/** From candles of one finer timeframe: no two of an instrument share a bucket, so the bucket alone says which opens and which closes. */
+/** Coarser candles from one finer timeframe. No two candles of an instrument share a bucket, so the bucket alone orders them. */
 export function rolledUp(candles: string, seconds: number): string {
   return `
     select instrument, coarse as bucket,
@@ -53,7 +53,7 @@ export function rolledUp(candles: string, seconds: number): string {
 const COLUMNS = `instrument, timeframe, bucket, open, high, low, close, volume, cash, trades,
       open_ts, open_seq, open_id, close_ts, close_seq, close_id`;
 
-/** Joins candles with what is known of their buckets; none of them has a trade in common with it. */
+/** Merges candles into stored candles of the same bucket. Both must have no trade in common. */
 export function candleUpsert(schema: string, candles: string): string {
   const opens =
     '(excluded.open_ts, excluded.open_seq, excluded.open_id) < (known.open_ts, known.open_seq, known.open_id)';

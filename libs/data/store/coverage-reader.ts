@@ -7,13 +7,13 @@ import { instrumentOf } from './instruments.js';
 import { isStorable } from './market-reader.js';
 import type { StoredMarket } from './market-table.js';
 
-/** What is known of a market's trades, and what is missing between them. */
+/** How complete a market's trades are. */
 export interface TradeHistory {
-  /** From when they are whole; null where that is not known. */
+  /** The time from which they are complete; null if unknown. */
   readonly from: number | null;
-  /** Of the market's oldest trade. */
+  /** The time of the market's oldest trade. */
   readonly oldest: number | undefined;
-  /** Those that the window touches. */
+  /** The gaps that the window touches. */
   readonly gaps: readonly TradeGap[];
 }
 
@@ -25,17 +25,17 @@ interface HistoryRow {
   readonly gaps: readonly (readonly [from: number, to: number])[] | null;
 }
 
-/** A series that a caller has asked for by some id. */
+/** A series, with the id by which the caller asked for it. */
 export interface NamedSeries {
   readonly contract_id: string;
-  /** Whose candles they are. */
+  /** The instrument that has the candles. */
   readonly instrument: number;
 }
 
-/** Differs once anything has changed that candles of the window are made from, or what the id stands for. */
+/** The version changes with anything that the candles of the window are made from, and with the market that the id names. */
 export interface VersionedHistory extends Omit<TradeHistory, 'oldest'> {
   readonly version: string;
-  /** The part of it that is about the id and its market. */
+  /** The part of the version that concerns the id and its market. */
   readonly named: string | null;
 }
 
@@ -50,7 +50,7 @@ interface VersionedRow extends HistoryRow, NamedRow {
 const DAY = 86_400 * MICROS_PER_SECOND;
 const HOUR = 3_600 * MICROS_PER_SECOND;
 
-/** One step into the index for each outcome. */
+/** One index lookup for each outcome. */
 const OLDEST = `
     (select min(oldest.ts) from unnest($2::bigint[]) as outcome (instrument)
      cross join lateral (
@@ -58,7 +58,7 @@ const OLDEST = `
        order by ts, seq, source_id limit 1
      ) as oldest)`;
 
-/** Between two spans of numbers is a gap. */
+/** A gap lies between two spans of sequence numbers. */
 function historyWith(oldest: string): string {
   return `
   select ${oldest} as oldest,
@@ -74,7 +74,7 @@ function historyWith(oldest: string): string {
 
 export const HISTORY = historyWith(OLDEST);
 
-/** Which market an id stands for, and which transaction wrote its state. */
+/** The market that an id names, and the transaction that wrote its state. */
 function namedMarket(provider: string, id: string): string {
   return `
     (select concat_ws(' ', market.market_no, named.kind, named.outcome_index, market.xmin)
@@ -86,26 +86,26 @@ function namedMarket(provider: string, id: string): string {
 
 export const NAMED = `select ${namedMarket('$1', '$2')}`;
 
-/** Only where neither its listing nor its source says from when a market is whole. */
+/** Only needed if neither the listing nor the source tells from when the market is complete. */
 const OLDEST_IF_NEEDED = `
     case when $9::boolean and exists (
       select from data.freshness where provider = $1 and (reaches_listing or reaches_from is not null)
     ) then null else ${OLDEST} end`;
 
 /**
- * Each trade that counts, or counts no longer, writes the day that it is in anew, in the transaction that writes finer candles: so which
- * transactions wrote the days of a window says whether anything in it has changed.
+ * Every trade, late trade or bust rewrites the candle of its day in the transaction that writes the finer candles. So the
+ * transactions that wrote the days of a window tell whether anything in it has changed.
  */
 export const VERSIONED_HISTORY = `${historyWith(OLDEST_IF_NEEDED)},
     (select string_agg(xmin::text, ' ' order by bucket) from data.candles
      where instrument = $6 and timeframe = 86400 and bucket >= $7 and bucket < $5) as days,
     ${namedMarket('$1', '$8')}`;
 
-/** How much of a market's trades there is. */
+/** Reads how complete a market's trades are. */
 export class CoverageReader {
   constructor(
     private readonly pool: Pool,
-    /** What is older may have been dropped; without a number nothing is. */
+    /** Older trades may have been dropped. Undefined if none are. */
     private readonly retentionDays?: number,
   ) {}
 
@@ -118,7 +118,7 @@ export class CoverageReader {
     return this.historyOf(market, rows[0], now);
   }
 
-  /** The same, and whether what was read for this before still holds. */
+  /** The same, with a version by which the caller can tell whether earlier reads still hold. */
   async versioned(
     market: StoredMarket,
     window: CoveredSpan,
@@ -143,7 +143,7 @@ export class CoverageReader {
     return { from, gaps, named, version: JSON.stringify([named, days]) };
   }
 
-  /** Null for what is not the id of any market. */
+  /** Null if no market has this id. */
   async named(provider: Provider, contractId: string): Promise<string | null> {
     if (!isStorable(contractId)) return null;
     const { rows } = await this.pool.query<NamedRow>({
@@ -165,7 +165,10 @@ export class CoverageReader {
     return { from, oldest, gaps: (row?.gaps ?? []).map(([start, to]) => ({ from: start, to })) };
   }
 
-  /** What the setting keeps, on a whole hour, so that replies are the same for a while; never what has been dropped under another one. */
+  /**
+   * The start of what the setting keeps, on a whole hour so that replies stay the same for a while. Never earlier than what was
+   * dropped under an earlier setting.
+   */
   private retainedFrom(now: number, droppedBefore: number | undefined): number | undefined {
     const { retentionDays } = this;
     if (retentionDays === undefined) return droppedBefore;

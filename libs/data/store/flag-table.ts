@@ -8,7 +8,7 @@ interface FlagRow {
   readonly updated_at: number;
 }
 
-/** Only what operators have set: a flag without a row stands as it stood at first. */
+/** Stores the flags that operators have set. A flag without a row has its default. */
 export class FlagTable {
   constructor(private readonly pool: Pool) {}
 

@@ -7,21 +7,21 @@ export type IngestState = 'running' | 'paused' | 'failed';
 export interface IngestProgress {
   readonly source: string | null;
   readonly state: IngestState;
-  /** Nothing live feeds it: it is never stale. */
+  /** No live source feeds it, so it is never stale. */
   readonly isRecorded: boolean;
-  /** The last body of the venue broke its form. */
+  /** The last body of the venue was not valid. */
   readonly isQuarantined: boolean;
-  /** Up to which time everything is applied. */
+  /** The time up to which everything is applied. */
   readonly asOf: number | null;
   readonly newestSourceTs: number | null;
   readonly journalHead: number;
   readonly applied: number;
   readonly lagEvents: number;
-  /** Missing numbers between trades. */
+  /** The number of gaps between trades. */
   readonly gaps: number;
   readonly conflicts: number;
   readonly quarantined: number;
-  /** From when the source has told everything: its listing, or a moment that was backfilled to. */
+  /** From when the source is complete: the listing, or a time that was backfilled to. */
   readonly reachesListing: boolean;
   readonly reachesFrom: number | null;
 }

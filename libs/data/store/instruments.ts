@@ -1,9 +1,9 @@
 import type { Provider } from '../rules/providers.js';
 import { PROVIDERS } from '../rules/providers.js';
 
-/** More outcomes than a market may have. */
+/** More than a market may have. */
 const OUTCOMES = 64;
-/** More markets than a provider will have. Each has a range of its own, so a rebuild gives the same numbers. */
+/** More than a provider will have. Each provider has its own range, so a rebuild gives the same numbers. */
 const MARKETS = 1_000_000_000;
 
 export function instrumentOf(marketNo: number, outcomeIndex: number): number {
@@ -18,7 +18,7 @@ export function ofInstrument(instrument: number): {
   return { marketNo: (instrument - outcomeIndex) / OUTCOMES, outcomeIndex };
 }
 
-/** The numbers of a provider's markets lie after the first and before the second. */
+/** The bounds of a provider's market numbers, both exclusive. */
 export function numbersOf(provider: Provider): readonly [after: number, before: number] {
   const range = PROVIDERS.indexOf(provider) + 1;
   return [range * MARKETS, (range + 1) * MARKETS];

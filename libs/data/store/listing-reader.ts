@@ -8,11 +8,11 @@ interface ListingRow {
   readonly state: unknown;
 }
 
-/** All markets of a provider, whatever their status, by market id. */
+/** Reads all markets of a provider in any status, by market id. */
 export class ListingReader {
   constructor(private readonly pool: Pool) {}
 
-  /** `after`: the number of the market that the last page ended with. */
+  /** `after` is the number of the last market on the previous page. */
   async page(provider: Provider, after: number | undefined, limit: number): Promise<StoredMarket[]> {
     const { rows } = await this.pool.query<ListingRow>({
       name: 'data-listing-page',

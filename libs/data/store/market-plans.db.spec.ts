@@ -61,7 +61,7 @@ function literalOf(value: unknown): string {
   return typeof value === 'number' ? String(value) : `'${String(value)}'`;
 }
 
-/** Of the plan that serves every parameter, in a session as the process that answers has it. */
+/** The plan that serves every parameter, in a session like that of the gateway. */
 async function planOf(text: string, values: readonly unknown[]): Promise<PlanNode[]> {
   const pool = openPool(database.url, { applicationName: 'plans', max: 1, looksUp: true });
   try {
@@ -79,7 +79,7 @@ const SOME = [1, 2, 3].map((n) => (1_000_000_000 + n) * 64);
 const { hours, minutes, rest } = partsOf(windowUpTo(START + 40 * DAY + 5_000_000, 86_400));
 const SPANS = [hours, ...minutes, ...rest].flatMap(({ start, end }) => [start, end]);
 
-/** With how many rows each may touch. */
+/** The reads, and how many rows each may touch. */
 const READS = {
   'markets by id': [
     FIND_MARKETS,

@@ -3,7 +3,7 @@ import { IngestWorld } from '#libs/testing/data/ingest-world.js';
 import { marketEvent, START } from '#libs/testing/data/streams.js';
 import { MarketReader } from './market-reader.js';
 
-describe('markets by what they are called', () => {
+describe('markets by their ids', () => {
   let world: IngestWorld;
   let reader: MarketReader;
 
@@ -49,7 +49,7 @@ describe('markets by what they are called', () => {
     return market && [market.state.market_id, market.outcomeIndex].join(' ').trim();
   };
 
-  it('takes a market id before a condition id before a token id before a ticker', async () => {
+  it('prefers a market id to a condition id, a token id and a ticker', async () => {
     await expect(found('alpha')).resolves.toBe('alpha');
     await expect(found('zeta-no')).resolves.toBe('gamma');
     await expect(found('zeta')).resolves.toBe('zeta');
@@ -59,29 +59,29 @@ describe('markets by what they are called', () => {
     await expect(found('T', { tickers: true })).resolves.toBe('gamma 1');
   });
 
-  it('takes tickers only where they are asked for', async () => {
+  it('finds tickers only if asked to', async () => {
     await world.ingestAll('venue_d', [[{ ...marketEvent('venue_d', 'delta'), ticker: 'DLT' }]]);
     expect((await reader.find('venue_d', ['DLT'])).size).toBe(0);
     expect([...(await reader.find('venue_d', ['DLT'], { tickers: true })).keys()]).toEqual(['DLT']);
   });
 
-  it('names the outcome of a token, by the index of the first event, by former tokens too', async () => {
+  it('names the outcome of a token by the index of the first event, also for former tokens', async () => {
     await expect(found('zeta-yes')).resolves.toBe('zeta 0');
     await expect(found('new-no')).resolves.toBe('zeta 1');
   });
 
-  it('takes the first of several that share an id, by market id', async () => {
+  it('picks the first by market id of several that share an id', async () => {
     await expect(found('both')).resolves.toBe('alpha');
   });
 
-  it('finds many at once, each by the id as it was asked for, and nothing for what is unknown', async () => {
+  it('finds many at once, each by the id as sent, and nothing for unknown ids', async () => {
     const many = await reader.find('venue_a', ['zeta', 'beta', 'zeta', 'nothing', 'not\0storable', '\ud800']);
     expect([...many.keys()].sort()).toEqual(['beta', 'zeta']);
     expect((await reader.find('venue_b', ['zeta'])).size).toBe(0);
     expect((await reader.find('venue_c', ['zeta'])).get('zeta')?.state.provider).toBe('venue_c');
   });
 
-  it('gives the markets of an event of one provider by market id', async () => {
+  it('lists the markets of an event of one provider by market id', async () => {
     const ids = (await reader.ofEvent('venue_a', 'e')).map(({ state }) => state.market_id);
     expect(ids).toEqual(['alpha', 'zeta']);
     await expect(reader.ofEvent('venue_c', 'e')).resolves.toEqual([]);

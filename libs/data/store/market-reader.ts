@@ -6,7 +6,7 @@ import { PROVIDERS, type Provider } from '../rules/providers.js';
 export interface FoundMarket {
   readonly marketNo: number;
   readonly state: FoldedMarket;
-  /** When it was found by a token id. */
+  /** Set if the market was found by a token id. */
   readonly outcomeIndex?: number;
 }
 
@@ -18,7 +18,7 @@ interface FoundRow {
   readonly state: unknown;
 }
 
-/** The stronger first: an id that means several things means the first of these. */
+/** In order of priority: an id that fits several kinds names the first. */
 const IDS = ['market', 'condition', 'token'];
 const IDS_AND_TICKERS = [...IDS, 'ticker'];
 
@@ -32,11 +32,11 @@ export const MARKETS_OF_EVENT = `
   select market_no, state from data.markets
   where provider = $1 and event_id = $2::text collate "C" order by market_id`;
 
-/** Markets by what they are called. */
+/** Finds markets by their ids. */
 export class MarketReader {
   constructor(private readonly pool: Pool) {}
 
-  /** By the id as it was asked for; absent where unknown. Of several markets that share one, the first by market id. */
+  /** By id as in the request; unknown ids have no entry. If several markets share an id, the first by market id is taken. */
   async find(
     provider: Provider,
     ids: readonly string[],
@@ -52,7 +52,7 @@ export class MarketReader {
     return new Map(rows.map((row) => [row.id, foundOf(row)]));
   }
 
-  /** All markets of an event, whatever their status, by market id. */
+  /** All markets of an event in any status, by market id. */
   async ofEvent(provider: Provider, eventId: string): Promise<FoundMarket[]> {
     const { rows } = await this.pool.query<Pick<FoundRow, 'market_no' | 'state'>>({
       name: 'data-markets-of-event',
@@ -68,7 +68,7 @@ function foundOf({ kind, outcome_index, market_no, state }: FoundRow): FoundMark
   return kind === 'token' && outcome_index !== null ? { ...market, outcomeIndex: outcome_index } : market;
 }
 
-/** What no text of the database can be is no id of any market. */
+/** A text that PostgreSQL cannot store is not the id of any market. */
 export function isStorable(id: string): boolean {
   return id.isWellFormed() && !id.includes('\0');
 }

@@ -13,7 +13,7 @@ export interface StoredMarket {
   readonly state: FoldedMarket;
 }
 
-/** What an event has said of a market's status. */
+/** A market status that an event carried. */
 export interface SaidStatusRow {
   readonly marketNo: number;
   readonly source_ts: number;
@@ -28,7 +28,7 @@ interface IdRow {
   readonly outcome_index: number | null;
 }
 
-/** What the market may be called, tokens of former MARKET events too. */
+/** All ids of the market, including tokens of former MARKET events. */
 function idsOf({ market_id, details, names }: FoldedMarket): IdRow[] {
   const { condition_id, ticker } = details;
   return [
@@ -43,7 +43,7 @@ function idsOf({ market_id, details, names }: FoldedMarket): IdRow[] {
   ];
 }
 
-/** Markets, their ids, statuses and resolutions. */
+/** Stores markets with their ids, statuses and resolutions. */
 export class MarketTable {
   private readonly schema: string;
 
@@ -70,7 +70,7 @@ export class MarketTable {
     );
   }
 
-  /** Of the newest market of the provider, or the one before its first. */
+  /** The number of the provider's newest market, or the number before its first. */
   async lastNumber(client: Client, provider: Provider): Promise<number> {
     const [after, before] = numbersOf(provider);
     const { rows } = await client.query<{ market_no: number }>(

@@ -1,7 +1,9 @@
 import type { Pool } from 'pg';
 import { PROVIDERS, type Provider } from '../rules/providers.js';
 
-/** Which providers operators have paused: journaled, not projected. Whoever answers operators writes it, ingest takes it up. */
+/**
+ * Stores which providers operators have paused: their events are journaled but not projected. Gateways write it, ingest reads it.
+ */
 export class PauseTable {
   constructor(private readonly pool: Pool) {}
 

@@ -47,7 +47,7 @@ async function stand(provider: Provider, book: BookState = BOOK, outcome_index =
   await new BookTable(world.database.pool).write(provider, [{ market_id: 'm', outcome_index, book }]);
 }
 
-describe('what an outcome costs now', () => {
+describe('the price of an outcome', () => {
   it('is the mid of its own book on a venue with a book for each outcome', async () => {
     await world.ingestAll('venue_a', [
       [marketEvent('venue_a', 'm'), tradeEvent('venue_a', 'm', { price: 390_000 })],
@@ -67,7 +67,7 @@ describe('what an outcome costs now', () => {
     });
   });
 
-  it('is one minus the other outcome where there is one book, whichever outcome was traded', async () => {
+  it('is one minus the other outcome in a single-book market, whichever outcome traded', async () => {
     for (const provider of ['venue_b', 'venue_f'] as const) {
       const traded = tradeEvent(provider, 'm', { source_ts: START + 3, outcome_index: 1, price: 550_000 });
       await world.ingestAll(provider, [[marketEvent(provider, 'm'), traded]]);
@@ -96,7 +96,7 @@ describe('what an outcome costs now', () => {
     }
   });
 
-  it('is the last trade once a book is stale or dropped, which stays as it stood', async () => {
+  it('is the last trade once the book is stale or dropped; the book keeps its state', async () => {
     await world.ingestAll('venue_a', [[marketEvent('venue_a', 'm'), tradeEvent('venue_a', 'm')]]);
     await stand('venue_a');
     const stale = { price: { price: 500_000, source: 'last' }, liquidity: null, isStale: true, book: BOOK };
@@ -107,7 +107,7 @@ describe('what an outcome costs now', () => {
     expect((await now('venue_a', ['m'])).m?.[0]).toMatchObject({ ...stale, book: dropped });
   });
 
-  it('is the payout once one is known, beside a book that still stands', async () => {
+  it('is the payout once known, even with a live book', async () => {
     const resolution: MarketDataEvent = {
       ...{ type: 'RESOLUTION', provider: 'venue_b', market_id: 'm', status: 'resolved' },
       ...{ source_id: 'r', source_ts: START + 5, received_at: START, payouts: [300_000, 700_000] },
@@ -120,7 +120,7 @@ describe('what an outcome costs now', () => {
     ]);
   });
 
-  it('forgets a last trade that is busted', async () => {
+  it('ignores a last trade that is busted', async () => {
     const [first, second] = [
       tradeEvent('venue_a', 'm', { source_id: 'a', price: 100_000 }),
       tradeEvent('venue_a', 'm', { source_id: 'b', price: 900_000, source_ts: START + 86_400 * SECOND }),
@@ -131,7 +131,7 @@ describe('what an outcome costs now', () => {
 });
 
 it.each(['venue_a', 'venue_b'] as const)(
-  'the last trades of %s are those of its events in order',
+  'the last trades of %s follow from its events in order',
   async (provider) => {
     const events = randomStream(provider, 77, 400);
     await world.ingestAll(provider, [events]);

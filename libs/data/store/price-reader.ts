@@ -8,20 +8,20 @@ import { BookTable } from './book-table.js';
 import { instrumentOf } from './instruments.js';
 import type { StoredMarket } from './market-table.js';
 
-/** Of a trade that is not busted, the last in the order of trades; its price as the outcome that is asked for has it. */
+/** The last trade that is not busted, in the order of trades. The price is that of the requested outcome. */
 export interface LastTrade {
   readonly price: number;
   readonly ts: number;
 }
 
-/** What an outcome costs, and what says so. */
+/** The price of an outcome, with the book and the trade that it comes from. */
 export interface OutcomeNow {
   readonly price: ReferencePrice | null;
-  /** In micro-dollars; null without a fresh book that has both sides. */
+  /** In micro-dollars; null without a fresh two-sided book. */
   readonly liquidity: bigint | null;
-  /** As it stands, stale or not; mirrored where another outcome has the market's one book. */
+  /** The current book, stale or not; mirrored for the second outcome of a single-book market. */
   readonly book?: BookState;
-  /** There is a book, and it makes no price. */
+  /** There is a book, but it is too old to make a price. */
   readonly isStale: boolean;
   readonly last?: LastTrade;
 }
@@ -32,7 +32,9 @@ interface LastRow {
   readonly ts: number;
 }
 
-/** The close of the newest day is the last trade of a series: busts are out of it, and single-book trades are in one series. */
+/**
+ * The close of the newest day candle is the last trade of a series: candles exclude busts, and a single-book market has one series.
+ */
 const LAST_TRADES = `
   select series.instrument, last.price, last.ts
   from unnest($1::bigint[]) as series (instrument)
@@ -42,7 +44,7 @@ const LAST_TRADES = `
     order by bucket desc limit 1
   ) as last`;
 
-/** Prices, books and last trades, for any number of markets in two queries. */
+/** Reads prices, books and last trades, for any number of markets in two queries. */
 export class PriceReader {
   private readonly books: BookTable;
 
@@ -50,7 +52,7 @@ export class PriceReader {
     this.books = new BookTable(pool);
   }
 
-  /** By number of the market, by outcome index. */
+  /** By market number, then by outcome index. */
   async of(
     provider: Provider,
     markets: readonly StoredMarket[],
@@ -105,7 +107,7 @@ function bookName(marketId: string, outcomeIndex: number): string {
   return `${String(outcomeIndex)}:${marketId}`;
 }
 
-interface SeriesFound {
+interface SeriesData {
   readonly book: BookState | undefined;
   readonly last: LastTrade | undefined;
 }
@@ -114,7 +116,7 @@ function outcomeNow(
   { state }: StoredMarket,
   index: number,
   now: number,
-  { book, last }: SeriesFound,
+  { book, last }: SeriesData,
 ): OutcomeNow {
   const { isMirrored } = seriesOf(state.provider, index);
   const series = { book, last: last?.price };

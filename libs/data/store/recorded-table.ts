@@ -6,16 +6,16 @@ export interface RefusedLine {
   readonly reason: string;
 }
 
-/** How far a recorded file is read. Everything up to `readBytes` is in the journals. */
+/** How far a recorded file is read. Everything before `readBytes` is in the journals. */
 export interface RecordedFile {
   readonly file: string;
   readonly bytes: number;
   readonly readBytes: number;
   readonly lines: number;
-  /** Projected, known before, waiting for their market, or refused. */
+  /** Lines that are projected, already known, waiting for their market, or refused. */
   readonly appliedLines: number;
   readonly refusedCount: number;
-  /** The newest of them. */
+  /** The newest refused lines. */
   readonly refused: readonly RefusedLine[];
 }
 

@@ -7,16 +7,16 @@ export interface StoredResolution extends MarketResolution {
   readonly market_id: string;
 }
 
-/** Where a page goes on. */
+/** Where the next page begins. */
 export interface ResolutionPlace {
   readonly resolved_at: number;
   readonly marketNo: number;
 }
 
 export interface ResolutionQuery {
-  /** Of these alone. */
+  /** Limits the result to these markets. */
   readonly marketNos?: readonly number[] | undefined;
-  /** Resolved then or later, oldest first; without it newest first. */
+  /** Resolved at or after this time, oldest first. Without it, newest first. */
   readonly since?: number | undefined;
   readonly after?: ResolutionPlace | undefined;
   readonly limit: number;
@@ -26,7 +26,7 @@ interface ResolutionDbRow extends Omit<StoredResolution, 'marketNo'> {
   readonly market_no: number;
 }
 
-/** Payouts that count: those of markets that are resolved or settled now. */
+/** Reads the payouts of markets that are resolved or settled now. */
 export class ResolutionReader {
   constructor(private readonly pool: Pool) {}
 

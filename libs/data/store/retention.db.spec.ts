@@ -28,20 +28,20 @@ async function months(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-it('takes away whole months of trades and candles that ended before, and nothing else', async () => {
+it('drops whole months of trades and candles that ended before, and nothing else', async () => {
   const { pool } = world.database;
   const events = [marketEvent('venue_a', 'm'), ...['2026-05-31', '2026-06-01', '2026-06-30'].map(trade)];
   const ingest = await world.ingestAll('venue_a', [events]);
   const made = await months();
   expect(made).toEqual(expect.arrayContaining(['data.candles_2026_05', 'data.trades_2026_05']));
-  // The 30th of June is a day too young, so all of June stays.
+  // The 30th of June is a day too recent, so all of June stays.
   expect(await dropOldMonths(pool, 30, at('2026-07-30'))).toBe(2);
   expect(await months()).toEqual(made.filter((name) => !name.endsWith('2026_05')));
   expect(await dropOldMonths(pool, 30, at('2026-07-30'))).toBe(0);
   const days = async (): Promise<string[]> =>
     (await world.storedTrades()).map((text) => text.split(' ')[4] ?? '');
   expect(await days()).toEqual(['2026-06-01', '2026-06-30']);
-  // What is told late of a month that has gone does not bring it back.
+  // A late trade of a dropped month does not bring it back.
   await takeAll(ingest, [[trade('2026-05-30')]]);
   await applied(ingest);
   expect(await days()).toEqual(['2026-06-01', '2026-06-30']);
@@ -50,7 +50,7 @@ it('takes away whole months of trades and candles that ended before, and nothing
   expect(world.faults).toEqual([]);
 });
 
-it('waits only briefly for who reads, and drops nothing then', async () => {
+it('waits only briefly for readers, and then drops nothing', async () => {
   const { pool } = world.database;
   await world.ingestAll('venue_a', [[marketEvent('venue_a', 'm'), trade('2026-05-31')]]);
   const reader = await pool.connect();
@@ -66,7 +66,7 @@ it('waits only briefly for who reads, and drops nothing then', async () => {
   expect(await dropOldMonths(pool, 30, at('2026-07-30'))).toBeGreaterThan(0);
 });
 
-it('what was dropped is not called complete once more is to be kept', async () => {
+it('dropped months do not count as complete after the setting is raised', async () => {
   const { pool } = world.database;
   const market = { ...marketEvent('venue_a', 'm'), listed_at: at('2026-05-01') };
   await world.ingestAll('venue_a', [[market, trade('2026-05-31'), trade('2026-06-30')]]);

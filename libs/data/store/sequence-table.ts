@@ -5,14 +5,14 @@ import { LIVE, type SchemaOf } from '#libs/projecting/projection.js';
 
 type Client = Pick<ClientBase, 'query'>;
 
-/** A trade whose venue gives numbers, dense within the market. */
+/** A trade whose venue numbers trades, without gaps in each market. */
 export interface NumberedTrade {
   readonly marketNo: number;
   readonly seq: bigint;
   readonly ts: number;
 }
 
-/** Consecutive numbers. Between two spans of a market is a gap. */
+/** A span of consecutive numbers. Between two spans of a market is a gap. */
 export interface SequenceSpan {
   readonly marketNo: number;
   readonly first: bigint;
@@ -29,7 +29,7 @@ interface SpanRow {
   readonly last_ts: number;
 }
 
-/** How many spans of trades are missing. */
+/** The number of gaps. */
 export async function gapsOfProvider(client: Client, provider: Provider): Promise<number> {
   const { rows } = await client.query<{ gaps: number }>(
     `select count(*) - count(distinct market_no) as gaps from data.sequences where market_no > $1 and market_no < $2`,
@@ -47,7 +47,7 @@ export class SequenceTable {
 
   async add(client: Client, trades: readonly NumberedTrade[]): Promise<void> {
     if (trades.length === 0) return;
-    const given = joinedSpans(
+    const added = joinedSpans(
       trades.map(({ marketNo, seq, ts }) => ({ marketNo, first: seq, last: seq, firstTs: ts, lastTs: ts })),
     );
     const { rows } = await client.query<SpanRow>(
@@ -56,11 +56,11 @@ export class SequenceTable {
        where known.market_no = given.market_no and known.last_seq >= given.first_seq - 1 and known.first_seq <= given.last_seq + 1
        returning known.market_no, known.first_seq::text, known.last_seq::text, known.first_ts, known.last_ts`,
       [
-        given.map(({ marketNo }) => marketNo),
-        ...[given.map(({ first }) => first), given.map(({ last }) => last)],
+        added.map(({ marketNo }) => marketNo),
+        ...[added.map(({ first }) => first), added.map(({ last }) => last)],
       ],
     );
-    const spans = joinedSpans([...rows.map(spanOf), ...given]);
+    const spans = joinedSpans([...rows.map(spanOf), ...added]);
     await client.query(
       `insert into ${this.schema}.sequences (market_no, first_seq, last_seq, first_ts, last_ts)
        select * from unnest($1::bigint[], $2::numeric[], $3::numeric[], $4::bigint[], $5::bigint[])`,
@@ -83,7 +83,7 @@ function spanOf({ market_no, first_seq, last_seq, first_ts, last_ts }: SpanRow):
   };
 }
 
-/** Those that touch or overlap become one. */
+/** Joins spans that touch or overlap. */
 export function joinedSpans(spans: readonly SequenceSpan[]): SequenceSpan[] {
   const joined: SequenceSpan[] = [];
   for (const span of [...spans].sort(inOrder)) {

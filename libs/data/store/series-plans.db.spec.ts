@@ -10,7 +10,7 @@ jest.setTimeout(120_000);
 const MONTHS = 3;
 const START = Date.UTC(2026, 7, 1) * 1_000;
 const DAY = 86_400_000_000;
-/** Of a hundred instruments. */
+/** A hundred instruments. */
 const ONE = 64_000_000_064;
 
 let database: TestDatabase;
@@ -61,7 +61,7 @@ function nodes(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodes)];
 }
 
-/** Of the plan that serves every parameter, as a prepared statement comes to use it. */
+/** The plan that serves every parameter, as a prepared statement uses it. */
 async function planOf(text: string, values: readonly (string | number)[]): Promise<PlanNode[]> {
   const client = await database.pool.connect();
   try {
@@ -96,18 +96,18 @@ const READS = {
   'how much there is of a history': [HISTORY, [0, `{${ONE},${ONE + 1}}`, 1_000_000_001, ...WINDOW]],
 } as const;
 
-describe('of a hundred thousand trades', () => {
+describe('with a hundred thousand trades', () => {
   it.each(Object.entries(READS))('%s: no table is read from end to end', async (_title, [text, values]) => {
     const ran = (await planOf(text, values)).filter((node) => node['Actual Loops'] !== 0);
     const scans = ran
       .filter(({ 'Node Type': type }) => type === 'Seq Scan')
       .map((node) => node['Relation Name']);
-    // A provider has one row in the one, and the other has one row.
+    // One table has one row per provider, and the other has a single row.
     expect(scans.filter((name) => name !== 'freshness' && name !== 'dropped')).toEqual([]);
   });
 
   it.each(['stored bars', 'bars of trades', 'a page of trades'] as const)(
-    '%s: only the months of the window are looked into',
+    '%s: only the months of the window are read',
     async (title) => {
       const [text, values] = READS[title];
       const looked = (await planOf(text, values)).filter(
@@ -117,7 +117,7 @@ describe('of a hundred thousand trades', () => {
     },
   );
 
-  it('a page of trades reads no more of an outcome than the page has', async () => {
+  it('a page of trades reads no more rows of an outcome than the page has', async () => {
     const [text] = READS['a page of trades'];
     const values = [`{${ONE}}`, START, START + 90 * DAY, START + 90 * DAY, 0, '', 10];
     const scans = (await planOf(text, values)).filter((node) => node['Relation Name'] !== undefined);

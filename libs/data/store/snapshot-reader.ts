@@ -7,7 +7,7 @@ import { SNAPSHOT_LASTS } from './snapshot-table.js';
 /** Where the next page begins. */
 export interface SnapshotPlace {
   readonly snapshot: number;
-  /** The number of the market that the last page ended with. */
+  /** The number of the last market on the previous page. */
   readonly after: number;
 }
 
@@ -19,11 +19,11 @@ export interface SnapshotPage {
 
 export interface PageWish {
   readonly limit: number;
-  /** Without it the first page of the newest snapshot. */
+  /** Without it, the first page of the newest snapshot. */
   readonly place?: SnapshotPlace | undefined;
 }
 
-/** `outdated`: there is no snapshot that is new enough. `expired`: that of the place has gone. */
+/** `outdated`: the newest snapshot is too old. `expired`: the snapshot of the position has been deleted. */
 export type SnapshotRead = SnapshotPage | 'outdated' | 'expired';
 
 interface ReachRow {
@@ -51,9 +51,9 @@ export const SNAPSHOT_PAGE = `
   where provider = $1 and market_id > $2 and from_snapshot <= $3 and to_snapshot > $3
   order by market_id limit $4`;
 
-/** The open markets as they stood every half minute, so that all pages tell of one moment. */
+/** Reads open markets from snapshots, so that all pages show the same moment. */
 export class SnapshotReader {
-  /** `maxAge` in microseconds: how old the newest may be. */
+  /** `maxAge` is the greatest age of the newest snapshot, in microseconds. */
   constructor(
     private readonly pool: Pool,
     private readonly maxAge: number,

@@ -3,15 +3,15 @@ import { PROVIDERS, type Provider } from '../rules/providers.js';
 
 type Client = Pick<ClientBase, 'query'>;
 
-/** How long a snapshot can be read from, in microseconds. */
+/** How long a snapshot can be read, in microseconds. */
 export const SNAPSHOT_LASTS = 600_000_000;
-/** Its rows stay a little longer, so that none goes while it is read. */
+/** Rows stay a little longer, so that none is deleted while it is read. */
 const KEPT = SNAPSHOT_LASTS + 60_000_000;
 const STILL_THERE = '9007199254740991';
 
 /**
- * What is in the newest snapshot already stays as it is; only what came, went or changed is written. Rows end before others begin, since
- * a market has one row without an end at most.
+ * Writes only what came, went or changed since the last snapshot. Old rows must end before new ones begin, because a market has at
+ * most one row without an end.
  */
 const RENEW = `
   with made as (
@@ -36,9 +36,9 @@ const RENEW = `
   select $1, market_id, made.snapshot_no, market_no, state from changed, made
   where market_no is not null and (select count(*) from ended) >= 0`;
 
-/** Snapshots of the open markets. */
+/** Stores snapshots of the open markets. */
 export class SnapshotTable {
-  /** Within a transaction; of two processes one waits for the other. */
+  /** Call it in a transaction. A lock makes concurrent processes take turns. */
   async renew(client: Client, provider: Provider, madeAt: number): Promise<void> {
     const shard = PROVIDERS.indexOf(provider);
     await client.query('select pg_advisory_xact_lock($1, $2)', [SNAPSHOTS_LOCK, shard]);
@@ -55,5 +55,5 @@ export class SnapshotTable {
   }
 }
 
-/** Any number that nobody else uses, beside that of a provider. */
+/** The lock's first key, used for nothing else. The second is the provider. */
 const SNAPSHOTS_LOCK = 1_790_000_630;

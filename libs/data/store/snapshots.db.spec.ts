@@ -68,7 +68,7 @@ describe('snapshots of open markets', () => {
         .rows[0]?.n,
     );
 
-  it('gives all pages from one snapshot while markets come, go, change and reopen', async () => {
+  it('returns all pages from one snapshot while markets come, go, change and reopen', async () => {
     await renew(MINUTE);
     const first = await page(undefined, MINUTE);
     expect(first.markets.map(({ state }) => state.market_id)).toEqual(['a', 'b']);
@@ -88,7 +88,7 @@ describe('snapshots of open markets', () => {
     ]);
   });
 
-  it('writes what does not change once, and forgets snapshots after ten minutes', async () => {
+  it('writes unchanged markets once, and deletes snapshots after ten minutes', async () => {
     for (let at = 1; at <= 5; at += 1) await renew(at * MINUTE);
     await expect(rows()).resolves.toBe(5);
     const { next } = await page(undefined, 5 * MINUTE);
@@ -103,7 +103,7 @@ describe('snapshots of open markets', () => {
     expect(kept).toEqual([{ made_at: 14 * MINUTE }, { made_at: 16 * MINUTE + 1 }]);
   });
 
-  it('is outdated without a snapshot that is new enough, and never empty for that', async () => {
+  it('is outdated without a recent snapshot, and never an empty page instead', async () => {
     await expect(reader.page('venue_a', { limit: 2 }, MINUTE)).resolves.toBe('outdated');
     await renew(MINUTE);
     await page(undefined, 3 * MINUTE);
@@ -112,7 +112,7 @@ describe('snapshots of open markets', () => {
     await expect(reader.page('venue_a', { limit: 2, place: next }, 3 * MINUTE + 1)).resolves.toBe('outdated');
   });
 
-  it('knows no place of another provider', async () => {
+  it('refuses a position of another provider', async () => {
     await renew(MINUTE);
     const { next } = await page(undefined, MINUTE);
     await withTransaction(world.database.pool, 'read committed', (client) =>
@@ -125,7 +125,7 @@ describe('snapshots of open markets', () => {
     });
   });
 
-  it('is renewed for every provider but the paused', async () => {
+  it('is renewed for every provider that is not paused', async () => {
     await new PauseTable(world.database.pool).pause('venue_c');
     const faults: unknown[] = [];
     const snapshots = new Snapshots({
@@ -141,7 +141,7 @@ describe('snapshots of open markets', () => {
     await snapshots.stop();
   });
 
-  it('shows what was there when it was made, whatever happens and whenever its pages are read', async () => {
+  it('shows the state of its time, whatever happens and whenever its pages are read', async () => {
     const random = randomOf(7);
     const names = new Map(['a', 'b', 'c', 'd', 'e'].map((id) => [id, `Will ${id}?`]));
     const closed = new Set<string>();
@@ -172,7 +172,7 @@ describe('snapshots of open markets', () => {
     }
   });
 
-  it('has a market once, though two make snapshots at the same time', async () => {
+  it('has each market once, although two processes make snapshots at the same time', async () => {
     await Promise.all([renew(MINUTE), renew(MINUTE), renew(MINUTE)]);
     await then({ ...marketEvent('venue_a', 'c', START + 9), name: 'renamed' });
     await Promise.all([renew(2 * MINUTE), renew(2 * MINUTE), renew(2 * MINUTE)]);

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 
-/** Whether all is projected that the sources held at the start. Ingest says it, and who answers readers begins with it. */
+/** Whether everything that the sources held at the start is projected. Ingest writes it; gateways read it for their readiness. */
 export class StartTable {
   constructor(private readonly pool: Pool) {}
 
-  /** Also while ingest is away: what it had said before is what there is. */
+  /** While ingest is down, its last value holds. */
   async isProjected(): Promise<boolean> {
     const { rows } = await this.pool.query<{ is_projected: boolean }>('select is_projected from data.start');
     return rows[0]?.is_projected ?? false;

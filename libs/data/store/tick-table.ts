@@ -5,7 +5,7 @@ import { PROVIDERS, type Provider } from '../rules/providers.js';
 
 type Client = Pick<ClientBase, 'query'>;
 
-/** The newest tick of a perpetual, from whichever source. */
+/** The newest tick of a perpetual, from any source. */
 export interface PerpetualTick {
   readonly symbol: string;
   /** A decimal of any size. */
@@ -13,7 +13,7 @@ export interface PerpetualTick {
   readonly content: JsonMembers;
 }
 
-/** The newest tick of each symbol from each source. */
+/** Stores the newest tick of each symbol from each source. */
 export class TickTable {
   private readonly table: string;
 
@@ -45,9 +45,9 @@ export class TickTable {
     );
   }
 
-  /** By symbol. A label that is a provider's name is that provider's alone; others belong to no venue, and to every one. */
+  /** By symbol. A tick labelled with a provider's name belongs to that provider only; other ticks are shown for every provider. */
   async perpetuals(client: Client, provider: Provider, symbol?: string): Promise<PerpetualTick[]> {
-    // No text of the database has one.
+    // PostgreSQL cannot store a text that contains it.
     if (symbol?.includes('\0') === true) return [];
     const { rows } = await client.query<PerpetualTick>(
       `select distinct on (symbol) symbol, price, content from ${this.table}

@@ -4,7 +4,7 @@ import type { CountedTrade } from '../rules/trades.js';
 import type { WindowPart } from '../rules/window-parts.js';
 import { ofInstrument } from './instruments.js';
 
-/** As it came: where a market has one book, its price is that of the outcome that was traded. */
+/** As the venue sent it: in a single-book market, the price is that of the traded outcome. */
 export interface StoredTrade extends EventPlace, CountedTrade {
   readonly side: string | null;
   readonly maker: string | null;
@@ -27,7 +27,7 @@ interface TradeRow {
 
 const NEWEST = 'order by ts desc, seq desc, source_id desc';
 
-/** Of each outcome its newest, of these the newest. */
+/** Reads the newest trades of each outcome, and of these the newest. */
 export const TRADE_PAGE = `
   select instrument, ts, seq::text, source_id, price, size::text, side, maker, taker, tx_hash
   from unnest($1::bigint[]) as outcome (number)
@@ -39,7 +39,7 @@ export const TRADE_PAGE = `
   ) as newest
   order by ts desc, newest.seq desc, source_id desc limit $7`;
 
-/** One step into the index for each outcome. */
+/** One index lookup for each outcome. */
 export const OLDEST_TRADE = `
   select oldest.ts from unnest($1::bigint[]) as outcome (instrument)
   cross join lateral (
@@ -48,14 +48,14 @@ export const OLDEST_TRADE = `
   ) as oldest
   order by 1 limit 1`;
 
-/** Nothing comes after it. */
+/** The position after every trade. */
 const LAST_PLACE: EventPlace = { source_ts: Number.MAX_SAFE_INTEGER, seq: 0n, source_id: '' };
 
-/** Trades that are not busted. */
+/** Reads trades that are not busted. */
 export class TradeReader {
   constructor(private readonly pool: Pool) {}
 
-  /** The newest first, those that come before a place in the order of trades. */
+  /** Newest first: the trades before a position in the order of trades. */
   async page(
     instruments: readonly number[],
     { start, end }: WindowPart,
@@ -74,7 +74,7 @@ export class TradeReader {
     }));
   }
 
-  /** Of these outcomes. */
+  /** The time of the oldest trade of these instruments. */
   async oldest(instruments: readonly number[]): Promise<number | undefined> {
     const { rows } = await this.pool.query<{ ts: number }>({
       name: 'data-oldest-trade',

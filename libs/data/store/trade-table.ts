@@ -13,7 +13,7 @@ export interface TradeRow {
   readonly event: TradeEvent;
 }
 
-/** The number of a trade whose venue gives none: it only has to be the same each time. */
+/** A number for a trade whose venue gives none. It must be the same each time. */
 export function madeSeq(sourceId: string): bigint {
   return createHash('sha256').update(sourceId).digest().readBigUInt64BE() & 0x7fff_ffff_ffff_ffffn;
 }
@@ -23,10 +23,10 @@ interface TouchedBucket {
   readonly ts: number;
 }
 
-/** `later`: they are made once all trades are there, which costs a fraction. */
+/** With `later`, candles are made after all trades are stored, which is much cheaper. */
 export type CandlesMade = 'at once' | 'later';
 
-/** Trades and the candles that are kept of them. */
+/** Stores trades and their candles. */
 export class TradeTable {
   private readonly schema: string;
 
@@ -37,7 +37,7 @@ export class TradeTable {
     this.schema = schemaOf('data');
   }
 
-  /** What is there already changes nothing; of what is new every candle is brought up to date in the same statement. */
+  /** Trades already stored change nothing. One statement stores new trades and updates all their candles. */
   async add(client: Client, provider: Provider, trades: readonly TradeRow[]): Promise<void> {
     if (trades.length === 0) return;
     const events = trades.map(({ event }) => event);
@@ -57,7 +57,10 @@ export class TradeTable {
     });
   }
 
-  /** Holds for trades that are there and for those that come. Candles of the former are made anew from what is left. */
+  /**
+   * Applies to stored trades and to trades that arrive later. Candles of stored trades are computed again from the trades that
+   * remain.
+   */
   async bust(client: Client, provider: Provider, tradeSourceIds: readonly string[]): Promise<void> {
     if (tradeSourceIds.length === 0) return;
     await client.query(
@@ -74,7 +77,7 @@ export class TradeTable {
     await this.recompute(client, provider, rows);
   }
 
-  /** Of all trades that are there, where there are no candles yet. Days lie within months, so each month is by itself. */
+  /** Makes candles of all stored trades, where there are none yet. A day lies within one month, so each month is done by itself. */
   async makeCandles(client: Client): Promise<void> {
     const { rows } = await client.query<{ month: string }>(
       `select inhrelid::regclass::text as month from pg_inherits where inhparent = '${this.schema}.trades'::regclass order by 1`,
@@ -108,13 +111,13 @@ export class TradeTable {
   }
 }
 
-/** One a day is enough to find every month. */
+/** One time per day is enough to find every month. */
 function momentsOf(events: readonly TradeEvent[]): number[] {
   const day = 24 * 3_600 * MICROS;
   return [...new Set(events.map(({ source_ts }) => Math.floor(source_ts / day) * day))];
 }
 
-/** What is told late of a month that has been dropped stays in the journal alone. */
+/** A late trade of a dropped month stays in the journal only. */
 function insertStatement(schema: string, candles: CandlesMade): string {
   const inserted = `
   with given as (
@@ -146,7 +149,10 @@ function allCandlesOf(trades: string, isSingleBook: string): string {
   )`;
 }
 
-/** Each timeframe goes and comes again from the one below, so that no statement sees what another of its kind has left. */
+/**
+ * Each timeframe is deleted and made again from the one below. Separate statements, because a statement does not see its own
+ * deletes.
+ */
 function recomputeStatements(schema: string): string[] {
   const touched = (seconds: number): string => `
     select distinct instrument - case when $1::boolean and instrument % 64 = 1 then 1 else 0 end as instrument,

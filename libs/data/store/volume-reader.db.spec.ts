@@ -18,7 +18,7 @@ import { VolumeReader } from './volume-reader.js';
 const MARKETS = ['alpha', 'beta', 'gamma'];
 const DAY = 86_400_000_000;
 
-/** The slowest way: every trade once that no bust names, each at what it cost. */
+/** A slow reference: every trade that no bust names, once, at its price. */
 function slowCash(
   events: readonly JournaledMarketData[],
   isCounted: (trade: TradeEvent) => boolean,
@@ -88,23 +88,23 @@ describe('volumes', () => {
     async (provider) => {
       const events = randomStream(provider, 43, 400);
       await world.ingestAll(provider, delivered(events, randomOf(6)));
-      const asked = [
+      const requested = [
         ...(await markets.find(provider, [...MARKETS, 'alpha-yes', 'alpha-no', 'beta-no'])).values(),
       ];
-      expect(asked.filter(({ outcomeIndex }) => outcomeIndex !== undefined)).toHaveLength(3);
-      const slow = asked.map(({ state, outcomeIndex }) =>
+      expect(requested.filter(({ outcomeIndex }) => outcomeIndex !== undefined)).toHaveLength(3);
+      const slow = requested.map(({ state, outcomeIndex }) =>
         slowCash(
           events,
           ({ market_id, outcome_index }) =>
             market_id === state.market_id && (outcomeIndex ?? outcome_index) === outcome_index,
         ),
       );
-      await expect(volumes.totals(provider, asked)).resolves.toEqual(slow);
+      await expect(volumes.totals(provider, requested)).resolves.toEqual(slow);
       await expect(volumes.totals(provider, [])).resolves.toEqual([]);
     },
   );
 
-  it('a volume that counted twice: a match counts once, from the side of its taker, however often and busted it comes', async () => {
+  it('a volume counted twice: a match counts once, on the side of its taker, however often it comes and is busted', async () => {
     const trade = tradeEvent('venue_a', 'alpha', { source_id: 'x:1', price: 333_333, size: 1_500_001n });
     const other = tradeEvent('venue_a', 'alpha', {
       source_id: 'x:2',
@@ -119,7 +119,7 @@ describe('volumes', () => {
     ]);
     const found = [...(await markets.find('venue_a', ['alpha'])).values()];
     const read = await volumes.window('venue_a', found, { seconds: 60, now: START });
-    // 333,333 * 1,500,001 / 10^6 is 499,999.83; 1 * 500,000 / 10^6 is 0.5: half up each.
+    // 333,333 * 1,500,001 / 10^6 is 499,999.83, and 1 * 500,000 / 10^6 is 0.5. Each is rounded half up.
     expect([...read.values()]).toEqual([[500_000n, 1n]]);
     await expect(volumes.totals('venue_a', found)).resolves.toEqual([{ cash: 500_001n, trades: 2n }]);
   });

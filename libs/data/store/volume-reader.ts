@@ -52,13 +52,13 @@ const NOTHING: TotalVolume = { cash: 0n, trades: 0n };
 const MIRRORED = 1;
 
 /**
- * What was traded, in micro-dollars: each trade once, at what it cost. Exact: from what candles keep, and from the trades where no candle
- * fits. Where a market has one book, its candles hold the trades of two outcomes, so what one of them traded is summed from trades.
+ * Sums what was traded, in micro-dollars: each trade once, at its price. Sums come from candles, and from trades where no candle
+ * fits. In a single-book market candles hold both outcomes, so single outcomes are summed from trades.
  */
 export class VolumeReader {
   constructor(private readonly pool: Pool) {}
 
-  /** Of the window (now - seconds, now], by number of the market and outcome index. */
+  /** Volumes of the window (now - seconds, now], by market number and outcome index. */
   async window(
     provider: Provider,
     markets: readonly FoundMarket[],
@@ -73,7 +73,7 @@ export class VolumeReader {
     );
   }
 
-  /** Of any span, by instrument; without an entry nothing traded. */
+  /** Volumes of any span, by instrument. An instrument without trades has no entry. */
   between(
     provider: Provider,
     instruments: readonly number[],
@@ -84,7 +84,7 @@ export class VolumeReader {
     return this.sums('data-window-volumes', WINDOW_VOLUMES, instruments, spans);
   }
 
-  /** Since listing, in the order in which it is asked for: of the market, or of the outcome that its token names. */
+  /** Volumes since listing, in the order of the request: of the market, or of the outcome that a token id names. */
   async totals(provider: Provider, asked: readonly FoundMarket[]): Promise<readonly TotalVolume[]> {
     const { isSingleBook } = PROVIDER_FACTS[provider];
     const alone = isSingleBook

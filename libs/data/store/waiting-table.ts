@@ -3,7 +3,7 @@ import { LIVE, type SchemaOf } from '#libs/projecting/projection.js';
 
 type Client = Pick<ClientBase, 'query'>;
 
-/** A record of a journal that says something of a market that no MARKET event has named yet. */
+/** A journal record about a market that no MARKET event has listed yet. */
 export interface WaitingRecord {
   readonly sequence: number;
   readonly market_id: string;
@@ -17,7 +17,7 @@ export class WaitingTable {
     this.table = `${schemaOf('data')}.waiting`;
   }
 
-  /** Takes away what waits for these markets, in the order of the journal. */
+  /** Returns and deletes the records that wait for these markets, in the order of the journal. */
   async take(client: Client, shard: number, marketIds: readonly string[]): Promise<WaitingRecord[]> {
     if (marketIds.length === 0) return [];
     const { rows } = await client.query<WaitingRecord>(

@@ -17,7 +17,7 @@ const flagName: IdKind = {
   describe: () => ({ type: 'string' }),
 };
 
-/** Microseconds. Moments that no number holds are as far as numbers go. */
+/** Microseconds. Times beyond the range of safe integers are clamped to it. */
 const bodyTime: Decoder<number> = {
   decode(value, reading) {
     const micros = typeof value === 'string' ? microsOfTime(value) : undefined;
@@ -43,8 +43,8 @@ const providerProgress = named(
     ...{ provider: anyText, source: orNull(anyText) },
     state: words<IngestState>({
       running: 'Its events are journaled and projected',
-      paused: 'Its events are journaled alone',
-      failed: 'It stands still until the process starts again',
+      paused: 'Its events are journaled only',
+      failed: 'It is stopped until the process starts again',
     }),
     ...{ journal_head: count, applied: count, lag_events: count, newest_source_ts: orNull(timeShape) },
     ...{ gaps: count, conflicts: count, quarantined: count },
@@ -71,8 +71,8 @@ export const getFlag = endpoint({
   access: 'session',
   role: ADMIN,
   ids: { name: flagName },
-  summary: 'A flag, as it stands',
-  answers: { 200: { description: 'Where it was never set, as it stands at first.', body: flagShown } },
+  summary: 'Get a flag',
+  answers: { 200: { description: 'Its setting, or its default if it was never set.', body: flagShown } },
   statuses: UNKNOWN_FLAG,
 });
 
@@ -87,8 +87,8 @@ export const setFlag = endpoint({
     required: { enabled: bodyBoolean },
     optional: { reason: nullable(bodyText(0, LONGEST_REASON)) },
   }),
-  summary: 'Set a flag; it holds everywhere within five seconds',
-  answers: { 200: { description: 'As it stands now.', body: flagShown } },
+  summary: 'Set a flag; it takes effect everywhere within five seconds',
+  answers: { 200: { description: 'The new setting.', body: flagShown } },
   statuses: UNKNOWN_FLAG,
 });
 
@@ -99,8 +99,8 @@ export const removeFlag = endpoint({
   access: 'session',
   role: ADMIN,
   ids: { name: flagName },
-  summary: 'Let a flag stand as it stood at first',
-  answers: { 204: { description: 'It does.' } },
+  summary: 'Reset a flag to its default',
+  answers: { 204: { description: 'The flag has its default.' } },
   statuses: UNKNOWN_FLAG,
 });
 
@@ -110,7 +110,7 @@ export const listIngest = endpoint({
   path: '/admin/ingest',
   access: 'session',
   role: ADMIN,
-  summary: 'How far each provider and each recorded file is read, and what went wrong',
+  summary: 'The progress and alarms of each provider, and of each recorded file',
   answers: {
     200: {
       description: 'By provider and by file.',
@@ -120,7 +120,10 @@ export const listIngest = endpoint({
 });
 
 const rowsOfProvider = {
-  200: { description: 'Its rows.', body: record({ providers: listOf(providerProgress) }) },
+  200: {
+    description: 'The progress of the provider.',
+    body: record({ providers: listOf(providerProgress) }),
+  },
 };
 
 export const pauseProvider = endpoint({
@@ -130,7 +133,7 @@ export const pauseProvider = endpoint({
   access: 'session',
   role: ADMIN,
   ids: { provider: providerInPath },
-  summary: 'Journal what a provider sends, and show nothing of it for now',
+  summary: 'Pause a provider: its events are journaled, but not shown',
   answers: rowsOfProvider,
   statuses: UNKNOWN_PROVIDER,
 });
@@ -142,7 +145,7 @@ export const resumeProvider = endpoint({
   access: 'session',
   role: ADMIN,
   ids: { provider: providerInPath },
-  summary: 'Show what a provider sends again',
+  summary: 'Resume a provider',
   answers: rowsOfProvider,
   statuses: UNKNOWN_PROVIDER,
 });
@@ -155,7 +158,7 @@ export const backfillProvider = endpoint({
   role: ADMIN,
   ids: { provider: providerInPath },
   body: object({ required: { from: bodyTime }, optional: { to: bodyTime } }),
-  summary: 'Read a time of a provider again; what is known already counts once',
-  answers: { 202: { description: 'It will be read.', body: record({ accepted: constant(true) }) } },
+  summary: 'Read a time span of a provider again; events already known change nothing',
+  answers: { 202: { description: 'The span will be read.', body: record({ accepted: constant(true) }) } },
   statuses: { 400: ['Unknown provider: <name>', 'to must be after from'] },
 });

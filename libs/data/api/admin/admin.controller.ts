@@ -29,7 +29,7 @@ export interface DataAdminPorts {
   readonly clock: Clock;
 }
 
-/** What operators see and switch. */
+/** Flags and ingest control, for operators. */
 @Injectable()
 export class DataAdminController {
   constructor(private readonly ports: DataAdminPorts) {}
@@ -44,7 +44,7 @@ export class DataAdminController {
   async set({ ids, body }: CallOf<typeof setFlag>): Promise<Reply> {
     const name = knownFlag(ids.name);
     const { table, flags, clock } = this.ports;
-    // What no text of the database can hold is shown as a replacement.
+    // PostgreSQL cannot store these characters in a text.
     const reason = body.reason?.toWellFormed().replaceAll('\0', '\ufffd') ?? null;
     const setting = {
       ...{ enabled: body.enabled, reason, updatedAt: microsNow(clock) },

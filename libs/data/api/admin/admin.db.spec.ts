@@ -55,7 +55,7 @@ describe('flags', () => {
   const PATH = '/admin/flags/api_access_venue_a_enabled';
   const AT_FIRST = { name: 'api_access_venue_a_enabled', enabled: true, reason: null, updated_at: null };
 
-  it('are set, read and let go', async () => {
+  it('can be set, read and reset to the default', async () => {
     expect(await admin('GET', PATH)).toEqual([200, AT_FIRST]);
     const [status, set] = await admin('PUT', PATH, { enabled: false, reason: 'until Monday', other: 1 });
     expect([status, set]).toEqual([
@@ -70,7 +70,7 @@ describe('flags', () => {
     expect(await admin('GET', PATH)).toEqual([200, AT_FIRST]);
   });
 
-  it('hide nothing unless they are set', async () => {
+  it('hide nothing by default', async () => {
     expect(await admin('GET', '/admin/flags/provider_hidden_venue_e')).toMatchObject([
       200,
       { enabled: false },
@@ -79,7 +79,7 @@ describe('flags', () => {
   });
 
   it.each(['provider_active_venue_f', 'api_access_venue_a', 'PROVIDER_ACTIVE_VENUE_A', '__proto__'])(
-    '%s is none',
+    '%s is not the name of a flag',
     async (name) => {
       for (const method of ['GET', 'PUT', 'DELETE']) {
         const reply = await admin(
@@ -100,7 +100,7 @@ describe('flags', () => {
     { enabled: true, reason: 'x'.repeat(201) },
     '{"enabled": true, "enabled": false}',
     'no',
-  ])('%j cannot be read, and changes nothing', async (body) => {
+  ])('%j is refused and changes nothing', async (body) => {
     const [status] = await admin('PUT', PATH, body);
     expect(status).toBe(422);
     expect(await admin('GET', PATH)).toEqual([200, AT_FIRST]);
@@ -123,14 +123,14 @@ it.each([
   ['POST', '/admin/ingest/venue_a/resume'],
   ['POST', '/admin/ingest/nobody/backfill'],
   ['PATCH', '/admin/ingest'],
-])('%s %s is for the admin secret alone', async (method, path) => {
+])('%s %s needs the admin secret', async (method, path) => {
   for (const caller of [undefined, 'key', 'session'] as const) {
     const reply = await routes.send(method, path, undefined, caller);
     expect([reply.status, reply.body]).toEqual([404, { detail: 'Not Found' }]);
   }
 });
 
-/** One market, and others once it is told. */
+/** One market, and more once `others` is called. */
 class SmallFeed implements SourceFeed {
   readonly of = 'venue_a';
   readonly source = 'seed';
@@ -191,7 +191,7 @@ describe('ingest', () => {
       return row;
     });
 
-  it('shows how far each provider is read', async () => {
+  it('lists the progress of each provider', async () => {
     const { applied } = await appliedOfA();
     expect(await rowOfA()).toEqual({
       ...{ provider: 'venue_a', source: 'seed', state: 'running' },
@@ -205,7 +205,7 @@ describe('ingest', () => {
     });
   });
 
-  it('a paused provider is journaled and not projected, from the reply on', async () => {
+  it('once a pause is acknowledged, the provider is journaled but not projected', async () => {
     const { applied } = await appliedOfA();
     expect(await admin('POST', '/admin/ingest/VENUE_A/pause')).toMatchObject([
       200,
@@ -225,7 +225,7 @@ describe('ingest', () => {
     expect(after.applied).toBeGreaterThan(applied);
   });
 
-  it('a time is read again', async () => {
+  it('a backfill reads a time span again', async () => {
     const from = '2026-10-01T00:00:00Z';
     const to = '2026-10-02T00:00:00+01:00';
     expect(await admin('POST', '/admin/ingest/venue_a/backfill', { from, to })).toEqual([
@@ -244,14 +244,14 @@ describe('ingest', () => {
     [422, undefined, { from: 'yesterday' }],
     [422, undefined, { from: 1 }],
     [400, 'to must be after from', { from: '2026-10-01', to: '2026-10-01' }],
-  ])('%s for what cannot be read again', async (status, detail, body) => {
+  ])('a backfill is refused with %s', async (status, detail, body) => {
     const [answered, said] = await admin('POST', '/admin/ingest/venue_a/backfill', body);
     expect(answered).toBe(status);
     if (detail !== undefined) expect(said).toEqual({ detail });
     expect(feed.backfilled).toEqual([]);
   });
 
-  it.each(['venue_f', 'venue_x', '2'])('%s is no provider', async (name) => {
+  it.each(['venue_f', 'venue_x', '2'])('%s is refused as an unknown provider', async (name) => {
     for (const what of ['pause', 'resume', 'backfill']) {
       const reply = await admin('POST', `/admin/ingest/${name}/${what}`, { from: '2026-10-01' });
       expect(reply).toEqual([400, { detail: `Unknown provider: ${name}` }]);
@@ -259,7 +259,7 @@ describe('ingest', () => {
   });
 });
 
-it('a pause holds where nothing has ever been fed, and where ingest is away', async () => {
+it('a pause is accepted for a provider without data, and while ingest is down', async () => {
   expect(await admin('POST', '/admin/ingest/venue_c/pause')).toMatchObject([
     200,
     { providers: [{ provider: 'venue_c', source: null, state: 'paused', journal_head: 0 }] },
@@ -271,7 +271,7 @@ it('a pause holds where nothing has ever been fed, and where ingest is away', as
   ]);
 });
 
-it('shows alarms, and files with their refused lines', async () => {
+it('lists alarms, and recorded files with their refused lines', async () => {
   const { pool } = world.database;
   await new AlarmTable(pool).add(1, { kind: 'conflict', at: START, detail: 'twice' });
   await pool.query(

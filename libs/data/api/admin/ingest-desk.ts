@@ -16,18 +16,18 @@ export interface IngestDeskPorts {
   readonly clock: Clock;
 }
 
-/** Of a provider that nothing has fed yet. */
+/** The progress of a provider that no source has fed yet. */
 const NEVER_FED: IngestProgress = {
   ...{ source: null, state: 'running', isRecorded: false, isQuarantined: false },
   ...{ asOf: null, newestSourceTs: null, journalHead: 0, applied: 0, lagEvents: 0 },
   ...{ gaps: 0, conflicts: 0, quarantined: 0, reachesListing: false, reachesFrom: null },
 };
 
-/** Ingest takes up once a second what operators want. Where it is away, nothing is projected anyway. */
-const TAKEN_UP_WITHIN_MILLIS = 3_000;
-const LOOK_MILLIS = 100;
+/** Ingest reads these orders once a second. While it is down, nothing is projected anyway. */
+const APPLIED_WITHIN_MILLIS = 3_000;
+const CHECK_MILLIS = 100;
 
-/** What operators see of ingest, and tell it. */
+/** Shows operators the progress of ingest, and passes on pauses and backfills. */
 export class IngestDesk {
   constructor(private readonly ports: IngestDeskPorts) {}
 
@@ -37,13 +37,13 @@ export class IngestDesk {
 
   async pause(provider: Provider): Promise<object> {
     await this.ports.pauses.pause(provider);
-    await this.takenUp(provider, (state) => state !== 'running');
+    await this.waitUntilApplied(provider, (state) => state !== 'running');
     return { providers: await this.rows([provider]) };
   }
 
   async resume(provider: Provider): Promise<object> {
     await this.ports.pauses.resume(provider);
-    await this.takenUp(provider, (state) => state !== 'paused');
+    await this.waitUntilApplied(provider, (state) => state !== 'paused');
     return { providers: await this.rows([provider]) };
   }
 
@@ -51,15 +51,15 @@ export class IngestDesk {
     return this.ports.backfills.add(wanted);
   }
 
-  private async takenUp(
+  private async waitUntilApplied(
     provider: Provider,
-    isTaken: (state: IngestProgress['state']) => boolean,
+    isApplied: (state: IngestProgress['state']) => boolean,
   ): Promise<void> {
     const { clock, freshness } = this.ports;
-    for (let waited = 0; waited < TAKEN_UP_WITHIN_MILLIS; waited += LOOK_MILLIS) {
+    for (let waited = 0; waited < APPLIED_WITHIN_MILLIS; waited += CHECK_MILLIS) {
       const progress = (await freshness.all()).get(provider);
-      if (progress === undefined || isTaken(progress.state)) return;
-      await pause(clock, LOOK_MILLIS);
+      if (progress === undefined || isApplied(progress.state)) return;
+      await pause(clock, CHECK_MILLIS);
     }
   }
 
@@ -84,10 +84,10 @@ export class IngestDesk {
   }
 }
 
-function fileRow(of: RecordedFile): object {
+function fileRow(recorded: RecordedFile): object {
   return {
-    ...{ file: of.file, bytes: of.bytes, read_bytes: of.readBytes, lines: of.lines },
-    ...{ applied_lines: of.appliedLines, refused_count: of.refusedCount },
-    refused: of.refused.map(({ line, reason }) => ({ line, reason })),
+    ...{ file: recorded.file, bytes: recorded.bytes, read_bytes: recorded.readBytes, lines: recorded.lines },
+    ...{ applied_lines: recorded.appliedLines, refused_count: recorded.refusedCount },
+    refused: recorded.refused.map(({ line, reason }) => ({ line, reason })),
   };
 }

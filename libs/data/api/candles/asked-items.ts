@@ -49,10 +49,10 @@ export const askedItem = object({
   optional: { outcome: bodyInteger(0), rebuild: bodyBoolean },
 });
 
-/** What is wrong with an item is told in its result, and disturbs no other. */
+/** A bad item gets an error in its own result. The other items are not affected. */
 export function readItem(item: unknown): AskedCandles | MeaninglessAsk {
   const reading = new Reading({ unknown: 'ignored', nulls: 'absent' });
-  // A number is kept as it was written, in an object.
+  // The parser keeps a number as an object with its text, which is no item.
   const read = item instanceof NumberToken ? MISMATCH : askedItem.decode(item, reading);
   if (read === MISMATCH) return { refused: wrongIn(reading) };
   const provider = providerOf(read.provider);
@@ -66,16 +66,16 @@ function wrongIn({ location }: Reading): string {
   return `${String(field)}: ${location.why?.message ?? (location.reason === 'missing' ? 'It is required' : 'It is wrong')}`;
 }
 
-/** The list under its name, else under the one that it had before. */
+/** Reads the list from `requests`, or from `items`, its former name. */
 export const batchBody: Decoder<{ readonly items: readonly unknown[] }> = {
   decode(value, reading) {
     const { requests, items } = membersOf(value);
     const name = requests === undefined && items !== undefined ? 'items' : 'requests';
-    const given = name === 'items' ? items : requests;
-    const problem = problemOf(given);
-    if (Array.isArray(given) && problem === undefined) return { items: given };
+    const list = name === 'items' ? items : requests;
+    const problem = problemOf(list);
+    if (Array.isArray(list) && problem === undefined) return { items: list };
     if (problem !== undefined) reading?.explain({ ...problem, input: null });
-    reading?.refuse(name, given === undefined ? 'missing' : 'mismatch');
+    reading?.refuse(name, list === undefined ? 'missing' : 'mismatch');
     return MISMATCH;
   },
   describe: () => {
@@ -93,10 +93,10 @@ function membersOf(value: unknown): { readonly requests?: unknown; readonly item
   return Object.fromEntries(Object.entries(value));
 }
 
-function problemOf(given: unknown): { readonly type: string; readonly message: string } | undefined {
-  if (given === undefined) return { type: 'missing', message: 'It is required' };
-  if (!Array.isArray(given)) return { type: 'list_type', message: 'It must be a list' };
-  if (given.length === 0) return { type: 'too_short', message: 'It must have at least 1 entries' };
-  if (given.length <= MOST_ITEMS) return undefined;
+function problemOf(list: unknown): { readonly type: string; readonly message: string } | undefined {
+  if (list === undefined) return { type: 'missing', message: 'It is required' };
+  if (!Array.isArray(list)) return { type: 'list_type', message: 'It must be a list' };
+  if (list.length === 0) return { type: 'too_short', message: 'It must have at least 1 entries' };
+  if (list.length <= MOST_ITEMS) return undefined;
   return { type: 'too_long', message: `It must have at most ${String(MOST_ITEMS)} entries` };
 }

@@ -11,7 +11,7 @@ import { MICROS_PER_SECOND } from '../../rules/times.js';
 import type { FoundMarket } from '../../store/market-reader.js';
 import type { SeriesLabels } from './candle-text.js';
 
-/** What a caller asks for, read and not yet understood. */
+/** A request for candles, parsed but not checked against the market. */
 export interface AskedCandles {
   readonly provider: Provider;
   readonly contract_id: string;
@@ -22,12 +22,12 @@ export interface AskedCandles {
   readonly rebuild: boolean;
 }
 
-/** What is to be read. */
+/** What to read from the store. */
 export interface PlannedCandles {
   readonly provider: Provider;
   /** After clamping. */
   readonly window: CandleWindow;
-  /** Of the window, before anything is read. */
+  /** The estimated number of bars in the window. */
   readonly bars: number;
   readonly isRebuild: boolean;
   /** Undefined where the contract is unknown. */
@@ -37,20 +37,20 @@ export interface PlannedCandles {
   readonly now: number;
 }
 
-/** Why something that reads well means nothing. */
+/** A request that parses but cannot be answered, and why. */
 export interface MeaninglessAsk {
   readonly refused: string;
 }
 
 export const BACKWARDS = 'end must be after start';
 
-/** `market` is what the contract id was found to be. */
+/** `market` is the market found by the contract id. */
 export function planOf(
-  asked: AskedCandles,
+  query: AskedCandles,
   market: FoundMarket | undefined,
   now: number,
 ): PlannedCandles | MeaninglessAsk {
-  const { provider, contract_id, timeframe_seconds: timeframe, start, end, outcome, rebuild } = asked;
+  const { provider, contract_id, timeframe_seconds: timeframe, start, end, outcome, rebuild } = query;
   const window = clampedWindow({ start, end }, timeframe, now);
   if (window === undefined) return { refused: BACKWARDS };
   const outcomeIndex = market?.outcomeIndex ?? outcome;
@@ -65,7 +65,7 @@ export function planOf(
   };
 }
 
-/** Before this nothing is shown of a window that is too old: it says nothing of what traded. */
+/** For a window that is too old to show, the first time that is shown. Without it, the reply would claim that nothing traded. */
 export function shownFrom({ window, labels: { timeframe }, now }: PlannedCandles): number | undefined {
   if (window.start >= window.end || !isEmptyWindow(window, timeframe, now)) return undefined;
   return now - LOOKBACK_SECONDS[timeframe] * MICROS_PER_SECOND;

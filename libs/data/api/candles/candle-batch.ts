@@ -14,37 +14,37 @@ export interface CandleBatchPorts {
   readonly onFault: (what: string, error: unknown) => void;
 }
 
-/** What there is to answer: candles, or a reason why not. */
+/** One item of the batch: candles to read, or a reason why not. */
 type Item = PlannedCandles | MeaninglessAsk | FailedItem;
 
-/** Not the caller's fault. */
+/** A failure on our side. */
 interface FailedItem {
   readonly failed: true;
 }
 
-const AT_WORK = 4;
-/** Where so many failed and nothing worked, the rest is not tried: each may take as long as the first. */
-const HOPELESS = 8;
+const CONCURRENT_READS = 4;
+/** After this many failures and no success, the remaining items are not tried: each might take as long as the first. */
+const GIVE_UP_AFTER = 8;
 const INTERNAL = 'An internal error occurred. Please try again later.';
 
-type FoundOf = ReadonlyMap<string, FoundMarket> | undefined;
+type FoundMarkets = ReadonlyMap<string, FoundMarket> | undefined;
 
-/** Many series in one reply, which is never built whole. */
+/** Answers many series in one streamed reply, which is never in memory as a whole. */
 export class CandleBatch {
   constructor(private readonly ports: CandleBatchPorts) {}
 
-  /** The text of the reply, once it is certain that there is something to say. */
+  /** Resolves with the text of the reply as soon as one item has succeeded. */
   async answer(
-    asked: readonly (AskedCandles | MeaninglessAsk)[],
+    queries: readonly (AskedCandles | MeaninglessAsk)[],
     now: number,
   ): Promise<{ readonly chunks: AsyncIterable<string>; readonly providers: ReadonlySet<Provider> }> {
-    const items = await this.planned(asked, now);
+    const items = await this.planned(queries, now);
     const plans = items.filter(isPlan);
     const bars = plans.reduce((sum, plan) => sum + plan.bars, 0);
     if (bars > MOST_ESTIMATED_BARS) {
       throw refuse(400, `Estimated bars ${String(bars)} exceed the limit of ${String(MOST_ESTIMATED_BARS)}`);
     }
-    const parts = inTurn(this.openings(items), AT_WORK);
+    const parts = inTurn(this.openings(items), CONCURRENT_READS);
     const failed: string[] = [];
     for (;;) {
       const next = await parts.next();
@@ -57,22 +57,23 @@ export class CandleBatch {
     }
   }
 
-  private async planned(asked: readonly (AskedCandles | MeaninglessAsk)[], now: number): Promise<Item[]> {
-    const wanted = Map.groupBy(asked.filter(isAsked), ({ provider }) => provider);
-    const found = new Map<Provider, FoundOf>();
-    for (const [provider, of] of wanted) found.set(provider, await this.find(provider, of));
-    return asked.map((ask) => {
-      if (!isAsked(ask)) return ask;
-      const markets = found.get(ask.provider);
-      return markets === undefined ? { failed: true } : planOf(ask, markets.get(ask.contract_id), now);
+  private async planned(queries: readonly (AskedCandles | MeaninglessAsk)[], now: number): Promise<Item[]> {
+    const wanted = Map.groupBy(queries.filter(isQuery), ({ provider }) => provider);
+    const found = new Map<Provider, FoundMarkets>();
+    for (const [provider, queriesOfProvider] of wanted)
+      found.set(provider, await this.find(provider, queriesOfProvider));
+    return queries.map((query) => {
+      if (!isQuery(query)) return query;
+      const markets = found.get(query.provider);
+      return markets === undefined ? { failed: true } : planOf(query, markets.get(query.contract_id), now);
     });
   }
 
-  private async find(provider: Provider, asked: readonly AskedCandles[]): Promise<FoundOf> {
+  private async find(provider: Provider, queries: readonly AskedCandles[]): Promise<FoundMarkets> {
     try {
       return await this.ports.markets.find(
         provider,
-        asked.map(({ contract_id }) => contract_id),
+        queries.map(({ contract_id }) => contract_id),
       );
     } catch (error) {
       this.ports.onFault('markets of a batch of candles', error);
@@ -81,12 +82,12 @@ export class CandleBatch {
   }
 
   private *openings(items: readonly Item[]): Generator<() => Promise<OpenedPart>> {
-    const sofar = { failed: 0, answered: 0 };
+    const counts = { failed: 0, answered: 0 };
     for (const [index, item] of items.entries()) {
       yield async () => {
-        const isHopeless = sofar.answered === 0 && sofar.failed >= HOPELESS;
-        const part = isHopeless && isPlan(item) ? failedPart(index) : await this.open(index, item);
-        sofar[part.hasFailed ? 'failed' : 'answered'] += 1;
+        const isGivenUp = counts.answered === 0 && counts.failed >= GIVE_UP_AFTER;
+        const part = isGivenUp && isPlan(item) ? failedPart(index) : await this.open(index, item);
+        counts[part.hasFailed ? 'failed' : 'answered'] += 1;
         return part;
       };
     }
@@ -151,8 +152,8 @@ function failedPart(index: number): OpenedPart {
   return { hasFailed: true, text: errorText(index, INTERNAL) };
 }
 
-function isAsked(ask: AskedCandles | MeaninglessAsk): ask is AskedCandles {
-  return 'provider' in ask;
+function isQuery(query: AskedCandles | MeaninglessAsk): query is AskedCandles {
+  return 'provider' in query;
 }
 
 function isPlan(item: Item): item is PlannedCandles {

@@ -18,25 +18,25 @@ export interface VersionedCoverage extends Pick<VersionedHistory, 'version' | 'n
   readonly coverage: Coverage;
 }
 
-/** So many at once are kept in memory of any request; a longer window is read in several steps. */
+/** The most bars in memory for one request. A longer window is read in several steps. */
 const PAGE_BARS = 10_000;
-/** Trades may be many more than the candles that they come to. */
+/** Rebuilding reads trades, which may be many more than the candles made from them. */
 const REBUILT_SECONDS = 7 * 86_400;
 
-const NOTHING_KNOWN: Coverage = { isComplete: false, history_from: null, gaps: 0 };
+const NO_COVERAGE: Coverage = { isComplete: false, history_from: null, gaps: 0 };
 
-/** Reads what was planned. What is read later is never older. */
+/** Reads candles and their coverage. Later reads never return older data. */
 export class CandleDesk {
   constructor(private readonly ports: CandleDeskPorts) {}
 
-  /** Of the whole window. Asked for before the candles: what they have more than this is no harm. */
+  /** The coverage of the whole window. Read before the candles, so that it never claims more than they contain. */
   async coverage(plan: PlannedCandles): Promise<Coverage> {
     const { market, window, now } = plan;
-    if (market === undefined) return NOTHING_KNOWN;
+    if (market === undefined) return NO_COVERAGE;
     return coverageIn(plan, await this.ports.coverage.of(market, window, now));
   }
 
-  /** With what says whether texts that are read after this still hold. */
+  /** Coverage with a version. As long as the version stays the same, texts read after this are still right. */
   async versioned(plan: PlannedCandles, market: FoundMarket): Promise<VersionedCoverage> {
     const { provider, outcomeIndex, window, now, labels } = plan;
     const { instrument } = placeOf({ provider, marketNo: market.marketNo, outcomeIndex });
@@ -46,7 +46,7 @@ export class CandleDesk {
     return { coverage: coverageIn(plan, history), version, named };
   }
 
-  /** Texts of candles that are separated by commas, one after the other, without those between texts. None is empty. */
+  /** Yields non-empty JSON texts of candles, comma-separated inside; the caller adds the commas between texts. */
   async *texts(plan: PlannedCandles): AsyncGenerator<string> {
     const { market, bars, labels, provider, outcomeIndex } = plan;
     if (market === undefined || bars === 0) return;

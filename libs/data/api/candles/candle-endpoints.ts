@@ -32,7 +32,7 @@ const cents: Shape = { describe: () => ({ type: 'number', minimum: 0, maximum: 1
 const candle = named(
   'Candle',
   record({
-    contract_id: described(anyText, 'As it was asked for.'),
+    contract_id: described(anyText, 'As the caller sent it.'),
     bucket_start: timeShape,
     timeframe_seconds: { describe: () => ({ type: 'integer', enum: TIMEFRAMES }) },
     ...{ open: cents, high: cents, low: cents, close: cents },
@@ -60,7 +60,7 @@ const read = {
   },
   answers: {
     200: {
-      description: 'Buckets in which something traded, the forming one too.',
+      description: 'The buckets with trades, including the current one.',
       body: candles,
       headers: coverage,
     },
@@ -74,7 +74,7 @@ export const getCandles = endpoint({
   access: 'session',
 });
 
-/** The same, on the companion listener. */
+/** The same candles on the companion listener. */
 export const getCompanionCandles = endpoint({
   ...read,
   operationId: 'getCompanionCandles',
@@ -89,12 +89,11 @@ export const getCandleBatch = endpoint({
   access: 'session',
   body: batchBody,
   maxBodyBytes: LARGEST_BATCH,
-  summary: 'Candles of up to 200 outcomes in one reply, which is streamed',
+  summary: 'Candles of up to 200 outcomes in one streamed reply',
   statuses: { 400: ['Estimated bars <n> exceed the limit of 400000'] },
   answers: {
     200: {
-      description:
-        'A result for each item, in their order; what is wrong with an item is told in its result.',
+      description: 'A result for each item, in their order. A bad item has an error in its result.',
       body: named(
         'CandleResults',
         record({

@@ -18,11 +18,11 @@ export interface CandleReaders {
   readonly alarms: AlarmTable;
   readonly clock: Clock;
   readonly onFault: OnFault;
-  /** A candle is stored otherwise than its trades say. */
+  /** Called when a stored candle differs from the one computed from the trades. */
   readonly onApart: (provider: Provider, detail: string) => void;
 }
 
-/** Once a process: both listeners share what is kept. */
+/** Called once per process: both listeners share the cached candles. */
 export function candleParts(readers: CandleReaders): CandlesPorts {
   const desk = new CandleDesk({ ...readers, rebuilds: new CandleRebuilds(readers) });
   return {

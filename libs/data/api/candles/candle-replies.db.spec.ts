@@ -33,7 +33,7 @@ beforeEach(async () => {
 const of = (source_id: string, source_ts: number, over: Partial<TradeEvent> = {}): TradeEvent =>
   tradeEvent('venue_a', 'm', { source_id, source_ts, ...over });
 
-/** A market that is listed an hour before its first trade, by a source that has told everything. */
+/** A market that was listed an hour before its first trade, from a source that is complete. */
 async function tell(
   ...events: readonly MarketDataEvent[]
 ): Promise<Awaited<ReturnType<IngestWorld['open']>>> {
@@ -69,7 +69,7 @@ async function refused(over: Asked): Promise<readonly [number, unknown]> {
 }
 
 describe('a reply with candles', () => {
-  it('has each bucket in which something traded, with all its fields in cents and whole contracts', async () => {
+  it('lists each bucket with trades, with prices in cents and volume in whole contracts', async () => {
     await tell(
       of('one', NOON - 2 * MINUTE, { price: 525_500, size: 1_999_999n }),
       of('two', NOON - 2 * MINUTE + 5, { price: 1, size: 1_000_000n }),
@@ -88,7 +88,7 @@ describe('a reply with candles', () => {
     });
   });
 
-  it('is of the outcome that a token names, whatever outcome is asked for', async () => {
+  it('shows the outcome of a token id, even if another outcome is requested', async () => {
     await tell(of('no', NOON - MINUTE, { outcome_index: 1, price: 10_000 }));
     expect((await candles({ contract_id: 'm-no', outcome: 0 })).candles).toMatchObject([
       { open: 1, token_id: 'm-no' },
@@ -97,7 +97,7 @@ describe('a reply with candles', () => {
     expect((await candles({ outcome: 1 })).candles).toMatchObject([{ open: 1, token_id: 'm-no' }]);
   });
 
-  it('says token null where an outcome has none, and nothing of tokens where a market has one book', async () => {
+  it('has a null token id for an outcome without a token, and no token id in a single-book market', async () => {
     const untokened = { outcomes: [{ label: 'Yes' }, { label: 'No' }] };
     await world.ingestAll('venue_a', [
       [{ ...marketEvent('venue_a', 'm'), ...untokened }, of('t', NOON - MINUTE)],
@@ -110,7 +110,7 @@ describe('a reply with candles', () => {
     expect(Object.keys(single ?? {})).not.toContain('token_id');
   });
 
-  it('of an unknown contract is empty, and of an outcome that a known market lacks is refused', async () => {
+  it('is empty for an unknown contract, and refused for an outcome that the market lacks', async () => {
     await tell();
     expect(await candles({ contract_id: 'unheard', outcome: 7 })).toEqual({
       candles: [],
@@ -134,7 +134,7 @@ describe('a reply with candles', () => {
     expect(await refused({ [name]: value })).toMatchObject([status, body]);
   });
 
-  it('may be kept for a minute where all buckets are closed, and must be asked again where one is forming', async () => {
+  it('may be cached for a minute if all buckets are closed, and must be revalidated if one is still forming', async () => {
     await tell(of('closed', NOON - MINUTE), of('forming', NOON));
     const cacheOf = async (end: number): Promise<unknown> => {
       const reply = await listener.get('/candles', { ...ASKED, end: isoTime(end) });
@@ -146,7 +146,7 @@ describe('a reply with candles', () => {
     expect(await cacheOf(NOON + 5 * HOUR)).toEqual(['no-cache', true, 2]);
   });
 
-  it('says how whole it is: from when, and how many gaps its window touches', async () => {
+  it('tells its coverage: from when, and how many gaps the window touches', async () => {
     await tell(of('n1', NOON - 3 * HOUR, { seq: 1n }), of('n3', NOON - 2 * HOUR, { seq: 3n }));
     const coverageOf = async (start: number, end: number): Promise<unknown> =>
       (await listener.get('/candles', { ...ASKED, start: isoTime(start), end: isoTime(end) })).headers.get(
@@ -159,7 +159,7 @@ describe('a reply with candles', () => {
     expect(await coverageOf(NOON - 6 * HOUR, NOON - 4 * HOUR)).toBe(`partial; ${from}; gaps=0`);
   });
 
-  it('of one-second candles that are too old is empty, and does not say that nothing traded', async () => {
+  it('is empty for one-second candles that are too old, without claiming that nothing traded', async () => {
     await tell(of('t', NOON - 2 * HOUR));
     now = NOON + 24 * HOUR;
     const old = {
@@ -180,7 +180,7 @@ describe('a reply with candles', () => {
 });
 
 describe('recomputed candles', () => {
-  it('come from the trades, and an alarm tells of those that are stored otherwise, once', async () => {
+  it('come from the trades, and stored candles that differ raise one alarm', async () => {
     await tell(of('t', NOON - MINUTE), of('u', NOON - 2 * MINUTE));
     const sound = await candles({ rebuild: true });
     expect([sound, listener.apart]).toEqual([await candles(), []]);
@@ -198,7 +198,7 @@ describe('recomputed candles', () => {
     expect(rows).toEqual([{ provider: 0, kind: 'candle_apart' }]);
   });
 
-  it('leave out what no trade stands for, and have what is missing', async () => {
+  it('leave out stored candles without trades, and include missing ones', async () => {
     await tell(of('t', NOON - MINUTE), of('u', NOON - 2 * MINUTE));
     const sound = await candles({ rebuild: true, timeframe_seconds: 300 });
     await world.database.pool.query(
@@ -219,7 +219,7 @@ describe('a batch', () => {
   const listOf = (body: unknown): readonly Readonly<Record<string, unknown>>[] =>
     (body as { readonly results: readonly Readonly<Record<string, unknown>>[] }).results;
 
-  it('has a result for each item in their order, and tells what is wrong with one in its result alone', async () => {
+  it('has a result for each item in order, and reports a bad item only in its own result', async () => {
     await tell(of('t', NOON - MINUTE));
     const [status, body] = await batch({
       requests: [
@@ -255,7 +255,7 @@ describe('a batch', () => {
     });
   });
 
-  it('is also read under its former name, which counts only alone', async () => {
+  it('accepts its former name, unless both names are sent', async () => {
     await tell();
     expect(listOf((await batch({ items: [item(), 1] }))[1])).toHaveLength(2);
     expect(listOf((await batch({ requests: [item()], items: [item(), 1] }))[1])).toHaveLength(1);
@@ -270,11 +270,11 @@ describe('a batch', () => {
     [JSON.stringify({ requests: Array.from({ length: 201 }, () => item()) }), ['body', 'requests']],
     ['[]', ['body']],
     ['{"requests": [], "requests": []}', ['body', 'requests']],
-  ])('is refused whole where it is none: %.40s', async (body, loc) => {
+  ])('is refused as a whole if it is not a list of items: %.40s', async (body, loc) => {
     expect(await batch(body)).toMatchObject([422, { detail: [{ loc }] }]);
   });
 
-  it('takes eight mebibytes and no more', async () => {
+  it('accepts eight mebibytes and no more', async () => {
     await tell();
     const padded = (bytes: number): string => `{"requests":[{}],"more":"${'x'.repeat(bytes - 31)}"}`;
     expect(Buffer.byteLength(padded(8_388_608))).toBeLessThanOrEqual(8_388_608);
@@ -282,7 +282,7 @@ describe('a batch', () => {
     expect(await batch(padded(8_388_640))).toEqual([413, { detail: 'Request body too large' }]);
   });
 
-  it('may have four hundred thousand estimated bars and no more; what is wrong or too old counts none', async () => {
+  it('may have 400,000 estimated bars and no more; bad and outdated items count none', async () => {
     await tell();
     const [day, month] = [24 * HOUR, 30 * 24 * HOUR];
     const bars = (count: number): object =>
@@ -307,7 +307,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('is 500 only where every item failed on our side, and goes on where one did not', async () => {
+  it('fails with 500 only if every item failed on our side', async () => {
     const ingest = await tell(of('t', NOON - MINUTE));
     await applied(ingest);
     const { pool } = world.database;
@@ -329,7 +329,7 @@ describe('a batch', () => {
         },
       ]);
       expect(listener.faults).toHaveLength(3);
-      // Where nothing works, not all of many are tried.
+      // If nothing works, not all items are tried.
       const [status] = await batch({ requests: Array.from({ length: 200 }, () => item()) });
       expect(status).toBe(500);
       expect(listener.faults.length).toBeLessThan(20);
@@ -339,7 +339,7 @@ describe('a batch', () => {
   });
 });
 
-it('a late trade and a bust are seen by the next reader', async () => {
+it('the next request sees a late trade and a bust', async () => {
   const ingest = await tell(of('t', NOON - 3 * HOUR));
   const day = { start: isoTime(NOON - 5 * HOUR), end: isoTime(NOON + HOUR) };
   for (const timeframe_seconds of [1, 60, 300, 900, 3_600, 14_400, 86_400]) {

@@ -23,7 +23,7 @@ export interface CandleReplyPorts {
 
 interface ReadCandles {
   readonly coverage: Coverage;
-  /** The kept one itself, where it was kept. */
+  /** The cached object itself, if it came from the cache. */
   readonly text: Pick<KeptText, 'candles'>;
 }
 
@@ -39,31 +39,26 @@ const CLOSED = 'private, max-age=60';
 const FORMING = 'no-cache';
 
 /**
- * Replies with candles of one series. Those of closed buckets are kept, and given again only after the store has said, later than they
- * were asked for, that nothing has changed in them.
+ * Replies with candles of one series. Texts of closed buckets are cached. A cached text is sent again only after the store has
+ * confirmed, later than the request arrived, that nothing in it has changed.
  */
 export class CandleReplies {
-  private readonly kept = new KeptCandles();
-  private readonly turns = new NextTurn<ReadCandles>();
+  private readonly cache = new KeptCandles();
+  private readonly coalescer = new NextTurn<ReadCandles>();
   private readonly bodies = new WeakMap<object, ShownBody>();
 
   private readonly reads: FairQueue;
 
-  constructor(private readonly ports: CandleReplyPorts) {
-    this.reads = new FairQueue({ ...SERVER_LIMITS, readsPerAccount: READS_OF_AN_ACCOUNT }, ports.clock);
-  }
-
-  /** `account`: whose share a reply takes that is not kept; undefined where callers are not known. */
-  async of(asked: AskedCandles, now: number, account?: string): Promise<Reply> {
-    const { timeframe_seconds: timeframe, provider, rebuild } = asked;
-    const window = clampedWindow(asked, timeframe, now);
+  async of(query: AskedCandles, now: number): Promise<Reply> {
+    const { timeframe_seconds: timeframe, provider, rebuild } = query;
+    const window = clampedWindow(query, timeframe, now);
     if (window === undefined) throw refuse(400, BACKWARDS);
-    const key = JSON.stringify([provider, asked.contract_id, timeframe, asked.outcome, window]);
-    if (rebuild) this.kept.drop(key);
+    const key = JSON.stringify([provider, query.contract_id, timeframe, query.outcome, window]);
+    if (rebuild) this.cache.drop(key);
     const isKept = !rebuild && window.end <= now && !isEmptyWindow(window, timeframe, now);
     const read = isKept
-      ? await this.turns.ask(key, () => this.current(key, asked, now, account))
-      : await this.inTurn(account, async () => this.read(await this.planned(asked, now)));
+      ? await this.coalescer.ask(key, () => this.current(key, query, now))
+      : await this.read(await this.planned(query, now));
     const { body, etag } = this.bodyOf(read);
     return dataReply(body, {
       cache: window.end > now ? FORMING : CLOSED,
@@ -72,7 +67,7 @@ export class CandleReplies {
     });
   }
 
-  /** Made once as long as it stays the same. */
+  /** Made once, and reused as long as `history_from` stays the same. */
   private bodyOf({ text, coverage: { history_from } }: ReadCandles): ShownBody {
     const known = this.bodies.get(text);
     if (known?.from === history_from) return known;
@@ -83,38 +78,28 @@ export class CandleReplies {
     return made;
   }
 
-  private async current(
-    key: string,
-    asked: AskedCandles,
-    now: number,
-    account: string | undefined,
-  ): Promise<ReadCandles> {
-    const read = (): Promise<ReadCandles> => this.inTurn(account, () => this.readToKeep(key, asked, now));
-    const kept = this.kept.find(key, now);
-    if (kept?.plan.market === undefined) return read();
-    const { coverage, version } = await this.ports.desk.versioned({ ...kept.plan, now }, kept.plan.market);
-    return version === kept.version ? { coverage, text: kept } : read();
+  private async current(key: string, query: AskedCandles, now: number): Promise<ReadCandles> {
+    const cache = this.cache.find(key, now);
+    if (cache?.plan.market === undefined) return this.readAndCache(key, query, now);
+    const { coverage, version } = await this.ports.desk.versioned({ ...cache.plan, now }, cache.plan.market);
+    return version === cache.version ? { coverage, text: cache } : this.readAndCache(key, query, now);
   }
 
-  private inTurn<T>(account: string | undefined, read: () => Promise<T>): Promise<T> {
-    return account === undefined ? read() : this.reads.take(account, 1, read);
-  }
-
-  /** What the id stands for must be the same before and after its market was read: then the market is of that version. */
-  private async readToKeep(key: string, asked: AskedCandles, now: number): Promise<ReadCandles> {
-    const before = await this.ports.coverage.named(asked.provider, asked.contract_id);
-    const plan = await this.planned(asked, now);
+  /** The id must name the same market before and after the market was read. Only then does the version belong to that market. */
+  private async readAndCache(key: string, query: AskedCandles, now: number): Promise<ReadCandles> {
+    const before = await this.ports.coverage.named(query.provider, query.contract_id);
+    const plan = await this.planned(query, now);
     if (plan.market === undefined) return this.read(plan);
     const { coverage, version, named } = await this.ports.desk.versioned(plan, plan.market);
     const text = { plan, version, candles: await this.textOf(plan) };
-    if (named !== null && named === before) this.kept.keep(key, text);
+    if (named !== null && named === before) this.cache.keep(key, text);
     return { coverage, text };
   }
 
-  private async planned(asked: AskedCandles, now: number): Promise<PlannedCandles> {
-    const { provider, contract_id } = asked;
+  private async planned(query: AskedCandles, now: number): Promise<PlannedCandles> {
+    const { provider, contract_id } = query;
     const found = await this.ports.markets.find(provider, [contract_id]);
-    const plan = planOf(asked, found.get(contract_id), now);
+    const plan = planOf(query, found.get(contract_id), now);
     if ('refused' in plan) throw refuse(400, plan.refused);
     return plan;
   }

@@ -3,16 +3,16 @@ import { wholeContracts } from '../../rules/candles.js';
 import { cents } from '../../rules/scales.js';
 import { isoTime } from '../../rules/times.js';
 
-/** What all candles of a series have in common. */
+/** The fields that all candles of a series share. */
 export interface SeriesLabels {
   /** As the caller sent it. */
   readonly contract_id: string;
   readonly timeframe: Timeframe;
-  /** Undefined where the series is of no token; null where its outcome has none. */
+  /** Undefined where the venue has one book for both outcomes; null where the outcome has no token. */
   readonly token_id: string | null | undefined;
 }
 
-/** Candles as JSON, separated by commas. Written by hand: replies have up to 400,000 of them. */
+/** Candles as JSON, separated by commas. Concatenated by hand for speed: a reply has up to 400,000 of them. */
 export function candleTexts(
   { contract_id, timeframe, token_id }: SeriesLabels,
   bars: readonly Bar[],

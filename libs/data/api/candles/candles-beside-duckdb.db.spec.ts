@@ -28,7 +28,7 @@ afterAll(async () => {
   await world.end();
 });
 
-/** Another database with every event as it was told, once for each delivery. */
+/** A second database with every event as it was sent, once for each delivery. */
 async function tellDuck(batches: readonly (readonly JournaledMarketData[])[]): Promise<void> {
   await duck.run(`
     create or replace table trades (market text, id text, outcome integer, ts bigint, seq ubigint, price integer, size bigint);

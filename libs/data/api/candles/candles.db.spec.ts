@@ -32,7 +32,7 @@ afterEach(async () => {
   await world.empty();
 });
 
-/** One of the names of the market, or of its outcome. */
+/** An id of the market or of its outcome. */
 function namedContract({ market, outcome }: SlowAsk, random: (below: number) => number): string {
   return [market, `c-${market}`, `${market}-${outcome === 0 ? 'yes' : 'no'}`][random(3)] ?? market;
 }
@@ -93,7 +93,7 @@ function anyAsk(random: (below: number) => number): SlowAsk {
   };
 }
 
-describe('candles over HTTP equal those of a slow program', () => {
+describe('candles over HTTP equal those of a simple reference program', () => {
   it.each([
     ['venue_a', 11],
     ['venue_b', 12],
@@ -105,14 +105,14 @@ describe('candles over HTTP equal those of a slow program', () => {
     const batches = delivered(randomStream(provider, seed, 400), random);
     const ingest = await world.open(provider);
     await ingest.resume();
-    const told: JournaledMarketData[] = [];
+    const events: JournaledMarketData[] = [];
     for (let at = 0; at < batches.length; at += 12) {
       const some = batches.slice(at, at + 12);
       await takeAll(ingest, some);
       await applied(ingest);
-      told.push(...some.flat());
+      events.push(...some.flat());
       const isListed = (id: string): boolean =>
-        told.some((event) => event.type === 'MARKET' && event.market_id === id);
+        events.some((event) => event.type === 'MARKET' && event.market_id === id);
       for (let count = 0; count < 25; count += 1) {
         now = START + (10 + random(30)) * HOUR + random(5) * 500_000;
         const ask = anyAsk(random);
@@ -121,7 +121,7 @@ describe('candles over HTTP equal those of a slow program', () => {
           ...asParameters(provider, contract, ask),
           rebuild: random(3) === 0,
         });
-        const expected = isListed(ask.market) ? shownAs(provider, contract, ask, told) : [];
+        const expected = isListed(ask.market) ? shownAs(provider, contract, ask, events) : [];
         expect(candlesIn(reply)).toEqual(expected);
       }
       const asks = Array.from({ length: 20 }, () => anyAsk(random));
@@ -131,7 +131,7 @@ describe('candles over HTTP equal those of a slow program', () => {
       expect(resultsIn(reply)).toEqual(
         asks.map((ask, index) => ({
           index,
-          candles: isListed(ask.market) ? shownAs(provider, names[index] ?? '', ask, told) : [],
+          candles: isListed(ask.market) ? shownAs(provider, names[index] ?? '', ask, events) : [],
         })),
       );
     }

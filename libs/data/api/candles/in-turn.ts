@@ -1,22 +1,22 @@
-/** One of several answers that are sent one after the other. */
+/** One part of a reply that is sent in parts. */
 export interface OpenedPart {
-  /** It could not be read, and not because of what was asked. */
+  /** Reading failed for a reason that is not in the request. */
   readonly hasFailed: boolean;
-  /** What is sent first. */
+  /** The first text of the part. */
   readonly text: string;
-  /** Read only as the reader takes it. */
+  /** The remaining texts, read only as fast as the client takes them. */
   readonly rest?: AsyncGenerator<string>;
 }
 
-/** Does not reject. */
+/** Must not reject. */
 export type OpenPart = () => Promise<OpenedPart>;
 
-/** Opens parts in their order, so many ahead of the one that is taken. */
+/** Yields the parts in order, and opens up to `ahead` of them in advance. */
 export async function* inTurn(parts: Iterable<OpenPart>, ahead: number): AsyncGenerator<OpenedPart> {
-  const left = parts[Symbol.iterator]();
+  const remaining = parts[Symbol.iterator]();
   const opening: Promise<OpenedPart>[] = [];
   const openNext = (): void => {
-    const next = left.next();
+    const next = remaining.next();
     if (next.done !== true) opening.push(next.value());
   };
   try {

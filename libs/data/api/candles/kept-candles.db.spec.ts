@@ -31,7 +31,7 @@ beforeEach(async () => {
   ingest = await world.ingestAll('venue_a', [[marketEvent('venue_a', 'm'), of('first', 0)]]);
 });
 
-/** In the second hour before noon. */
+/** A time in the second hour before noon. */
 function of(source_id: string, minutes: number, over: Partial<TradeEvent> = {}): TradeEvent {
   const source_ts = NOON - 2 * HOUR + minutes * MINUTE;
   return tradeEvent('venue_a', 'm', { source_id, source_ts, ...over });
@@ -54,12 +54,12 @@ async function read(over: Readonly<Record<string, string | number>> = {}): Promi
   return (reply.body as { readonly candles: Shown }).candles;
 }
 
-/** No event does this, so only who looks into the store sees it. */
+/** No event does this, so only a read of the store can notice it. */
 async function changeInSilence(): Promise<void> {
   await world.database.pool.query('update data.candles set high = 990000 where timeframe = 3600');
 }
 
-it('what is kept is given again, until it is a minute old or is recomputed', async () => {
+it('a cached reply is reused until it is a minute old or is recomputed', async () => {
   expect(await read()).toMatchObject([{ high: 50 }]);
   await changeInSilence();
   expect(await read()).toMatchObject([{ high: 50 }]);
@@ -69,7 +69,7 @@ it('what is kept is given again, until it is a minute old or is recomputed', asy
   expect(await read({ rebuild: 'true' })).toMatchObject([{ high: 50 }]);
 });
 
-it('a late trade, a bust and another name of the token drop it', async () => {
+it('a late trade, a bust or a new token id invalidates the cached reply', async () => {
   expect(await read()).toMatchObject([{ volume: 1, token_id: 'm-yes' }]);
   const late = of('late', 5);
   await put(late);
@@ -83,14 +83,14 @@ it('a late trade, a bust and another name of the token drop it', async () => {
   expect(await read()).toEqual([]);
 });
 
-it('a trade of another day or of another outcome leaves it', async () => {
+it('a trade of another day or another outcome does not invalidate it', async () => {
   expect(await read()).toHaveLength(1);
   await changeInSilence();
   await put(of('yesterday', -24 * 60), of('other', 1, { outcome_index: 1 }));
   expect(await read()).toMatchObject([{ high: 50, volume: 1 }]);
 });
 
-it('a trade before all others changes from when there are trades, and not what is kept', async () => {
+it('a trade earlier than all others changes `history_from` only', async () => {
   const from = async (): Promise<unknown> =>
     (
       await listener.get('/candles', {
@@ -103,17 +103,17 @@ it('a trade before all others changes from when there are trades, and not what i
   expect(await from()).toMatchObject({ history_from: isoTime(NOON - 32 * HOUR), candles: [{ volume: 1 }] });
 });
 
-it('a forming bucket is never kept', async () => {
+it('a forming bucket is never cached', async () => {
   const forming = { end: isoTime(NOON + HOUR) };
   expect(await read(forming)).toMatchObject([{ high: 50 }]);
   await changeInSilence();
   expect(await read(forming)).toMatchObject([{ high: 99 }]);
 });
 
-it('among many readers none is shown less than was applied when it asked, or less than it has seen', async () => {
+it('no reader sees less than was applied when it asked, or less than it has seen before', async () => {
   let count = 1;
   let isOver = false;
-  const seen = Array.from({ length: 6 }, async () => {
+  const readers = Array.from({ length: 6 }, async () => {
     for (let last = 0; !isOver;) {
       const atLeast = Math.max(last, count);
       const [candle] = await read();
@@ -126,6 +126,6 @@ it('among many readers none is shown less than was applied when it asked, or les
     count += 1;
   }
   isOver = true;
-  await Promise.all(seen);
+  await Promise.all(readers);
   expect(await read()).toMatchObject([{ volume: 41 }]);
 });

@@ -1,27 +1,27 @@
 import { MICROS_PER_SECOND } from '../../rules/times.js';
 import type { PlannedCandles } from './candle-ask.js';
 
-/** Candles as text, read once its version was known. */
+/** Candles as text, read after their version. */
 export interface KeptText {
   readonly plan: PlannedCandles;
   readonly version: string;
   readonly candles: string;
 }
 
-/** As long as callers may keep a reply, in microseconds. */
-const LIFE = 60 * MICROS_PER_SECOND;
+/** In microseconds. The same as `max-age` of the reply. */
+const MAX_AGE = 60 * MICROS_PER_SECOND;
 const MOST_CHARS = 33_554_432;
-/** No one reply is all that is kept. */
+/** No single reply may take more than an eighth of the cache. */
 const LARGEST = MOST_CHARS / 8;
 
-/** Texts of closed buckets, the newest as far as there is room. Whether one still holds, its reader has to ask. */
+/** Caches texts of closed buckets and drops the oldest when full. The caller must check that the version still holds. */
 export class KeptCandles {
   private readonly kept = new Map<string, KeptText>();
   private chars = 0;
 
   find(key: string, now: number): KeptText | undefined {
     const kept = this.kept.get(key);
-    return kept !== undefined && now < kept.plan.now + LIFE ? kept : undefined;
+    return kept !== undefined && now < kept.plan.now + MAX_AGE ? kept : undefined;
   }
 
   keep(key: string, text: KeptText): void {

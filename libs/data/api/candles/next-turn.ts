@@ -3,7 +3,10 @@ interface Turn<T> {
   next?: Promise<T>;
 }
 
-/** Of many who ask the same at once, those that come during an answer share the next one: no answer began before it was asked for. */
+/**
+ * Joins concurrent requests with the same key. Those that arrive during a run share the next run, so no caller gets an answer that
+ * began before it asked.
+ */
 export class NextTurn<T> {
   private readonly turns = new Map<string, Turn<T>>();
 

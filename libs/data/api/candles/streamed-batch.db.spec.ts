@@ -19,7 +19,7 @@ let world: IngestWorld;
 let listener: SeriesListener;
 let reads = 0;
 
-/** Counts the reads of candles, and passes everything on. */
+/** Counts the reads of candles, and passes all calls on. */
 function counted(pool: Pool): Pool {
   return new Proxy(pool, {
     get(target, name) {
@@ -32,7 +32,7 @@ function counted(pool: Pool): Pool {
   });
 }
 
-/** One market that traded every minute of thirty days. */
+/** One market that traded every minute for thirty days. */
 beforeAll(async () => {
   world = await IngestWorld.make();
   await world.ingestAll('venue_a', [[marketEvent('venue_a', 'm')]]);
@@ -61,7 +61,7 @@ const BATCH = JSON.stringify({
   })),
 });
 
-function asked(): Promise<IncomingMessage> {
+function openBatch(): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sent = request(`${listener.url}/candles/batch`, {
       method: 'POST',
@@ -73,7 +73,7 @@ function asked(): Promise<IncomingMessage> {
   });
 }
 
-/** Until for a while nothing more has been read. */
+/** Resolves when nothing more is read for a while. */
 function standsStill(): Promise<void> {
   return eventually(async () => {
     const before = reads;
@@ -82,9 +82,9 @@ function standsStill(): Promise<void> {
   });
 }
 
-it('a batch is read only as fast as its reader takes it, and is whole in the end', async () => {
+it('a batch is read only as fast as the client takes it, and arrives complete', async () => {
   reads = 0;
-  const reply = await asked();
+  const reply = await openBatch();
   reply.pause();
   await standsStill();
   expect(reads).toBeGreaterThanOrEqual(4);
@@ -100,9 +100,9 @@ it('a batch is read only as fast as its reader takes it, and is whole in the end
   expect(reads).toBe(ITEMS * 5);
 });
 
-it('a reader who goes away stops the reading', async () => {
+it('reading stops when the client disconnects', async () => {
   reads = 0;
-  const reply = await asked();
+  const reply = await openBatch();
   reply.destroy();
   await standsStill();
   expect(reads).toBeLessThan(20);

@@ -7,8 +7,8 @@ export const NO_TIMEFRAME = { type: 'literal_error', message: `It must be one of
 const whole = integer(1);
 
 export const timeframeText: TextKind<Timeframe> = {
-  read(given) {
-    const read = whole.read(given);
+  read(text) {
+    const read = whole.read(text);
     if (!('value' in read)) return read;
     return isTimeframe(read.value) ? { value: read.value } : { problem: NO_TIMEFRAME };
   },

@@ -1,4 +1,4 @@
-/** Lets so many in at once; others wait in turn, and of these no more than have room. */
+/** Runs at most `most` tasks at once. Up to `room` others wait in order; any more are refused. */
 export class Turnstile {
   private inside = 0;
   private readonly waiting: (() => void)[] = [];
@@ -8,11 +8,11 @@ export class Turnstile {
     private readonly room: number,
   ) {}
 
-  /** Undefined where there is no room to wait. */
+  /** Resolves with undefined, without running, if the waiting room is full. */
   async pass<T>(work: () => Promise<T>): Promise<T | undefined> {
     if (this.inside >= this.most) {
       if (this.waiting.length >= this.room) return undefined;
-      // Who goes out gives its place to the first.
+      // A task that ends hands its slot to the first one waiting.
       await new Promise<void>((enter) => this.waiting.push(enter));
     } else this.inside += 1;
     try {

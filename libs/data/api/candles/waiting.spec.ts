@@ -3,11 +3,11 @@ import { inTurn, type OpenedPart, type OpenPart } from './in-turn.js';
 import { NextTurn } from './next-turn.js';
 import { Turnstile } from './turnstile.js';
 
-/** Runs what is ready to run. */
+/** Runs everything that is ready to run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('many who ask the same', () => {
-  /** Answers one by one, when the test says so. */
+describe('concurrent requests with the same key', () => {
+  /** Each run completes when the test says so. */
   class Answers {
     begun = 0;
     private readonly open: ((fails: boolean) => void)[] = [];
@@ -25,7 +25,7 @@ describe('many who ask the same', () => {
     }
   }
 
-  it('share an answer that began after all of them asked', async () => {
+  it('share a run that began after all of them asked', async () => {
     const answers = new Answers();
     const turns = new NextTurn<number>();
     const ask = (key = 'k'): Promise<number> => turns.ask(key, answers.work);
@@ -47,7 +47,7 @@ describe('many who ask the same', () => {
     expect(await afterwards).toBe(5);
   });
 
-  it('are not told of the failure of an answer that was not theirs', async () => {
+  it('do not see the failure of a run that they do not share', async () => {
     const answers = new Answers();
     const turns = new NextTurn<number>();
     const first = turns.ask('k', answers.work).catch(String);
@@ -58,7 +58,7 @@ describe('many who ask the same', () => {
   });
 });
 
-it('a turnstile lets so many in at once, others in turn, and refuses where there is no room to wait', async () => {
+it('a concurrency limit runs so many tasks at once, others in order, and refuses more than it has room for', async () => {
   const turnstile = new Turnstile(2, 1);
   const inside: string[] = [];
   const leave: (() => void)[] = [];
@@ -86,7 +86,7 @@ it('a turnstile lets so many in at once, others in turn, and refuses where there
   expect(await Promise.all(again)).toEqual(['e', 'f']);
 });
 
-describe('parts in turn', () => {
+describe('opening parts in advance', () => {
   class Parts {
     readonly opened: number[] = [];
     readonly closed: number[] = [];
@@ -112,7 +112,7 @@ describe('parts in turn', () => {
     }
   }
 
-  it('are opened so many ahead of the one that is taken, and no more', async () => {
+  it('opens the given number of parts ahead of the one that is read, and no more', async () => {
     const parts = new Parts();
     const turn = inTurn(parts.all(9), 4);
     expect(parts.opened).toEqual([]);
@@ -125,7 +125,7 @@ describe('parts in turn', () => {
     expect(texts).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8']);
   });
 
-  it('are given up, all that were opened, when the reader has gone', async () => {
+  it('closes all opened parts when the reader stops', async () => {
     const parts = new Parts();
     const turn = inTurn(parts.all(9), 4);
     await turn.next();

@@ -36,7 +36,7 @@ export const companionMarkets = endpoint({
   path: '/v1/markets',
   access: 'public',
   query: dataQuery({ provider, limit, cursor }),
-  summary: 'Which markets are open, and what their outcomes are called',
+  summary: 'Open markets and the names of their outcomes',
   answers: {
     200: {
       description: 'A page of a snapshot, by market id.',
@@ -57,7 +57,7 @@ export const companionMarks = endpoint({
   query: dataQuery({
     ...{ provider, contract_id: listParam(id, { min: 1, max: MOST_CONTRACTS }), asset_id: optional(id) },
   }),
-  summary: 'What outcomes cost now, and what says so',
+  summary: 'Current prices of outcomes, and their sources',
   answers: {
     200: {
       description: 'A row for each outcome, in order of the request; unknown contracts are absent.',
@@ -76,7 +76,7 @@ export const companionBooks = endpoint({
     ...{ provider, contract_id: listParam(id, { min: 1, max: MOST_BOOKS }), asset_id: optional(id) },
     depth: withDefault(integer(1, DEEPEST), USUAL_DEPTH),
   }),
-  summary: 'Books of outcomes, stale ones as they stood',
+  summary: 'Order books of outcomes; stale books keep their last state',
   answers: {
     200: {
       description: 'A row for each outcome, best prices first; unknown contracts are absent.',
@@ -92,7 +92,7 @@ export const companionSynthetics = endpoint({
   path: '/v1/synthetics',
   access: 'public',
   query: dataQuery({ provider, underlying: optional(id), limit, cursor }),
-  summary: 'Instruments that are made of others: what pays whenever a contract of venue_b does not',
+  summary: 'Instruments made from others: those that pay when a contract of venue_b does not',
   answers: {
     200: {
       description: 'A page, by market id of the leg.',
@@ -111,7 +111,7 @@ export const companionResolutions = endpoint({
     ...{ provider, contract_id: listParam(id, { max: MOST_CONTRACTS }), since: optional(time) },
     ...{ limit, cursor },
   }),
-  summary: 'What markets have paid, or will pay once they are settled',
+  summary: 'What resolved markets pay, or have paid',
   answers: {
     200: {
       description: 'A page: newest first, or oldest first from `since` on.',
@@ -127,7 +127,7 @@ export const companionPerpetuals = endpoint({
   path: '/v1/perpetuals',
   access: 'public',
   query: dataQuery({ provider, symbol: optional(id) }),
-  summary: 'Perpetual contracts by their newest tick',
+  summary: 'Perpetual contracts with their newest tick',
   answers: {
     200: { description: 'By symbol.', body: record({ perpetuals: listOf(perpetual) }) },
   },
@@ -140,8 +140,8 @@ export const companionTickSize = endpoint({
   path: '/v1/markets/tick-size',
   access: 'public',
   query: dataQuery({ provider, contract_id: required(id), asset_id: optional(id) }),
-  summary: 'The grid of prices of a contract',
-  answers: { 200: { description: 'As the venue says it now.', body: tickSize } },
+  summary: 'The price grid of a contract',
+  answers: { 200: { description: 'The grid that the venue uses now.', body: tickSize } },
   statuses: { 400: [UNKNOWN_PROVIDER], 404: ['Contract not found: <contract_id>'] },
 });
 
@@ -158,11 +158,10 @@ export const companionTickSizes = endpoint({
       ),
     },
   }),
-  summary: 'The grids of prices of many contracts',
+  summary: 'The price grids of many contracts',
   answers: {
     200: {
-      description:
-        'One for each item, in the same order; an item that means nothing has an error of its own.',
+      description: 'One result for each item, in the same order. A bad item has an error.',
       body: record({
         results: listOf(oneOf([tickSizeResult, record({ index: integerFrom(0), error: anyText })])),
       }),

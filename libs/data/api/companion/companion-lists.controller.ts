@@ -27,12 +27,12 @@ export interface CompanionListPorts {
   readonly onFault: OnFault;
 }
 
-const LISTING_PLACE = object({ required: { after: integer(0) } });
-const RESOLUTION_PLACE = object({
+const LISTING_POSITION = object({ required: { after: integer(0) } });
+const RESOLUTION_POSITION = object({
   required: { resolved_at: integer(Number.MIN_SAFE_INTEGER), marketNo: integer(0) },
 });
 
-/** What the companion lists page by page. */
+/** The paged lists of the companion. */
 export class CompanionListsController {
   private readonly markets: MarketReader;
   private readonly prices: PriceReader;
@@ -52,8 +52,8 @@ export class CompanionListsController {
   @Endpoint(companionMarkets)
   async listMarkets({ query }: CallOf<typeof companionMarkets>): Promise<Reply> {
     const { provider, limit, cursor } = query;
-    const wish = { route: companionMarkets.path, provider, limit, cursor };
-    const page = await this.pages.page(wish, microsNow(this.ports.clock));
+    const pageQuery = { route: companionMarkets.path, provider, limit, cursor };
+    const page = await this.pages.page(pageQuery, microsNow(this.ports.clock));
     const markets = page.markets.map(({ state }) => listedMarketRow(state));
     const { next_cursor } = page;
     const counted = { count: markets.length, next_cursor, has_more: next_cursor !== null };
@@ -65,11 +65,11 @@ export class CompanionListsController {
     const { provider, underlying, limit, cursor } = query;
     const { cursors, clock } = this.ports;
     const filters = { provider, underlying };
-    const place =
+    const position =
       cursor === undefined
         ? undefined
-        : cursors.open(companionSynthetics.path, filters, cursor, LISTING_PLACE);
-    const legs = await this.legs(query, place?.after, limit + 1);
+        : cursors.open(companionSynthetics.path, filters, cursor, LISTING_POSITION);
+    const legs = await this.legs(query, position?.after, limit + 1);
     const shown = legs.slice(0, limit);
     const prices = await this.prices.of(provider, shown, microsNow(clock));
     const synthetics = shown.map(({ marketNo, state }) => complementRow(state, prices.get(marketNo)?.[0]));
@@ -79,7 +79,7 @@ export class CompanionListsController {
     return dataReply({ synthetics, next_cursor }, { providers: [provider] });
   }
 
-  /** The markets that have a complement, after the one of that number. */
+  /** A page of the markets that have a complement, after the market with that number. */
   private async legs(
     { provider, underlying }: CallOf<typeof companionSynthetics>['query'],
     after: number | undefined,
@@ -97,14 +97,14 @@ export class CompanionListsController {
     const { cursors } = this.ports;
     const filters = { provider, contract_id: ids, since };
     const { path } = companionResolutions;
-    const after = cursor === undefined ? undefined : cursors.open(path, filters, cursor, RESOLUTION_PLACE);
-    const asked = ids.length === 0 ? undefined : await this.asked(query);
-    const wish = { marketNos: asked && [...asked.keys()], since, after, limit: limit + 1 };
-    const found = await this.resolutions.page(provider, wish);
+    const after = cursor === undefined ? undefined : cursors.open(path, filters, cursor, RESOLUTION_POSITION);
+    const requested = ids.length === 0 ? undefined : await this.requested(query);
+    const pageQuery = { marketNos: requested && [...requested.keys()], since, after, limit: limit + 1 };
+    const found = await this.resolutions.page(provider, pageQuery);
     const shown = found.slice(0, limit);
     const last = found.length > limit ? shown.at(-1) : undefined;
     const body = {
-      resolutions: shown.map((each) => resolutionRow(asked?.get(each.marketNo) ?? each.market_id, each)),
+      resolutions: shown.map((each) => resolutionRow(requested?.get(each.marketNo) ?? each.market_id, each)),
       next_cursor:
         last === undefined
           ? null
@@ -113,17 +113,17 @@ export class CompanionListsController {
     return dataReply(body, { providers: [provider] });
   }
 
-  /** By number of the market, the first id by which it was asked for. */
-  private async asked({
+  /** Maps the number of each market to the first id in the request that names it. */
+  private async requested({
     provider,
     contract_id: ids,
   }: CallOf<typeof companionResolutions>['query']): Promise<ReadonlyMap<number, string>> {
     const found = await this.markets.find(provider, ids);
-    const asked = new Map<number, string>();
+    const requested = new Map<number, string>();
     for (const id of ids) {
       const market = found.get(id);
-      if (market !== undefined && !asked.has(market.marketNo)) asked.set(market.marketNo, id);
+      if (market !== undefined && !requested.has(market.marketNo)) requested.set(market.marketNo, id);
     }
-    return asked;
+    return requested;
   }
 }

@@ -24,7 +24,7 @@ describe('GET /v1/markets', () => {
       onFault: () => undefined,
     }).take();
 
-  it('gives rows of identity alone, page by page out of one snapshot while markets are added', async () => {
+  it('lists ids and names, and all pages come from one snapshot while markets are added', async () => {
     const bare = { condition_id: undefined, outcomes: [{ label: 'Yes' }, { label: 'No' }] };
     await world.data.put(
       'venue_f',
@@ -84,7 +84,7 @@ describe('GET /v1/synthetics', () => {
     ...{ legs: [{ provider: 'venue_b', contract_id: id, weight: -1 }], mark: null, as_of: null, ...over },
   });
 
-  it('has the complement of each market of B, page by page while markets are added', async () => {
+  it('lists the complement of each market of venue_b, page by page while markets are added', async () => {
     await world.data.put(
       'venue_b',
       world.listed('venue_b', 'm'),
@@ -111,7 +111,7 @@ describe('GET /v1/synthetics', () => {
     }
   });
 
-  it('of one underlying, by any of its ids, pays what the leg does not', async () => {
+  it('with an underlying, finds it by any of its ids; the synthetic pays when its leg does not', async () => {
     const paid = world.resolution('venue_b', 'm', { payouts: [1_000_000, 0] });
     await world.data.put('venue_b', world.listed('venue_b', 'm'), world.listed('venue_b', 'n'), paid);
     for (const id of ['m', 'c-m', 'm-no']) {
@@ -138,7 +138,7 @@ describe('GET /v1/resolutions', () => {
       world.resolution('venue_a', id, at(index)),
     ]);
 
-  it('has void payouts, disputes, and markets that were settled and never resolved', async () => {
+  it('lists void payouts, disputes, and markets that were settled without a resolution', async () => {
     await world.data.put(
       'venue_b',
       ...['void', 'settled', 'paid', 'open'].map((id) => world.listed('venue_b', id)),
@@ -184,7 +184,7 @@ describe('GET /v1/resolutions', () => {
     });
   });
 
-  it('pages newest first, without a repeat when newer ones come', async () => {
+  it('pages newest first, without repeats when newer ones arrive', async () => {
     await world.data.put('venue_a', ...many().flat());
     const first = await world.bodyOf('/v1/resolutions?provider=venue_a&limit=2');
     expect(ids(first)).toEqual(['d', 'c']);
@@ -194,7 +194,7 @@ describe('GET /v1/resolutions', () => {
     expect(second).toMatchObject({ next_cursor: null });
   });
 
-  it('pages from a time on, oldest first and inclusive, and finds what comes meanwhile', async () => {
+  it('pages from a time on, oldest first and inclusive, and finds those that arrive meanwhile', async () => {
     await world.data.put('venue_a', ...many().flat());
     const path = `/v1/resolutions?provider=venue_a&limit=2&since=${isoTime(at(1).at)}`;
     const first = await world.bodyOf(path);
@@ -204,13 +204,13 @@ describe('GET /v1/resolutions', () => {
     expect((await world.get(`/v1/resolutions?provider=venue_a&cursor=${cursorOf(first)}`)).status).toBe(400);
   });
 
-  it('of certain contracts, by the ids that were sent; unknown and open ones are absent', async () => {
+  it('filters by contracts and shows the ids that were sent; unknown and open ones are absent', async () => {
     await world.data.put('venue_a', ...many().flat(), world.listed('venue_a', 'open'));
     const body = await world.bodyOf('/v1/resolutions?provider=venue_a&contract_id=b-no,open,x,c-d,d');
     expect(ids(body)).toEqual(['c-d', 'b-no']);
   });
 
-  it('has no market that trades again', async () => {
+  it('leaves out a market that trades again', async () => {
     const reopened: MarketDataEvent = {
       ...{ type: 'STATUS', provider: 'venue_a', market_id: 'a', source_id: 's', status: 'active' },
       ...{ source_ts: world.now, received_at: world.now },
@@ -220,7 +220,7 @@ describe('GET /v1/resolutions', () => {
   });
 });
 
-it('GET /v1/perpetuals has the newest tick of each symbol, of the provider or of nobody', async () => {
+it('GET /v1/perpetuals lists the newest tick of each symbol, labelled with the provider or with no provider', async () => {
   const tick = (symbol: string, over: Partial<TickEvent> = {}): TickEvent => ({
     ...{
       type: 'TICK',
@@ -291,7 +291,7 @@ describe('every route of the companion', () => {
     expect((await world.get(`/v1/${path}`)).status).toBe(422);
   });
 
-  it('answers without a credential and with one, but not with a bad one, and may not be kept', async () => {
+  it('answers without a credential or with a good one, not with a bad one, and must not be cached', async () => {
     const path = '/v1/resolutions?provider=venue_a';
     const anonymous = await world.get(path);
     expect([anonymous.status, anonymous.headers['cache-control']]).toEqual([200, 'no-store']);

@@ -32,15 +32,15 @@ interface InstrumentQuery {
   readonly asset_id: string | undefined;
 }
 
-interface AskedInstrument {
-  /** As it was sent. */
+interface RequestedInstrument {
+  /** As the caller sent it. */
   readonly contractId: string;
   readonly market: FoundMarket;
   readonly index: number;
   readonly now: OutcomeNow;
 }
 
-/** What the companion says of contracts that are asked for by their ids. */
+/** Companion routes that look contracts up by id. */
 export class CompanionController {
   private readonly markets: MarketReader;
   private readonly prices: PriceReader;
@@ -56,8 +56,8 @@ export class CompanionController {
 
   @Endpoint(companionMarks)
   async marks({ query }: CallOf<typeof companionMarks>): Promise<Reply> {
-    const asked = await this.instruments(query);
-    const marks = asked.map(({ contractId, market, index, now }) =>
+    const instruments = await this.instruments(query);
+    const marks = instruments.map(({ contractId, market, index, now }) =>
       markRow(market.state, contractId, index, now),
     );
     return dataReply({ marks }, { providers: [query.provider] });
@@ -66,15 +66,15 @@ export class CompanionController {
   @Endpoint(companionBooks)
   async books({ query }: CallOf<typeof companionBooks>): Promise<Reply> {
     const { provider, depth } = query;
-    const asked = await this.instruments(query);
-    const books = asked.map(({ contractId, market, index, now }) =>
+    const instruments = await this.instruments(query);
+    const books = instruments.map(({ contractId, market, index, now }) =>
       bookRow(market.state, contractId, index, { now, depth }),
     );
     return dataReply({ books }, { providers: [provider] });
   }
 
-  /** Each id once, in order of the request; what is unknown is left out. */
-  private async instruments(query: InstrumentQuery): Promise<AskedInstrument[]> {
+  /** Each id once, in the order of the request. Unknown ids are left out. */
+  private async instruments(query: InstrumentQuery): Promise<RequestedInstrument[]> {
     const { provider, contract_id: ids, asset_id } = query;
     const found = await this.markets.find(provider, ids);
     const prices = await this.prices.of(provider, [...found.values()], microsNow(this.ports.clock));

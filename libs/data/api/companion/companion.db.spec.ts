@@ -20,7 +20,7 @@ const NO = { contract_id: 'm', asset_id: 'm-no', outcome_index: 1, outcome: 'No'
 const NEITHER = { mark: null, bid: null, ask: null, last: null, source: null, as_of: null, stale: false };
 
 describe('GET /v1/marks', () => {
-  it('knows a contract by market, condition and token id, and a token id names its outcome', async () => {
+  it('finds a contract by market id, condition id or token id; a token id names its outcome', async () => {
     await world.data.put(
       'venue_a',
       world.listed('venue_a', 'm'),
@@ -47,7 +47,7 @@ describe('GET /v1/marks', () => {
     });
   });
 
-  it('leaves out what is unknown, and answers in order of the request, each id once', async () => {
+  it('leaves out unknown ids, and answers each id once in the order of the request', async () => {
     await world.data.put('venue_a', world.listed('venue_a', 'm'), world.listed('venue_a', 'a'));
     await world.data.put('venue_b', world.listed('venue_b', 'b'));
     const body = await world.bodyOf(
@@ -62,7 +62,7 @@ describe('GET /v1/marks', () => {
   });
 
   it.each(['venue_b', 'venue_f'] as const)(
-    'shows outcome 1 of %s as one minus outcome 0, bid and ask exchanged',
+    'shows outcome 1 of %s as one minus outcome 0, with bid and ask exchanged',
     async (provider) => {
       const trade = { source_ts: world.now - 9, outcome_index: 1, price: 570_000 };
       await world.data.put(provider, world.listed(provider, 'm'), tradeEvent(provider, 'm', trade));
@@ -85,7 +85,7 @@ describe('GET /v1/marks', () => {
     },
   );
 
-  it('is the payout of a market that is resolved, void ones too', async () => {
+  it('is the payout of a resolved market, also of a void one', async () => {
     await world.data.put(
       'venue_a',
       world.listed('venue_a', 'm'),
@@ -109,8 +109,8 @@ describe('GET /v1/marks', () => {
   });
 });
 
-describe('what has happened elsewhere', () => {
-  it('a book said 0.01 and 0.99 while the price was right (py-clob-client issue 180): the mark is not made of it', async () => {
+describe('incidents of other systems', () => {
+  it('a book showed 0.01 and 0.99 while the price was right (py-clob-client issue 180): the mark is not made from it', async () => {
     await world.data.put(
       'venue_a',
       world.listed('venue_a', 'm'),
@@ -123,7 +123,7 @@ describe('what has happened elsewhere', () => {
     });
   });
 
-  it('sockets stayed open and silent (py-clob-client issue 292): ten seconds of silence are told, a heartbeat is none', async () => {
+  it('sockets stayed open and silent (py-clob-client issue 292): ten seconds of silence are stale, a heartbeat is not', async () => {
     await world.data.put(
       'venue_a',
       world.listed('venue_a', 'm'),
@@ -172,7 +172,7 @@ describe('what has happened elsewhere', () => {
     });
   });
 
-  it('nobody could tell how old a snapshot was (py-clob-client-v2 issue 117): books say their own time beside that of the data', async () => {
+  it('the age of a snapshot was unknown (py-clob-client-v2 issue 117): books have their own time besides that of the data', async () => {
     await world.data.say('venue_a', { asOf: world.now - SECOND });
     await world.data.put('venue_a', world.listed('venue_a', 'm'));
     await world.shout(world.bookEvent('venue_a', { source_ts: world.now - 3 * SECOND }));
@@ -197,7 +197,7 @@ describe('what has happened elsewhere', () => {
 });
 
 describe('GET /v1/books', () => {
-  it('has a row for each outcome, also where there is no book, and at most 50 contracts', async () => {
+  it('has a row for each outcome, even without a book, and accepts at most 50 contracts', async () => {
     await world.data.put('venue_a', world.listed('venue_a', 'm'));
     await world.shout(world.bookEvent('venue_a', { outcome_index: 1 }));
     expect(await world.bodyOf('/v1/books?provider=venue_a&contract_id=m')).toEqual({
@@ -224,8 +224,8 @@ describe('GET /v1/books', () => {
   });
 
   it.each(['depth=0', 'depth=201', 'depth=2.5', 'contract_id=', 'asset_id='])('%s is 422', async (wrong) => {
-    const given = wrong.startsWith('contract_id') ? '' : '&contract_id=m';
-    expect((await world.get(`/v1/books?provider=venue_a${given}&${wrong}`)).status).toBe(422);
+    const prefix = wrong.startsWith('contract_id') ? '' : '&contract_id=m';
+    expect((await world.get(`/v1/books?provider=venue_a${prefix}&${wrong}`)).status).toBe(422);
   });
 });
 
@@ -248,7 +248,7 @@ describe('tick sizes', () => {
   const batch = (body: object): Promise<WorldReply> =>
     world.data.ask('/v1/markets/tick-size/batch', { method: 'POST', on: 'companion', body });
 
-  it('are those of any id of a contract, and of an asset of it alone', async () => {
+  it('are found by any id of a contract, and by an asset of that contract only', async () => {
     await world.data.put(
       'venue_a',
       world.listed('venue_a', 'm', { contract }),

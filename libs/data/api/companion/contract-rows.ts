@@ -7,7 +7,7 @@ import type { OutcomeNow } from '../../store/price-reader.js';
 import type { PerpetualTick } from '../../store/tick-table.js';
 import { asOf, timeOrNull, unitOrNull } from './instrument-rows.js';
 
-/** Identity only. */
+/** Ids and outcome names only. */
 export interface ListedMarketRow {
   readonly market_id: string;
   readonly condition_id: string | null;
@@ -34,7 +34,7 @@ export interface SyntheticRow {
   readonly as_of: string | null;
 }
 
-/** What pays whenever the first outcome of a single-book market does not. */
+/** The synthetic that pays when the first outcome of a single-book market does not. */
 export function complementRow(market: FoldedMarket, first: OutcomeNow | undefined): SyntheticRow {
   const { provider, market_id: contract_id } = market;
   const price = first?.price?.price;
@@ -88,10 +88,10 @@ export function perpetualRow({ symbol, price, content }: PerpetualTick): Perpetu
 }
 
 const PLACES = 6;
-/** Of a rate, before it is rounded as all numbers are. */
+/** Of a rate, before it is rounded to six decimals like all numbers. */
 const MOST_PLACES = 12;
 
-/** Of a decimal text; through its printed form, since the exact one may be no number that is written without an exponent. */
+/** Rounds a decimal text to six decimals. Goes through the printed form, so that the JSON number has no exponent. */
 function roundedNumber(text: unknown): number | null {
   const exact = typeof text === 'string' ? parseDecimal(text, MOST_PLACES) : undefined;
   return exact === undefined ? null : Number(printDecimal(rescaled(exact, PLACES, 'half-up')));
@@ -108,7 +108,7 @@ export interface TickSizeRow {
   readonly as_of: string | null;
 }
 
-/** As its newest MARKET event says. */
+/** From the newest MARKET event. */
 export function tickSizeRow(
   { provider, details }: FoldedMarket,
   contract_id: string,

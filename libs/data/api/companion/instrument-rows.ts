@@ -6,9 +6,9 @@ import { isoTime } from '../../rules/times.js';
 import type { FoundMarket } from '../../store/market-reader.js';
 import type { OutcomeNow } from '../../store/price-reader.js';
 
-/** Which outcome of which market a row is about. */
+/** The market and outcome of a row. */
 export interface InstrumentFields {
-  /** As it was asked for. */
+  /** As the caller sent it. */
   readonly contract_id: string;
   /** A token id. */
   readonly asset_id: string | null;
@@ -37,7 +37,10 @@ export interface BookRow extends InstrumentFields {
   readonly stale: boolean;
 }
 
-/** A token id names its outcome; so does `asset_id`, and one that the market never had names none. */
+/**
+ * The outcomes that a request names. A token id, as contract id or as `asset_id`, names one; an `asset_id` of another market names
+ * none.
+ */
 export function askedOutcomes({ state, outcomeIndex }: FoundMarket, assetId?: string): readonly number[] {
   return [...state.names.keys()].filter(
     (index) =>
@@ -65,7 +68,7 @@ export function markRow(market: FoldedMarket, contractId: string, index: number,
   };
 }
 
-/** Since when the mark is what it is; without one, the time of the book that makes none. */
+/** Since when the mark holds. Without a mark, the time of the book. */
 export function asOf(market: FoldedMarket, { price, book, last }: OutcomeNow): number | undefined {
   switch (price?.source) {
     case 'payout':

@@ -49,8 +49,8 @@ export const mark = named(
     ...{ mark: orNull(unit), bid: orNull(unit), ask: orNull(unit), last: orNull(unit) },
     source: orNull(
       words({
-        payout: 'What the outcome pays',
-        mid: 'Between the best prices of a fresh book',
+        payout: 'The payout of the outcome',
+        mid: 'The middle of the best prices of a fresh book',
         last: 'The last trade',
       }),
     ),

@@ -39,8 +39,8 @@ function after(market: FoldedMarket, event: Exclude<MarketDataEvent, { type: 'BO
 
 const said = { provider: 'venue_a', market_id: 'm', received_at: AT } as const;
 
-describe('which outcomes are asked for', () => {
-  it('are all of a market, the one of a token id, and the one of asset_id, by former names too', () => {
+describe('the requested outcomes', () => {
+  it('are all of a market, the one of a token id, or the one of asset_id, also by former names', () => {
     const renamed = after(MARKET, {
       ...{ ...LISTED, source_id: 'm2', source_ts: AT + 1 },
       outcomes: [
@@ -58,7 +58,7 @@ describe('which outcomes are asked for', () => {
 });
 
 describe('a mark', () => {
-  it('says what it is made from, and since when', () => {
+  it('tells its source and since when it holds', () => {
     const now: OutcomeNow = {
       ...{ price: { price: 420_000, source: 'mid' }, liquidity: 0n, isStale: false, book: BOOK },
       last: { price: 390_001, ts: AT + 1 },
@@ -78,14 +78,14 @@ describe('a mark', () => {
     });
   });
 
-  it('is null of an outcome that neither trades nor has a book', () => {
+  it('is null for an outcome without trades and without a book', () => {
     expect(markRow(MARKET, 'm', 1, NOTHING)).toEqual({
       ...{ contract_id: 'm', asset_id: null, outcome_index: 1, outcome: 'No' },
       ...{ mark: null, bid: null, ask: null, last: null, source: null, as_of: null, stale: false },
     });
   });
 
-  it('is the payout since it was told', () => {
+  it('is the payout from the time of the resolution', () => {
     const paid = after(MARKET, {
       ...{ ...said, type: 'RESOLUTION', source_id: 'r', source_ts: AT + 9, status: 'resolved' },
       payouts: [0, 1_000_000],
@@ -98,7 +98,7 @@ describe('a mark', () => {
 });
 
 describe('a book', () => {
-  it('is cut to its depth, best first, and says its own time', () => {
+  it('is cut to its depth, best first, and has its own time', () => {
     const now = { ...NOTHING, book: BOOK, isStale: true, last: { price: 5, ts: AT } };
     expect(bookRow(MARKET, 'yes-1', 0, { now, depth: 1 })).toEqual({
       ...{ contract_id: 'yes-1', asset_id: 'yes-1', outcome_index: 0, outcome: 'Yes' },
@@ -111,7 +111,7 @@ describe('a book', () => {
     ]);
   });
 
-  it('is empty where there is none', () => {
+  it('is empty if there is no book', () => {
     expect(bookRow(MARKET, 'm', 1, { now: NOTHING, depth: 20 })).toMatchObject({
       ...{ bids: [], asks: [], last: null, sequence: null, as_of: null, stale: false },
     });
@@ -130,7 +130,7 @@ it('a complement is one minus its leg', () => {
 });
 
 describe('a resolution', () => {
-  it('that voids the market pays no outcome everything', () => {
+  it('that voids the market has no winner', () => {
     const voided = after(MARKET, {
       ...{ ...said, type: 'RESOLUTION', source_id: 'r', source_ts: AT, status: 'resolved' },
       ...{ payouts: [500_000, 500_000], source_url: 'https://venue.example/r', disputed: true },
@@ -143,7 +143,7 @@ describe('a resolution', () => {
     });
   });
 
-  it('of a market that was settled and never resolved was told by the settlement', () => {
+  it('of a market that was settled without a resolution has the time of the settlement', () => {
     const settled = after(MARKET, {
       ...{ ...said, type: 'RESOLUTION', source_id: 'r', source_ts: AT + 1_000_000, status: 'settled' },
       payouts: [1_000_000, 0],
@@ -157,7 +157,7 @@ describe('a resolution', () => {
   });
 });
 
-it('numbers of a perpetual have at most six decimals, and none is written with an exponent', () => {
+it('numbers of a perpetual have at most six decimals and no exponent', () => {
   const content = {
     ...{ index: '64000.5', funding_rate: '-0.000012345678', open_interest: '123456789012' },
     next_funding_at: '2026-11-28T16:00:00Z',
@@ -171,7 +171,7 @@ it('numbers of a perpetual have at most six decimals, and none is written with a
 });
 
 describe('a tick size', () => {
-  it('is that of the newest MARKET event, null where the venue gives none', () => {
+  it('comes from the newest MARKET event, and is null if the venue gives none', () => {
     expect(tickSizeRow(MARKET, 'yes-1', 'yes-1')).toEqual({
       ...{ provider: 'venue_a', contract_id: 'yes-1', asset_id: 'yes-1' },
       ...{ tick_size: 0.01, min_price: 0.000001, max_price: 0.999, as_of: '2026-11-28T09:00:00Z' },

@@ -17,15 +17,15 @@ type ItemResult = { readonly index: number } & (TickSizeRow | { readonly error: 
 
 export interface BatchOfTickSizes {
   readonly results: readonly ItemResult[];
-  /** Whose contracts were asked for. */
+  /** The providers in the request. */
   readonly providers: readonly Provider[];
 }
 
-/** Grids of prices, found by any id of a contract. */
+/** Reads the price grids of contracts, by any of their ids. */
 export class TickSizes {
   constructor(private readonly markets: Pick<MarketReader, 'find'>) {}
 
-  /** In the order of the request; undefined for what is unknown, and for an asset of another contract. */
+  /** In the order of the request. Undefined for an unknown contract, and for an asset of another contract. */
   async of(
     provider: Provider,
     wanted: readonly WantedContract[],
@@ -42,7 +42,7 @@ export class TickSizes {
     });
   }
 
-  /** One search for each provider. */
+  /** One query for each provider. */
   async batch(items: readonly WantedItem[]): Promise<BatchOfTickSizes> {
     const byProvider = new Map<Provider, { readonly index: number; readonly item: WantedItem }[]>();
     const results: ItemResult[] = [];

@@ -19,21 +19,24 @@ import { DATA_MANNERS, isLimited, LIMIT_CODE, UNREADABLE_CODE } from './data-man
 import { DETAIL_MEANINGS, FIELD_MEANINGS } from './data-meanings.js';
 import { dataDocs, dataOpenApi } from './document-endpoints.js';
 
-const INTRODUCTION = `Markets of prediction venues, what they cost and what was traded of them, under one interface.
+const INTRODUCTION = `Markets of prediction venues with their prices and trades, under one interface.
 
-Names of providers are read in any case; an id of a market, of a condition or of a token does wherever an id is asked for. Prices are
-0 to 1 or cents, as each field says; money is dollars, sizes are contracts, times are ISO 8601 in UTC. Unknown parameters and fields
-are ignored. Refusals are \`{detail}\` in words; what cannot be read is 422 with the place of each fault; too many calls are 429 with
-\`{error}\`. Replies of what we keep say in \`X-Data-As-Of\` how far they are applied, and \`X-Data-Stale: true\` where that is old.`;
+Provider names ignore case. A market id, condition id or token id is accepted wherever an id is needed. Prices are
+0 to 1 or cents, as each field says. Money is dollars, sizes are contracts, times are ISO 8601 in UTC. Unknown parameters and fields
+are ignored. Refusals have \`{detail}\` in words. A request that cannot be read gets 422 with the location of each fault, and too many calls get 429 with
+\`{error}\`. Replies from our store tell in \`X-Data-As-Of\` up to when data are applied, and have \`X-Data-Stale: true\` if that is too old.`;
 
 const TAGS: readonly Tag[] = [
-  { name: 'Providers', description: 'Who sends market data, and what may be done there.' },
-  { name: 'Markets', description: 'What markets are, and what they cost.' },
-  { name: 'Candles', description: 'What was traded, by time.' },
-  { name: 'Trades', description: 'Of our store, and as two venues tell them at this moment.' },
-  { name: 'Companion', description: 'Without credentials, or with some for higher limits.' },
-  { name: 'Operators', description: 'With the admin secret alone; to all others these paths do not exist.' },
-  { name: 'Service', description: 'Of the service itself.' },
+  { name: 'Providers', description: 'The providers of market data, and what they support.' },
+  { name: 'Markets', description: 'Markets and their prices.' },
+  { name: 'Candles', description: 'Prices and volumes by time.' },
+  { name: 'Trades', description: 'Trades from our store, and live from two venues.' },
+  { name: 'Companion', description: 'Needs no credentials; with credentials the limits are higher.' },
+  {
+    name: 'Operators',
+    description: 'For the admin secret only; for all other callers these paths do not exist.',
+  },
+  { name: 'Service', description: 'The service itself.' },
 ];
 
 const TAG_OF_PATH: readonly (readonly [RegExp, string])[] = [
@@ -47,7 +50,7 @@ const TAG_OF_PATH: readonly (readonly [RegExp, string])[] = [
 
 const SHARED = [dataOpenApi, dataDocs];
 
-/** Of the listener of market data. */
+/** The endpoints of the data listener. */
 export function dataSpecs(): readonly EndpointSpec[] {
   const controllers = [
     ...[ProvidersController, MarketsController, CandlesController, TradesController],
@@ -56,7 +59,7 @@ export function dataSpecs(): readonly EndpointSpec[] {
   return [...endpointSpecsOf(controllers), ...SHARED];
 }
 
-/** Of the listener that serves `/v1`. */
+/** The endpoints of the companion listener (`/v1`). */
 export function companionSpecs(): readonly EndpointSpec[] {
   const controllers = [
     ...[CompanionController, CompanionListsController, CompanionCandlesController, DataHealthController],
@@ -67,18 +70,18 @@ export function companionSpecs(): readonly EndpointSpec[] {
 export function dataDocument(): OpenApi {
   return described(dataSpecs(), 'Sotto market data', {
     url: 'http://127.0.0.1:8100',
-    description: 'What `npm start` starts; elsewhere what `data_url` says',
+    description: 'With `npm start`; elsewhere the value of `data_url`',
   });
 }
 
 export function companionDocument(): OpenApi {
   return described(companionSpecs(), 'Sotto market data, the companion', {
     url: 'http://127.0.0.1:8101',
-    description: 'What `npm start` starts; elsewhere what `md_url` says',
+    description: 'With `npm start`; elsewhere the value of `md_url`',
   });
 }
 
-/** The document describes refusals, and asks nobody who calls. */
+/** A dialect for describing refusals only: it never checks a caller. */
 const DESCRIBED = dataDialect({
   callers: { callerOf: () => undefined, isAdmin: () => false },
   addressOf: () => '',
@@ -105,14 +108,14 @@ function described(
     manners: DATA_MANNERS,
     examplesOf: () => undefined,
   });
-  // A path that is not there is refused before anybody asks who calls.
+  // An unknown path is refused before credentials are checked.
   const anyPath = Object.entries(document['x-any-path']).filter(([status]) => status !== '401');
   return { ...document, servers: [server], 'x-any-path': Object.fromEntries(anyPath) };
 }
 
 const MINUTE = constant('private, max-age=60');
 
-/** How long replies may be kept that may be kept at all. Of those to `GET` the tag can be asked for again. */
+/** Cache-Control of the replies that may be cached. For GET they also have an entity tag. */
 const KEPT: Readonly<Record<string, Shape>> = {
   activeMarkets: constant('private, max-age=5'),
   marketDetails: MINUTE,
@@ -123,7 +126,9 @@ const KEPT: Readonly<Record<string, Shape>> = {
   getCompanionCandles: { describe: () => ({ type: 'string', enum: ['private, max-age=60', 'no-cache'] }) },
 };
 
-/** What follows from the kind of a call, and need not be said by each. Ids in paths are any text. */
+/**
+ * Adds the statuses that follow from the kind of the endpoint, so that endpoints need not repeat them. Ids in paths are any text.
+ */
 function withCommon(spec: EndpointSpec): EndpointSpec {
   const isAsked = spec.access === 'session' && spec.role !== ADMIN;
   const takesCredentials = isAsked || spec.path.startsWith('/v1/');
@@ -154,6 +159,6 @@ function keptReply(spec: EndpointSpec): EndpointSpec {
 function tagOf({ path, role }: EndpointSpec): string {
   if (role === ADMIN) return 'Operators';
   const found = TAG_OF_PATH.find(([pattern]) => pattern.test(path));
-  if (found === undefined) throw new Error(`nothing says to which part of the document ${path} belongs`);
+  if (found === undefined) throw new Error(`no part of the document is defined for ${path}`);
   return found[1];
 }

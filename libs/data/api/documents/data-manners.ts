@@ -24,7 +24,7 @@ const OVER_LIMIT: JsonSchema = {
 
 const UNREADABLE: JsonSchema = {
   type: 'object',
-  description: 'What of the call cannot be read.',
+  description: 'The parts of the request that cannot be read.',
   properties: {
     detail: {
       type: 'array',
@@ -55,9 +55,9 @@ const RATE = {
   'x-ratelimit-reset': optional(digits),
 };
 const FRESHNESS = { 'x-data-as-of': optional(anyText), 'x-data-stale': optional(constant('true')) };
-/** Whatever is shown of the store says how far it is applied. */
-const OF_THE_STORE = /^\/(?:markets\/(?!tick-size)|candles|trades\/(?:history|metrics)|v1\/)/;
-const OF_STATUS: Readonly<Record<number, Readonly<Record<string, Shape>>>> = {
+/** Replies from the store have the headers of freshness. */
+const FROM_THE_STORE = /^\/(?:markets\/(?!tick-size)|candles|trades\/(?:history|metrics)|v1\/)/;
+const HEADERS_BY_STATUS: Readonly<Record<number, Readonly<Record<string, Shape>>>> = {
   401: { 'www-authenticate': constant('Bearer') },
   405: { allow: { describe: () => ({ type: 'string', pattern: '^[A-Z]+(, [A-Z]+)*$' }) } },
   429: { 'retry-after': optional(digits) },
@@ -65,12 +65,12 @@ const OF_STATUS: Readonly<Record<number, Readonly<Record<string, Shape>>>> = {
 
 const KEY = Object.fromEntries(Object.keys(KEY_HEADERS).map((name) => [name, []]));
 
-/** The detail of a refusal that is a limit of calls. */
+/** Stands for a refusal by the call limit. */
 export const LIMIT_CODE = 'Rate limit exceeded: <calls> per 1 minute';
-/** Stands for everything that a 422 may say. */
+/** Stands for every refusal with 422. */
 export const UNREADABLE_CODE = 'HTTP_422';
 
-/** How market data speaks: details in words, several kinds of callers, and headers that say how fresh a reply is. */
+/** How the API of market data differs from the others: details in words, several kinds of callers, and freshness headers. */
 export const DATA_MANNERS: Manners = {
   schemas: { Detail: DETAIL, OverLimit: OVER_LIMIT, Unreadable: UNREADABLE },
   headers: {
@@ -89,16 +89,16 @@ export const DATA_MANNERS: Manners = {
   },
   descriptions: {
     BadRequest: 'The peer does not speak HTTP properly or names no host. The connection is closed.',
-    Unauthorized: 'No credential, a part of a triple, or one that does not count (any more).',
+    Unauthorized: 'No credential, an incomplete API key, or a credential that is not valid.',
     NoSuchPath: 'There is no such path, or none for this caller.',
     Unavailable:
-      'Too many requests in line on one connection, which is closed; or the database or credentials cannot be asked.',
+      'Too many requests are queued on one connection, which is closed; or the database or credentials cannot be checked.',
   },
   contentOf,
   headersOf: (status, spec) => ({
     ...(isLimited(spec) ? RATE : {}),
-    ...(spec !== undefined && status < 400 && OF_THE_STORE.test(spec.path) ? FRESHNESS : {}),
-    ...OF_STATUS[status],
+    ...(spec !== undefined && status < 400 && FROM_THE_STORE.test(spec.path) ? FRESHNESS : {}),
+    ...HEADERS_BY_STATUS[status],
   }),
   securityOf({ role }) {
     if (role === ADMIN) return [{ adminSecret: [] }];
@@ -107,11 +107,11 @@ export const DATA_MANNERS: Manners = {
   parametersOf: () => [],
 };
 
-const FREE = /^\/(?:health|readyz|openapi\.json|docs|markets\/tick-size)$/;
+const UNLIMITED = /^\/(?:health|readyz|openapi\.json|docs|markets\/tick-size)$/;
 
-/** Calls of all other operations are counted. */
+/** Whether calls of this endpoint count against a limit. */
 export function isLimited(spec: EndpointSpec | undefined): boolean {
-  return spec !== undefined && spec.role !== ADMIN && !FREE.test(spec.path);
+  return spec !== undefined && spec.role !== ADMIN && !UNLIMITED.test(spec.path);
 }
 
 function contentOf(codes: readonly string[]): Content {

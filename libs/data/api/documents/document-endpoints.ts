@@ -7,7 +7,7 @@ export const PAGE_HEADERS = {
   'referrer-policy': 'no-referrer',
 } as const;
 
-/** Of both listeners: each describes itself. */
+/** Both listeners have these endpoints; each describes itself. */
 export const dataOpenApi = endpoint({
   operationId: 'openApi',
   method: 'GET',
@@ -22,7 +22,7 @@ export const dataDocs = endpoint({
   method: 'GET',
   path: '/docs',
   access: 'public',
-  summary: 'The same as a page to read',
+  summary: 'The description of this listener as a page',
   answers: {
     200: {
       description: 'One page without scripts that loads nothing else.',

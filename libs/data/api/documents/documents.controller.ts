@@ -5,7 +5,7 @@ import type { Reply } from '#libs/edge/reply/reply.js';
 import { dataReply } from '../replies.js';
 import { dataDocs, dataOpenApi, PAGE_HEADERS } from './document-endpoints.js';
 
-/** The description of one listener. It is made once: nothing about it changes while the process lives. */
+/** Serves the description of one listener. It is made once, because it never changes while the process runs. */
 export class DataDocumentsController {
   private readonly openApiReply: Reply;
   private readonly pageReply: Reply;

@@ -24,7 +24,7 @@ type Listener = keyof typeof checks;
 
 let venue: PlayedVenue;
 let world: DataWorld;
-/** Its callers have no call left. */
+/** A listener whose callers have used up their calls. */
 let spent: DataWorld;
 let key: RequestHeaders;
 
@@ -73,30 +73,30 @@ afterAll(async () => {
   await Promise.all([world.close(), spent.close(), venue.close()]);
 });
 
-/** Asks, and holds the answer against the document of the listener. */
-async function ask(path: string, asked: WorldRequest = {}, of = world): Promise<WorldReply> {
-  const on: Listener = asked.on === 'companion' ? 'companion' : 'data';
-  const told = await of.ask(path, asked);
-  const { method = 'GET', headers = {}, body } = asked;
-  const seen = {
-    ...{ method, path, requestHeaders: headers, status: told.status, body: told.text },
+/** Sends a request, and checks the answer against the document of its listener. */
+async function ask(path: string, request: WorldRequest = {}, of = world): Promise<WorldReply> {
+  const on: Listener = request.on === 'companion' ? 'companion' : 'data';
+  const reply = await of.ask(path, request);
+  const { method = 'GET', headers = {}, body } = request;
+  const exchange = {
+    ...{ method, path, requestHeaders: headers, status: reply.status, body: reply.text },
     ...(body === undefined ? {} : { requestBody: typeof body === 'object' ? JSON.stringify(body) : body }),
-    headers: Object.fromEntries(Object.entries(told.headers).map(([name, value]) => [name, String(value)])),
+    headers: Object.fromEntries(Object.entries(reply.headers).map(([name, value]) => [name, String(value)])),
   };
-  for (const fault of checks[on].faults(seen)) faults.add(fault);
-  return told;
+  for (const fault of checks[on].faults(exchange)) faults.add(fault);
+  return reply;
 }
 
-async function gives(status: number, path: string, asked: WorldRequest = {}, of = world): Promise<unknown> {
-  const told = await ask(path, { headers: key, ...asked }, of);
-  expect([path, told.status, told.text]).toEqual([path, status, told.text]);
-  return told.body;
+async function gives(status: number, path: string, request: WorldRequest = {}, of = world): Promise<unknown> {
+  const reply = await ask(path, { headers: key, ...request }, of);
+  expect([path, reply.status, reply.text]).toEqual([path, status, reply.text]);
+  return reply.body;
 }
 
 const post = (body: object | string, headers = key): WorldRequest => ({ method: 'POST', body, headers });
-/** By the caller of most calls. */
+/** Requests of the caller that most calls use. */
 const sent = (body: object): WorldRequest => ({ method: 'POST', body });
-const companion = (asked: WorldRequest = {}): WorldRequest => ({ headers: {}, on: 'companion', ...asked });
+const companion = (request: WorldRequest = {}): WorldRequest => ({ headers: {}, on: 'companion', ...request });
 
 const hours = (count: number): string => new Date(AT / 1_000 + count * 3_600_000).toISOString();
 const CANDLES = `timeframe_seconds=60&start=${hours(-1)}&end=${hours(1)}`;
@@ -104,8 +104,8 @@ const WINDOW = { timeframe_seconds: 60, start: hours(-1), end: hours(1) };
 const TRADES_OF_B = { trades: [], cursor: '' };
 const LIVE_MARKET = { market: { id: 'live', title: 'Live?', outcomes: [{ label: 'Yes', price: 0.5 }] } };
 
-/** One call of each operation that succeeds, but for those that change something. */
-const READS: readonly (readonly [path: string, asked?: WorldRequest])[] = [
+/** One successful call of each operation that changes nothing. */
+const READS: readonly (readonly [path: string, request?: WorldRequest])[] = [
   ...(['/providers/configs', '/providers/configs/VENUE_A', '/providers/api-access'] as const).map(
     (path) => [path] as const,
   ),
@@ -122,7 +122,7 @@ const READS: readonly (readonly [path: string, asked?: WorldRequest])[] = [
   ['/trades/venue_a?market=alpha&after=1&before=2&limit=1'],
 ];
 
-const COMPANION_READS: readonly (readonly [path: string, asked?: WorldRequest])[] = [
+const COMPANION_READS: readonly (readonly [path: string, request?: WorldRequest])[] = [
   ['/v1/markets?provider=venue_a&limit=1'],
   ['/v1/marks?provider=venue_a&contract_id=alpha'],
   ['/v1/books?provider=venue_a&contract_id=beta&depth=5'],
@@ -134,18 +134,18 @@ const COMPANION_READS: readonly (readonly [path: string, asked?: WorldRequest])[
   [`/v1/candles?provider=venue_a&contract_id=alpha&${CANDLES}&outcome=0&rebuild=false`],
 ];
 
-const ALL_READS: readonly (readonly [path: string, asked: WorldRequest])[] = [
-  ...READS.map(([path, asked]) => [path, asked ?? {}] as const),
-  ...COMPANION_READS.map(([path, asked]) => [path, companion(asked)] as const),
+const ALL_READS: readonly (readonly [path: string, request: WorldRequest])[] = [
+  ...READS.map(([path, request]) => [path, request ?? {}] as const),
+  ...COMPANION_READS.map(([path, request]) => [path, companion(request)] as const),
 ];
 
 const FREE = ['/health', '/openapi.json', '/docs'];
 
-describe('what works', () => {
+describe('successful requests', () => {
   it('every read', async () => {
     venue.behave(answers([]));
-    for (const [path, asked] of READS) await gives(200, path, asked);
-    for (const [path, asked] of COMPANION_READS) await gives(200, path, companion(asked));
+    for (const [path, request] of READS) await gives(200, path, request);
+    for (const [path, request] of COMPANION_READS) await gives(200, path, companion(request));
     venue.behave(answers(TRADES_OF_B));
     await gives(200, '/trades/venue_b?ticker=RAIN&min_ts=1&max_ts=2&limit=1&cursor=x');
     await gives(410, '/markets/tick-size');
@@ -157,7 +157,7 @@ describe('what works', () => {
     for (const on of ['data', 'companion'] as const) await gives(200, '/readyz', { on });
   });
 
-  it('pages, and what has not changed', async () => {
+  it('pages, and replies that have not changed', async () => {
     const { next_cursor } = (await gives(200, '/markets/active?limit=1')) as { next_cursor: string };
     await gives(200, `/markets/active?limit=1&cursor=${next_cursor}`);
     const trades = '/trades/history?provider=venue_a&contract_id=alpha&limit=1';
@@ -178,35 +178,35 @@ describe('what works', () => {
     await gives(200, '/v1/marks?provider=venue_a&contract_id=alpha&asset_id=alpha-no', resolved);
     await gives(200, '/v1/books?provider=venue_a&contract_id=beta&asset_id=beta-yes', resolved);
     await gives(200, '/v1/perpetuals?provider=venue_e&symbol=BTC', resolved);
-    for (const [path, asked] of ALL_READS) {
-      const { headers } = await ask(path, { headers: key, ...asked });
-      if (headers.etag === undefined || asked.method === 'POST') continue;
-      const ofTag = { 'if-none-match': String(headers.etag), ...(asked.headers ?? key) };
-      await gives(304, path, { ...asked, headers: ofTag });
+    for (const [path, request] of ALL_READS) {
+      const { headers } = await ask(path, { headers: key, ...request });
+      if (headers.etag === undefined || request.method === 'POST') continue;
+      const ofTag = { 'if-none-match': String(headers.etag), ...(request.headers ?? key) };
+      await gives(304, path, { ...request, headers: ofTag });
     }
   });
 
-  it('what is late', async () => {
+  it('stale data', async () => {
     const late = ['venue_a', 'venue_b', 'venue_e'] as const;
     for (const provider of late) await world.say(provider, { state: 'paused' });
     await eventually(async () => {
       const { headers } = await ask('/markets/active', { headers: key });
       expect(headers['x-data-stale']).toBe('true');
     });
-    for (const [path, asked] of ALL_READS) await ask(path, { headers: key, ...asked });
+    for (const [path, request] of ALL_READS) await ask(path, { headers: key, ...request });
     const wanted = { provider: 'venue_a', contract_id: 'alpha', ...WINDOW };
     await gives(200, '/candles/batch', sent({ requests: [wanted] }));
     const items = [{ provider: 'venue_a', contract_id: 'alpha' }];
     await gives(200, '/v1/markets/tick-size/batch', companion({ method: 'POST', body: { items } }));
-    for (const [path, asked] of ALL_READS) {
-      const { headers } = await ask(path, { headers: key, ...asked });
-      if (headers.etag === undefined || asked.method === 'POST') continue;
-      const ofTag = { 'if-none-match': String(headers.etag), ...(asked.headers ?? key) };
-      await gives(304, path, { ...asked, headers: ofTag });
+    for (const [path, request] of ALL_READS) {
+      const { headers } = await ask(path, { headers: key, ...request });
+      if (headers.etag === undefined || request.method === 'POST') continue;
+      const ofTag = { 'if-none-match': String(headers.etag), ...(request.headers ?? key) };
+      await gives(304, path, { ...request, headers: ofTag });
     }
   });
 
-  it('what is asked of venues', async () => {
+  it('live reads of venues', async () => {
     venue.behave(answers(LIVE_MARKET));
     await gives(200, '/markets/metadata?ticker=live&provider=venue_a');
     await gives(200, '/markets/outcomes?market_id=live&provider_id=2');
@@ -237,7 +237,7 @@ describe('what works', () => {
     await gives(200, '/v1/markets/tick-size/batch', companion({ method: 'POST', body: { items } }));
   });
 
-  it('what operators do', async () => {
+  it('operations of operators', async () => {
     const flag = '/admin/flags/provider_hidden_venue_e';
     await gives(200, flag, { method: 'PUT', headers: admin, body: { enabled: true, reason: 'x' } });
     await gives(200, flag, { headers: admin });
@@ -276,17 +276,17 @@ const OPERATORS: readonly (readonly [method: string, path: string])[] = [
   ['POST', '/providers/configs/reload'],
 ];
 
-describe('what is refused', () => {
-  const asked = (): (readonly [path: string, asked: WorldRequest])[] => [
+describe('refused requests', () => {
+  const requests = (): (readonly [path: string, request: WorldRequest])[] => [
     ...READS.map(([path, of]) => [path, of ?? {}] as const),
     ['/trades/venue_b?ticker=RAIN', {}],
   ];
   const ofCompanion = COMPANION_READS.map(([path, of]) => [path, companion(of)] as const);
   const isPublic = (path: string): boolean => path.startsWith('/providers/');
 
-  it('callers who are nobody, who may not, and who have no call left', async () => {
+  it('callers without credentials, without rights, and over the limit', async () => {
     const stranger = await world.callers.session(await world.callers.user({ isInvited: false }));
-    for (const [path, of] of asked()) {
+    for (const [path, of] of requests()) {
       await gives(429, path, { ...of, headers: admin }, spent);
       if (isPublic(path)) continue;
       await gives(401, path, { ...of, headers: {} });
@@ -302,15 +302,15 @@ describe('what is refused', () => {
     for (let guess = 0; guess < 11; guess += 1) {
       await ask('/markets/active', { headers: wrongTriple(), from });
     }
-    for (const [path, of] of [...asked(), ...ofCompanion]) {
+    for (const [path, of] of [...requests(), ...ofCompanion]) {
       if (isPublic(path)) continue;
       const headers = path.startsWith('/v1/') ? wrongTriple() : key;
       await gives(429, path, { ...of, from, headers });
     }
   });
 
-  it('what cannot be read', async () => {
-    for (const [path, of] of [...asked(), ...ofCompanion]) {
+  it('requests that cannot be read', async () => {
+    for (const [path, of] of [...requests(), ...ofCompanion]) {
       if (isPublic(path)) continue;
       if (of.method === 'POST') await gives(422, path, { ...of, body: '[' });
       else await gives(422, `${path.split('?', 1)[0] ?? ''}?limit=x`, of);
@@ -321,7 +321,7 @@ describe('what is refused', () => {
     await gives(413, '/markets/details', post(' '.repeat(1_048_577)));
   });
 
-  it('what reads well and means nothing', async () => {
+  it('requests that are well-formed but not valid', async () => {
     for (const [path, of] of [...READS, ...ofCompanion]) {
       const unknown = path
         .replace('provider=venue_a', 'provider=x')
@@ -339,7 +339,7 @@ describe('what is refused', () => {
     }
   });
 
-  it('what is not there', async () => {
+  it('unknown resources', async () => {
     await gives(404, '/nothing');
     await gives(404, '/nothing', companion());
     await gives(405, '/markets/active', { method: 'DELETE' });
@@ -348,7 +348,7 @@ describe('what is refused', () => {
     await gives(404, '/v1/markets/tick-size?provider=venue_a&contract_id=x', companion());
   });
 
-  it('what nobody can say for a while', async () => {
+  it('answers that are unavailable for a while', async () => {
     const { pool } = world.ingest.database;
     await pool.query('delete from data.snapshots');
     await gives(503, '/markets/active?provider=venue_a');
@@ -371,19 +371,22 @@ describe('what is refused', () => {
 });
 
 describe('the documents', () => {
-  it('have every answer that was seen, with its headers and fields', () => {
+  it('describe every answer that was seen, with its headers and fields', () => {
     expect([...faults]).toEqual([]);
   });
 
-  it('have no answer, header, parameter or field that was not seen', () => {
+  it('describe no answer, header, parameter or field that was not seen', () => {
     const unseen = (['data', 'companion'] as const).flatMap((on) => {
       const { parts, shown } = checks[on];
-      // Of words, a field shows one after the other.
+      // A field shows only one of its words at a time.
       return parts.filter((part) => !shown.has(part) && !part.includes('=')).map((part) => `${on} ${part}`);
     });
     expect([...new Set(unseen)].filter((part) => !SHOWN_ELSEWHERE.test(part)).sort()).toEqual([]);
   });
 });
 
-/** By the edge, whatever the service: peers that hardly speak HTTP, and faults of ours. And no four candles are being rebuilt. */
+/**
+ * Answers that the edge gives for every service, such as to broken HTTP; and 503 of candles, because four are never rebuilt at once
+ * here.
+ */
 const SHOWN_ELSEWHERE = / any (?:400|408|413|431|500|501|503)$|(?:getCandles|getCompanionCandles) 503$/;

@@ -1,4 +1,4 @@
-/** What calls with keys may be refused with where operators decide about a provider, for the interface documents. */
+/** For the interface documents: how calls with API keys are refused where operators control access to the provider. */
 export const ACCESS_STATUSES = {
   403: ['API access is disabled for <provider>'],
   503: ['Unable to verify platform API access'],

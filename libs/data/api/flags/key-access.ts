@@ -6,7 +6,10 @@ import type { KnownFlags } from './known-flags.js';
 
 const UNVERIFIABLE = 'Unable to verify platform API access';
 
-/** Whether keys may read what a provider's users do; sessions and operators always may. What cannot be verified is not allowed. */
+/**
+ * Checks whether API keys may read a provider's trades. Sessions and operators always may. If the flags cannot be read, access is
+ * refused.
+ */
 export class KeyAccess {
   constructor(private readonly flags: Pick<KnownFlags, 'verified'>) {}
 
@@ -19,7 +22,7 @@ export class KeyAccess {
     throw refuse(403, `API access is disabled for ${provider}${reason === '' ? '' : `: ${reason}`}`);
   }
 
-  /** Those that keys may read, by id. */
+  /** The providers whose trades API keys may read, by id. */
   async allowed(): Promise<readonly Provider[]> {
     const settings = await this.flags.verified();
     if (settings === undefined) throw refuse(503, UNVERIFIABLE);

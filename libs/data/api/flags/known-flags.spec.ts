@@ -37,20 +37,20 @@ async function enabled(): Promise<boolean | undefined> {
   return (await flags.verified())?.get(NAME)?.enabled;
 }
 
-it('many callers read once', async () => {
+it('concurrent callers share one read', async () => {
   await Promise.all([enabled(), enabled(), enabled()]);
   await enabled();
   expect(reads).toBe(1);
 });
 
-it('a change elsewhere holds within five seconds', async () => {
+it('a change by another process takes effect within five seconds', async () => {
   expect(await enabled()).toBe(true);
   answer = () => Promise.resolve(setTo(false));
   clock.leap(5_001);
   expect(await enabled()).toBe(false);
 });
 
-it('a busy process reads anew every second, and no caller waits for it', async () => {
+it('a busy process reads again every second, and no caller waits for it', async () => {
   await enabled();
   answer = () => Promise.resolve(setTo(false));
   clock.leap(1_001);
@@ -60,7 +60,7 @@ it('a busy process reads anew every second, and no caller waits for it', async (
   expect(reads).toBe(2);
 });
 
-it('what is not older than five seconds counts while the database is away', async () => {
+it('settings of up to five seconds are used while the database is down', async () => {
   await enabled();
   answer = away;
   clock.leap(4_900);
@@ -71,7 +71,7 @@ it('what is not older than five seconds counts while the database is away', asyn
   expect(await enabled()).toBe(false);
 });
 
-it('nobody waits longer than a second', async () => {
+it('no caller waits longer than a second', async () => {
   answer = silent;
   const waiting = enabled();
   await nextTurn();
@@ -80,7 +80,7 @@ it('nobody waits longer than a second', async () => {
   expect(reads).toBe(1);
 });
 
-it('an answer is as old as its question', async () => {
+it('the age of a result counts from the start of its read', async () => {
   let tell: (settings: FlagSettings) => void = () => undefined;
   answer = () => new Promise((resolve) => (tell = resolve));
   void enabled();
@@ -92,7 +92,7 @@ it('an answer is as old as its question', async () => {
   expect(await enabled()).toBeUndefined();
 });
 
-it('a change by this process holds at once, also where a reading was on its way', async () => {
+it('a change by this process takes effect at once, even if a read was under way', async () => {
   await enabled();
   let tell: (settings: FlagSettings) => void = () => undefined;
   answer = () => new Promise((resolve) => (tell = resolve));
@@ -106,7 +106,7 @@ it('a change by this process holds at once, also where a reading was on its way'
   expect(await after).toBe(false);
 });
 
-it('what needs no proof goes on with what was known last', async () => {
+it('uses that need no certainty go on with the last known settings', async () => {
   answer = away;
   expect((await flags.lastKnown()).size).toBe(0);
   answer = () => Promise.resolve(setTo(false));

@@ -2,27 +2,27 @@ import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { FlagSettings } from '../../rules/flags.js';
 
-/** Where flags are kept. */
+/** Where flags are stored. */
 export interface FlagSource {
   all(): Promise<FlagSettings>;
 }
 
-/** A caller waits for settings that are older. */
+/** If the settings are older than this, a caller waits for new ones. */
 const MOST_AGE = 5_000n * NANOS_PER_MILLI;
-/** Older ones are read anew, while callers go on with what is known. */
+/** If they are older than this, they are read again while callers go on with the old ones. */
 const REFRESH_AGE = 1_000n * NANOS_PER_MILLI;
-const ASK_MILLIS = 1_000;
+const READ_MILLIS = 1_000;
 
 interface Known {
   readonly settings: FlagSettings;
-  /** Before they were read. */
+  /** The time before the read began. */
   readonly asOf: bigint;
 }
 
-/** The flags as every process knows them: a change holds everywhere within five seconds. */
+/** Caches the flags in a process. A change takes effect everywhere within five seconds. */
 export class KnownFlags {
-  private known: Known | undefined;
-  /** Of a reading that began before it, nothing is kept. */
+  private current: Known | undefined;
+  /** A read that began before this time is not used. */
   private changedAt = 0n;
   private reading: Promise<void> | undefined;
 
@@ -31,31 +31,31 @@ export class KnownFlags {
     private readonly clock: Clock,
   ) {}
 
-  /** Undefined: they are not known well enough, and cannot be read within a second. */
+  /** Undefined if the settings are too old and cannot be read within a second. */
   async verified(): Promise<FlagSettings | undefined> {
     if (this.age() > REFRESH_AGE) {
       const reading = this.read();
       if (this.age() > MOST_AGE) await this.within(reading);
     }
-    return this.age() > MOST_AGE ? undefined : this.known?.settings;
+    return this.age() > MOST_AGE ? undefined : this.current?.settings;
   }
 
-  /** As they were last known, for what needs no proof; as they stand at first, where nothing is known. */
+  /** The last known settings, for uses that need no certainty; the defaults if none were ever read. */
   async lastKnown(): Promise<FlagSettings> {
-    return (await this.verified()) ?? this.known?.settings ?? new Map();
+    return (await this.verified()) ?? this.current?.settings ?? new Map();
   }
 
-  /** After a change by this process. */
+  /** Call it after a change by this process. */
   forget(): void {
     this.changedAt = this.clock.monotonicNanos();
-    if (this.known !== undefined) this.known = { ...this.known, asOf: this.changedAt - MOST_AGE - 1n };
+    if (this.current !== undefined) this.current = { ...this.current, asOf: this.changedAt - MOST_AGE - 1n };
   }
 
   private age(): bigint {
-    return this.known === undefined ? MOST_AGE + 1n : this.clock.monotonicNanos() - this.known.asOf;
+    return this.current === undefined ? MOST_AGE + 1n : this.clock.monotonicNanos() - this.current.asOf;
   }
 
-  /** One at a time. What fails is seen by the age of what is known. */
+  /** One read at a time. A failed read shows in the age of the settings. */
   private read(): Promise<void> {
     this.reading ??= this.readNow()
       .catch(() => undefined)
@@ -68,13 +68,13 @@ export class KnownFlags {
   private async readNow(): Promise<void> {
     const asOf = this.clock.monotonicNanos();
     const settings = await this.source.all();
-    if (asOf >= this.changedAt) this.known = { settings, asOf };
+    if (asOf >= this.changedAt) this.current = { settings, asOf };
     else await this.readNow();
   }
 
   private async within(reading: Promise<void>): Promise<void> {
     await new Promise<void>((resolve) => {
-      const cancel = this.clock.after(ASK_MILLIS, resolve);
+      const cancel = this.clock.after(READ_MILLIS, resolve);
       void reading.finally(() => {
         cancel();
         resolve();

@@ -9,21 +9,21 @@ import { CallWindow } from './call-window.js';
 import type { LimitRules } from './limit-rules.js';
 
 const SECOND = 1_000;
-/** Past it the windows that were made first are forgotten: each holds at most a thousand moments. */
+/** Above this number, the oldest windows are dropped. Each holds at most a thousand entries. */
 const MOST_WINDOWS = 100_000;
 
-/** Calls that this process has counted and others do not know yet. */
+/** Calls that this process has counted and not yet shared with the other replicas. */
 export interface FreshCalls {
-  /** Of the window, by limit and caller. */
+  /** The key of the window: limit and caller. */
   readonly key: string;
-  /** By the monotonic clock of this process, in milliseconds. */
+  /** Milliseconds of this process's monotonic clock. */
   readonly at: number;
   calls: number;
 }
 
 /**
- * Counts calls in this process, so that no call waits for the database, and tells and learns of those of other replicas a few times a
- * second. So a limit holds over all of them within a second, and while the database is away each holds it alone.
+ * Counts calls in memory, so that no call waits for the database, and shares counts with the other replicas a few times a second. A
+ * limit holds over all replicas within a second; while the database is down, each replica enforces it alone.
  */
 export class CallLimits implements CallCounter {
   private readonly windows = new Map<string, CallWindow>();
@@ -56,28 +56,28 @@ export class CallLimits implements CallCounter {
     return { ...this.stateOf(window, limit.calls, now), remaining: limit.calls - before - 1 };
   }
 
-  /** What was counted since the last time. */
+  /** Returns and clears what was counted since the last call. */
   takeFresh(): readonly FreshCalls[] {
     const taken = [...this.fresh.values()];
     this.fresh = new Map();
     return taken;
   }
 
-  /** They could not be told. */
+  /** Call it when they could not be shared. */
   putBack(calls: readonly FreshCalls[]): void {
     for (const { key, at, calls: count } of calls) {
-      const known = this.fresh.get(key);
-      if (known === undefined) this.fresh.set(key, { key, at, calls: count });
-      else known.calls += count;
+      const existing = this.fresh.get(key);
+      if (existing === undefined) this.fresh.set(key, { key, at, calls: count });
+      else existing.calls += count;
     }
   }
 
-  /** Calls that another process has counted, so many milliseconds ago. */
+  /** Adds calls that another replica counted `age` milliseconds ago. */
   learn(key: string, age: number, calls: number): void {
     this.windowOf(key).add(this.now() - age, calls);
   }
 
-  /** By the monotonic clock, in milliseconds. */
+  /** Milliseconds of the monotonic clock. */
   now(): number {
     return Number(this.clock.monotonicNanos() / NANOS_PER_MILLI);
   }
@@ -88,9 +88,9 @@ export class CallLimits implements CallCounter {
   }
 
   private note(key: string, at: number): void {
-    const known = this.fresh.get(key);
-    if (known === undefined) this.fresh.set(key, { key, at, calls: 1 });
-    else known.calls += 1;
+    const existing = this.fresh.get(key);
+    if (existing === undefined) this.fresh.set(key, { key, at, calls: 1 });
+    else existing.calls += 1;
   }
 
   private stateOf(window: CallWindow, limit: number, now: number): RateWindow {
@@ -100,8 +100,8 @@ export class CallLimits implements CallCounter {
   }
 
   private windowOf(key: string): CallWindow {
-    const known = this.windows.get(key);
-    if (known !== undefined) return known;
+    const existing = this.windows.get(key);
+    if (existing !== undefined) return existing;
     const [first] = this.windows.keys();
     if (first !== undefined && this.windows.size >= MOST_WINDOWS) this.windows.delete(first);
     const made = new CallWindow();
@@ -110,7 +110,7 @@ export class CallLimits implements CallCounter {
   }
 }
 
-/** On public routes the caller is not asked for; the admin secret is nobody's. */
+/** Without a caller, and for the admin secret, which belongs to no user, calls count for the network address. */
 function windowOwner(caller: DataCaller | undefined, address: string): string {
   return caller === undefined || caller.account_id === '' ? networkOf(address) : caller.account_id;
 }

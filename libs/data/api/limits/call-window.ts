@@ -1,35 +1,37 @@
 /** Milliseconds. */
 export const WINDOW = 60_000;
-/** More places in time than this are never kept of one window. */
+/** The most entries that one window holds. */
 const MOST_ENTRIES = 1_000;
 
 interface Counted {
-  /** Of the first of these calls. */
+  /** The time of the first of these calls. */
   readonly from: number;
-  /** When all of them count: the moment of the last. */
+  /** The time of the last of these calls. All of them count from then. */
   at: number;
   calls: number;
 }
 
-/** The calls of the last minute, each at its moment. Beyond a thousand moments neighbours are counted at the later one. */
+/**
+ * The calls of the last minute with their times. When there are over a thousand entries, calls close together share the later time.
+ */
 export class CallWindow {
   private readonly entries: Counted[] = [];
   private total = 0;
 
-  /** Also from other processes, and so perhaps earlier than the newest. */
+  /** Calls from other replicas may be older than the newest entry. */
   add(at: number, calls: number): void {
     this.total += calls;
-    let place = this.entries.length;
-    while (place > 0 && (this.entries[place - 1]?.at ?? at) > at) place -= 1;
-    const before = this.entries[place - 1];
+    let position = this.entries.length;
+    while (position > 0 && (this.entries[position - 1]?.at ?? at) > at) position -= 1;
+    const before = this.entries[position - 1];
     const isNear = before !== undefined && at - before.from < (this.isCrowded ? WINDOW / MOST_ENTRIES : 1);
     if (isNear) {
       before.at = at;
       before.calls += calls;
-    } else this.entries.splice(place, 0, { from: at, at, calls });
+    } else this.entries.splice(position, 0, { from: at, at, calls });
   }
 
-  /** After what has left the window is forgotten. */
+  /** Drops entries that have left the window, and returns the number of calls that remain. */
   callsAt(now: number): number {
     let gone = 0;
     for (const { at, calls } of this.entries) {
@@ -41,13 +43,13 @@ export class CallWindow {
     return this.total;
   }
 
-  /** When the oldest call leaves; undefined without any. */
+  /** When the oldest call leaves the window; undefined for an empty window. */
   get freesAt(): number | undefined {
     const [oldest] = this.entries;
     return oldest === undefined ? undefined : oldest.at + WINDOW;
   }
 
-  /** When fewer than `most` are left. */
+  /** When fewer than `most` calls will be in the window. */
   admitsAt(most: number, now: number): number {
     let left = this.total;
     if (left < most) return now;

@@ -28,7 +28,7 @@ const shown = (headers: Readonly<Record<string, unknown>>): unknown[] => [
 const seconds = (): number => Math.floor(Date.now() / 1_000);
 
 describe('a limit', () => {
-  it('is shown in every reply that reached it, and refuses in its own envelope', async () => {
+  it('is shown in every reply that counts, and refuses in its own format', async () => {
     const ask = () => world.ask('/providers/configs', { from: '127.0.2.1' });
     const began = seconds();
     expect(shown((await ask()).headers)).toEqual(['3', '2', undefined]);
@@ -50,7 +50,7 @@ describe('a limit', () => {
     expect((await world.ask('/providers/configs', { from: '127.0.2.2' })).status).toBe(200);
   });
 
-  it('counts what is refused after it, and nothing that is refused before', async () => {
+  it('counts requests that later checks refuse, and none that earlier checks refuse', async () => {
     const { callers } = world;
     const user = await callers.user();
     const session = await callers.session(user);
@@ -77,7 +77,7 @@ describe('a limit', () => {
     const own = await callers.key([], { user });
     const last = await post(own, '{"markets":[{"market_id":"x","provider_id":2}]}');
     expect([last.status, ...shown(last.headers)]).toEqual([200, '4', '0', undefined]);
-    // Over the limit nothing is read.
+    // Over the limit, the body is not read.
     expect((await post(own, '[')).status).toBe(429);
     expect((await post({}, '[')).status).toBe(401);
   });
@@ -97,7 +97,7 @@ describe('a limit', () => {
     );
   });
 
-  it('of the companion is higher for callers that are known', async () => {
+  it('of the companion is higher for callers with credentials', async () => {
     const ask = (headers: RequestHeaders) =>
       world.ask('/v1/marks?provider=venue_a&contract_id=x', { on: 'companion', headers, from: '127.0.2.3' });
     expect(shown((await ask({})).headers)).toEqual(['60', '59', undefined]);
@@ -105,7 +105,7 @@ describe('a limit', () => {
     expect(shown((await ask({ 'x-admin-secret': ADMIN_SECRET })).headers).slice(0, 1)).toEqual(['600']);
   });
 
-  it('of nothing keeps the service from starting', async () => {
+  it('for an unknown name prevents the start', async () => {
     const limitChanges = new Map([
       ['heavy', 5],
       ['/nothing', 5],
@@ -115,7 +115,7 @@ describe('a limit', () => {
     );
   });
 
-  it('is not there for health, readiness and operators', async () => {
+  it('does not apply to health, readiness and operators', async () => {
     const admin = { 'x-admin-secret': ADMIN_SECRET };
     for (const path of ['/health', '/readyz', '/admin/ingest', '/markets/tick-size']) {
       expect(shown((await world.ask(path, { headers: admin })).headers)).toEqual([

@@ -1,9 +1,9 @@
 import type { EndpointSpec } from '#libs/edge/endpoint.js';
 import { ADMIN } from '../callers.js';
 
-/** Which calls are counted together, and how many of them a minute may have. */
+/** A limit: which calls are counted together, and how many a minute are allowed. */
 export interface MinuteLimit {
-  /** Of the window, for all callers. */
+  /** The name of the window, the same for all callers. */
   readonly name: string;
   readonly calls: number;
 }
@@ -11,7 +11,7 @@ export interface MinuteLimit {
 type RoutedSpec = Pick<EndpointSpec, 'method' | 'path' | 'role'>;
 
 const USUAL = 100;
-/** The companion takes ten times as many calls from callers that it knows. */
+/** On the companion, callers with credentials have ten times the limit. */
 const KNOWN_CALLER = 10;
 
 const GROUPS: readonly { readonly name: string; readonly calls: number; readonly paths: RegExp }[] = [
@@ -27,19 +27,19 @@ const GROUPS: readonly { readonly name: string; readonly calls: number; readonly
 
 const ROUTES: Readonly<Record<string, number>> = { '/markets/active': 200, '/markets/batch-prices': 200 };
 
-/** Health, documents, and the route that has moved. */
+/** Health, documents, and the route that has moved have no limit. */
 const UNLIMITED: ReadonlySet<string> = new Set([
   ...['/health', '/readyz', '/openapi.json', '/docs', '/asyncapi.json'],
   '/markets/tick-size',
 ]);
 
-/** What operators have set: by group or path, calls a minute. */
+/** Limits set by operators: calls a minute, by group or path. */
 export type LimitChanges = ReadonlyMap<string, number>;
 
 export class LimitRules {
   private readonly known = new Map<string, MinuteLimit | undefined>();
 
-  /** `factor` multiplies all of them, those of operators too. */
+  /** `factor` multiplies all limits, including those of operators. */
   constructor(
     private readonly changes: LimitChanges = new Map(),
     private readonly factor = 1,
@@ -51,7 +51,7 @@ export class LimitRules {
     return this.known.get(key);
   }
 
-  /** Names in the changes of operators that none of these endpoints has. */
+  /** Names set by operators that fit no group and no endpoint. */
   unknownNames(specs: readonly RoutedSpec[]): string[] {
     const names = new Set([...GROUPS.map(({ name }) => name), ...specs.map(({ path }) => unnamed(path))]);
     return [...this.changes.keys()].filter((name) => !names.has(unnamed(name)));
@@ -83,7 +83,7 @@ function unnamed(path: string): string {
 
 const CHANGE = /^([^\s=,]{1,128})=([1-9]\d{0,6})$/;
 
-/** `<group or path>=<calls>`, separated by commas; undefined if that cannot be read. */
+/** Parses `<group or path>=<calls>`, separated by commas. Undefined for text that does not parse. */
 export function limitChangesIn(text: string): LimitChanges | undefined {
   const changes = new Map<string, number>();
   for (const part of text.split(',')) {

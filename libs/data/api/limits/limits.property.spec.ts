@@ -10,7 +10,7 @@ const TRADES = { method: 'GET', path: '/trades/history', access: 'session' } as 
 const user = new DataCaller({ userId: 'u', kind: 'session', isInvited: true });
 
 describe('a window', () => {
-  it('has what a list of all moments has', () => {
+  it('counts the same as a list of all moments', () => {
     const step = fc.record({
       wait: fc.integer({ min: 0, max: 9_000 }),
       calls: fc.integer({ min: 1, max: 3 }),
@@ -28,7 +28,7 @@ describe('a window', () => {
           const left = all.filter((at) => at > now - WINDOW).sort((one, other) => one - other);
           expect(window.callsAt(now)).toBe(left.length);
           expect(window.freesAt).toBe(left[0] === undefined ? undefined : left[0] + WINDOW);
-          // As many must leave as are too many.
+          // As many must leave as are over the limit.
           const last = left[left.length - most];
           expect(window.admitsAt(most, now)).toBe(last === undefined ? now : last + WINDOW);
         }
@@ -36,7 +36,7 @@ describe('a window', () => {
     );
   });
 
-  it('keeps few moments of many calls, and lets none go too early', () => {
+  it('stores few entries for many calls, and drops none too early', () => {
     const window = new CallWindow();
     for (let call = 0; call < 50_000; call += 1) window.add(call, 1);
     expect(window.callsAt(49_999)).toBe(50_000);
@@ -47,7 +47,7 @@ describe('a window', () => {
 });
 
 describe('a limit', () => {
-  it('slides: a refused call costs nothing, and is told when to come again', () => {
+  it('slides: a refused call does not count, and is told when to retry', () => {
     const clock = new MovableClock();
     clock.stopAtEpoch(1_900_000_000_250_000_000n);
     const limits = new CallLimits(new LimitRules(limitChangesIn('/trades/history=3') ?? new Map()), clock);
@@ -67,7 +67,7 @@ describe('a limit', () => {
     clock.forgetTimers();
   });
 
-  it('is of the caller, and without one of the address', () => {
+  it('counts for the caller, and without one for the address', () => {
     const limits = new CallLimits(
       new LimitRules(limitChangesIn('v1=1,candles=1,/trades/history=1') ?? new Map()),
       new MovableClock(),
@@ -108,7 +108,7 @@ describe('a limit', () => {
     expect(rules.of({ method, path }, true)?.calls).toBe(known);
   });
 
-  it('is what operators say, times the factor', () => {
+  it('is what operators set, times the factor', () => {
     const changes = limitChangesIn('v1=5, /providers/configs/{id}=7,/candles=3') ?? new Map<string, number>();
     const rules = new LimitRules(changes, 10);
     expect(rules.of({ method: 'GET', path: '/v1/marks' }, true)?.calls).toBe(500);
@@ -122,7 +122,7 @@ describe('a limit', () => {
   });
 
   it.each(['', 'v1', 'v1=0', 'v1=1.5', 'v1=1,v1=2', 'v1=-1', 'v1=1,', 'a b=1'])(
-    'cannot be read from %j',
+    'cannot be parsed from %j',
     (text) => {
       expect(limitChangesIn(text)).toBeUndefined();
     },

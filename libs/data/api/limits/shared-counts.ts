@@ -4,29 +4,29 @@ import type { CallCountTable } from '../../store/call-count-table.js';
 import { WINDOW } from './call-window.js';
 import type { CallLimits } from './call-limits.js';
 
-/** Two of these, and the time that the database takes, are within the second that the replicas have. */
+/** Two rounds plus the queries stay within the second after which a limit must hold everywhere. */
 const PACE = { busyMillis: 300, idleMillis: 2_000 } as const;
-/** An entry may be committed this much after its moment. */
+/** An entry may be committed this long after its time. */
 const OVERLAP = 5_000;
 const ENTRIES_A_ROW = 1_000;
-const TIDY_EVERY = 100;
+const CLEAN_UP_EVERY = 100;
 
 export interface SharedCountsPorts {
   readonly limits: CallLimits;
   readonly table: CallCountTable;
   readonly clock: Clock;
-  /** Told apart from all other processes, earlier ones of this name too. */
+  /** Unique for each process, even for restarts of the same instance. */
   readonly replica: string;
   readonly onFault: (error: unknown) => void;
 }
 
-/** Exchanges the counts of calls with the other replicas. */
+/** Shares counts of calls with the other replicas. */
 export class SharedCounts {
   private readonly polls: PacedPoll;
-  /** By entry; until when it would come again. */
-  private readonly seen = new Map<number, number>();
+  /** Entries already read, and until when each may be read again. */
+  private readonly readEntries = new Map<number, number>();
   private readAt: number | undefined;
-  private turns = 0;
+  private rounds = 0;
 
   constructor(private readonly ports: SharedCountsPorts) {
     this.polls = new PacedPoll(ports.clock, PACE, () => this.exchange());
@@ -36,23 +36,23 @@ export class SharedCounts {
     this.polls.start();
   }
 
-  /** Someone is calling. */
+  /** Call it for each counted call, so that counts are shared soon. */
   wanted(): void {
     this.polls.wanted();
   }
 
   async stop(): Promise<void> {
     this.polls.stop();
-    await this.tell().catch(() => undefined);
+    await this.publish().catch(() => undefined);
   }
 
   async exchange(): Promise<void> {
     const { limits, table, onFault } = this.ports;
     try {
-      await this.tell();
-      await this.hear();
-      this.turns += 1;
-      if (this.turns % TIDY_EVERY !== 0) return;
+      await this.publish();
+      await this.receive();
+      this.rounds += 1;
+      if (this.rounds % CLEAN_UP_EVERY !== 0) return;
       limits.forgetPast();
       await table.forgetPast();
     } catch (error) {
@@ -60,7 +60,7 @@ export class SharedCounts {
     }
   }
 
-  private async tell(): Promise<void> {
+  private async publish(): Promise<void> {
     const { limits, table, replica } = this.ports;
     const fresh = limits.takeFresh();
     for (let from = 0; from < fresh.length; from += ENTRIES_A_ROW) {
@@ -78,17 +78,17 @@ export class SharedCounts {
     }
   }
 
-  private async hear(): Promise<void> {
+  private async receive(): Promise<void> {
     const { limits, table, replica } = this.ports;
     const now = limits.now();
     const span = this.readAt === undefined ? WINDOW : Math.min(WINDOW, now - this.readAt + OVERLAP);
     const entries = await table.ofOthers(replica, span);
     this.readAt = now;
     for (const { entryNo, age, calls } of entries) {
-      if (this.seen.has(entryNo)) continue;
-      this.seen.set(entryNo, now + WINDOW + OVERLAP);
+      if (this.readEntries.has(entryNo)) continue;
+      this.readEntries.set(entryNo, now + WINDOW + OVERLAP);
       for (const [key, before, count] of calls) limits.learn(key, age + before, count);
     }
-    for (const [entryNo, until] of this.seen) if (until < now) this.seen.delete(entryNo);
+    for (const [entryNo, until] of this.readEntries) if (until < now) this.readEntries.delete(entryNo);
   }
 }

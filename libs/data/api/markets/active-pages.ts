@@ -7,10 +7,10 @@ import type { PageWish, SnapshotRead, SnapshotReader } from '../../store/snapsho
 import type { SealedCursors } from '../cursors.js';
 import { badCursor, refuse } from '../refusals.js';
 
-const PLACE = object({ required: { snapshot: integer(0), after: integer(0) } });
+const POSITION = object({ required: { snapshot: integer(0), after: integer(0) } });
 
 export interface ActiveWish {
-  /** The template of the path: cursors of one are none of another. */
+  /** The path template of the route: a cursor is valid for one route only. */
   readonly route: string;
   readonly provider: Provider;
   readonly limit: number;
@@ -22,7 +22,7 @@ export interface ActivePage {
   readonly next_cursor: string | null;
 }
 
-/** Pages of open markets by market id, all pages of a cursor from one snapshot. */
+/** Pages of open markets, by market id. All pages of one cursor come from one snapshot. */
 export class ActivePages {
   constructor(
     private readonly snapshots: Pick<SnapshotReader, 'page'>,
@@ -30,21 +30,24 @@ export class ActivePages {
     private readonly onFault: OnFault,
   ) {}
 
-  /** Throws 400 for a cursor that counts no more, and 503 where no snapshot can be shown: never an empty page for that. */
+  /**
+   * Throws 400 for a cursor that is no longer valid, and 503 if there is no usable snapshot. It never returns an empty page
+   * instead.
+   */
   async page({ route, provider, limit, cursor }: ActiveWish, now: number): Promise<ActivePage> {
     const filters = { provider };
-    const place: Decoded<typeof PLACE> | undefined =
-      cursor === undefined ? undefined : this.cursors.open(route, filters, cursor, PLACE);
-    const read = await this.read(provider, { limit, place }, now);
+    const position: Decoded<typeof POSITION> | undefined =
+      cursor === undefined ? undefined : this.cursors.open(route, filters, cursor, POSITION);
+    const read = await this.read(provider, { limit, place: position }, now);
     if (read === 'expired') throw badCursor();
     if (read === 'outdated') throw refuse(503, 'Snapshot unavailable');
     const { markets, next } = read;
     return { markets, next_cursor: next === undefined ? null : this.cursors.seal(route, filters, next) };
   }
 
-  private async read(provider: Provider, wish: PageWish, now: number): Promise<SnapshotRead> {
+  private async read(provider: Provider, query: PageWish, now: number): Promise<SnapshotRead> {
     try {
-      return await this.snapshots.page(provider, wish, now);
+      return await this.snapshots.page(provider, query, now);
     } catch (error) {
       this.onFault('reading a snapshot', error);
       return 'outdated';

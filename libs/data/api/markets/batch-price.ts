@@ -4,15 +4,15 @@ import type { OutcomeNow } from '../../store/price-reader.js';
 import type { TotalVolume } from '../../store/volume-reader.js';
 
 export interface BatchPrice {
-  /** Cents on B, else 0 to 1. */
+  /** In cents for venue_b, else 0 to 1. */
   readonly price: number;
-  /** As displayed; null without any trade. */
+  /** Formatted for display; null if nothing has traded. */
   readonly volume: string | null;
-  /** Dollars. */
+  /** In dollars. */
   readonly liquidity: number | null;
 }
 
-/** Undefined without a price. */
+/** Undefined if the outcome has no price. */
 export function batchPrice(
   provider: Provider,
   { price, liquidity }: Pick<OutcomeNow, 'price' | 'liquidity'>,

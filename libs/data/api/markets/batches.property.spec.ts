@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { inTurns } from './in-turns.js';
 import { byReplyKey, type AskedId } from './reply-keys.js';
 
-const asked = fc.array(
+const requests = fc.array(
   fc.record({
     id: fc.constantFrom('a', 'b', '1:a', '2:a', '1:1:a', '__proto__'),
     owner: fc.constantFrom(1, 2, 8),
@@ -13,7 +13,7 @@ const asked = fc.array(
 const nameOf = ({ id, owner }: AskedId): string => JSON.stringify([id, owner]);
 
 describe('keys of replies', () => {
-  it('are the id for who is asked first, and name the provider for others', () => {
+  it('are the plain id for the first provider of the request, and name the provider for others', () => {
     const pairs = [
       ...[
         { id: 'x', owner: 8 },
@@ -25,9 +25,9 @@ describe('keys of replies', () => {
     expect([...byReplyKey(pairs).keys()]).toEqual(['x', '2:x', 'y']);
   });
 
-  it('hold everything that is asked exactly once, and an id as it was sent is always that of its first owner', () => {
+  it('contain each requested item once, and the first owner of an id always has the plain id', () => {
     fc.assert(
-      fc.property(asked, (pairs) => {
+      fc.property(requests, (pairs) => {
         const keyed = byReplyKey(pairs);
         expect([...keyed.values()].map(nameOf).sort()).toEqual([...new Set(pairs.map(nameOf))].sort());
         for (const { id } of pairs) {
@@ -38,8 +38,8 @@ describe('keys of replies', () => {
   });
 });
 
-describe('work in turns', () => {
-  it('is never more at a time, gives results in order, and does everything', async () => {
+describe('concurrent work', () => {
+  it('never exceeds the limit, returns results in order, and does everything', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.nat({ max: 3 }), { maxLength: 30 }),

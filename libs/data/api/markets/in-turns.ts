@@ -1,4 +1,4 @@
-/** Does the work for every item, so many at a time, and gives what comes of it in the order of the items. */
+/** Runs `work` for every item, at most `most` at a time. Resolves with the results in the order of the items. */
 export async function inTurns<T, R>(
   items: readonly T[],
   most: number,

@@ -18,7 +18,7 @@ export interface BatchPorts {
   readonly volumes: Pick<VolumeReader, 'totals'>;
 }
 
-/** What a reply holds, and whose data that is. */
+/** The body of a reply, and the providers whose data it shows. */
 export interface Gathered<T> {
   readonly body: T;
   readonly providers: readonly Provider[];
@@ -29,21 +29,21 @@ interface KeyedMarket {
   readonly market: FoundMarket;
 }
 
-/** Many markets of any providers, each looked up by any of its ids. */
+/** Answers requests for many markets of any providers, each named by any of its ids. */
 export class MarketBatches {
   constructor(private readonly ports: BatchPorts) {}
 
-  /** In the order of the request, a market once, whichever of its ids it is asked by. */
+  /** In the order of the request. A market appears once, even if several of its ids are asked for. */
   async details(
     pairs: readonly MarketPair[],
   ): Promise<Gathered<{ readonly markets: readonly DetailsRow[] }>> {
-    const asked = pairs.flatMap(({ market_id, provider_id }) => {
+    const requested = pairs.flatMap(({ market_id, provider_id }) => {
       const provider = providerOfNumber(provider_id);
       return provider === undefined ? [] : [{ id: market_id, provider }];
     });
-    const found = await this.find(asked);
+    const found = await this.find(requested);
     const rows = new Map<number, DetailsRow>();
-    for (const { id, provider } of asked) {
+    for (const { id, provider } of requested) {
       const market = found.get(provider)?.get(id);
       if (market !== undefined && !rows.has(market.marketNo))
         rows.set(market.marketNo, detailsRow(market.state));
@@ -51,17 +51,17 @@ export class MarketBatches {
     return { body: { markets: [...rows.values()] }, providers: [...found.keys()] };
   }
 
-  /** By id as requested. Without a price, or at a provider that has no batch prices, there is no entry. */
+  /** By id as in the request. Markets without a price, and providers without batch prices, have no entry. */
   async prices(
     pairs: readonly MarketPair[],
     now: number,
   ): Promise<Gathered<Readonly<Record<string, BatchPrice>>>> {
-    const asked = pairs.map(({ market_id, provider_id }) => {
+    const requested = pairs.map(({ market_id, provider_id }) => {
       const provider = providerOfNumber(provider_id);
       if (provider === undefined) throw unknownProvider(provider_id);
       return { id: market_id, owner: provider_id, provider };
     });
-    const keyed = [...byReplyKey(asked)].filter(
+    const keyed = [...byReplyKey(requested)].filter(
       ([, { provider }]) => PROVIDER_FACTS[provider].batchPrices !== null,
     );
     const found = await this.find(keyed.map(([, each]) => each));
@@ -81,31 +81,31 @@ export class MarketBatches {
   }
 
   private async find(
-    asked: readonly { readonly id: string; readonly provider: Provider }[],
+    requested: readonly { readonly id: string; readonly provider: Provider }[],
   ): Promise<ReadonlyMap<Provider, ReadonlyMap<string, FoundMarket>>> {
-    const providers = [...new Set(asked.map(({ provider }) => provider))];
+    const providers = [...new Set(requested.map(({ provider }) => provider))];
     return new Map(
       await Promise.all(
         providers.map(async (provider) => {
-          const ids = asked.filter((each) => each.provider === provider).map(({ id }) => id);
+          const ids = requested.filter((each) => each.provider === provider).map(({ id }) => id);
           return [provider, await this.ports.markets.find(provider, ids)] as const;
         }),
       ),
     );
   }
 
-  /** A token has the price, the volume and the liquidity of its outcome; every other id those of the market. */
+  /** A token id gets the figures of its outcome; any other id gets those of the first outcome, with the volume of the market. */
   private async pricesOf(
     provider: Provider,
-    asked: readonly KeyedMarket[],
+    requested: readonly KeyedMarket[],
     now: number,
   ): Promise<(readonly [string, BatchPrice])[]> {
-    const markets = asked.map(({ market }) => market);
+    const markets = requested.map(({ market }) => market);
     const [prices, volumes] = await Promise.all([
       this.ports.prices.of(provider, markets, now),
       this.ports.volumes.totals(provider, markets),
     ]);
-    return asked.flatMap(({ key, market: { marketNo, outcomeIndex } }, index) => {
+    return requested.flatMap(({ key, market: { marketNo, outcomeIndex } }, index) => {
       const figures: OutcomeNow | undefined = prices.get(marketNo)?.[outcomeIndex ?? 0];
       const total: TotalVolume | undefined = volumes[index];
       const price = figures && total && batchPrice(provider, figures, total);

@@ -55,7 +55,7 @@ export const batchPrices = endpoint({
   summary: 'Reference prices of markets, each in the scale of its provider',
   answers: {
     200: {
-      description: 'By the id that was asked for; markets without a price are absent.',
+      description: 'By id as in the request; markets without a price are absent.',
       body: shapes.pricesByKey,
     },
   },
@@ -68,8 +68,8 @@ export const marketMetadata = endpoint({
   path: '/markets/metadata',
   access: 'session',
   query: dataQuery({ ticker: required(id), provider: required(providerAsSent({})) }),
-  summary: 'All that is known of one market',
-  answers: { 200: { description: 'What nobody has said is null.', body: shapes.metadata } },
+  summary: 'The metadata of one market',
+  answers: { 200: { description: 'Unknown values are null.', body: shapes.metadata } },
   statuses: {
     400: [UNKNOWN_PROVIDER],
     404: ['Market metadata not found: <ticker>'],
@@ -92,9 +92,12 @@ export const batchMetadata = endpoint({
     },
     optional: { titles_only: bodyBoolean },
   }),
-  summary: 'All that is known of several markets',
+  summary: 'The metadata of several markets',
   answers: {
-    200: { description: 'By ticker. Each is there, found or not.', body: shapes.metadataByKey },
+    200: {
+      description: 'By ticker. Every requested market has an entry, found or not.',
+      body: shapes.metadataByKey,
+    },
   },
   statuses: { 400: [UNKNOWN_PROVIDER] },
 });
@@ -123,6 +126,6 @@ export const tickSize = endpoint({
   method: 'GET',
   path: '/markets/tick-size',
   access: 'public',
-  summary: 'Gone: the companion service has tick sizes',
+  summary: 'Gone: tick sizes have moved to the companion service',
   answers: { 410: { description: 'Where they are now.', body: shapes.movedTo } },
 });

@@ -5,7 +5,7 @@ import { PROVIDER_FACTS } from '../../rules/providers.js';
 import { contracts, unit } from '../../rules/scales.js';
 import { isoTime } from '../../rules/times.js';
 
-/** What a market is, as replies show it. What nobody has said is null. */
+/** How replies show markets. Unknown values are null. */
 export function timeOrNull(micros: number | null | undefined): string | null {
   return micros === undefined || micros === null ? null : isoTime(micros);
 }
@@ -41,7 +41,7 @@ export function activeRow(state: FoldedMarket): ActiveRow {
 
 const TIMES: ReadonlySet<string> = new Set(['source_ts', 'listed_at', 'expires_at', 'settlement_ts']);
 
-/** The event as a line of the recorded source has it, which knows no time of receipt. */
+/** The event in the form of the recorded source, which has no time of receipt. */
 export function asRecorded({ contract, ...event }: MarketEvent): JsonMembers {
   const members = Object.entries<unknown>(event).flatMap(([name, value]) => {
     if (name === 'received_at' || value === undefined) return [];
@@ -68,9 +68,9 @@ function recordedContract({
 }
 
 function inUnits(prices: object): JsonMembers {
-  const given = Object.entries<unknown>({ ...prices });
+  const entries = Object.entries<unknown>({ ...prices });
   return Object.fromEntries(
-    given.flatMap(([name, price]) => (typeof price === 'number' ? [[name, unit(price)] as const] : [])),
+    entries.flatMap(([name, price]) => (typeof price === 'number' ? [[name, unit(price)] as const] : [])),
   );
 }
 
@@ -87,7 +87,7 @@ export interface DetailsRow {
   readonly outcomes: readonly string[];
 }
 
-/** Both lists hold the outcomes that have a token. */
+/** Both lists contain only outcomes that have a token. */
 export function detailsRow(state: FoldedMarket): DetailsRow {
   const { provider, market_id, details } = state;
   const tradeable = state.outcomes.flatMap(({ label, token_id }) =>
@@ -103,7 +103,7 @@ export function detailsRow(state: FoldedMarket): DetailsRow {
   };
 }
 
-/** Those of an event, or one alone, by market id. */
+/** Filters out closed markets unless they are asked for. */
 export function shownOf(markets: readonly FoundMarket[], withClosed: boolean): readonly FoundMarket[] {
   return withClosed ? markets : markets.filter(({ state }) => isOpen(state));
 }

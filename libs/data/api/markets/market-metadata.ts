@@ -32,30 +32,32 @@ interface BatchItem extends MetadataWish {
 const LIVE_READS = 8;
 const RATE_LIMITED = 'Provider error: rate limited';
 
-/** Everything about markets: from the index, else from their venue. */
+/** Reads metadata of markets from the index, or live from their venue. */
 export class MarketMetadata {
   constructor(private readonly ports: MetadataPorts) {}
 
-  async one(wish: MetadataWish): Promise<Gathered<MetadataRow>> {
-    const market = await this.indexed(wish.provider, [wish.ticker]);
-    const state = market.get(wish.ticker)?.state;
-    const read = await readMetadata(wish, state, this.ports.live);
-    if (read.ok) return { body: read.row, providers: state === undefined ? [] : [wish.provider] };
-    if (read.fault === 'not-found') throw refuse(404, `Market metadata not found: ${wish.ticker}`);
-    throw refuseUpstream(wish.provider, read.fault, wish.ticker);
+  async one(query: MetadataWish): Promise<Gathered<MetadataRow>> {
+    const market = await this.indexed(query.provider, [query.ticker]);
+    const state = market.get(query.ticker)?.state;
+    const read = await readMetadata(query, state, this.ports.live);
+    if (read.ok) return { body: read.row, providers: state === undefined ? [] : [query.provider] };
+    if (read.fault === 'not-found') throw refuse(404, `Market metadata not found: ${query.ticker}`);
+    throw refuseUpstream(query.provider, read.fault, query.ticker);
   }
 
-  /** Each under its ticker, hidden providers left out. */
+  /** Rows by ticker. Markets of hidden providers are left out. */
   async many(
     { contracts, titles_only = false }: BatchWish,
     flags: FlagSettings,
   ): Promise<Gathered<Readonly<Record<string, BatchRow>>>> {
-    const asked = contracts.map(({ ticker, provider: name }) => {
+    const requested = contracts.map(({ ticker, provider: name }) => {
       const provider = providerNamed(name);
       return { id: ticker, owner: provider, ticker, provider };
     });
-    const shown = [...byReplyKey(asked)].filter(([, { provider }]) => !isSetTo(flags, hiddenFlag(provider)));
-    const items = await this.items(shown.map(([, wish]) => wish));
+    const shown = [...byReplyKey(requested)].filter(
+      ([, { provider }]) => !isSetTo(flags, hiddenFlag(provider)),
+    );
+    const items = await this.items(shown.map(([, query]) => query));
     const rows = titles_only
       ? items.map(titleRow)
       : await inTurns(items, LIVE_READS, (item) => this.row(item));
@@ -64,17 +66,17 @@ export class MarketMetadata {
     return { body, providers: fromStore.map(({ provider }) => provider) };
   }
 
-  private async items(wishes: readonly MetadataWish[]): Promise<BatchItem[]> {
-    const providers = [...new Set(wishes.map(({ provider }) => provider))];
+  private async items(queries: readonly MetadataWish[]): Promise<BatchItem[]> {
+    const providers = [...new Set(queries.map(({ provider }) => provider))];
     const found = new Map(
       await Promise.all(
         providers.map(async (provider) => {
-          const tickers = wishes.filter((wish) => wish.provider === provider).map(({ ticker }) => ticker);
+          const tickers = queries.filter((query) => query.provider === provider).map(({ ticker }) => ticker);
           return [provider, await this.indexed(provider, tickers)] as const;
         }),
       ),
     );
-    return wishes.map(({ ticker, provider }) => ({
+    return queries.map(({ ticker, provider }) => ({
       ...{ ticker, provider },
       market: found.get(provider)?.get(ticker),
     }));
@@ -84,13 +86,13 @@ export class MarketMetadata {
     return this.ports.markets.find(provider, tickers, { tickers: true });
   }
 
-  private async row({ market, ...wish }: BatchItem): Promise<BatchRow> {
-    const read = await readMetadata(wish, market?.state, this.ports.live);
+  private async row({ market, ...query }: BatchItem): Promise<BatchRow> {
+    const read = await readMetadata(query, market?.state, this.ports.live);
     if (read.ok) return { found: true, ...read.row };
-    const missing = { found: false as const, ...wish };
+    const missing = { found: false as const, ...query };
     return read.fault === 'not-found'
       ? missing
-      : { ...missing, error: read.fault === 'failed' ? `Provider error: ${wish.provider}` : RATE_LIMITED };
+      : { ...missing, error: read.fault === 'failed' ? `Provider error: ${query.provider}` : RATE_LIMITED };
   }
 }
 

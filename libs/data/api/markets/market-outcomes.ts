@@ -31,14 +31,14 @@ export interface OutcomesBody {
 
 const DAY_SECONDS = 86_400;
 
-/** What can be traded of the event that a market belongs to. */
+/** Lists the outcomes of all markets of the event that a market belongs to. */
 export class MarketOutcomes {
   constructor(private readonly ports: OutcomesPorts) {}
 
-  async of(wish: OutcomesWish, now: number): Promise<Gathered<OutcomesBody>> {
-    const { market_id, provider } = wish;
+  async of(query: OutcomesWish, now: number): Promise<Gathered<OutcomesBody>> {
+    const { market_id, provider } = query;
     const market = (await this.ports.markets.find(provider, [market_id])).get(market_id);
-    return market === undefined ? this.unindexed(wish) : this.indexed(market, wish, now);
+    return market === undefined ? this.unindexed(query) : this.indexed(market, query, now);
   }
 
   private async indexed(
@@ -60,22 +60,22 @@ export class MarketOutcomes {
     return { body: { event_id, event_name, is_grouped: true, provider, outcomes }, providers: [provider] };
   }
 
-  /** A is asked; elsewhere, and where A has no such market, there is nothing to show. */
+  /** Only venue_a is read live. For other venues, and for a market unknown there, the list is empty. */
   private async unindexed({
     market_id,
     provider,
     include_closed,
   }: OutcomesWish): Promise<Gathered<OutcomesBody>> {
-    const nothing = { event_id: null, event_name: null, is_grouped: true, provider, outcomes: [] } as const;
-    if (provider !== 'venue_a') return { body: nothing, providers: [provider] };
+    const empty = { event_id: null, event_name: null, is_grouped: true, provider, outcomes: [] } as const;
+    if (provider !== 'venue_a') return { body: empty, providers: [provider] };
     const read = await readLive(market_id, provider, this.ports.live);
     if (!read.ok) {
-      if (read.fault === 'not-found') return { body: nothing, providers: [] };
+      if (read.fault === 'not-found') return { body: empty, providers: [] };
       throw refuseUpstream(provider, read.fault, market_id);
     }
     const { event_id, event_name, active } = read.value;
     const isShown = include_closed || active !== false;
     const outcomes = isShown ? liveOutcomeRows(market_id, read.value) : [];
-    return { body: { ...nothing, event_id, event_name, outcomes }, providers: [] };
+    return { body: { ...empty, event_id, event_name, outcomes }, providers: [] };
   }
 }

@@ -4,7 +4,7 @@ import { listedMarket, marketAfter, type FoldedMarket } from '../../rules/market
 import type { AnsweredMarket } from '../upstream/answers.js';
 import { batchPrice } from './batch-price.js';
 import { activeRow, asRecorded, detailsRow } from './market-facts.js';
-import { indexedMetadata, liveMetadata, saysNothing } from './metadata-rows.js';
+import { indexedMetadata, liveMetadata, isEmptyRules } from './metadata-rows.js';
 import { liveOutcomeRows, outcomeRows } from './outcome-rows.js';
 
 const AT = Date.UTC(2026, 10, 21, 12) * 1_000;
@@ -60,7 +60,7 @@ describe('rows of active markets', () => {
     });
   });
 
-  it('show the MARKET event as it was recorded where there is no raw payload', () => {
+  it('show the MARKET event in recorded form if there is no raw payload', () => {
     expect(activeRow(listedMarket(bare))).toEqual({
       ...{ market_id: 'm', condition_id: null, title: 'Will it?', status: 'open' },
       outcomes: [
@@ -87,7 +87,7 @@ describe('rows of active markets', () => {
 });
 
 describe('details', () => {
-  it('have ids, and the outcomes that have a token', () => {
+  it('have ids, and the outcomes with a token', () => {
     expect(detailsRow(listedMarket(whole))).toEqual({
       ...{
         market_id: 'm',
@@ -114,7 +114,7 @@ describe('details', () => {
     });
   });
 
-  it('a settlement that swapped win and loss: outcomes stand by index, however a later event orders them', () => {
+  it('a settlement that swapped win and loss: outcomes are in the order of their indices, even if a later event reorders them', () => {
     const outcomes = [...whole.outcomes].reverse();
     const turned = after(listedMarket(whole), { ...whole, source_ts: AT + 1, outcomes });
     expect(detailsRow(turned)).toMatchObject({ token_ids: ['11', '12'], outcomes: ['Yes', 'No'] });
@@ -122,7 +122,7 @@ describe('details', () => {
 });
 
 describe('metadata', () => {
-  it('from the index has everything in its scale', () => {
+  it('from the index has all values in their scales', () => {
     expect(indexedMetadata('it-26', listedMarket(whole))).toEqual({
       ...{ ticker: 'it-26', provider: 'venue_a', name: 'Will it?', description: 'Whether it will.' },
       resolution_rules: { primary: 'It does.', secondary: null, source: 'It' },
@@ -136,7 +136,7 @@ describe('metadata', () => {
     });
   });
 
-  it('from the index has null for what nobody has said', () => {
+  it('from the index has null for unknown values', () => {
     const row = indexedMetadata('m', listedMarket(bare));
     expect(row).toEqual({
       ...{ ticker: 'm', provider: 'venue_b', name: 'Will it?', description: null },
@@ -155,12 +155,12 @@ describe('metadata', () => {
         active: true,
       },
     });
-    expect(saysNothing(row.resolution_rules)).toBe(true);
-    expect(saysNothing({ primary: ' \n', secondary: '', source: null })).toBe(true);
-    expect(saysNothing({ primary: null, secondary: null, source: 'x' })).toBe(false);
+    expect(isEmptyRules(row.resolution_rules)).toBe(true);
+    expect(isEmptyRules({ primary: ' \n', secondary: '', source: null })).toBe(true);
+    expect(isEmptyRules({ primary: null, secondary: null, source: 'x' })).toBe(false);
   });
 
-  it('from the index says whether its market is open', () => {
+  it('from the index tells whether its market is open', () => {
     const said = {
       provider: 'venue_a',
       market_id: 'm',
@@ -172,7 +172,7 @@ describe('metadata', () => {
     expect(indexedMetadata('m', closed).active).toBe(false);
   });
 
-  it('from the venue has neither condition, event nor time of settlement', () => {
+  it('from the venue has no condition, event or time of settlement', () => {
     expect(liveMetadata('x', 'venue_c', live)).toEqual({
       ...{ ticker: 'x', provider: 'venue_c', name: 'Live?', description: 'd' },
       resolution_rules: { primary: 'p', secondary: 's', source: 'r' },
@@ -217,7 +217,7 @@ const live: AnsweredMarket = {
 };
 
 describe('rows of outcomes', () => {
-  it('have price, volume and liquidity of their own', () => {
+  it('have their own price, volume and liquidity', () => {
     const price = { price: 480_000, source: 'mid' } as const;
     const rows = outcomeRows(
       { marketNo: 1, state: listedMarket(whole) },
@@ -255,7 +255,7 @@ describe('rows of outcomes', () => {
     ]);
   });
 
-  it('of a venue have null for what it does not say', () => {
+  it('from the venue have null for missing values', () => {
     const common = { market_id: 'lm', condition_id: null, volume_24h: null, liquidity: null, status: null };
     expect(liveOutcomeRows('asked', live)).toEqual([
       {
@@ -282,7 +282,7 @@ describe('rows of outcomes', () => {
 describe('batch prices', () => {
   const price = { price: 485_000, source: 'last' } as const;
 
-  it('are in cents on B and 0 to 1 elsewhere', () => {
+  it('are in cents for venue_b and 0 to 1 for others', () => {
     const traded = { cash: 12_345_000_000n, trades: 3n };
     expect(batchPrice('venue_b', { price, liquidity: null }, traded)).toEqual({
       ...{ price: 48.5, volume: '$12.3K', liquidity: null },
@@ -292,7 +292,7 @@ describe('batch prices', () => {
     });
   });
 
-  it('have no volume without a trade, and are none without a price', () => {
+  it('have no volume without a trade, and do not exist without a price', () => {
     expect(batchPrice('venue_a', { price, liquidity: null }, { cash: 0n, trades: 0n })?.volume).toBeNull();
     expect(batchPrice('venue_a', { price, liquidity: null }, { cash: 0n, trades: 1n })?.volume).toBe('$0');
     expect(batchPrice('venue_a', { price: null, liquidity: null }, { cash: 1n, trades: 1n })).toBeUndefined();

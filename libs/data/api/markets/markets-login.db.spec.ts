@@ -21,11 +21,11 @@ jest.setTimeout(60_000);
 
 const PASSWORD = 'of-data';
 
-it('the login of data-0 is enough for all routes of markets, and makes no snapshot', async () => {
+it('the login of data-0 is enough for all routes of markets, and cannot make snapshots', async () => {
   const world = await IngestWorld.make(allMigrations);
   await prepareDatabaseRoles(world.database.url, { data: PASSWORD });
   const url = urlAs(world.database.url, 'data', PASSWORD);
-  // As the gateway opens it.
+  // Opened as the gateway opens it.
   const pool = openPool(url, { applicationName: 'data-0', max: 2, answerTimeoutMs: 5_000, looksUp: true });
   const faults: unknown[] = [];
   const table = new SnapshotTable();
@@ -54,8 +54,8 @@ it('the login of data-0 is enough for all routes of markets, and makes no snapsh
     expect((await new MarketMetadata(ports).many({ contracts }, flags)).body).toMatchObject({
       m: { found: true },
     });
-    const asked = { market_id: 'm', provider: 'venue_a', include_closed: false } as const;
-    expect((await new MarketOutcomes(ports).of(asked, START)).body.outcomes).toMatchObject([
+    const query = { market_id: 'm', provider: 'venue_a', include_closed: false } as const;
+    expect((await new MarketOutcomes(ports).of(query, START)).body.outcomes).toMatchObject([
       ...[{ volume_24h: 0.5 }, { volume_24h: 0 }],
     ]);
     expect(faults).toEqual([]);

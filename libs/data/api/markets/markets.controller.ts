@@ -31,7 +31,7 @@ export interface MarketsPorts {
   readonly cursors: SealedCursors;
   readonly flags: Pick<KnownFlags, 'lastKnown'>;
   readonly live: LiveMarkets;
-  /** The address of the companion service. */
+  /** The base URL of the companion listener. */
   readonly companionUrl: () => string;
   readonly clock: Clock;
   readonly onFault: OnFault;
@@ -42,7 +42,7 @@ const SECONDS = 'private, max-age=5';
 const USUAL_PROVIDER: ProviderAsSent = { provider: 'venue_a', raw: 'venue_a' };
 const GONE = 'Tick sizes have moved to the companion service';
 
-/** What markets are, what they cost, and what venues say of them. */
+/** Routes about markets, their prices and metadata. */
 export class MarketsController {
   private readonly pages: ActivePages;
   private readonly batches: MarketBatches;
@@ -99,8 +99,8 @@ export class MarketsController {
   @Endpoint(endpoints.marketOutcomes)
   async ofEvent({ query }: CallOf<typeof endpoints.marketOutcomes>): Promise<Reply> {
     const { market_id, include_closed, provider_id: provider } = query;
-    const wish = { market_id, provider, include_closed };
-    const { body, providers } = await this.outcomes.of(wish, this.now());
+    const outcomesQuery = { market_id, provider, include_closed };
+    const { body, providers } = await this.outcomes.of(outcomesQuery, this.now());
     return dataReply(body, { cache: MINUTE, providers });
   }
 
@@ -110,7 +110,7 @@ export class MarketsController {
     return { status: 410, body: { detail: GONE, moved_to } };
   }
 
-  /** A provider that operators have taken off is unknown here. */
+  /** Treats a provider that operators have switched off as unknown. */
   private async offered({ provider, raw }: ProviderAsSent): Promise<Provider> {
     if (isSetTo(await this.ports.flags.lastKnown(), activeFlag(provider))) return provider;
     throw unknownProvider(raw);

@@ -113,7 +113,7 @@ describe('GET /markets/active', () => {
     expect(idsOf(await active())).toEqual(['a1', 'a2', 'a25', 'a4', 'a5']);
   });
 
-  it('shows ids, outcomes and the raw payload, else the MARKET event', async () => {
+  it('shows ids, outcomes and the raw payload, or the MARKET event without one', async () => {
     await put('venue_a', plain('venue_a', 'a0', { raw: { any: [1] }, condition_id: 'c0' }));
     await world.snapshot('venue_a');
     const { body } = await active({ limit: 2 });
@@ -134,7 +134,7 @@ describe('GET /markets/active', () => {
     });
   });
 
-  it('takes no cursor that is changed, of another provider, or too old', async () => {
+  it('refuses a cursor that was changed, is of another provider, or is too old', async () => {
     const cursor = cursorOf(await active({ limit: 1 }));
     const changed = `${cursor.slice(0, -1)}${cursor.endsWith('A') ? 'B' : 'A'}`;
     const refused = [400, { detail: 'Invalid or expired cursor' }];
@@ -149,7 +149,7 @@ describe('GET /markets/active', () => {
     expect([status, body]).toEqual(refused);
   });
 
-  it('is 503 once the newest snapshot is over two minutes old, for cursors too', async () => {
+  it('is 503 once the newest snapshot is over two minutes old, also with a cursor', async () => {
     const cursor = cursorOf(await active({ limit: 1 }));
     world.clock.leap(121_000);
     for (const parameters of [{}, { cursor }]) {
@@ -160,7 +160,7 @@ describe('GET /markets/active', () => {
     expect((await active({ cursor })).status).toBe(200);
   });
 
-  it('refuses what cannot be read and who is unknown', async () => {
+  it('refuses bad parameters and unknown providers', async () => {
     for (const parameters of [
       { limit: 0 },
       { limit: 251 },
@@ -176,7 +176,7 @@ describe('GET /markets/active', () => {
     }
   });
 
-  it('does not know a provider that operators have taken off', async () => {
+  it('treats a provider that operators switched off as unknown', async () => {
     await world.flags.set(activeFlag('venue_a'), { enabled: false, reason: null, updatedAt: now });
     world.clock.leap(6_000);
     const replies = [
@@ -198,7 +198,7 @@ describe('GET /markets/active', () => {
 describe('POST /markets/details', () => {
   const details = (...markets: object[]): Promise<WorldReply> => world.post('/markets/details', { markets });
 
-  it('has rows in order of the request, by any id, a market once, nothing for the unknown', async () => {
+  it('has rows in order of the request, by any id, each market once, none for unknown ids', async () => {
     await put('venue_b', plain('venue_b', 'a1', { event_id: 'eb', category: 'science' }));
     const reply = await details(
       ...[
@@ -248,7 +248,7 @@ describe('POST /markets/details', () => {
     });
   });
 
-  it('refuses lists without any, with too many, and what is no id or number', async () => {
+  it('refuses empty and too long lists, and bad ids and numbers', async () => {
     const pair = { market_id: 'a1', provider_id: 2 };
     const wrong = [
       ...[
@@ -291,7 +291,7 @@ describe('POST /markets/batch-prices', () => {
     return world.books.write(provider, [{ market_id, outcome_index: 0, book }]);
   };
 
-  it('are cents on B and 0 to 1 elsewhere, by payout, mid or last trade, with volume as displayed', async () => {
+  it('are cents for venue_b and 0 to 1 for others, from payout, mid or last trade, with volume for display', async () => {
     await put(
       'venue_b',
       plain('venue_b', 'p-mid'),
@@ -332,7 +332,7 @@ describe('POST /markets/batch-prices', () => {
     expect(headers['x-data-as-of']).toBe(world.asOf('venue_b', 'venue_e'));
   });
 
-  it('by token are those of its outcome, by market or condition those of the first', async () => {
+  it('are those of the outcome for a token id, and of the first outcome for a market or condition id', async () => {
     await put(
       'venue_c',
       marketEvent('venue_c', 'c1', now - 2 * HOUR),
@@ -348,20 +348,20 @@ describe('POST /markets/batch-prices', () => {
     });
   });
 
-  it('two providers that share an id: the first asked keeps it, the other is named in front', async () => {
+  it('two providers share an id: the first in the request gets the plain key, the other a prefix', async () => {
     await put('venue_e', plain('venue_e', 'both'), trade('venue_e', 'both', 100_000, 1));
     await put('venue_c', plain('venue_c', 'both'), trade('venue_c', 'both', 900_000, 1));
     expect((await prices(['both', 8], ['both', 9], ['both', 8])).body).toMatchObject({
       both: { price: 0.9 },
       '9:both': { price: 0.1 },
     });
-    // B does not know it, but was asked first: nobody must take E's price for B's.
+    // venue_b does not know it, but was named first: no caller may take the price of venue_e for that of venue_b.
     expect((await prices(['both', 1], ['both', 9])).body).toEqual({
       '9:both': { price: 0.1, volume: '$1', liquidity: null },
     });
   });
 
-  it('leaves out D, and refuses a number that is no provider', async () => {
+  it('leaves out venue_d, and refuses a number that is no provider', async () => {
     await put('venue_d', plain('venue_d', 'd1'), trade('venue_d', 'd1', 100_000, 1));
     const { status, body } = await prices(['d1', 3]);
     expect([status, body]).toEqual([200, {}]);
@@ -377,7 +377,7 @@ describe('POST /markets/batch-prices', () => {
 });
 
 describe('GET /markets/tick-size', () => {
-  it('is gone, whatever is asked and whoever asks, and says where to', async () => {
+  it('is gone for every request and caller, and tells the new location', async () => {
     for (const target of ['/markets/tick-size', '/markets/tick-size?provider=nobody']) {
       const { status, body, headers } = await world.data.ask(target);
       expect([status, body, headers['x-ratelimit-limit']]).toEqual([
@@ -389,7 +389,7 @@ describe('GET /markets/tick-size', () => {
   });
 });
 
-describe('who may ask', () => {
+describe('access', () => {
   let unmoved: MarketsWorld;
   let key: RequestHeaders;
   beforeAll(async () => {
@@ -408,14 +408,14 @@ describe('who may ask', () => {
   });
   afterAll(() => unmoved.close());
 
-  const asked = [
+  const routes = [
     '/markets/active',
     '/markets/metadata?provider=venue_a&ticker=a1',
     '/markets/outcomes?provider_id=2&market_id=a1',
   ];
 
-  it('everybody with a credential, a key without any scope too, and nobody else', async () => {
-    for (const target of asked) {
+  it('is given to every caller with a credential, even a key without scopes, and to no other', async () => {
+    for (const target of routes) {
       expect((await unmoved.data.ask(target, { headers: key })).status).toBe(200);
       expect((await unmoved.data.ask(target)).status).toBe(401);
     }
@@ -426,8 +426,8 @@ describe('who may ask', () => {
     }
   });
 
-  it('a reply that is known already is told by its tag alone', async () => {
-    const [target = ''] = asked;
+  it('a reply that the caller already has is answered with 304', async () => {
+    const [target = ''] = routes;
     const first = await unmoved.data.ask(target, { headers: key });
     const again = await unmoved.data.ask(target, {
       headers: { ...key, 'if-none-match': String(first.headers.etag) },

@@ -2,16 +2,16 @@ import type { FoldedMarket } from '../../rules/markets.js';
 import type { Provider } from '../../rules/providers.js';
 import type { AnsweredMarket } from '../upstream/answers.js';
 import type { Upstream, UpstreamFault } from '../upstream/upstream.js';
-import { indexedMetadata, liveMetadata, liveRules, saysNothing, type MetadataRow } from './metadata-rows.js';
+import { indexedMetadata, liveMetadata, liveRules, isEmptyRules, type MetadataRow } from './metadata-rows.js';
 
-/** What is asked of venues while a caller waits. Undefined where a venue has no address. */
+/** Live reads of venues. `of` returns undefined for a venue without a URL. */
 export interface LiveMarkets {
   of(provider: Provider): Pick<Upstream, 'market'> | undefined;
 }
 
 export type MetadataRead =
   | { readonly ok: true; readonly row: MetadataRow }
-  /** `not-found`: no source has it. */
+  /** `not-found`: neither the index nor the venue knows the market. */
   | { readonly ok: false; readonly fault: UpstreamFault };
 
 export interface MetadataWish {
@@ -19,7 +19,7 @@ export interface MetadataWish {
   readonly provider: Provider;
 }
 
-/** From the index; else from the venue; and rules from the venue where the index has none. */
+/** Reads from the index, else live from the venue. Resolution rules come from the venue if the index has none. */
 export async function readMetadata(
   { ticker, provider }: MetadataWish,
   indexed: FoldedMarket | undefined,
@@ -30,7 +30,7 @@ export async function readMetadata(
     return read.ok ? { ok: true, row: liveMetadata(ticker, provider, read.value) } : read;
   }
   const row = indexedMetadata(ticker, indexed);
-  if (!saysNothing(row.resolution_rules)) return { ok: true, row };
+  if (!isEmptyRules(row.resolution_rules)) return { ok: true, row };
   const read = await readLive(indexed.market_id, provider, live);
   return { ok: true, row: read.ok ? { ...row, resolution_rules: liveRules(read.value) } : row };
 }

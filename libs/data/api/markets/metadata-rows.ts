@@ -11,7 +11,7 @@ export interface ResolutionRules {
 }
 
 export interface MetadataRow {
-  /** As it was asked for. */
+  /** As the caller sent it. */
   readonly ticker: string;
   readonly provider: Provider;
   readonly name: string | null;
@@ -61,7 +61,7 @@ export function indexedMetadata(ticker: string, state: FoldedMarket): MetadataRo
   };
 }
 
-/** What the venue does not say when it is asked stays null, its event too. */
+/** Fields that the venue's live answer lacks stay null, such as the event. */
 export function liveMetadata(ticker: string, provider: Provider, live: AnsweredMarket): MetadataRow {
   return {
     ...{ ticker, provider, name: live.title, description: live.description },
@@ -85,6 +85,6 @@ export function liveRules(live: AnsweredMarket): ResolutionRules {
   return { primary: live.rules_primary, secondary: live.rules_secondary, source: live.rules_source };
 }
 
-export function saysNothing({ primary, secondary, source }: ResolutionRules): boolean {
+export function isEmptyRules({ primary, secondary, source }: ResolutionRules): boolean {
   return [primary, secondary, source].every((text) => text === null || text.trim() === '');
 }

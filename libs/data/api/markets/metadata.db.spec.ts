@@ -83,12 +83,12 @@ afterAll(async () => {
 describe('GET /markets/metadata', () => {
   const metadata = (provider: string, ticker: string): Promise<WorldReply> =>
     world.get('/markets/metadata', { provider, ticker });
-  const told = async (provider: string, ticker: string): Promise<unknown[]> => {
+  const answerTo = async (provider: string, ticker: string): Promise<unknown[]> => {
     const { status, body } = await metadata(provider, ticker);
     return [status, body];
   };
 
-  it('comes from the index by any id or ticker, which is echoed, and the venue is not asked', async () => {
+  it('comes from the index by any id or ticker, which it repeats, without a request to the venue', async () => {
     const before = world.venue.asked.length;
     for (const ticker of ['known', 'c', 'known-no', 'TICK']) {
       const { status, body, headers } = await metadata(' Venue_A', ticker);
@@ -115,34 +115,34 @@ describe('GET /markets/metadata', () => {
     expect(world.venue.asked).toHaveLength(before);
   });
 
-  it('is read live, by the ticker, where it is not indexed', async () => {
+  it('is read live by the ticker if the market is not indexed', async () => {
     const { status, body, headers } = await metadata('venue_c', 'a/b c');
     expect([status, body]).toEqual([200, { ticker: 'a/b c', provider: 'venue_c', ...ROW_OF_LIVE }]);
     expect(headers['x-data-as-of']).toBeUndefined();
     expect(world.venue.asked.at(-1)).toBe('/markets/a%2Fb%20c');
   });
 
-  it('is 404 when the venue knows nothing, or has no address', async () => {
+  it('is 404 if the venue does not know the market or has no URL', async () => {
     world.venue.behave(knowsNothing);
-    await expect(told('venue_c', 'x y')).resolves.toEqual([
+    await expect(answerTo('venue_c', 'x y')).resolves.toEqual([
       404,
       { detail: 'Market metadata not found: x y' },
     ]);
-    await expect(told('venue_e', 'x')).resolves.toEqual([404, { detail: 'Market metadata not found: x' }]);
+    await expect(answerTo('venue_e', 'x')).resolves.toEqual([404, { detail: 'Market metadata not found: x' }]);
   });
 
-  it.each(Object.keys(MISBEHAVIOURS))('is 502 of a venue that %s', async (name) => {
+  it.each(Object.keys(MISBEHAVIOURS))('is 502 for a venue that %s', async (name) => {
     world.venue.behave(misbehaviour(name));
-    await expect(told('venue_c', 'x')).resolves.toEqual([502, { detail: 'Provider error: venue_c' }]);
+    await expect(answerTo('venue_c', 'x')).resolves.toEqual([502, { detail: 'Provider error: venue_c' }]);
   });
 
-  it('is 502 where nobody listens, and 429 where the venue wants fewer questions', async () => {
-    await expect(told('venue_d', 'x')).resolves.toEqual([502, { detail: 'Provider error: venue_d' }]);
+  it('is 502 if the venue does not listen, and 429 if it asks for fewer requests', async () => {
+    await expect(answerTo('venue_d', 'x')).resolves.toEqual([502, { detail: 'Provider error: venue_d' }]);
     world.venue.behave(answers({}, 429));
-    await expect(told('venue_c', 'x')).resolves.toEqual([429, { detail: 'Provider error: rate limited' }]);
+    await expect(answerTo('venue_c', 'x')).resolves.toEqual([429, { detail: 'Provider error: rate limited' }]);
   });
 
-  it('takes the rules alone from the venue where the index has none', async () => {
+  it('takes only the rules from the venue if the index has none', async () => {
     const { body, headers } = await metadata('venue_b', 'blank-yes');
     expect(body).toMatchObject({
       ...{ ticker: 'blank-yes', name: 'Will blank?', resolution_rules: ROW_OF_LIVE.resolution_rules },
@@ -152,11 +152,11 @@ describe('GET /markets/metadata', () => {
     expect(world.venue.asked.at(-1)).toBe('/markets/blank');
   });
 
-  it('a venue that renamed its price fields: what it does not say is null and never 0, what is no price is 502', async () => {
+  it('a venue renamed its price fields: missing values are null and never 0, a value that is no price is 502', async () => {
     const renamed = { ...LIVE, tick_size: undefined, min_price: undefined, max_price: undefined };
     const outcomes = [{ label: 'Yes', token_id: '7', price_dollars: '0.25' }];
     world.venue.behave(answers({ market: { ...renamed, outcomes, tick_size_dollars: '0.01' } }));
-    await expect(told('venue_c', 'x')).resolves.toMatchObject([
+    await expect(answerTo('venue_c', 'x')).resolves.toMatchObject([
       200,
       { contract: { tick_size: null, min_price: null, max_price: null } },
     ]);
@@ -171,23 +171,23 @@ describe('GET /markets/metadata', () => {
     }
   });
 
-  it('goes without rules where the venue fails, hangs, does not know the market or has no address', async () => {
+  it('has no rules if the venue fails, hangs, does not know the market or has no URL', async () => {
     for (const name of ['answers 500', 'never answers']) {
       world.venue.behave(misbehaviour(name));
-      await expect(told('venue_b', 'blank')).resolves.toMatchObject([
+      await expect(answerTo('venue_b', 'blank')).resolves.toMatchObject([
         200,
         { resolution_rules: { primary: '  ' } },
       ]);
     }
     world.venue.behave(knowsNothing);
-    await expect(told('venue_b', 'blank')).resolves.toMatchObject([200, { name: 'Will blank?' }]);
-    await expect(told('venue_e', 'blank')).resolves.toMatchObject([
+    await expect(answerTo('venue_b', 'blank')).resolves.toMatchObject([200, { name: 'Will blank?' }]);
+    await expect(answerTo('venue_e', 'blank')).resolves.toMatchObject([
       200,
       { resolution_rules: { primary: '' } },
     ]);
   });
 
-  it('refuses what is missing, too long or unknown', async () => {
+  it('refuses missing, too long and unknown values', async () => {
     for (const parameters of [
       { provider: 'venue_a' },
       { ticker: 'x' },
@@ -195,10 +195,10 @@ describe('GET /markets/metadata', () => {
     ]) {
       expect((await world.get('/markets/metadata', parameters)).status).toBe(422);
     }
-    await expect(told('venue_f', 'x')).resolves.toEqual([400, { detail: 'Unknown provider: venue_f' }]);
+    await expect(answerTo('venue_f', 'x')).resolves.toEqual([400, { detail: 'Unknown provider: venue_f' }]);
   });
 
-  it('a market settled before its end, which stays in the future: active follows the status, the scheduled end stays as it was told', async () => {
+  it('a market settled before its scheduled end: active follows the status, and the scheduled end stays', async () => {
     const expires_at = now + 1_000 * HOUR;
     await put('venue_a', market('venue_a', 'early', { expires_at, settlement_ts: now - HOUR }), {
       ...{
@@ -225,7 +225,7 @@ describe('POST /markets/metadata/batch', () => {
       ...more,
     });
 
-  it('has a row for every ticker: indexed, live, unknown, and what could not be read', async () => {
+  it('has a row for every ticker: indexed, live, unknown, and failed', async () => {
     world.venue.behave((request, response) => {
       (request.url === '/markets/lost' ? knowsNothing : lives)(request, response);
     });
@@ -255,7 +255,7 @@ describe('POST /markets/metadata/batch', () => {
     });
   });
 
-  it('answers a second provider of one ticker under the name of that provider', async () => {
+  it('puts the second provider of a ticker under a key with its name', async () => {
     const { body } = await batch([
       ['blank', 'venue_b'],
       ['blank', 'venue_e'],
@@ -267,7 +267,7 @@ describe('POST /markets/metadata/batch', () => {
     });
   });
 
-  it('has titles from the index alone, and asks nobody for them', async () => {
+  it('reads titles from the index only, without a request to any venue', async () => {
     const before = world.venue.asked.length;
     const { body } = await batch(
       [
@@ -285,7 +285,7 @@ describe('POST /markets/metadata/batch', () => {
     expect(world.venue.asked).toHaveLength(before);
   });
 
-  it('leaves out providers that operators have hidden', async () => {
+  it('leaves out hidden providers', async () => {
     await world.flags.set(hiddenFlag('venue_b'), { enabled: true, reason: null, updatedAt: now });
     world.clock.leap(6_000);
     const { body } = await batch([
@@ -297,14 +297,14 @@ describe('POST /markets/metadata/batch', () => {
     expect(Object.keys(body as object)).toEqual(['venue_e:blank']);
   });
 
-  it('reads eight live at a time', async () => {
+  it('reads at most eight markets live at a time', async () => {
     let greatest = 0;
     const waiting: (() => void)[] = [];
     let cancel: Cancel = () => undefined;
     world.venue.behave((request, response) => {
       waiting.push(() => knowsNothing(request, response));
       greatest = Math.max(greatest, waiting.length);
-      // Answers once nothing more comes.
+      // Answers once no more requests arrive.
       cancel();
       cancel = world.clock.after(60, () => {
         for (const answer of waiting.splice(0)) answer();
@@ -317,7 +317,7 @@ describe('POST /markets/metadata/batch', () => {
     expect(greatest).toBe(8);
   });
 
-  it('refuses lists without any or with too many, and an unknown provider by the name that was sent', async () => {
+  it('refuses empty and too long lists, and names an unknown provider as it was sent', async () => {
     const wrong = [
       [],
       Array.from({ length: 101 }, () => ['a', 'venue_a'] as const),
@@ -379,7 +379,7 @@ describe('GET /markets/outcomes', () => {
     expect(body).toEqual({
       ...{ event_id: 'race', event_name: 'The race', is_grouped: true, provider: 'venue_b' },
       outcomes: [
-        // The last trade was one of No at 0.60, so Yes is at 0.40; each volume is that of its own trades.
+        // The last trade was No at 0.60, so Yes is at 0.40. Each volume is that of its own trades.
         { ...row, market_id: 'r1', label: 'Yes', outcome_index: 0, price: 0.4, volume_24h: 30 },
         { ...row, market_id: 'r1', label: 'No', outcome_index: 1, price: 0.6, volume_24h: 60 },
         { ...second, label: 'Yes', outcome_index: 0 },
@@ -388,7 +388,7 @@ describe('GET /markets/outcomes', () => {
     });
   });
 
-  it('have closed markets where they are asked for, and nothing where a market alone is closed', async () => {
+  it('include closed markets on request, and are empty for a single closed market', async () => {
     const idsOf = ({ body }: WorldReply): string[] =>
       (body as { outcomes: { market_id: string }[] }).outcomes.map(({ market_id }) => market_id);
     expect(idsOf(await outcomes('r3', 1, { include_closed: '1' }))).toEqual([
@@ -407,7 +407,7 @@ describe('GET /markets/outcomes', () => {
     expect(idsOf(await outcomes('alone-no', '09', { include_closed: true }))).toEqual(['alone', 'alone']);
   });
 
-  it('of A are read live where they are not indexed', async () => {
+  it('of venue_a are read live if they are not indexed', async () => {
     const { body, headers } = await outcomes('live', 2);
     const row = { market_id: 'live', condition_id: null, volume_24h: null, liquidity: null, status: null };
     expect(body).toEqual({
@@ -434,7 +434,7 @@ describe('GET /markets/outcomes', () => {
     expect(headers['x-data-as-of']).toBeUndefined();
   });
 
-  it('are empty where nothing resolves, and 502 where A cannot be read', async () => {
+  it('are empty if no id is found, and 502 if venue_a cannot be read', async () => {
     const nothing = { event_id: null, event_name: null, is_grouped: true, outcomes: [] };
     const before = world.venue.asked.length;
     expect((await outcomes('none', 1)).body).toEqual({ ...nothing, provider: 'venue_b' });
@@ -446,7 +446,7 @@ describe('GET /markets/outcomes', () => {
     expect([status, body]).toEqual([502, { detail: 'Provider error: venue_a' }]);
   });
 
-  it('refuse what is missing, and a number that is no provider as it was sent', async () => {
+  it('refuse missing values, and an unknown provider number as it was sent', async () => {
     for (const parameters of [
       { market_id: 'x' },
       { provider_id: 1 },

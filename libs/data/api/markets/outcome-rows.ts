@@ -13,14 +13,14 @@ export interface OutcomeRow {
   readonly token_id: string | null;
   /** 0 to 1. */
   readonly price: number | null;
-  /** Dollars. */
+  /** In dollars. */
   readonly volume_24h: number | null;
   readonly liquidity: number | null;
   readonly status: string | null;
   readonly expires_at: string | null;
 }
 
-/** What outcomes cost and what was traded of them, by index. */
+/** Prices and volumes of outcomes, by index. */
 export interface OutcomeFigures {
   readonly now: readonly OutcomeNow[];
   readonly volumes: readonly bigint[];
@@ -41,9 +41,9 @@ export function outcomeRows({ state }: FoundMarket, { now, volumes }: OutcomeFig
   });
 }
 
-export function liveOutcomeRows(asked: string, live: AnsweredMarket): OutcomeRow[] {
+export function liveOutcomeRows(requestedId: string, live: AnsweredMarket): OutcomeRow[] {
   return live.outcomes.map(({ label, token_id, price }, index) => ({
-    ...{ market_id: live.id ?? asked, condition_id: null, label, outcome_index: index, token_id },
+    ...{ market_id: live.id ?? requestedId, condition_id: null, label, outcome_index: index, token_id },
     ...{ price: unitOrNull(price), volume_24h: null, liquidity: null, status: null },
     expires_at: timeOrNull(live.expires_at),
   }));

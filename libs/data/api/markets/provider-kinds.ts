@@ -4,16 +4,16 @@ import { problem, providerName, type ProviderRules, type TextKind } from '../tex
 
 export interface ProviderAsSent {
   readonly provider: Provider;
-  /** As the caller wrote it: where it turns out to be unknown after all, that is what the refusal names. */
+  /** As the caller wrote it, for a refusal that names it. */
   readonly raw: string;
 }
 
 export function providerAsSent(rules: ProviderRules): TextKind<ProviderAsSent> {
   const kind = providerName(rules);
   return {
-    read(given) {
-      const read = kind.read(given);
-      return 'value' in read ? { value: { provider: read.value, raw: given } } : read;
+    read(text) {
+      const read = kind.read(text);
+      return 'value' in read ? { value: { provider: read.value, raw: text } } : read;
     },
     describe: () => kind.describe(),
   };
@@ -21,12 +21,12 @@ export function providerAsSent(rules: ProviderRules): TextKind<ProviderAsSent> {
 
 const INTEGER = /^-?[0-9]+$/;
 
-/** By its number. */
+/** Finds a provider by its number. */
 export const providerNumber: TextKind<Provider> = {
-  read(given) {
-    if (!INTEGER.test(given)) return problem('int_parsing', 'It must be a whole number');
-    const value = providerOfNumber(Number(given));
-    return value === undefined ? { refused: unknownProviderDetail(given) } : { value };
+  read(text) {
+    if (!INTEGER.test(text)) return problem('int_parsing', 'It must be a whole number');
+    const value = providerOfNumber(Number(text));
+    return value === undefined ? { refused: unknownProviderDetail(text) } : { value };
   },
   describe: () => ({
     type: 'integer',

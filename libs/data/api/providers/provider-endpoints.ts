@@ -4,7 +4,7 @@ import { endpoint, type IdKind } from '#libs/edge/endpoint.js';
 import { ADMIN } from '../callers.js';
 import { orNull, weakTag } from '../reply-shapes.js';
 
-/** Which there are, the handler knows: an unknown one has an answer of its own. */
+/** Accepts any text: the handler refuses an unknown provider with its own message. */
 export const providerInPath: IdKind = {
   fault: 'unknown_provider',
   accepts: () => true,
@@ -58,7 +58,7 @@ export const getProviderConfig = endpoint({
   path: '/providers/configs/:provider_id',
   access: 'public',
   ids: { provider_id: providerInPath },
-  summary: 'One provider, in any case',
+  summary: 'One provider; the name ignores case',
   answers: { 200: { description: 'What it can do.', body: config, headers: CACHE } },
   statuses: { 404: ['Provider not found: <id>'] },
 });
@@ -81,7 +81,7 @@ export const reloadProviderConfigs = endpoint({
   path: '/providers/configs/reload',
   access: 'session',
   role: ADMIN,
-  summary: 'Read the flags of all providers anew, at once',
-  answers: { 200: { description: 'They are read.', body: record({ reloaded: constant(true), count }) } },
+  summary: 'Read the flags of all providers again, at once',
+  answers: { 200: { description: 'The flags are read.', body: record({ reloaded: constant(true), count }) } },
   statuses: { 503: ['Unable to reload provider configurations'] },
 });

@@ -23,7 +23,7 @@ export interface ProvidersPorts {
   readonly access: KeyAccess;
 }
 
-/** Who sends market data, and what may be done there. */
+/** Routes about providers and what they support. */
 @Injectable()
 export class ProvidersController {
   constructor(private readonly ports: ProvidersPorts) {}

@@ -31,7 +31,7 @@ const set = (name: FlagName, enabled: boolean): void => {
   settings.set(name, { enabled, reason: null, updatedAt: 1 });
 };
 
-it('lists the five venues by id, and may be kept for a minute', async () => {
+it('lists the five venues by id, and may be cached for a minute', async () => {
   const { status, headers, body } = await routes.get('/providers/configs');
   expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=60']);
   expect(headers.get('etag')).toMatch(/^W\//);
@@ -39,7 +39,7 @@ it('lists the five venues by id, and may be kept for a minute', async () => {
   expect(body).toMatchObject({ configs: ids.map((id) => ({ id, is_active: true })), meta: { count: 5 } });
 });
 
-it('what an operator has switched off is inactive, and still there', async () => {
+it('a provider that an operator switched off is listed as inactive', async () => {
   set(activeFlag('venue_b'), false);
   expect((await routes.get('/providers/configs/venue_b')).body).toMatchObject({
     ...{ id: 'venue_b', display_name: 'Venue B', is_active: false, numeric_id: 1, primary_color: null },
@@ -49,27 +49,27 @@ it('what an operator has switched off is inactive, and still there', async () =>
 it.each([
   ['venue_a', 'venue_a'],
   ['%20VENUE_A%20', 'venue_a'],
-])('%s is %s', async (asked, id) => {
-  expect((await routes.get(`/providers/configs/${asked}`)).body).toMatchObject({ id });
+])('%s is %s', async (name, id) => {
+  expect((await routes.get(`/providers/configs/${name}`)).body).toMatchObject({ id });
 });
 
 it.each([
   ['venue_f', 'venue_f'],
   ['%20Nobody%2Fx', ' Nobody/x'],
   ['2', '2'],
-])('%s is not found', async (asked, raw) => {
-  const { status, body } = await routes.get(`/providers/configs/${asked}`);
+])('%s is not found', async (name, raw) => {
+  const { status, body } = await routes.get(`/providers/configs/${name}`);
   expect([status, body]).toEqual([404, { detail: `Provider not found: ${raw}` }]);
 });
 
-it('lists whom keys may read', async () => {
+it('lists the providers that keys may read', async () => {
   set(accessFlag('venue_c'), false);
   const { body, headers } = await routes.get('/providers/api-access');
   expect(body).toEqual({ providers: ['venue_a', 'venue_b', 'venue_d', 'venue_e'], meta: { count: 4 } });
   expect(headers.get('cache-control')).toBe('no-store');
 });
 
-it('does not say whom keys may read where nobody knows it', async () => {
+it('is 503 if the flags cannot be read', async () => {
   await routes.get('/providers/api-access');
   isAway = true;
   clock.leap(5_001);
@@ -78,7 +78,7 @@ it('does not say whom keys may read where nobody knows it', async () => {
   expect((await routes.get('/providers/configs')).status).toBe(200);
 });
 
-it('operators have the flags read at once', async () => {
+it('operators can have the flags read again at once', async () => {
   await routes.get('/providers/configs');
   set(activeFlag('venue_a'), false);
   const { status, body } = await routes.send('POST', '/providers/configs/reload', undefined, 'admin');
@@ -86,7 +86,7 @@ it('operators have the flags read at once', async () => {
   expect((await routes.get('/providers/configs/venue_a')).body).toMatchObject({ is_active: false });
 });
 
-it.each(['key', 'session', undefined] as const)('nobody else can (%s)', async (caller) => {
+it.each(['key', 'session', undefined] as const)('other callers cannot (%s)', async (caller) => {
   const { status, body } = await routes.send('POST', '/providers/configs/reload', undefined, caller);
   expect([status, body]).toEqual([404, { detail: 'Not Found' }]);
 });

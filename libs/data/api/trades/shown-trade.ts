@@ -20,7 +20,7 @@ export interface ShownTrade {
   readonly source: 'store';
 }
 
-/** A venue that shows no wallets shows none here, whatever was recorded of it. */
+/** For a venue that shows no wallets, none are shown here, even if they were recorded. */
 export function shownTrade(
   { state: { provider, outcomes } }: FoundMarket,
   { source_id, source_ts, outcome_index, price, size, side, maker, taker, tx_hash }: StoredTrade,

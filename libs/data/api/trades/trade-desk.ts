@@ -19,14 +19,14 @@ export interface TradeDeskPorts {
 export interface AskedTrades {
   readonly provider: Provider;
   readonly contract_id: string;
-  /** Of one outcome alone. */
+  /** Limits the trades to one outcome. */
   readonly token_id?: string | undefined;
   readonly window_seconds: number;
-  /** Microseconds; this moment is not in the window. */
+  /** Microseconds, exclusive. */
   readonly before?: number | undefined;
 }
 
-/** Of which page. */
+/** Which page of trades. */
 export interface AskedPage {
   readonly limit: number;
   readonly place: EventPlace | undefined;
@@ -35,7 +35,7 @@ export interface AskedPage {
 export interface TradeMetricsRead {
   readonly metrics: TradeMetrics;
   readonly coverage: Coverage;
-  /** Of the contract. */
+  /** The time of the contract's oldest trade. */
   readonly oldest: number | undefined;
 }
 
@@ -45,19 +45,19 @@ export interface TradePageRead extends TradeMetricsRead {
   readonly hasMore: boolean;
 }
 
-/** Trades of the store, as the contract of a caller has them. */
+/** Reads trades of a contract from the store, with metrics and coverage. */
 export class TradeDesk {
   constructor(private readonly ports: TradeDeskPorts) {}
 
-  async metrics(asked: AskedTrades, now: number): Promise<TradeMetricsRead> {
-    return this.metricsOf(await this.find(asked), asked, now);
+  async metrics(query: AskedTrades, now: number): Promise<TradeMetricsRead> {
+    return this.metricsOf(await this.find(query), query, now);
   }
 
-  async page(asked: AskedTrades, { limit, place }: AskedPage, now: number): Promise<TradePageRead> {
-    const market = await this.find(asked);
+  async page(query: AskedTrades, { limit, place }: AskedPage, now: number): Promise<TradePageRead> {
+    const market = await this.find(query);
     const [read, rows] = await Promise.all([
-      this.metricsOf(market, asked, now),
-      this.rows(shownOf(market, asked), windowOf(asked, now), { limit: limit + 1, place }),
+      this.metricsOf(market, query, now),
+      this.rows(shownOf(market, query), windowOf(query, now), { limit: limit + 1, place }),
     ]);
     return { ...read, market, trades: rows.slice(0, limit), hasMore: rows.length > limit };
   }
@@ -76,13 +76,13 @@ export class TradeDesk {
 
   private async metricsOf(
     market: FoundMarket | undefined,
-    asked: AskedTrades,
+    query: AskedTrades,
     now: number,
   ): Promise<TradeMetricsRead> {
-    const window = windowOf(asked, now);
+    const window = windowOf(query, now);
     const history = await this.historyOf(market, window, now);
-    const sums = await this.sums(asked.provider, shownOf(market, asked), window);
-    const { window_seconds } = asked;
+    const sums = await this.sums(query.provider, shownOf(market, query), window);
+    const { window_seconds } = query;
     const { oldest, gaps, from } = history;
     const hasTrades = sums.trades > 0;
     const coverage_pct = coveragePercent({ window_seconds, now, hasTrades, oldest, gaps });
@@ -111,7 +111,7 @@ export class TradeDesk {
     };
   }
 
-  /** Gaps of the whole window: how much of it is covered does not depend on where a page begins. */
+  /** Gaps of the whole window: coverage does not depend on where a page begins. */
   private async historyOf(
     market: FoundMarket | undefined,
     { start }: WindowPart,
@@ -125,13 +125,13 @@ export class TradeDesk {
   }
 }
 
-/** What the contract id names: a token's outcome alone, a market's or condition's all. */
+/** The instruments that a contract id names: one outcome for a token id, all outcomes for a market or condition id. */
 function instrumentsOf({ marketNo, outcomeIndex, state }: FoundMarket): number[] {
   const all = state.outcomes.map((_outcome, index) => index);
   return (outcomeIndex === undefined ? all : [outcomeIndex]).map((index) => instrumentOf(marketNo, index));
 }
 
-/** A token of another market leaves nothing. */
+/** Empty if the token belongs to another market. */
 function shownOf(market: FoundMarket | undefined, { token_id }: AskedTrades): number[] {
   if (market === undefined) return [];
   const instruments = instrumentsOf(market);
@@ -140,7 +140,7 @@ function shownOf(market: FoundMarket | undefined, { token_id }: AskedTrades): nu
   return instruments.filter((instrument) => instrument === instrumentOf(market.marketNo, index));
 }
 
-/** Empty where it is cut before its start. */
+/** Empty if `before` is earlier than its start. */
 function windowOf({ window_seconds, before }: AskedTrades, now: number): WindowPart {
   const { start, end } = windowUpTo(now, window_seconds);
   return { start, end: Math.max(start, Math.min(end, before ?? end)) };

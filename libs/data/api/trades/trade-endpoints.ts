@@ -76,7 +76,7 @@ export const getTradeMetrics = endpoint({
   access: 'session',
   capability: 'trade:read',
   query: dataQuery({ ...contract, window_seconds }),
-  summary: 'What traded in the window up to now',
+  summary: 'Metrics of the trades in the window up to now',
   statuses: { 400: ['Unknown provider: <name>'], ...ACCESS_STATUSES },
   answers: {
     200: {

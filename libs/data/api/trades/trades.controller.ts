@@ -24,12 +24,12 @@ export interface TradesPorts {
   readonly clock: Pick<Clock, 'epochNanos'>;
 }
 
-/** Where the last trade of a page stands. */
-const place = object({
+/** The position of the last trade of a page. */
+const positionShape = object({
   required: { ts: integer(Number.MIN_SAFE_INTEGER), seq: text({ pattern: /^-?\d{1,19}$/ }), id: text() },
 });
 
-/** Trades of the store. */
+/** Routes for trades from the store. */
 @Injectable()
 export class TradesController {
   constructor(private readonly ports: TradesPorts) {}
@@ -37,7 +37,7 @@ export class TradesController {
   @Endpoint(getTradeHistory)
   async history({ query, principal }: CallOf<typeof getTradeHistory>): Promise<Reply> {
     const { desk, cursors, access, clock } = this.ports;
-    const from = this.placeOf(query, query.cursor);
+    const from = this.positionIn(query, query.cursor);
     await access.check(dataCallerOf(principal), query.provider);
     const read = await desk.page(query, { limit: query.limit, place: from }, microsNow(clock));
     const { market, trades, hasMore, oldest, metrics } = read;
@@ -61,9 +61,14 @@ export class TradesController {
     return covered(query.provider, read, { ...read.metrics, history_from: fromOf(read) });
   }
 
-  private placeOf(asked: AskedTrades, cursor: string | undefined): EventPlace | undefined {
+  private positionIn(query: AskedTrades, cursor: string | undefined): EventPlace | undefined {
     if (cursor === undefined) return undefined;
-    const { ts, seq, id } = this.ports.cursors.open(getTradeHistory.path, filtersOf(asked), cursor, place);
+    const { ts, seq, id } = this.ports.cursors.open(
+      getTradeHistory.path,
+      filtersOf(query),
+      cursor,
+      positionShape,
+    );
     return { source_ts: ts, seq: BigInt(seq), source_id: id };
   }
 }

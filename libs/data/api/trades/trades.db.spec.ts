@@ -68,7 +68,7 @@ async function wholeHistory(parameters: Parameters, limit: number): Promise<Hist
   return pages.flat();
 }
 
-/** By the slowest way. */
+/** A slow reference computation. */
 function slowHistory(
   events: readonly JournaledMarketData[],
   market: string,
@@ -128,18 +128,18 @@ it.each([
     const before = random(2) === 0 ? START + random(14) * HOUR + random(2) : undefined;
     const from = now - window_seconds * 1_000_000;
     const to = Math.min(now, (before ?? now + 1) - 1);
-    const asked = {
+    const query = {
       ...{ provider, contract_id: random(2) === 0 ? market : `c-${market}`, window_seconds },
       ...(before === undefined
         ? {}
         : { before: `${Math.floor(before / 1e6)}.${String(before % 1e6).padStart(6, '0')}` }),
     };
     const expected = slowHistory(events, market, { from, to, showsWallets: provider === 'venue_a' });
-    expect(await wholeHistory(asked, 1 + random(40))).toEqual(expected);
-    const { metrics } = await history(asked);
+    expect(await wholeHistory(query, 1 + random(40))).toEqual(expected);
+    const { metrics } = await history(query);
     expect(metrics).toMatchObject({ ...slowMetrics(expected), window_seconds });
     if (before !== undefined) continue;
-    const reply = await listener.get('/trades/metrics', asked);
+    const reply = await listener.get('/trades/metrics', query);
     const { history_from, ...alone } = reply.body as Record<string, unknown>;
     expect(alone).toEqual(metrics);
     expect(history_from).toEqual(expect.any(String));
@@ -162,7 +162,7 @@ describe('the history of trades', () => {
   const ofM = { provider: 'venue_a', contract_id: 'm' };
   const idsOf = ({ trades }: HistoryBody): string[] => trades.map(({ trade_id }) => trade_id);
 
-  it('has no busted trade, and by a token the trades of its outcome alone', async () => {
+  it('has no busted trades, and for a token id only the trades of its outcome', async () => {
     await with4();
     expect(idsOf(await history(ofM))).toEqual(['three', 'two', 'one']);
     expect(idsOf(await history({ ...ofM, contract_id: 'm-no' }))).toEqual(['two']);
@@ -172,7 +172,7 @@ describe('the history of trades', () => {
     expect(idsOf(await history({ ...ofM, token_id: 'nothing' }))).toEqual([]);
   });
 
-  it('is of the window after its start up to now, and before what it is cut at', async () => {
+  it('covers the window after its start up to now, or up to `before`', async () => {
     const at = (source_id: string, source_ts: number): TradeEvent =>
       tradeEvent('venue_a', 'm', { source_id, source_ts });
     const start = NOON - 60_000_000;
@@ -182,35 +182,35 @@ describe('the history of trades', () => {
         ...[at('now', NOON), at('later', NOON + 1)],
       ],
     ]);
-    const asked = { ...ofM, window_seconds: 60 };
-    expect(idsOf(await history(asked))).toEqual(['now', 'after it']);
-    expect(idsOf(await history({ ...asked, before: NOON / 1_000_000 }))).toEqual(['after it']);
-    expect(idsOf(await history({ ...asked, before: `${NOON / 1_000_000}.0000001` }))).toEqual([
+    const query = { ...ofM, window_seconds: 60 };
+    expect(idsOf(await history(query))).toEqual(['now', 'after it']);
+    expect(idsOf(await history({ ...query, before: NOON / 1_000_000 }))).toEqual(['after it']);
+    expect(idsOf(await history({ ...query, before: `${NOON / 1_000_000}.0000001` }))).toEqual([
       'now',
       'after it',
     ]);
-    expect(await history({ ...asked, before: 0 })).toMatchObject({ trades: [], metrics: { trade_count: 0 } });
-    expect((await history(asked)).metrics).toMatchObject({ trade_count: 2, volume_usd: 1 });
+    expect(await history({ ...query, before: 0 })).toMatchObject({ trades: [], metrics: { trade_count: 0 } });
+    expect((await history(query)).metrics).toMatchObject({ trade_count: 2, volume_usd: 1 });
   });
 
-  it('shows a trade of the other outcome of a single-book market as it came', async () => {
+  it('shows a trade of the second outcome of a single-book market unchanged', async () => {
     await with4('venue_b');
     const { trades } = await history({ ...ofM, provider: 'VENUE_B ' });
     expect(trades[1]).toMatchObject({ outcome_index: 1, outcome: 'No', price: 30, notional_usd: 0.3 });
   });
 
-  it('tells from when there are trades, and from when all', async () => {
+  it('tells since when there are trades, and since when they are complete', async () => {
     await with4();
     const oldest = { oldest_available_ts: (START + HOUR) / 1_000_000 };
     expect(await history({ ...ofM, window_seconds: 60 })).toMatchObject({ ...oldest, trades: [] });
     expect(await history({ ...ofM, contract_id: 'm-no' })).toMatchObject({
       oldest_available_ts: (START + 2 * HOUR) / 1_000_000,
     });
-    // No source has said how far it reaches.
+    // No source has told how far it reaches.
     expect(await history(ofM)).toMatchObject({ history_from: isoTime(START + HOUR) });
   });
 
-  it('of a contract that nobody knows is empty, and says that nothing is known', async () => {
+  it('of an unknown contract is empty, and claims no coverage', async () => {
     const reply = await listener.get('/trades/history', { ...ofM, contract_id: 'unheard' });
     expect([reply.status, reply.headers.get('x-data-coverage')]).toEqual([200, 'partial; gaps=0']);
     expect(reply.body).toEqual({
@@ -223,13 +223,13 @@ describe('the history of trades', () => {
     });
   });
 
-  it('has metrics of the window, whatever the page', async () => {
+  it('has metrics of the whole window on every page', async () => {
     await with4();
     const all = await history(ofM);
     const { metrics, ...page } = await history({ ...ofM, limit: 1 });
     expect([metrics, page.has_more]).toEqual([all.metrics, true]);
     expect(metrics).toMatchObject({ trade_count: 3, volume_usd: 1.3, outcome_0_pressure_pct: 76.923077 });
-    // Of the day before now, what lies after the oldest trade.
+    // Covers the part of the last day that lies after the oldest trade.
     expect(metrics.coverage_pct).toBe(54.166667);
   });
 
@@ -249,7 +249,7 @@ describe('the history of trades', () => {
     expect([reply.status, reply.body]).toMatchObject([422, { detail: [{ loc: ['query', name] }] }]);
   });
 
-  it('400: a provider of recorded series, a cursor of other filters or of nobody', async () => {
+  it('refuses with 400 a provider of recorded series, and a foreign cursor', async () => {
     await with4();
     const { next_cursor } = await history({ ...ofM, limit: 1 });
     const refused = async (parameters: Parameters): Promise<unknown> => {
@@ -265,7 +265,7 @@ describe('the history of trades', () => {
     ).toBe(200);
   });
 
-  it('is partial where a number is missing between two trades, and whole once it has come', async () => {
+  it('is partial while a number between two trades is missing, and complete once it has arrived', async () => {
     const numbered = (seq: bigint, hours: number): TradeEvent =>
       tradeEvent('venue_a', 'm', { source_id: `n${seq}`, seq, source_ts: NOON - hours * HOUR });
     const listed = { ...marketEvent('venue_a', 'm'), listed_at: NOON - 30 * HOUR };

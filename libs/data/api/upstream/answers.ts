@@ -2,7 +2,7 @@ import { microsOfDecimal, FULL_PRICE, MILLION } from '../../rules/scales.js';
 import { microsOfTime, MICROS_PER_SECOND } from '../../rules/times.js';
 import type { CountedTrade } from '../../rules/trades.js';
 
-/** What a venue says of a market when it is asked. What is missing is null. */
+/** A market as its venue answers a live read. Missing values are null. */
 export interface AnsweredMarket {
   readonly id: string | null;
   readonly title: string | null;
@@ -10,7 +10,7 @@ export interface AnsweredMarket {
   readonly rules_primary: string | null;
   readonly rules_secondary: string | null;
   readonly rules_source: string | null;
-  /** Micro-dollars, as are the other prices. */
+  /** Micro-dollars, like the other prices. */
   readonly tick_size: number | null;
   readonly min_price: number | null;
   readonly max_price: number | null;
@@ -34,7 +34,7 @@ export interface AnsweredOutcome {
   readonly price: number | null;
 }
 
-/** As the venue sent it, and what is counted of it: its outcome and price are those of the taker's side. */
+/** A trade as the venue sent it, and what is counted of it. Outcome and price are those of the taker's side. */
 export interface LiveTrade extends CountedTrade {
   readonly ts: number;
   readonly raw: object;
@@ -42,18 +42,18 @@ export interface LiveTrade extends CountedTrade {
 
 export interface LiveTrades {
   readonly trades: readonly LiveTrade[];
-  /** As it came. Null where there is no further page, or where the venue has no pages. */
+  /** As the venue sent it. Null on the last page, and for a venue without pages. */
   readonly cursor: string | null;
 }
 
-/** A body that breaks the form of live reads. Nothing of it is used. */
+/** A body that is not valid. Nothing of it is used. */
 class Unreadable extends Error {
   override readonly name = 'Unreadable';
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Undefined for a body that cannot be read. */
+/** Undefined for a body that is not valid. */
 export function readMarket(body: string): AnsweredMarket | undefined {
   return reading(body, (answer) => marketOf(membersOf(membersOf(answer).market)));
 }
@@ -104,13 +104,13 @@ function marketOf(market: Members): AnsweredMarket {
   };
 }
 
-function outcomeOf(given: unknown): AnsweredOutcome {
-  const { label, token_id, price } = membersOf(given);
+function outcomeOf(value: unknown): AnsweredOutcome {
+  const { label, token_id, price } = membersOf(value);
   return { label: textOrNull(label), token_id: textOrNull(token_id), price: orNull(price, priceOf) };
 }
 
-function tradeOfA(given: unknown): LiveTrade {
-  const raw = membersOf(given);
+function tradeOfA(value: unknown): LiveTrade {
+  const raw = membersOf(value);
   const { price, size, timestamp, outcomeIndex } = raw;
   return {
     ...{ raw, ts: secondsOf(timestamp), outcome_index: indexOf(outcomeIndex) },
@@ -118,8 +118,8 @@ function tradeOfA(given: unknown): LiveTrade {
   };
 }
 
-function tradeOfB(given: unknown): LiveTrade {
-  const raw = membersOf(given);
+function tradeOfB(value: unknown): LiveTrade {
+  const raw = membersOf(value);
   const { price, count, taker_side, created_time } = raw;
   const ofYes = priceOf(price);
   const isYes = taker_side === 'yes';
@@ -145,9 +145,9 @@ function orNull<T>(value: unknown, read: (value: unknown) => T): T | null {
 }
 
 function textOrNull(value: unknown): string | null {
-  return orNull(value, (given) => {
-    if (typeof given !== 'string') throw new Unreadable('no text');
-    return given;
+  return orNull(value, (value) => {
+    if (typeof value !== 'string') throw new Unreadable('no text');
+    return value;
   });
 }
 
@@ -162,7 +162,7 @@ function timeOf(value: unknown): number {
   return micros;
 }
 
-/** What is later than the year 9999 is given in another unit. */
+/** A larger number is not in seconds. */
 const LAST_SECOND = 253_402_300_799;
 
 function secondsOf(value: unknown): number {
@@ -189,7 +189,7 @@ function priceOf(value: unknown): number {
 const PLAIN = /^\d{1,12}(?:\.\d{1,40})?$/;
 const PLACES = 6;
 
-/** Of a number, or of a decimal as text. Venues that compute show more decimals than count: these are rounded. */
+/** Parses a number, or a decimal as text. Some venues compute values with more decimals, which are rounded. */
 function microsOf(value: unknown): bigint {
   const number = typeof value === 'string' && PLAIN.test(value) ? Number(value) : value;
   const text = typeof number === 'number' && number >= 0 ? number.toFixed(PLACES) : '';

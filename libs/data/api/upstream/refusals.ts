@@ -2,7 +2,7 @@ import type { Provider } from '../../rules/providers.js';
 import { refuse, type RefusedRead } from '../refusals.js';
 import type { UpstreamFault } from './upstream.js';
 
-/** What callers are told, unless a route says otherwise. The ids as they sent them. */
+/** The default reply to a failed live read. It names the ids as the caller sent them. */
 export function refuseUpstream(provider: Provider, fault: UpstreamFault, ids: string): RefusedRead {
   switch (fault) {
     case 'not-found':
@@ -14,7 +14,7 @@ export function refuseUpstream(provider: Provider, fault: UpstreamFault, ids: st
   }
 }
 
-/** Also where the venue has no address. */
+/** Also used for a venue without a URL. */
 export function providerError(provider: Provider): RefusedRead {
   return refuse(502, `Provider error: ${provider}`);
 }

@@ -3,20 +3,20 @@ import { Agent, request as plainRequest, type ClientRequest, type IncomingMessag
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import type { Clock } from '#libs/platform/time/clock.js';
 
-/** Undefined where nothing came that could be read: no connection, no answer in time, half an answer, one that is too long. */
+/** Undefined if there is no complete answer: no connection, a timeout, a broken answer, or one that is too long. */
 export type UpstreamAnswer = { readonly status: number; readonly body: string } | undefined;
 
 const MOST_BYTES = 8 * 1024 * 1024;
 const MOST_SOCKETS = 32;
-/** Asked at once, those that wait for a connection included. */
-const MOST_ASKED = 256;
+/** Concurrent requests, including those that wait for a connection. */
+const MOST_IN_FLIGHT = 256;
 
-/** Live reads of one venue. Redirects are not followed, and nothing is asked twice but over a connection that had gone. */
+/** Sends live reads to one venue. It follows no redirects, and retries only when an idle connection turned out to be closed. */
 export class UpstreamHttp {
   private readonly isTls: boolean;
   private readonly agent: Agent | TlsAgent;
   private readonly base: string;
-  private asked = 0;
+  private inFlight = 0;
 
   constructor(
     private readonly url: URL,
@@ -29,14 +29,14 @@ export class UpstreamHttp {
     this.base = url.pathname.replace(/\/+$/, '');
   }
 
-  /** `path` goes out as it is, behind that of the address. */
+  /** Appends `path` unchanged to the base URL. */
   async get(path: string): Promise<UpstreamAnswer> {
-    if (this.asked >= MOST_ASKED) return undefined;
-    this.asked += 1;
+    if (this.inFlight >= MOST_IN_FLIGHT) return undefined;
+    this.inFlight += 1;
     try {
       return await this.exchange(path);
     } finally {
-      this.asked -= 1;
+      this.inFlight -= 1;
     }
   }
 
@@ -65,7 +65,7 @@ export class UpstreamHttp {
           readAnswer(response, end);
         });
         sent.on('error', () => {
-          // A venue may close an idle connection in the moment in which we use it.
+          // A venue may close an idle connection at the moment we use it.
           if (sent.reusedSocket && !hasAnswer && !isAgain && !isSettled) send(true);
           else end(undefined);
         });
@@ -78,7 +78,7 @@ export class UpstreamHttp {
   private send(path: string): ClientRequest {
     const { hostname, port, username, password } = this.url;
     return (this.isTls ? tlsRequest : plainRequest)({
-      // Addresses of version 6 have brackets in URLs alone.
+      // IPv6 addresses have brackets in URLs only.
       host: hostname.replace(/^\[|\]$/g, ''),
       ...(port === '' ? {} : { port }),
       ...(username === '' ? {} : { auth: `${decodeURIComponent(username)}:${decodeURIComponent(password)}` }),

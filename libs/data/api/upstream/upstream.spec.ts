@@ -35,7 +35,7 @@ function upstream(provider: 'venue_a' | 'venue_b') {
   return found;
 }
 
-it('asks behind the path of the address, whatever the id', async () => {
+it('appends the path to the base URL, for any id', async () => {
   await upstream('venue_a').market('a/b?c=d#e%41 ü');
   await upstream('venue_a').tradesOfA(['0x1', '0x2&limit=9'], 500);
   await upstream('venue_b').tradesOfB({ ticker: 'RAIN-1', limit: 1, cursor: 'a b=' });
@@ -48,18 +48,16 @@ it('asks behind the path of the address, whatever the id', async () => {
   ]);
 });
 
-it.each(['.', '..', '\ud800'])('does not ask for what would be another path: %j', async (id) => {
+it.each(['.', '..', '\ud800'])('does not request an id that would be another path: %j', async (id) => {
   expect(await upstream('venue_a').market(id)).toEqual({ ok: false, fault: 'not-found' });
   expect(venue.asked).toEqual([]);
 });
 
-it('a venue without an address cannot be asked', () => {
+it('a venue without a URL cannot be read', () => {
   expect(upstreams.of('venue_c')).toBeUndefined();
 });
 
-it.each(Object.entries(MISBEHAVIOURS))('a venue that %s has failed', async (_name, manner) => {
-  upstreams.close();
-  upstreams = patientFor(SHORT_MILLIS);
+it.each(Object.entries(MISBEHAVIOURS))('a venue that %s counts as failed', async (_name, manner) => {
   venue.behave(manner);
   expect(await upstream('venue_a').tradesOfA(['0x1'], 100)).toEqual(FAILED);
   expect(await upstream('venue_b').tradesOfB({ ticker: 'RAIN', limit: 100 })).toEqual(FAILED);
@@ -73,7 +71,7 @@ it.each(Object.entries(MISBEHAVIOURS))('a venue that %s has failed', async (_nam
   });
 });
 
-it('an address where nobody listens has failed', async () => {
+it('a refused connection counts as failed', async () => {
   await venue.close();
   expect(await upstream('venue_a').market('RAIN')).toEqual(FAILED);
 });
@@ -87,7 +85,7 @@ it.each([
   expect(await upstream('venue_a').market('RAIN')).toEqual({ ok: false, fault });
 });
 
-it('a connection that the venue closed while it was idle is no fault of the venue', async () => {
+it('a connection that the venue closed while idle is no failure of the venue', async () => {
   let served = 0;
   venue.behave((request, response) => {
     served += 1;
@@ -109,7 +107,7 @@ const TRADE_OF_B = {
   created_time: '2026-09-21T14:13:20.25Z',
 };
 
-it('trades of A are counted as they are', async () => {
+it('trades of venue_a are counted unchanged', async () => {
   venue.behave(answers([TRADE_OF_A]));
   expect(await upstream('venue_a').tradesOfA(['0x1'], 1)).toEqual({
     ok: true,
@@ -125,7 +123,7 @@ it('trades of A are counted as they are', async () => {
   });
 });
 
-it('trades of B are counted on the side of the taker', async () => {
+it('trades of venue_b are counted on the side of the taker', async () => {
   const yes = { ...TRADE_OF_B, taker_side: 'yes' };
   venue.behave(answers({ trades: [TRADE_OF_B, yes], cursor: 'next' }));
   const ts = Date.parse(TRADE_OF_B.created_time) * 1_000;
@@ -160,12 +158,12 @@ it.each([
   { outcomeIndex: 0.5 },
   { outcomeIndex: -1 },
   { outcomeIndex: undefined },
-])('nothing is taken of a body in which a trade of A has %j', async (wrong) => {
+])('a body is refused as a whole if a trade of venue_a has %j', async (wrong) => {
   venue.behave(answers([TRADE_OF_A, { ...TRADE_OF_A, ...wrong }]));
   expect(await upstream('venue_a').tradesOfA(['0x1'], 1)).toEqual(FAILED);
 });
 
-it('a venue renamed its price fields, and bots saw markets at nothing (kalshi-ai-trading-bot issue 41): its body has failed', async () => {
+it('a venue renamed its price fields, and bots saw prices of zero (kalshi-ai-trading-bot issue 41): the body counts as failed', async () => {
   const { price, ...renamed } = TRADE_OF_B;
   venue.behave(answers({ trades: [{ ...renamed, yes_price_dollars: price }], cursor: '' }));
   expect(await upstream('venue_b').tradesOfB({ ticker: 'RAIN', limit: 1 })).toEqual(FAILED);
@@ -177,7 +175,7 @@ it.each([
   { count: undefined },
   { created_time: 1_790_000_000 },
   { price: 7 },
-])('nothing is taken of a body in which a trade of B has %j', async (wrong) => {
+])('a body is refused as a whole if a trade of venue_b has %j', async (wrong) => {
   venue.behave(answers({ trades: [{ ...TRADE_OF_B, ...wrong }], cursor: '' }));
   expect(await upstream('venue_b').tradesOfB({ ticker: 'RAIN', limit: 1 })).toEqual(FAILED);
 });
@@ -190,7 +188,7 @@ const MARKET = {
   ...{ event_id: 'e', event_name: 'n' },
 };
 
-it('markets are read in our scales, and null where nothing is said', async () => {
+it('markets are read in our scales, with null for missing values', async () => {
   venue.behave(answers({ market: MARKET }));
   expect(await upstream('venue_a').market('RAIN')).toEqual({
     ok: true,
@@ -215,7 +213,7 @@ it.each([
   [{ market: [] }],
   [{ market: { title: 1 } }],
   [{ market: { outcomes: {} } }],
-])('%j is no market', async (body) => {
+])('%j is not a market', async (body) => {
   venue.behave(answers(body));
   expect(await upstream('venue_a').market('RAIN')).toEqual(FAILED);
 });

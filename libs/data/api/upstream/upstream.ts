@@ -3,7 +3,7 @@ import { REGISTERED, type Provider } from '../../rules/providers.js';
 import { readMarket, readTradesOfA, readTradesOfB, type AnsweredMarket, type LiveTrades } from './answers.js';
 import { UpstreamHttp } from './upstream-http.js';
 
-/** `failed` is whatever is neither an answer that can be read nor one of the other two. */
+/** `failed` is any other result that cannot be used. */
 export type UpstreamFault = 'not-found' | 'rate-limited' | 'failed';
 
 export type UpstreamRead<T> =
@@ -19,12 +19,12 @@ export interface TradesOfB {
   readonly cursor?: string | undefined;
 }
 
-/** What is asked of one venue while a caller waits. Nothing of it is kept. */
+/** Reads one venue while a caller waits. Nothing is cached. */
 export class Upstream {
   constructor(private readonly http: UpstreamHttp) {}
 
   async market(id: string): Promise<UpstreamRead<AnsweredMarket>> {
-    // Servers would take these for other paths, and half a character has no bytes.
+    // Servers would resolve `.` and `..` to other paths, and a lone surrogate cannot be encoded.
     if (id === '.' || id === '..' || !id.isWellFormed()) return NOT_FOUND;
     return this.read(`/markets/${encodeURIComponent(id)}`, readMarket);
   }
@@ -52,7 +52,7 @@ export class Upstream {
   }
 }
 
-/** The addresses of those venues that have one. */
+/** The URLs of the venues that have one. */
 export type UpstreamUrls = Readonly<Partial<Record<Provider, string>>>;
 
 export class Upstreams {
@@ -67,7 +67,7 @@ export class Upstreams {
     this.upstreams = new Map([...this.clients].map(([provider, http]) => [provider, new Upstream(http)]));
   }
 
-  /** Undefined where the venue has no address: nothing can be asked of it. */
+  /** Undefined for a venue without a URL. */
   of(provider: Provider): Upstream | undefined {
     return this.upstreams.get(provider);
   }

@@ -4,27 +4,27 @@ import { Burst } from './burst.js';
 
 let clock: MovableClock;
 let burst: Burst;
-let asked: number;
+let requests: number;
 
 beforeEach(() => {
   clock = new MovableClock();
   burst = new Burst(clock);
-  asked = 0;
+  requests = 0;
 });
 afterEach(() => {
   clock.forgetTimers();
 });
 
 const answer = (): Promise<string> => {
-  asked += 1;
-  return Promise.resolve(String(asked));
+  requests += 1;
+  return Promise.resolve(String(requests));
 };
 const fail = (): Promise<string> => {
-  asked += 1;
-  return Promise.reject(new Error(`failed ${String(asked)}`));
+  requests += 1;
+  return Promise.reject(new Error(`failed ${String(requests)}`));
 };
 
-it('those who ask at the same time are answered by one question', async () => {
+it('concurrent callers share one request', async () => {
   expect(await Promise.all([burst.of('a', answer), burst.of('a', answer), burst.of('b', answer)])).toEqual([
     '1',
     '1',
@@ -32,7 +32,7 @@ it('those who ask at the same time are answered by one question', async () => {
   ]);
 });
 
-it('an answer is kept for a quarter of a second after it came', async () => {
+it('an answer is cached for a quarter of a second after it arrives', async () => {
   let tell: (text: string) => void = () => undefined;
   const slow = burst.of('a', () => new Promise((resolve) => (tell = resolve)));
   clock.leap(10_000);
@@ -44,24 +44,24 @@ it('an answer is kept for a quarter of a second after it came', async () => {
   expect(await burst.of('a', answer)).toBe('1');
 });
 
-it('a failure is told to those who wait for it, and not kept', async () => {
+it('a failure reaches the waiting callers, and is not cached', async () => {
   const outcomes = await Promise.allSettled([burst.of('a', fail), burst.of('a', fail)]);
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect(await burst.of('a', answer)).toBe('2');
 });
 
-it('more than there is room for is not kept', async () => {
+it('an answer is not cached if there is no room', async () => {
   const large = (): Promise<string> => {
-    asked += 1;
+    requests += 1;
     return Promise.resolve('x'.repeat(40 * 1024 * 1024));
   };
   await burst.of('a', large);
   await burst.of('b', large);
   await burst.of('a', large);
   await burst.of('b', large);
-  expect(asked).toBe(3);
+  expect(requests).toBe(3);
   clock.leap(251);
   await burst.of('b', large);
   await burst.of('b', large);
-  expect(asked).toBe(4);
+  expect(requests).toBe(4);
 });

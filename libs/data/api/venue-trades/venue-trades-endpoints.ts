@@ -42,10 +42,10 @@ export const tradesOfVenueB = endpoint({
       cursor: cursorParam(),
     },
   }),
-  summary: 'Trades of a market of venue_b, as the venue tells them at this moment',
+  summary: 'Trades of a market of venue_b, live from the venue',
   answers: {
     200: {
-      description: 'All of the page; the metrics are of those from `min_ts` to `max_ts` alone.',
+      description: 'All trades of the page; the metrics count only those from `min_ts` to `max_ts`.',
       body: record({ trades: listOf(asItCame), cursor: orNull(anyText), metrics }),
     },
   },
@@ -62,10 +62,10 @@ export const tradesOfVenueA = endpoint({
     market: listParam(id, { min: 1, max: MOST_MARKETS }),
     ...{ after: unixSeconds, before: unixSeconds, limit: LIMIT },
   }),
-  summary: 'Trades of markets of venue_a, as the venue tells them at this moment',
+  summary: 'Trades of markets of venue_a, live from the venue',
   answers: {
     200: {
-      description: 'Those from `after` to `before`; without metrics where no id is known.',
+      description: 'The trades from `after` to `before`; without metrics if no id is known.',
       body: record({ trades: listOf(asItCame), metrics: oneOf([metrics, record({})]) }),
     },
   },

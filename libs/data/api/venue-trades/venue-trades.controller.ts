@@ -13,7 +13,7 @@ export interface ShownTradesPorts {
   readonly trades: VenueTrades;
 }
 
-/** What two venues say of their trades, without our store. */
+/** Routes that pass on trades of two venues, without our store. */
 @Injectable()
 export class VenueTradesController {
   constructor(private readonly ports: ShownTradesPorts) {}

@@ -57,7 +57,7 @@ afterAll(async () => {
 
 let calls = 0;
 
-/** No call is like another: what is kept for a moment is none of these tests' business. */
+/** Every call is different, so that the short cache does not affect these tests. */
 function get(path: string, caller: CallerKind = 'session'): Promise<ReadReply> {
   calls += 1;
   return routes.get(`${path}&${path.includes('venue_a') ? 'before' : 'max_ts'}=${AT * 2 + calls}`, caller);
@@ -72,7 +72,7 @@ describe('venue_b', () => {
   });
   const TRADES = [tradeAt(3, 'no', 0.3, 10), tradeAt(2, 'yes', 0.3, 20), tradeAt(1, 'yes', 0.25, 4)];
 
-  it('passes trades on as they came, and counts cash on the side of the taker', async () => {
+  it('passes trades on unchanged, and counts cash on the side of the taker', async () => {
     venue.behave(answers({ trades: TRADES, cursor: 'next' }));
     const { status, headers, body } = await get('/trades/venue_b?ticker=RAIN&limit=3');
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -86,7 +86,7 @@ describe('venue_b', () => {
     });
   });
 
-  it('filters what it counts, both ends included, and nothing else', async () => {
+  it('limits only the metrics to the times, both ends included', async () => {
     venue.behave(answers({ trades: TRADES, cursor: '' }));
     const path = `/trades/venue_b?ticker=RAIN&min_ts=${AT + 2}&max_ts=${AT + 3}`;
     const { body } = await routes.get(path, 'session');
@@ -97,7 +97,7 @@ describe('venue_b', () => {
     });
   });
 
-  it('sends the venue no times, and its own cursor', async () => {
+  it('sends the venue no times, and passes its cursor on', async () => {
     venue.behave(answers({ trades: [], cursor: null }));
     await get('/trades/venue_b?ticker=RAIN%20%261&cursor=a%2Bb%3D&min_ts=1&junk=1');
     await get('/trades/venue_b?ticker=RAIN&cursor=');
@@ -111,7 +111,7 @@ describe('venue_b', () => {
     ['answers 404', answers({}, 404)],
     ['answers 429', answers({}, 429)],
     ...Object.entries(MISBEHAVIOURS),
-  ])('a venue that %s is an error of the provider', async (_name, manner) => {
+  ])('a venue that %s is reported as a provider error', async (_name, manner) => {
     venue.behave(manner);
     const { status, body } = await get('/trades/venue_b?ticker=RAIN');
     expect([status, body]).toEqual([502, { detail: 'Provider error: venue_b' }]);
@@ -165,7 +165,7 @@ describe('venue_a', () => {
     ]);
   });
 
-  it('filters trades and what it counts, both ends included', async () => {
+  it('limits trades and metrics to the times, both ends included', async () => {
     venue.behave(answers(TRADES));
     const path = `/trades/venue_a?market=0xalpha&after=${AT + 2}&before=${AT + 3}&limit=4`;
     const { body } = await routes.get(path, 'session');
@@ -173,19 +173,19 @@ describe('venue_a', () => {
     expect(venue.asked).toEqual(['/trades?market=0xalpha&limit=4']);
   });
 
-  it('gives no more than was asked for, whatever the venue sends', async () => {
+  it('returns no more than the limit, whatever the venue sends', async () => {
     venue.behave(answers(TRADES));
     const { body } = await get('/trades/venue_a?market=0xalpha&limit=1');
     expect(body).toMatchObject({ trades: TRADES.slice(0, 1), metrics: { trade_count: 1 } });
   });
 
-  it('finds condition ids by market and token, sends others of their form as they are, and leaves out the rest', async () => {
+  it('finds condition ids by market and token id, sends ids in their form unchanged, and leaves out the rest', async () => {
     venue.behave(answers([]));
     await get('/trades/venue_a?market=alpha,alpha-no,bare,nobody&market[]=0xUnknown');
     expect(venue.asked).toEqual(['/trades?market=0xalpha%2C0xUnknown&limit=100']);
   });
 
-  it('asks nobody where nothing is found', async () => {
+  it('sends no request if no id is found', async () => {
     const { status, body } = await get('/trades/venue_a?market=bare,nobody');
     expect([status, body, venue.asked]).toEqual([200, { trades: [], metrics: {} }, []]);
   });
@@ -202,7 +202,7 @@ describe('venue_a', () => {
   });
 
   it.each(Object.entries(MISBEHAVIOURS))(
-    'a venue that %s is an error of the provider',
+    'a venue that %s is reported as a provider error',
     async (_name, manner) => {
       venue.behave(manner);
       const { status, body } = await get('/trades/venue_a?market=0xalpha');
@@ -212,7 +212,7 @@ describe('venue_a', () => {
 });
 
 describe('a burst of calls', () => {
-  it('asks the venue once, in whatever order the parameters come', async () => {
+  it('sends one request, in whatever order the parameters come', async () => {
     venue.behave(answers({ trades: [], cursor: '' }));
     await Promise.all([
       routes.get('/trades/venue_b?ticker=BURST&limit=7', 'session'),
@@ -225,7 +225,7 @@ describe('a burst of calls', () => {
     ]);
   });
 
-  it('does not keep a failure', async () => {
+  it('does not cache a failure', async () => {
     venue.behave(answers({}, 500));
     expect((await routes.get('/trades/venue_b?ticker=FAILS', 'session')).status).toBe(502);
     venue.behave(answers({ trades: [], cursor: '' }));
@@ -239,7 +239,7 @@ describe('access of keys', () => {
   it.each([
     [null, 'API access is disabled for venue_b'],
     ['until Monday', 'API access is disabled for venue_b: until Monday'],
-  ])('is refused where an operator says so (%s)', async (reason, detail) => {
+  ])('is refused if an operator switched it off (%s)', async (reason, detail) => {
     venue.behave(answers({ trades: [], cursor: '' }));
     await table().set(accessFlag('venue_b'), { enabled: false, reason, updatedAt: 1 });
     flags.forget();
@@ -254,7 +254,7 @@ describe('access of keys', () => {
     expect((await get('/trades/venue_b?ticker=RAIN', 'key')).status).toBe(200);
   });
 
-  it('is refused where nobody can verify it', async () => {
+  it('is refused if it cannot be verified', async () => {
     const { pool } = world.database;
     const blocker = await pool.connect();
     try {

@@ -24,7 +24,7 @@ export interface WantedOfA extends TradeSpan {
 
 const NOTHING = JSON.stringify({ trades: [], metrics: {} });
 
-/** Trades as two venues tell them while a caller waits. The texts of replies. */
+/** Reads trades of two venues live, and makes the texts of replies. */
 export class VenueTrades {
   private readonly ofVenueA: Burst;
   private readonly ofVenueB: Burst;
@@ -38,7 +38,7 @@ export class VenueTrades {
     const key = JSON.stringify([ticker, limit, cursor ?? null, from ?? null, to ?? null]);
     return this.ofVenueB.of(key, async () => {
       const read = await this.ports.upstreams.of('venue_b')?.tradesOfB({ ticker, limit, cursor });
-      // Whatever goes wrong there is the venue's error, an unknown ticker too.
+      // Any failure counts as an error of the venue, even an unknown ticker.
       if (read?.ok !== true) throw providerError('venue_b');
       return JSON.stringify(shownOfB(read.value, { from, to }));
     });
@@ -56,7 +56,7 @@ export class VenueTrades {
     });
   }
 
-  /** Each once. What is in the form of a condition id is sent as it is; what is unknown is left out. */
+  /** The condition ids, without repeats. An id in the form of a condition id is sent unchanged; an unknown id is left out. */
   private async conditionsOf(ids: readonly string[]): Promise<readonly string[]> {
     const named = ids.filter((id) => !isOnChain(id));
     const found = named.length === 0 ? undefined : await this.ports.markets.find('venue_a', named);

@@ -5,14 +5,14 @@ import type { ShownMarket } from './port.js';
 
 export interface LiveMarketNow {
   readonly isActive: boolean;
-  /** By outcome, micro-dollars; null where the venue shows none. */
+  /** By outcome, in micro-dollars; null if the venue shows no price. */
   readonly prices: readonly (number | null)[];
 }
 
-type SaidOfMarket = Omit<MarketEvent, 'type' | 'provider' | 'source_id' | 'source_ts' | 'received_at'>;
+type MarketTerms = Omit<MarketEvent, 'type' | 'provider' | 'source_id' | 'source_ts' | 'received_at'>;
 
-/** A market as live reads give it, by what its venue says of it. */
-export function liveMarketOf(market: SaidOfMarket, { isActive, prices }: LiveMarketNow): ShownMarket {
+/** Converts a market as its venue describes it into the format of live reads. */
+export function liveMarketOf(market: MarketTerms, { isActive, prices }: LiveMarketNow): ShownMarket {
   const { market_id: id, name: title, contract, resolution_rules: rules, expires_at } = market;
   return {
     ...{ id, title, description: market.description ?? null },

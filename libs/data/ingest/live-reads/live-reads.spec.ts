@@ -9,7 +9,7 @@ import type { ShownMarket, LivePageOfB, LiveSource, LiveTradeOfA } from './port.
 
 const SECOND = 1_000_000;
 const clock = new MovableClock();
-/** The first start is two days ago. */
+/** The first start was two days ago. */
 const START = Math.floor(Number(clock.epochNanos() / 1_000n) / SECOND) * SECOND - 2 * 86_400 * SECOND;
 const world = new SeedWorld({ seed: 'one', start: START, scale: 0.5, endAtStart: new Set() });
 const faults: unknown[] = [];
@@ -70,7 +70,7 @@ function listingOf(provider: Provider, id: string): MarketDataEvent & { readonly
 }
 
 describe('live reads', () => {
-  it('of trades of A are those that the feed has told, newest first', async () => {
+  it('of trades of venue_a return those that the feed has sent, newest first', async () => {
     const id = busiest('venue_a');
     const { condition_id = '' } = listingOf('venue_a', id);
     const { status, body } = await get(`/a/trades?market=${condition_id}&limit=50`);
@@ -94,7 +94,7 @@ describe('live reads', () => {
     );
   });
 
-  it('of several markets of A are of all of them, and unknown ones have none', async () => {
+  it('of several markets of venue_a include all of them, and unknown ones have no trades', async () => {
     const conditions = (events.get('venue_a') ?? []).flatMap((event) =>
       event.type === 'MARKET' && event.condition_id !== undefined ? [event.condition_id] : [],
     );
@@ -105,20 +105,20 @@ describe('live reads', () => {
     expect((await get('/a/trades?market=0xno')).body).toEqual([]);
   });
 
-  it('of trades of B come in pages until the last, each once', async () => {
+  it('of trades of venue_b come in pages to the end, each trade once', async () => {
     const ticker = busiest('venue_b');
-    const seen: string[] = [];
+    const ids: string[] = [];
     let cursor = '';
     do {
       const { status, body } = await get(`/b/markets/trades?ticker=${ticker}&limit=40&cursor=${cursor}`);
       expect(status).toBe(200);
       const page = body as LivePageOfB;
       expect(page.trades.every((trade) => trade.ticker === ticker)).toBe(true);
-      seen.push(...page.trades.map(({ trade_id }) => trade_id));
+      ids.push(...page.trades.map(({ trade_id }) => trade_id));
       ({ cursor } = page);
     } while (cursor !== '');
     const wanted = tradesOf('venue_b', (event) => 'market_id' in event && event.market_id === ticker);
-    expect([...seen].sort()).toEqual(wanted.map(({ source_id }) => source_id).sort());
+    expect([...ids].sort()).toEqual(wanted.map(({ source_id }) => source_id).sort());
     expect(wanted.length).toBeGreaterThan(80);
   });
 
@@ -151,7 +151,7 @@ describe('live reads', () => {
     expect((await get('/b/markets/unknown')).status).toBe(404);
   });
 
-  it('of what is settled show that, with what it pays', async () => {
+  it('of a settled market show its payout', async () => {
     const settled = (events.get('venue_b') ?? []).findLast(
       (event) => event.type === 'RESOLUTION' && event.status === 'settled',
     );
@@ -164,7 +164,7 @@ describe('live reads', () => {
     expect(market.outcomes.map(({ price }) => (price ?? 0) * 1e6)).toEqual(payouts);
   });
 
-  it('know only what the contract names', async () => {
+  it('serve only the routes of the contract', async () => {
     const unknown = [
       '/',
       '/a',
@@ -196,7 +196,7 @@ describe('live reads', () => {
     expect(faults).toEqual([]);
   });
 
-  it('of a venue that cannot be read are a failure, and no guess', async () => {
+  it('of a venue that cannot be read fail, without a guess', async () => {
     expect((await get('/d/markets/x')).status).toBe(502);
     expect(faults).toHaveLength(1);
   });

@@ -5,15 +5,15 @@ import { PROVIDERS, type Provider } from '../../rules/providers.js';
 import { LiveReadFailed, type LiveSource } from './port.js';
 
 export interface LiveReadsPorts {
-  /** Venues that something here feeds. */
+  /** The venues that a source of this process feeds. */
   readonly sources: ReadonlyMap<Provider, LiveSource>;
   readonly onFault: (error: unknown) => void;
 }
 
-/** Answers live reads of venues as these would, on loopback alone. */
+/** Answers live reads in place of the venues, on loopback only. */
 export interface LiveReads {
   readonly port: number;
-  /** The base address of a venue; undefined where nothing feeds it. */
+  /** The base URL for a venue; undefined if no source feeds it. */
   addressOf(provider: Provider): string | undefined;
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ const BOUNDS = {
 
 export async function openLiveReads(ports: LiveReadsPorts, port: number): Promise<LiveReads> {
   const server = createInternalServer((request, response) => {
-    void answer(request, ports).then((given) => send(response, given));
+    void answer(request, ports).then((reply) => send(response, reply));
   }, BOUNDS);
   await listen(server, port, LOOPBACK);
   const bound = (server.address() as AddressInfo).port;
@@ -123,7 +123,7 @@ function limitOf(query: URLSearchParams): number | undefined {
   return limit >= 1 && limit <= MOST_TRADES ? limit : undefined;
 }
 
-/** A part of a path as it was meant; as it stands where it is not encoded well. */
+/** Decodes one part of a path. Returns it unchanged if its encoding is broken. */
 function plainText(encoded: string): string {
   try {
     return decodeURIComponent(encoded);

@@ -1,17 +1,19 @@
-/** A venue that holds too little to answer: it cannot be reached, or its body cannot be read. The caller gets no guess. */
+/** A live read failed: the venue cannot be reached, or its body is not valid. The caller gets an error, never a guess. */
 export class LiveReadFailed extends Error {
   override readonly name = 'LiveReadFailed';
 
   constructor(
     reason: string,
-    /** 429 where the venue bids to ask less often. */
+    /** 429 if the venue asks for fewer requests. */
     readonly status: 429 | 502 = 502,
   ) {
     super(reason);
   }
 }
 
-/** One market as live reads give it: prices 0 to 1, sizes in contracts, times ISO 8601; null where the venue says nothing. */
+/**
+ * One market in the format of live reads: prices 0 to 1, sizes in contracts, times ISO 8601. Null for what the venue does not give.
+ */
 export interface ShownMarket {
   readonly id: string;
   readonly title: string | null;
@@ -40,7 +42,7 @@ export interface ShownOutcome {
   readonly price: number | null;
 }
 
-/** One trade of A. */
+/** One trade of venue_a. */
 export interface LiveTradeOfA {
   readonly proxyWallet: string | null;
   readonly side: 'BUY' | 'SELL' | null;
@@ -56,7 +58,7 @@ export interface LiveTradeOfA {
   readonly transactionHash: string | null;
 }
 
-/** One trade of B. Its price is that of yes. */
+/** One trade of venue_b. Its price is that of Yes. */
 export interface LiveTradeOfB {
   readonly trade_id: string;
   readonly ticker: string;
@@ -78,12 +80,12 @@ export interface LivePageOfBRequest {
   readonly cursor?: string;
 }
 
-/** What one venue answers while a caller waits. Nothing of it enters the journal. Rejects where the venue cannot be read. */
+/** Live reads of one venue while a caller waits. Nothing goes into the journal. Rejects if the venue cannot be read. */
 export interface LiveSource {
-  /** By market id, condition id, token id or ticker; undefined where the venue has no such market. */
+  /** Finds a market by market id, condition id, token id or ticker; undefined if the venue has no such market. */
   market(id: string): Promise<ShownMarket | undefined>;
-  /** Newest first, of all these markets together; unknown ones have none. */
+  /** The newest trades of all these markets together, newest first. Unknown markets have none. */
   tradesOfA?(conditionIds: readonly string[], limit: number): Promise<readonly LiveTradeOfA[]>;
-  /** Newest first. Undefined for an unknown ticker, and for a cursor that this venue did not give. */
+  /** Newest first. Undefined for an unknown ticker, and for a cursor that is not from this venue. */
   tradesOfB?(page: LivePageOfBRequest): Promise<LivePageOfB | undefined>;
 }

@@ -17,9 +17,9 @@ afterAll(() => {
 });
 
 const page = { trades: [], cursor: '' };
-const asked: string[] = [];
+const requests: string[] = [];
 const today: LiveSource = {
-  market: (id) => Promise.resolve(void asked.push(id)),
+  market: (id) => Promise.resolve(void requests.push(id)),
   tradesOfB: ({ ticker }) => Promise.resolve(ticker === 'TODAY' ? page : undefined),
 };
 
@@ -31,31 +31,31 @@ const both = successor(
   }).endedSources.get('venue_b'),
 );
 
-it('a market of before is told as it stood at the first start, with the trades that are in the store', async () => {
+it('a market of the former source is shown in its state at the first start, with the trades that are in the store', async () => {
   const events = world.events('venue_b', { from: world.opens, until: START });
   const trades = events.filter((event): event is TradeEvent => event.type === 'TRADE');
   const newest = trades.toSorted((left, right) => right.source_ts - left.source_ts)[0];
   const ticker = newest?.market_id ?? '';
   expect(await both.market(ticker)).toMatchObject({ id: ticker });
-  const told = await both.tradesOfB?.({ ticker, limit: 500 });
-  expect(told?.trades.length).toBeGreaterThan(0);
+  const page = await both.tradesOfB?.({ ticker, limit: 500 });
+  expect(page?.trades.length).toBeGreaterThan(0);
   const stored = new Set(trades.map(({ source_id }) => source_id));
-  expect(told?.trades.filter(({ trade_id }) => !stored.has(trade_id))).toEqual([]);
-  expect(microsOfTime(told?.trades[0]?.created_time ?? '')).toBeLessThan(START);
+  expect(page?.trades.filter(({ trade_id }) => !stored.has(trade_id))).toEqual([]);
+  expect(microsOfTime(page?.trades[0]?.created_time ?? '')).toBeLessThan(START);
 });
 
-it('the venue of today is asked first, and nobody knows what neither knows', async () => {
+it('the current source is asked first, and a market unknown to both is not found', async () => {
   expect(await both.tradesOfB?.({ ticker: 'TODAY', limit: 1 })).toBe(page);
   expect(await both.tradesOfB?.({ ticker: 'NEVER', limit: 1 })).toBeUndefined();
   expect(await both.market('NEVER')).toBeUndefined();
-  expect(asked).toContain('NEVER');
+  expect(requests).toContain('NEVER');
 });
 
-it('a venue that cannot be asked is not guessed from what was before', async () => {
+it('a failure of the current source is not replaced by former data', async () => {
   const away = { ...today, market: () => Promise.reject(new Error('away')) };
   await expect(successor(away, both).market('x')).rejects.toThrow('away');
 });
 
-it('where nothing was before, the venue of today answers alone', () => {
+it('without a former source, the current one answers alone', () => {
   expect(successor(today, undefined)).toBe(today);
 });

@@ -1,13 +1,13 @@
 import type { LiveSource } from './port.js';
 
-/** What the venue of today does not know is asked of what was there before: its markets are in the store, too. */
-export function successor(today: LiveSource, before: LiveSource | undefined): LiveSource {
-  if (before === undefined) return today;
+/** Asks the current source first and the former source second: markets of the former are still in the store. */
+export function successor(current: LiveSource, former: LiveSource | undefined): LiveSource {
+  if (former === undefined) return current;
   return {
-    market: async (id) => (await today.market(id)) ?? before.market(id),
-    ...(today.tradesOfA === undefined ? {} : { tradesOfA: today.tradesOfA.bind(today) }),
-    ...(today.tradesOfB === undefined
+    market: async (id) => (await current.market(id)) ?? former.market(id),
+    ...(current.tradesOfA === undefined ? {} : { tradesOfA: current.tradesOfA.bind(current) }),
+    ...(current.tradesOfB === undefined
       ? {}
-      : { tradesOfB: async (page) => (await today.tradesOfB?.(page)) ?? before.tradesOfB?.(page) }),
+      : { tradesOfB: async (page) => (await current.tradesOfB?.(page)) ?? former.tradesOfB?.(page) }),
   };
 }

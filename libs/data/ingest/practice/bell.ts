@@ -1,6 +1,6 @@
 import type { Clock } from '#libs/platform/time/clock.js';
 
-/** Waits for a time, for a ring, or for the end, whatever comes first. A ring that comes before the wait is kept. */
+/** A wait that ends at a timeout, when rung, or when stopped. A ring before the wait is kept. */
 export class Bell {
   private isRung = false;
   private wake: () => void = () => undefined;
@@ -12,7 +12,7 @@ export class Bell {
     this.wake();
   }
 
-  /** True where it was rung. */
+  /** Resolves with true if it was rung. */
   async wait(millis: number, stop: AbortSignal): Promise<boolean> {
     if (!this.isRung) await this.sleep(millis, stop);
     const wasRung = this.isRung;
@@ -27,7 +27,7 @@ export class Bell {
   }
 }
 
-/** Resolves after the time, at the end, or when it is woken. */
+/** Resolves after the time, when stopped, or when woken. */
 export function sleep(
   clock: Clock,
   millis: number,

@@ -12,24 +12,24 @@ export interface BookFollowerPorts {
   readonly protocol: VenueProtocol;
   readonly progress: FeedProgress;
   readonly isSocketOpen: () => boolean;
-  /** The socket is open and does not tell what the venue shows. */
+  /** Called when the socket is open but does not send what the venue shows. */
   readonly onSilence: () => void;
 }
 
 const PUBLISH_MILLIS = 50;
 const CHECK_MILLIS = 1_000;
 const MICROS = 1_000;
-/** A book that nothing was heard of for so long is read, which is its heartbeat too. Readers call it stale after ten seconds. */
-const UNHEARD_MICROS = 3_000 * MICROS;
-const UNHEARD_EMPTY_MICROS = 7_000 * MICROS;
-const UNHEARD_ALONE_MICROS = 500 * MICROS;
+/** A book without news for this long is read, which also serves as its heartbeat. Readers call it stale after ten seconds. */
+const SILENT_MICROS = 3_000 * MICROS;
+const SILENT_EMPTY_MICROS = 7_000 * MICROS;
+const NO_SOCKET_MICROS = 500 * MICROS;
 const CROSSED_MICROS = 1_000 * MICROS;
-/** Of one round. */
+/** In one round. */
 const MOST_READS = 10;
-/** So often in a row a book may differ from what is read elsewhere: frames may be on their way. */
+/** How often in a row a book may differ from a read: frames may still be on their way. */
 const MOST_DIFFERENCES = 2;
 
-/** The books of a venue's open markets, by its frames, and by reads of those that it is silent about. */
+/** Follows the books of a venue's open markets: by its frames, and by reading those without news. */
 export class BookFollower {
   private readonly mirror: BookMirror;
   private readonly open = new Set<string>();
@@ -38,7 +38,7 @@ export class BookFollower {
     this.mirror = new BookMirror(ports.protocol.provider);
   }
 
-  /** Those that were not followed before. */
+  /** Starts to follow these markets. Returns those that are new. */
   follow(marketIds: readonly string[]): string[] {
     const fresh = marketIds.filter((id) => !this.open.has(id));
     for (const id of fresh) this.open.add(id);
@@ -60,7 +60,7 @@ export class BookFollower {
     if (this.open.has(book.market_id)) this.mirror.replace(book, this.ports.progress.now());
   }
 
-  /** False where the change fits nothing that is known: then it is read anew. */
+  /** Returns false if the change does not fit the known book, which must then be read again. */
   change(change: BookChange): boolean {
     return !this.open.has(change.market_id) || this.mirror.change(change, this.ports.progress.now());
   }
@@ -79,12 +79,12 @@ export class BookFollower {
     while (!stop.aborted) {
       const now = progress.now();
       const [quiet, empty] = isSocketOpen()
-        ? [UNHEARD_MICROS, UNHEARD_EMPTY_MICROS]
-        : [UNHEARD_ALONE_MICROS, UNHEARD_ALONE_MICROS];
+        ? [SILENT_MICROS, SILENT_EMPTY_MICROS]
+        : [NO_SOCKET_MICROS, NO_SOCKET_MICROS];
       const due = [
         ...new Set([
           ...this.mirror.crossed(now - CROSSED_MICROS),
-          ...this.mirror.unheard(this.open, now - quiet, now - empty),
+          ...this.mirror.silent(this.open, now - quiet, now - empty),
         ]),
       ];
       for (let read = 0; read < MOST_READS && due.length > 0; read += 1) {
@@ -94,11 +94,11 @@ export class BookFollower {
     }
   }
 
-  /** False where the body is bad, and of no use. */
+  /** Returns false if the body is not valid. */
   private async read(marketIds: readonly string[], stop: AbortSignal): Promise<boolean> {
     const { protocol, progress } = this.ports;
     const versions = this.mirror.versionsOf(marketIds);
-    const books = believed(await protocol.books(marketIds, stop));
+    const books = plausible(await protocol.books(marketIds, stop));
     if (isQuarantined(books)) {
       await progress.outlet.put(books);
       return false;
@@ -120,7 +120,7 @@ export class BookFollower {
   }
 }
 
-function believed(books: BodyReading<readonly SeenBook[]>): BodyReading<readonly SeenBook[]> {
+function plausible(books: BodyReading<readonly SeenBook[]>): BodyReading<readonly SeenBook[]> {
   if (isQuarantined(books)) return books;
   const levels = books.value.flatMap(({ bids, asks }) => [...bids, ...asks]);
   const extreme = levels.filter(({ price }) => isExtreme(price));

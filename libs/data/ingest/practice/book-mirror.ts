@@ -9,23 +9,23 @@ interface Mirrored {
   at: number;
   sequence: bigint;
   isChanged: boolean;
-  /** A change that does not fit: the levels are not known any more. */
+  /** A change did not fit, so the levels are unknown. */
   isBroken: boolean;
-  /** When it was last changed or compared, by the caller's clock. */
-  seenAt: number;
-  /** Counts changes, so that a comparison that was overtaken is told from a difference. */
+  /** When it was last changed or confirmed, by our clock. */
+  checkedAt: number;
+  /** Counts changes, to tell a comparison that was overtaken by frames from a real difference. */
   version: number;
   differences: number;
   crossedSince: number | undefined;
 }
 
-/** The books of a venue as its frames leave them. What crosses is withheld until it does not. */
+/** Keeps the books of a venue from its frames. A crossed book is withheld until it is no longer crossed. */
 export class BookMirror {
   private readonly books = new Map<string, Mirrored>();
 
   constructor(private readonly provider: Provider) {}
 
-  /** False where it is older than what is known. */
+  /** Returns false if `book` is older than the known state. */
   replace(book: SeenBook, now: number): boolean {
     const mirrored = this.bookOf(book);
     if (book.at !== undefined && book.at < mirrored.at) return false;
@@ -37,7 +37,7 @@ export class BookMirror {
     return true;
   }
 
-  /** False where it fits nothing that is known. */
+  /** Returns false if the change does not fit the known book. */
   change(change: BookChange, now: number): boolean {
     const mirrored = this.books.get(nameOf(change));
     if (mirrored === undefined || mirrored.isBroken) return false;
@@ -50,7 +50,7 @@ export class BookMirror {
     return !mirrored.isBroken;
   }
 
-  /** All that have changed and do not cross, whole. */
+  /** Whole books that changed and are not crossed. */
   takeChanged(now: number): BookEvent[] {
     const events: BookEvent[] = [];
     for (const book of this.books.values()) {
@@ -63,19 +63,16 @@ export class BookMirror {
     return events;
   }
 
-  /**
-   * Of markets that are still followed, those that nothing was heard of since then, or since the other time where all of their books
-   * are empty; the longest first.
-   */
-  unheard(marketIds: ReadonlySet<string>, since: number, sinceEmpty = since): string[] {
+  /** The followed markets without news since `since`, or since `sinceEmpty` if all their books are empty; longest first. */
+  silent(marketIds: ReadonlySet<string>, since: number, sinceEmpty = since): string[] {
     const oldest = new Map<string, number>();
     for (const id of marketIds) oldest.set(id, 0);
     const full = new Set<string>();
-    for (const { name, seenAt, isBroken, bids, asks } of this.books.values()) {
+    for (const { name, checkedAt, isBroken, bids, asks } of this.books.values()) {
       const known = oldest.get(name.market_id);
       if (known === undefined) continue;
       if (bids.size + asks.size > 0) full.add(name.market_id);
-      const at = isBroken ? 0 : seenAt;
+      const at = isBroken ? 0 : checkedAt;
       oldest.set(name.market_id, known === 0 ? at : Math.min(known, at));
     }
     return [...oldest]
@@ -84,7 +81,7 @@ export class BookMirror {
       .map(([id]) => id);
   }
 
-  /** Those that have crossed since then, and do still. */
+  /** The markets with a book that has been crossed since then. */
   crossed(since: number): string[] {
     const found = [...this.books.values()].filter(({ crossedSince: at }) => at !== undefined && at <= since);
     return [...new Set(found.map(({ name }) => name.market_id))];
@@ -100,8 +97,8 @@ export class BookMirror {
   }
 
   /**
-   * What a book is that was read elsewhere: `same`, with the event that says so; `other`, and how many times in a row it was; `overtaken`
-   * where frames have changed it meanwhile.
+   * Compares a book that was read separately. `same` carries the event that confirms it; `other` tells how often in a row it
+   * differed; `overtaken` means that frames have changed the book meanwhile.
    */
   compare(
     book: SeenBook,
@@ -120,12 +117,12 @@ export class BookMirror {
       return { is: isSame ? 'overtaken' : 'other', times: mirrored.differences };
     }
     mirrored.differences = 0;
-    mirrored.seenAt = now;
+    mirrored.checkedAt = now;
     mirrored.at = Math.max(mirrored.at, book.at ?? now);
     return { is: 'same', event: this.eventOf(mirrored, now, false) };
   }
 
-  /** Of a market that is not traded any more. */
+  /** Empties the books of a market that no longer trades. */
   empty(marketId: string, now: number): void {
     for (const book of this.books.values()) {
       if (book.name.market_id !== marketId) continue;
@@ -142,14 +139,14 @@ export class BookMirror {
     if (known !== undefined) return known;
     const made: Mirrored = {
       ...{ name: { market_id, outcome_index }, bids: new Map(), asks: new Map(), at: 0, sequence: 0n },
-      ...{ isChanged: false, isBroken: false, seenAt: 0, version: 0, differences: 0 },
+      ...{ isChanged: false, isBroken: false, checkedAt: 0, version: 0, differences: 0 },
       crossedSince: undefined,
     };
     this.books.set(name, made);
     return made;
   }
 
-  /** The venue numbers its frames, not its books, so these numbers are ours. */
+  /** The venue numbers frames, not books, so these sequence numbers are ours. */
   private eventOf(book: Mirrored, received_at: number, snapshot: boolean): BookEvent {
     book.sequence += 1n;
     const { name, sequence, at: source_ts } = book;
@@ -177,7 +174,7 @@ function nameOf({ market_id, outcome_index }: BookName): string {
 
 function touch(book: Mirrored, at: number, now: number): void {
   book.at = Math.max(book.at, at);
-  book.seenAt = now;
+  book.checkedAt = now;
   book.version += 1;
   book.isChanged = true;
 }

@@ -4,19 +4,19 @@ import type { MarketDataEvent } from '../../rules/events.js';
 import type { Quarantined, SourceBatch } from '../source.js';
 import { Outlet } from './outlet.js';
 
-const ROOM = 8;
+const CAPACITY = 8;
 
-/** How far a venue is read, and the one way out of what was read. */
+/** How far a venue is read. All batches go out through its queue. */
 export class FeedProgress {
-  readonly outlet = new Outlet<SourceBatch | Quarantined>(ROOM);
-  /** Whether the venue's list of markets read well when it was last read. */
+  readonly outlet = new Outlet<SourceBatch | Quarantined>(CAPACITY);
+  /** Whether the last read of the venue's market list was good. */
   areMarketsGood = false;
-  /** Whether it has ever read well to its end. */
+  /** Whether the market list was ever read completely. */
   hasMarkets = false;
   private areTradesRead = false;
   private asOf: number | undefined;
 
-  /** These venues keep all their trades, so that a read without a cursor reaches back to each listing. */
+  /** These venues keep all trades, so a read without a cursor reaches back to each listing. */
   private readonly reaches: Pick<SourceBatch, 'reachesFrom'>;
 
   constructor(
@@ -39,7 +39,7 @@ export class FeedProgress {
     });
   }
 
-  /** All trades that the venue had at that time are given. */
+  /** Call it when all trades that the venue had at that time are read. */
   async tradesRead(began: number, cursor: string): Promise<void> {
     this.areTradesRead = true;
     this.cursor = cursor;

@@ -15,7 +15,9 @@ export interface FeedSessionPorts {
   readonly prices: PriceWatch;
 }
 
-/** A venue from one cursor on, until it cannot be reached or all is to stop: its lists, its books, and the socket that is sooner. */
+/**
+ * Follows one venue from a cursor until it cannot be reached or is stopped: its lists, its books, and its socket, which is faster.
+ */
 export class FeedSession {
   private readonly progress: FeedProgress;
   private readonly markets: MarketFollower;
@@ -46,7 +48,7 @@ export class FeedSession {
     this.socket = new FeedSocket({
       ...{ clock, ping: protocol.ping, address: () => protocol.socketAddress() },
       onOpen: () => this.opened(),
-      onFrame: (frame) => this.take(frame),
+      onFrame: (frame) => this.handleFrame(frame),
       onClose: () => {
         this.connection = undefined;
       },
@@ -69,7 +71,7 @@ export class FeedSession {
     }
   }
 
-  /** The first that fails ends all. */
+  /** The first task that fails ends all. */
   private async work(stop: AbortSignal): Promise<void> {
     await this.markets.read(stop);
     this.socket.start();
@@ -102,7 +104,7 @@ export class FeedSession {
     for (const text of this.connection.follow(marketIds)) this.socket.send(text);
   }
 
-  private take(frame: string): void {
+  private handleFrame(frame: string): void {
     const news = this.connection?.read(frame);
     if (news === undefined) return;
     if (isQuarantined(news)) {
@@ -110,13 +112,13 @@ export class FeedSession {
       this.socket.restart();
       return;
     }
-    for (const each of news.value) this.hear(each);
+    for (const each of news.value) this.handle(each);
   }
 
-  private hear(news: FrameNews): void {
+  private handle(news: FrameNews): void {
     switch (news.what) {
       case 'trade':
-        this.hearTrade(news);
+        this.handleTrade(news);
         return;
       case 'market':
         this.markets.ring();
@@ -133,8 +135,8 @@ export class FeedSession {
     }
   }
 
-  /** What there is no room for is read again. */
-  private hearTrade({ trade }: FrameNews & { readonly what: 'trade' }): void {
+  /** If the queue is full, the trade is read from the list later. */
+  private handleTrade({ trade }: FrameNews & { readonly what: 'trade' }): void {
     if (trade === undefined || this.progress.outlet.isFull) this.trades.ring();
     else void this.trades.take(trade);
   }

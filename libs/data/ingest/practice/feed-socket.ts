@@ -4,9 +4,9 @@ import type { SocketAddress } from './protocol.js';
 
 export interface FeedSocketPorts {
   readonly clock: Clock;
-  /** Undefined where there is no socket for us; asked again later. */
+  /** Undefined if the venue has no socket for us. Called again later. */
   readonly address: () => Promise<SocketAddress | undefined>;
-  /** Sent beside the pings of the socket itself, where the venue wants a message of its own. */
+  /** Sent in addition to the pings of the socket itself, if the venue wants a message of its own. */
   readonly ping: string | undefined;
   readonly onOpen: () => void;
   readonly onFrame: (text: string) => void;
@@ -19,16 +19,16 @@ const HANDSHAKE_MILLIS = 5_000;
 const PULSE_MILLIS = 2_000;
 const MISSED_PULSES = 3;
 const MOST_FRAME_BYTES = 4 * 1024 * 1024;
-/** A connection that has lasted so long was a good one. */
+/** A connection that lasted this long was good: the next delay is short again. */
 const LASTING_NANOS = 10_000_000_000n;
 
-/** A socket to a venue that is opened anew whenever it is lost, later each time unless it has lasted. */
+/** A socket to a venue that reconnects whenever it is lost. Delays grow, unless the last connection was good. */
 export class FeedSocket {
   private socket: WebSocket | undefined;
-  private againMillis = FIRST_MILLIS;
+  private delayMillis = FIRST_MILLIS;
   private openedAt: bigint | undefined;
   private missed = 0;
-  private cancelAgain: Cancel = () => undefined;
+  private cancelReconnect: Cancel = () => undefined;
   private cancelPulse: Cancel = () => undefined;
   private isClosed = false;
 
@@ -39,17 +39,17 @@ export class FeedSocket {
   }
 
   start(): void {
-    this.connect().catch(() => this.again());
+    this.connect().catch(() => this.reconnectLater());
   }
 
   close(): void {
     this.isClosed = true;
-    this.cancelAgain();
+    this.cancelReconnect();
     this.cancelPulse();
     this.socket?.terminate();
   }
 
-  /** Gives up the connection and makes another. */
+  /** Closes the connection and opens another. */
   restart(): void {
     this.socket?.terminate();
   }
@@ -62,7 +62,7 @@ export class FeedSocket {
     const address = await this.ports.address();
     if (this.isClosed) return;
     if (address === undefined) {
-      this.again();
+      this.reconnectLater();
       return;
     }
     const socket = new WebSocket(address.url, {
@@ -96,19 +96,19 @@ export class FeedSocket {
     const { openedAt } = this;
     this.openedAt = undefined;
     if (openedAt !== undefined) {
-      if (this.ports.clock.monotonicNanos() - openedAt > LASTING_NANOS) this.againMillis = FIRST_MILLIS;
+      if (this.ports.clock.monotonicNanos() - openedAt > LASTING_NANOS) this.delayMillis = FIRST_MILLIS;
       this.ports.onClose();
     }
-    this.again();
+    this.reconnectLater();
   }
 
-  private again(): void {
+  private reconnectLater(): void {
     if (this.isClosed) return;
-    this.cancelAgain = this.ports.clock.after(this.againMillis, () => this.start());
-    this.againMillis = Math.min(this.againMillis * 2, MOST_MILLIS);
+    this.cancelReconnect = this.ports.clock.after(this.delayMillis, () => this.start());
+    this.delayMillis = Math.min(this.delayMillis * 2, MOST_MILLIS);
   }
 
-  /** A connection whose other end vanished silently looks like a quiet one. */
+  /** A peer that vanished silently looks like a quiet connection, so pings test it. */
   private pulse(): void {
     this.cancelPulse = this.ports.clock.after(PULSE_MILLIS, () => {
       if (this.missed >= MISSED_PULSES) {

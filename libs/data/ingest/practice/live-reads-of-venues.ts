@@ -4,15 +4,15 @@ import { isQuarantined, readBody } from './reading.js';
 import { VenueUnreachable, type PublicRead, type PublicReads, type PublicReply } from './public-reads.js';
 
 const NEVER = new AbortController().signal;
-const ASKED_TOO_OFTEN = 429;
+const RATE_LIMITED = 429;
 
-/** While a caller waits: one read, no second try. */
+/** One attempt and no retry, because a caller waits. */
 export async function liveReply(reads: PublicReads, read: PublicRead): Promise<PublicReply> {
   try {
     return await reads.reply(read, NEVER);
   } catch (error) {
     if (!(error instanceof VenueUnreachable)) throw error;
-    throw new LiveReadFailed(error.message, error.status === ASKED_TOO_OFTEN ? ASKED_TOO_OFTEN : 502);
+    throw new LiveReadFailed(error.message, error.status === RATE_LIMITED ? RATE_LIMITED : 502);
   }
 }
 

@@ -46,7 +46,7 @@ describe('live reads of practice venue b', () => {
     return ticker;
   }
 
-  it('a market, with its last price where the book has none', async () => {
+  it('a market shows its last price if its book gives none', async () => {
     const ticker = await traded(['0.4000']);
     expect(await source.market(ticker)).toMatchObject({
       ...{ id: ticker, title: 'Rain', rules_primary: 'Rain', rules_secondary: null, tick_size: 0.01 },
@@ -63,7 +63,7 @@ describe('live reads of practice venue b', () => {
     });
   });
 
-  it('a market that never traded has no price; one that the venue has not is none', async () => {
+  it('a market without trades has no price; an unknown market is not found', async () => {
     const ticker = await practice.market();
     expect((await source.market(ticker))?.outcomes.map(({ price }) => price)).toEqual([null, null]);
     for (const id of ['KXNONE', 'KX/../portfolio', '..', 'trades', '']) {
@@ -71,7 +71,7 @@ describe('live reads of practice venue b', () => {
     }
   });
 
-  it('trades, newest first, page by page', async () => {
+  it('trades come newest first, page by page', async () => {
     const ticker = await traded(['0.4000', '0.5000', '0.6000']);
     const first = await source.tradesOfB?.({ ticker, limit: 2 });
     expect(first?.trades).toMatchObject([
@@ -88,7 +88,7 @@ describe('live reads of practice venue b', () => {
     });
   });
 
-  it('asked too often it says so', async () => {
+  it('too many requests are reported as 429', async () => {
     const ticker = await practice.market();
     practice.open.faults.arm({ fault: 'rate_limit', calls: ['read'] });
     await expect(source.market(ticker)).rejects.toMatchObject({ status: 429 });
@@ -99,7 +99,7 @@ describe('live reads of practice venue b', () => {
     ['hangs', { answers: 'hang' }],
     ['is refused', { answers: { status: 500, body: '' } }],
     ['has other names', { body: (body: string): string => body.replaceAll('price', 'cost') }],
-  ] as const)('a body that %s is no answer', async (_, how) => {
+  ] as const)('a body that %s fails the read', async (_, how) => {
     const ticker = await traded(['0.4000']);
     proxy.meddle(how);
     await expect(source.market(ticker)).rejects.toMatchObject({ name: 'LiveReadFailed', status: 502 });
@@ -117,7 +117,7 @@ describe('live reads of practice venue e', () => {
   });
   afterAll(() => practice.close());
 
-  it('a market by its number and by its token ids, with the middle of its books', async () => {
+  it('a market is found by number and token ids, with the middle of its books', async () => {
     const shown = await source.market('5');
     const [yes, no] = shown?.outcomes ?? [];
     expect(shown).toMatchObject({
@@ -133,7 +133,7 @@ describe('live reads of practice venue e', () => {
     for (const id of ['4', '#52', 'five', '']) expect(await source.market(id)).toBeUndefined();
   });
 
-  it('one that has settled', async () => {
+  it('a settled market', async () => {
     const outcome = await practice.market();
     await practice.call('POST', `/markets/venue_e/${outcome}/resolve`, { payouts: ['0.25', '0.75'] });
     expect(await source.market(String(outcome))).toMatchObject({

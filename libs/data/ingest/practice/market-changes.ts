@@ -5,16 +5,16 @@ import type { SeenMarket } from './protocol.js';
 
 type ListingEvent = MarketEvent | StatusEvent | ResolutionEvent;
 
-interface Known {
+interface KnownMarket {
   readonly terms: string;
-  readonly said: string;
+  readonly state: string;
 }
 
 const HASH_CHARS = 16;
 
-/** What is new of markets since they were last seen. After a restart all is new, under the same identities. */
+/** Makes events for what changed in markets since the last read. After a restart all is new, but under the same identities. */
 export class MarketChanges {
-  private readonly known = new Map<string, Known>();
+  private readonly known = new Map<string, KnownMarket>();
 
   constructor(private readonly provider: Provider) {}
 
@@ -27,24 +27,24 @@ export class MarketChanges {
     const { market_id } = terms;
     const before = this.known.get(market_id);
     const hash = hashOf(terms);
-    const said = resolution === undefined ? status : saidBy(resolution);
-    this.known.set(market_id, { terms: hash, said });
+    const state = resolution === undefined ? status : resolutionText(resolution);
+    this.known.set(market_id, { terms: hash, state });
     const common = { provider: this.provider, market_id, received_at: now };
     const events: ListingEvent[] = [];
     if (before?.terms !== hash) {
       const source = { source_id: `${market_id}@${String(at)}:${hash}`, source_ts: at };
       events.push({ type: 'MARKET', ...terms, ...common, ...source });
     }
-    if (before?.said === said) return events;
+    if (before?.state === state) return events;
     const source_ts = resolution === undefined ? at : (market.resolved_at ?? at);
-    const source = { source_id: `${market_id}@${String(source_ts)}:${said}`, source_ts };
+    const source = { source_id: `${market_id}@${String(source_ts)}:${state}`, source_ts };
     if (resolution === undefined) events.push({ type: 'STATUS', ...common, ...source, status });
     else events.push({ type: 'RESOLUTION', ...common, ...source, ...resolution });
     return events;
   }
 }
 
-function saidBy({ status, payouts, disputed }: NonNullable<SeenMarket['resolution']>): string {
+function resolutionText({ status, payouts, disputed }: NonNullable<SeenMarket['resolution']>): string {
   return [status, ...payouts, ...(disputed === true ? ['disputed'] : [])].join('/');
 }
 

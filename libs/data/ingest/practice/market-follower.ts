@@ -19,7 +19,7 @@ const EVERY_MILLIS = 3_000;
 const LEAST_MILLIS = 100;
 const BAD_MILLIS = 2_000;
 
-/** Reads a venue's list of markets again and again, sooner when its socket rings. */
+/** Polls a venue's list of markets, sooner when its socket reports news. */
 export class MarketFollower {
   private readonly bell: Bell;
   private readonly changes: MarketChanges;
@@ -33,7 +33,7 @@ export class MarketFollower {
     this.bell.ring();
   }
 
-  /** A market that is not known is looked for at once. */
+  /** Polls at once if one of these markets is unknown. */
   expect(marketIds: Iterable<string>): void {
     for (const id of marketIds) if (!this.changes.knows(id)) this.bell.ring();
   }
@@ -51,7 +51,7 @@ export class MarketFollower {
   async read(stop: AbortSignal): Promise<void> {
     const { progress, protocol, onOpen, onEnded } = this.ports;
     for await (const page of protocol.markets(progress.hasMarkets ? 'recent' : 'all', stop)) {
-      const markets = this.believed(page);
+      const markets = this.plausible(page);
       if (isQuarantined(markets)) {
         progress.marketsRead(false);
         await progress.outlet.put(markets);
@@ -66,7 +66,7 @@ export class MarketFollower {
     if (!stop.aborted) progress.marketsRead(true);
   }
 
-  private believed(page: BodyReading<readonly SeenMarket[]>): BodyReading<readonly SeenMarket[]> {
+  private plausible(page: BodyReading<readonly SeenMarket[]>): BodyReading<readonly SeenMarket[]> {
     if (isQuarantined(page)) return page;
     const prices = page.value.flatMap(({ terms, last_price: price }) =>
       price === undefined ? [] : [{ of: `last ${terms.market_id}`, price }],

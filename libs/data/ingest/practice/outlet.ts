@@ -1,4 +1,4 @@
-/** What several producers give, in the order in which they gave it, to one consumer. A producer that is too fast waits. */
+/** A bounded queue from several producers to one consumer, in order of arrival. Producers wait while it is full. */
 export class Outlet<T> {
   private readonly waiting: T[] = [];
   private readonly producers: (() => void)[] = [];
@@ -7,7 +7,7 @@ export class Outlet<T> {
 
   constructor(private readonly room: number) {}
 
-  /** Resolves once there is room for the next. What is given after the end is dropped. */
+  /** Resolves once there is room for the next item. Items put after the end are dropped. */
   async put(item: T): Promise<void> {
     if (this.ended !== undefined) return;
     this.waiting.push(item);
@@ -20,7 +20,7 @@ export class Outlet<T> {
     return this.waiting.length > this.room;
   }
 
-  /** The consumer gets what was given before, then this error. */
+  /** The consumer gets the items put before, then this error. */
   fail(error: unknown): void {
     this.close({ error });
   }

@@ -14,14 +14,14 @@ export interface PracticeFeedOptions {
   readonly clock: Clock;
   /** With or without `/trade-api/v2`. */
   readonly venueBUrl?: string;
-  /** Where accounts of venue b are opened. Without it its socket stays closed to us, and its lists are read more often. */
+  /** The URL that opens accounts of venue_b. Without it, its socket stays closed and its lists are polled more often. */
   readonly venueBAccountsUrl?: string;
   readonly venueEUrl?: string;
-  /** So long an answer may take. */
+  /** The time limit of one request. */
   readonly timeoutMillis?: number;
 }
 
-/** A source for each practice venue that has an address. */
+/** A feed for each practice venue that has a URL. */
 export function practiceFeeds(options: PracticeFeedOptions): SourceFeed[] {
   const { clock, venueBUrl, venueBAccountsUrl: accounts, venueEUrl } = options;
   const reads = new PublicReads(clock, options.timeoutMillis);
@@ -36,7 +36,7 @@ export function practiceFeeds(options: PracticeFeedOptions): SourceFeed[] {
   return feeds;
 }
 
-/** What answers live reads of the practice venues that have an address. */
+/** Live reads for each practice venue that has a URL. */
 export function practiceLiveSources(options: PracticeFeedOptions): ReadonlyMap<Provider, LiveSource> {
   const { clock, venueBUrl, venueEUrl } = options;
   const reads = new PublicReads(clock, options.timeoutMillis);
@@ -46,7 +46,7 @@ export function practiceLiveSources(options: PracticeFeedOptions): ReadonlyMap<P
   return sources;
 }
 
-/** The address of the venue, or of its trade API. */
+/** Accepts the URL of the venue, or of its trade API. */
 function baseOfB(url: string): string {
   const { origin, pathname } = new URL(url);
   return pathname === '/' ? `${origin}/trade-api/v2` : url;

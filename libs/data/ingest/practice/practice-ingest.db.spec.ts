@@ -39,7 +39,7 @@ async function start(): Promise<void> {
   await running.start();
 }
 
-/** Each trade of the venue in the table once, with its size, and all sizes in the candles. */
+/** Checks that each trade of the venue is in the table once with its size, and that all sizes are in the candles. */
 async function expectAll({ open: { venue } }: VenueFeedSubject): Promise<void> {
   const theirs = venue.reads.tradesOfAll();
   const sum = theirs.reduce((total, { size }) => total + BigInt(size), 0n).toString();
@@ -67,7 +67,7 @@ function now(): number {
   return Number(clock.epochNanos() / 1_000n);
 }
 
-it('what trades while ingest is away, or its connections break, counts once', async () => {
+it('trades during downtime of ingest or its connections count once', async () => {
   const markets = new Map<VenueFeedSubject, string>();
   for (const venue of [b, e]) {
     const market = await venue.market();
@@ -90,7 +90,7 @@ it('what trades while ingest is away, or its connections break, counts once', as
   expect(await progressOf('venue_e')).toMatchObject({ conflicts: 0, quarantined: 0, reachesFrom: 0 });
 });
 
-it('a venue that changes its form is set aside and goes stale, the other goes on', async () => {
+it('a venue that changes its format is quarantined and goes stale, while the other goes on', async () => {
   const [one, other] = [await b.market(), await e.market()];
   await start();
   await eventually(() => expect(running?.isCaughtUp).toBe(true));
@@ -122,7 +122,7 @@ it('a venue that changes its form is set aside and goes stale, the other goes on
   });
 });
 
-it('keeps the books of both, each outcome of e by itself', async () => {
+it('keeps the books of both venues, each outcome of venue_e separately', async () => {
   const [one, other] = [await b.market(), await e.market()];
   await b.bid(one, '0.30');
   await e.bid(other, '0.20');

@@ -15,7 +15,7 @@ describe('prices that move to 0 or 1 at once', () => {
     [9, 9, true],
     [20, 4, true],
     [20, 5, false],
-  ])('of %d prices %d: believed is %p', (count, extreme, isBelieved) => {
+  ])('of %d prices, %d: accepted is %p', (count, extreme, isBelieved) => {
     for (const value of [0, 1_000_000] as const) {
       const watch = new PriceWatch();
       expect(watch.isBelievable(prices(count, 0), 'moved')).toBe(true);
@@ -23,17 +23,17 @@ describe('prices that move to 0 or 1 at once', () => {
     }
   });
 
-  it('those that stood there before do not move', () => {
+  it('prices that were already 0 or 1 do not count as moving', () => {
     const watch = new PriceWatch();
     for (const extreme of [2, 4, 6]) expect(watch.isBelievable(prices(10, extreme), 'moved')).toBe(true);
   });
 
-  it('of what was never seen, trades move and markets that have not traded stand still', () => {
+  it('without an earlier price, trades count as moving and markets do not', () => {
     expect(new PriceWatch().isBelievable(prices(10, 10), 'moved')).toBe(false);
     expect(new PriceWatch().isBelievable(prices(10, 10), 'still')).toBe(true);
   });
 
-  it('what is not believed is not remembered', () => {
+  it('rejected prices are not remembered', () => {
     const watch = new PriceWatch();
     watch.isBelievable(prices(10, 0), 'moved');
     for (const all of [10, 11, 12]) expect(watch.isBelievable(prices(all, all), 'moved')).toBe(false);

@@ -1,7 +1,7 @@
 import { FULL_PRICE } from '../../rules/scales.js';
 
 export interface SeenPrice {
-  /** Of what it is the price. */
+  /** What the price belongs to, such as an outcome. */
   readonly of: string;
   /** Micro-dollars. */
   readonly price: number;
@@ -10,11 +10,11 @@ export interface SeenPrice {
 const LEAST_PRICES = 10;
 const PART = 5;
 
-/** What a venue's prices were, so that a body in which too many of them are suddenly 0 or 1 is not believed. */
+/** Remembers a venue's prices, to reject a body in which too many of them suddenly become 0 or 1. */
 export class PriceWatch {
   private readonly last = new Map<string, number>();
 
-  /** Whether more than a fifth of at least ten prices moves to 0 or 1. Only what is believed is remembered. */
+  /** False if at least ten prices are given and more than a fifth of them move to 0 or 1. Only accepted prices are remembered. */
   isBelievable(prices: readonly SeenPrice[], ofUnknown: 'moved' | 'still'): boolean {
     const moved = prices.filter(({ of, price }) => {
       const before = this.last.get(of);

@@ -15,12 +15,12 @@ export interface SeenMarket {
     'type' | 'provider' | 'source_id' | 'source_ts' | 'received_at' | 'status'
   >;
   readonly status: ListingStatus;
-  /** Once they are known. */
+  /** Once the payouts are known. */
   readonly resolution?: Pick<ResolutionEvent, 'status' | 'payouts' | 'disputed'>;
-  /** When this state began, as far as the venue says: microseconds. */
+  /** When this state began, if the venue tells: microseconds. */
   readonly changed_at?: number;
   readonly resolved_at?: number;
-  /** Of the first outcome; zero where it never traded. */
+  /** Of the first outcome; zero if it never traded. */
   readonly last_price?: number;
   /** Millionths of a contract since listing. */
   readonly volume?: bigint;
@@ -32,7 +32,7 @@ export interface BookName {
 }
 
 export interface SeenBook extends BookName {
-  /** Microseconds; absent where the venue gives none. */
+  /** Microseconds; absent if the venue gives none. */
   readonly at?: number;
   readonly bids: readonly BookLevel[];
   readonly asks: readonly BookLevel[];
@@ -45,14 +45,14 @@ export interface BookChange extends BookName {
   readonly delta: bigint;
 }
 
-/** What one frame of a socket says. */
+/** One piece of news from a socket frame. */
 export type FrameNews =
-  /** A trade that reads as it does elsewhere, or only that there is one. */
+  /** A trade, complete, or only the news that there is one. */
   | { readonly what: 'trade'; readonly trade?: TradeEvent }
   | { readonly what: 'market' }
   | { readonly what: 'book'; readonly book: SeenBook }
   | { readonly what: 'change'; readonly change: BookChange }
-  /** Frames are missing, or the venue has ended what was asked of it. */
+  /** Frames are missing, or the venue has ended a subscription. */
   | { readonly what: 'lost'; readonly reason: string };
 
 export interface SocketAddress {
@@ -62,7 +62,7 @@ export interface SocketAddress {
 
 /** One connection to a venue's socket. */
 export interface VenueConnection {
-  /** What is sent to follow these markets too. */
+  /** The messages to send to follow these markets too. */
   follow(marketIds: readonly string[]): readonly string[];
   read(frame: string): BodyReading<readonly FrameNews[]>;
 }
@@ -73,18 +73,18 @@ export interface SpanOfTrades {
   readonly to?: number;
 }
 
-/** The public interface of a venue, in our words. Each reading is one body of it. */
+/** The public API of a venue, in our own types. Each reading is one response body. */
 export interface VenueProtocol {
   readonly provider: Provider;
-  /** How many markets' books one call reads. */
+  /** How many markets' books one request reads. */
   readonly booksAtOnce: number;
-  /** Sent now and then where the venue wants a message of its own. */
+  /** Sent regularly if the venue wants a ping message of its own. */
   readonly ping?: string;
-  /** Those that ended long ago are left out at times, unless all are asked for. */
+  /** With `recent`, markets that ended long ago may be left out. */
   markets(which: 'all' | 'recent', stop: AbortSignal): AsyncIterable<BodyReading<readonly SeenMarket[]>>;
   trades(span: SpanOfTrades, stop: AbortSignal): AsyncIterable<BodyReading<readonly TradeEvent[]>>;
   books(marketIds: readonly string[], stop: AbortSignal): Promise<BodyReading<readonly SeenBook[]>>;
-  /** Undefined where the venue's socket is not open to us. */
+  /** Undefined if the venue has no socket for us. */
   socketAddress(): Promise<SocketAddress | undefined>;
   connection(): VenueConnection;
 }

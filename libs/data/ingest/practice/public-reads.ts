@@ -1,12 +1,12 @@
 import type { Clock } from '#libs/platform/time/clock.js';
 
-/** The venue gives no answer of its own: nothing of it is known, and nothing is wrong with what it said before. */
+/** The venue gave no usable answer. Nothing is known from it, and earlier answers stay valid. */
 export class VenueUnreachable extends Error {
   override readonly name = 'VenueUnreachable';
 
   constructor(
     reason: string,
-    /** As the venue wishes, where it says so. */
+    /** From the venue's `Retry-After`, if it sent one. */
     readonly retryAfterMillis?: number,
     readonly status?: number,
   ) {
@@ -16,7 +16,7 @@ export class VenueUnreachable extends Error {
 
 export interface PublicRead {
   readonly url: URL;
-  /** Posted as JSON; without it the URL is got. */
+  /** Sent by POST as JSON. Without a body, the request is a GET. */
   readonly body?: string;
 }
 
@@ -30,21 +30,21 @@ const MOST_BYTES = 16 * 1024 * 1024;
 const MILLIS = 1_000;
 const LONGEST_WAIT_SECONDS = 60;
 
-/** Reads what a venue shows to anyone: no credentials, no redirects. */
+/** Reads public data of a venue: no credentials, no redirects. */
 export class PublicReads {
   constructor(
     private readonly clock: Clock,
     private readonly timeoutMillis = TIMEOUT_MILLIS,
   ) {}
 
-  /** The body of a good answer; anything else means that the venue could not be read. */
+  /** The body of a 2xx answer. Any other result throws VenueUnreachable. */
   async good(read: PublicRead, stop: AbortSignal): Promise<string> {
     const { status, body } = await this.reply(read, stop);
     if (status < 200 || status > 299) throw new VenueUnreachable(`${pathOf(read)}: status ${String(status)}`);
     return body;
   }
 
-  /** Any whole answer but one that bids to wait. */
+  /** Any complete answer, except one that asks us to wait. */
   async reply(read: PublicRead, stop: AbortSignal): Promise<PublicReply> {
     const ended = new AbortController();
     const cancel = this.clock.after(this.timeoutMillis, () => ended.abort());
@@ -54,7 +54,11 @@ export class PublicReads {
       const body = await textOf(response);
       const { status } = response;
       if (status === 429 || status === 503) {
-        throw new VenueUnreachable(`${pathOf(read)}: status ${String(status)}`, waitOf(response), status);
+        throw new VenueUnreachable(
+          `${pathOf(read)}: status ${String(status)}`,
+          retryAfterOf(response),
+          status,
+        );
       }
       return { status, body };
     } catch (error) {
@@ -87,7 +91,7 @@ async function textOf({ body }: Response): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-function waitOf({ headers }: Response): number | undefined {
+function retryAfterOf({ headers }: Response): number | undefined {
   const seconds = Number(headers.get('retry-after') ?? '');
   return seconds > 0 ? Math.min(seconds, LONGEST_WAIT_SECONDS) * MILLIS : undefined;
 }
@@ -104,7 +108,7 @@ function reasonOf(error: unknown): string {
 const FIRST_MILLIS = 250;
 const MOST_MILLIS = 10_000;
 
-/** How long a source that cannot be reached is left alone: twice as long each time. */
+/** The delay before a source is tried again: it doubles with each failure. */
 export class FeedBackOff {
   private wait = 0;
 
@@ -113,9 +117,9 @@ export class FeedBackOff {
   }
 
   failed(error: unknown): void {
-    const asked = error instanceof VenueUnreachable ? (error.retryAfterMillis ?? 0) : 0;
+    const requested = error instanceof VenueUnreachable ? (error.retryAfterMillis ?? 0) : 0;
     const next = Math.min(MOST_MILLIS, Math.max(FIRST_MILLIS, this.wait * 2));
-    this.wait = Math.max(asked, next);
+    this.wait = Math.max(requested, next);
   }
 
   succeeded(): void {

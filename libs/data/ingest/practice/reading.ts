@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Quarantined } from '../source.js';
 
-/** What a body of a venue says, or the whole body where it breaks the venue's own form. */
+/** The value read from a response body, or the whole body if it is not valid. */
 export type BodyReading<T> = { readonly value: T; readonly body: string } | Quarantined;
 
 export function isQuarantined<T>(reading: BodyReading<T>): reading is Quarantined {
@@ -12,7 +12,7 @@ export function quarantined(what: string, why: string, body: string): Quarantine
   return { quarantined: `${what}: ${why}`, body };
 }
 
-/** What was read in other words; a word outside an enumeration, or a field that is missing after all, throws `BadBody`. */
+/** Converts the value of a reading. `map` throws `BadBody` for an unknown word or a missing field; the body is then quarantined. */
 export function mapped<T, U>(what: string, reading: BodyReading<T>, map: (value: T) => U): BodyReading<U> {
   if (isQuarantined(reading)) return reading;
   try {
@@ -23,14 +23,14 @@ export function mapped<T, U>(what: string, reading: BodyReading<T>, map: (value:
   }
 }
 
-/** A body that reads well at first and says nothing that could be so. */
+/** A body that has the right form, but an impossible content. */
 export class BadBody extends Error {
   override readonly name = 'BadBody';
 }
 
 export function readBody<T>(what: string, body: string, shape: z.ZodType<T>): BodyReading<T> {
   const parsed = parsedJson(body);
-  if (parsed === undefined) return quarantined(what, 'it is no JSON', body);
+  if (parsed === undefined) return quarantined(what, 'it is not JSON', body);
   const read = shape.safeParse(parsed.value);
   if (read.success) return { value: read.data, body };
   const [first] = read.error.issues;

@@ -12,53 +12,55 @@ export interface TradeFollowerPorts {
   readonly prices: PriceWatch;
   readonly progress: FeedProgress;
   readonly isSocketOpen: () => boolean;
-  /** The venue shows trades that its open socket has not told. */
+  /** Called when the venue lists trades that its open socket has not sent. */
   readonly onSilence: () => void;
-  /** Of which markets trades are told. */
+  /** Called with the markets that new trades belong to. */
   readonly onTrades: (marketIds: Iterable<string>) => void;
 }
 
-/** Beside a socket that rings, and without one. */
+/** Poll intervals with and without an open socket. */
 const EVERY_MILLIS = 1_000;
 const EVERY_MILLIS_ALONE = 200;
 const BAD_MILLIS = 2_000;
 const LEAST_MILLIS = 20;
-/** No more than a quarter of the time is spent in reads. */
-const REST = 3;
+/** Pauses three times as long as a read took, so that reads take at most a quarter of the time. */
+const PAUSE_FACTOR = 3;
 const SILENT_MICROS = 2_000_000;
-/** Trades may show late. Now and then, and at the start, one looks back farther. */
+/** Trades may appear late, so each poll looks back. At the start, and once in a while, it looks back further. */
 const OVERLAP_MICROS = 2_000_000;
 const LONG_OVERLAP_MICROS = 60_000_000;
 const LONG_EVERY = 30;
 const MOST_KNOWN = 100_000;
 const MICROS_PER_MILLI = 1_000;
 
-/** Reads a venue's list of trades again and again, sooner when its socket rings, so that none is lost between connections. */
+/** Polls a venue's list of trades, sooner when its socket reports news, so that no trade is lost between connections. */
 export class TradeFollower {
   private readonly bell: Bell;
-  /** What was given already, by trade number. */
+  /** Trades that were already passed on, by trade id. */
   private readonly known = new Map<string, string>();
-  private safe: number | undefined;
+  private readUpTo: number | undefined;
   private polls = 0;
-  private owedSince: number | undefined;
+  private missingSince: number | undefined;
 
   constructor(
     private readonly ports: TradeFollowerPorts,
     cursor: string | undefined,
   ) {
     this.bell = new Bell(ports.clock);
-    this.safe = cursor !== undefined && /^\d{1,16}$/.test(cursor) ? Number(cursor) : undefined;
+    this.readUpTo = cursor !== undefined && /^\d{1,16}$/.test(cursor) ? Number(cursor) : undefined;
   }
 
-  /** The socket says that there is a trade. */
+  /** Call it when the socket reports that there is a trade. */
   ring(): void {
-    this.owedSince = undefined;
+    this.missingSince = undefined;
     this.bell.ring();
   }
 
-  /** The socket tells a trade. Whether an extreme price is one is seen among others. */
+  /**
+   * Takes a trade from the socket. An extreme price can only be judged among others, so that trade is read from the list instead.
+   */
   async take(trade: TradeEvent): Promise<void> {
-    this.owedSince = undefined;
+    this.missingSince = undefined;
     if (isExtreme(trade.price)) {
       this.bell.ring();
       return;
@@ -76,25 +78,25 @@ export class TradeFollower {
       const isGood = await this.poll(began, wasRung, stop);
       const took = (progress.now() - began) / MICROS_PER_MILLI;
       this.watchSilence();
-      await sleep(clock, Math.max(LEAST_MILLIS, took * REST), stop);
+      await sleep(clock, Math.max(LEAST_MILLIS, took * PAUSE_FACTOR), stop);
       const every = isSocketOpen() ? EVERY_MILLIS : EVERY_MILLIS_ALONE;
       wasRung = await this.bell.wait(isGood ? every : BAD_MILLIS, stop);
     }
   }
 
-  /** False where a page was bad. Of such a page nothing is given, and what comes after it is read another time. */
+  /** Returns false for a bad page: nothing of it is passed on, and the pages after it are read another time. */
   private async poll(began: number, wasRung: boolean, stop: AbortSignal): Promise<boolean> {
     const { progress, protocol, onTrades } = this.ports;
-    let newest = this.safe;
-    for await (const page of protocol.trades({ from: this.start() }, stop)) {
-      const trades = this.believed(page);
+    let newest = this.readUpTo;
+    for await (const page of protocol.trades({ from: this.startTime() }, stop)) {
+      const trades = this.plausible(page);
       if (isQuarantined(trades)) {
         await progress.outlet.put(trades);
         return false;
       }
       const fresh = trades.value.filter((trade) => this.isNew(trade));
       if (fresh.length > 0) {
-        if (!wasRung && this.polls > 0) this.owedSince ??= began;
+        if (!wasRung && this.polls > 0) this.missingSince ??= began;
         await progress.put(fresh);
         onTrades(new Set(fresh.map(({ market_id }) => market_id)));
       }
@@ -102,18 +104,18 @@ export class TradeFollower {
     }
     if (stop.aborted) return true;
     this.polls += 1;
-    this.safe = newest;
+    this.readUpTo = newest;
     this.forget();
     await progress.tradesRead(began, newest === undefined ? '' : String(newest));
     return true;
   }
 
-  private start(): number {
+  private startTime(): number {
     const overlap = this.polls % LONG_EVERY === 0 ? LONG_OVERLAP_MICROS : OVERLAP_MICROS;
-    return Math.max(0, (this.safe ?? 0) - overlap);
+    return Math.max(0, (this.readUpTo ?? 0) - overlap);
   }
 
-  private believed(page: BodyReading<readonly TradeEvent[]>): BodyReading<readonly TradeEvent[]> {
+  private plausible(page: BodyReading<readonly TradeEvent[]>): BodyReading<readonly TradeEvent[]> {
     if (isQuarantined(page)) return page;
     const prices = page.value.map(({ market_id, outcome_index, price }) => ({
       of: `${String(outcome_index)}:${market_id}`,
@@ -124,7 +126,7 @@ export class TradeFollower {
       : quarantined('trades', 'too many prices move to 0 or 1', page.body);
   }
 
-  /** The same number with another content goes on too: that it differs is for those to count that know both. */
+  /** A known trade id with different content is passed on too: ingest counts such conflicts. */
   private isNew(trade: TradeEvent): boolean {
     const content = [trade.market_id, trade.outcome_index, trade.price, trade.size, trade.source_ts].join(
       ' ',
@@ -145,9 +147,9 @@ export class TradeFollower {
 
   private watchSilence(): void {
     const { progress, isSocketOpen, onSilence } = this.ports;
-    if (!isSocketOpen()) this.owedSince = undefined;
-    if (this.owedSince === undefined || progress.now() - this.owedSince < SILENT_MICROS) return;
-    this.owedSince = undefined;
+    if (!isSocketOpen()) this.missingSince = undefined;
+    if (this.missingSince === undefined || progress.now() - this.missingSince < SILENT_MICROS) return;
+    this.missingSince = undefined;
     onSilence();
   }
 }

@@ -9,7 +9,7 @@ import type { VenueProtocol } from './protocol.js';
 import { isQuarantined } from './reading.js';
 import { FeedBackOff } from './public-reads.js';
 
-/** The public interface of one venue as a source. */
+/** The public API of one venue as a source. */
 export class VenueFeed implements SourceFeed {
   readonly source = 'practice';
   private readonly prices = new PriceWatch();
@@ -33,9 +33,9 @@ export class VenueFeed implements SourceFeed {
     await sleep(this.clock, this.backOff.millis, stop);
     const { protocol, clock, prices } = this;
     try {
-      for await (const given of new FeedSession({ protocol, clock, prices }, cursor).run(stop)) {
-        if ('events' in given && given.isCaughtUp) this.backOff.succeeded();
-        yield given;
+      for await (const item of new FeedSession({ protocol, clock, prices }, cursor).run(stop)) {
+        if ('events' in item && item.isCaughtUp) this.backOff.succeeded();
+        yield item;
       }
     } catch (error) {
       this.backOff.failed(error);

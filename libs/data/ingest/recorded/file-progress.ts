@@ -4,31 +4,31 @@ import { LineReader } from './line-reader.js';
 
 const KEPT_REFUSALS = 20;
 
-/** Consecutive lines of one file, whose events may go to several journals. */
+/** Consecutive lines of one file. Their events may go to several journals. */
 export class TakenSlice {
-  /** Lines that are projected, known, waiting for their market, or refused. */
+  /** Lines that are projected, already known, waiting for their market, or refused. */
   applied = 0;
   refused: RefusedLine[] = [];
   refusedCount = 0;
-  private unsettled = 0;
+  private pending = 0;
 
   constructor(
     private readonly file: FileProgress,
-    /** Of which its lines are. */
+    /** The reader that its lines came from. */
     readonly reading: LineReader,
     readonly lines: number,
-    /** The byte after the last of them. */
+    /** The byte offset after its last line. */
     readonly end: number,
     private readonly firstLine: number,
   ) {}
 
-  /** While some of its events may still be lost with this process. */
+  /** Whether some of its events would be lost if this process ended now. */
   get isUnsettled(): boolean {
-    return this.unsettled > 0;
+    return this.pending > 0;
   }
 
   handOn(): void {
-    this.unsettled += 1;
+    this.pending += 1;
   }
 
   refuse(index: number, reason: LineRefusal): void {
@@ -38,10 +38,10 @@ export class TakenSlice {
     this.applied += 1;
   }
 
-  /** So many of its events are where they outlive this process. */
+  /** Call it when this many of its events are durable. */
   settle(events: number): void {
-    this.unsettled -= events;
-    if (this.unsettled === 0) this.file.advance();
+    this.pending -= events;
+    if (this.pending === 0) this.file.advance();
   }
 
   addApplied(events: number): void {
@@ -49,14 +49,14 @@ export class TakenSlice {
   }
 }
 
-/** How far one file is read, in memory and for sure. */
+/** How far one file is read, in memory and durably. */
 export class FileProgress {
   private slices: TakenSlice[] = [];
   private reading: LineReader;
   private lineCount: number;
   private current: RecordedFile;
   private inode: number | undefined;
-  /** Lines of an earlier process that were in the journals and not yet applied. */
+  /** Lines that an earlier process journaled and that were not yet applied. */
   private inherited: number;
   private hasChanged = false;
 
@@ -79,7 +79,7 @@ export class FileProgress {
     return this.current;
   }
 
-  /** A file that became shorter, or another one under its name, is read again. What is known already changes nothing. */
+  /** A file that became shorter, or was replaced, is read again from the start. Events already known change nothing. */
   see({ size, ino }: { readonly size: number; readonly ino: number }): void {
     if (size < this.reading.offset || (this.inode !== undefined && this.inode !== ino)) this.begin();
     this.inode = ino;
@@ -93,7 +93,7 @@ export class FileProgress {
     return slice;
   }
 
-  /** The position moves over lines of which nothing can be lost any more. */
+  /** Moves the position past slices whose events are all durable. */
   advance(): void {
     for (let slice = this.slices[0]; slice !== undefined; slice = this.slices[0]) {
       if (slice.isUnsettled) return;
@@ -109,7 +109,7 @@ export class FileProgress {
     }
   }
 
-  /** False while the position is before the slice: it then says itself how many of its lines are applied. */
+  /** Returns false while the position is before the slice: the slice then counts its own applied lines. */
   addApplied(slice: TakenSlice, events: number): boolean {
     if (slice.reading !== this.reading) return true;
     if (slice.end > this.current.readBytes) return false;
@@ -117,14 +117,14 @@ export class FileProgress {
     return true;
   }
 
-  /** All that the journals held at the start is applied. */
+  /** Call it when everything that was in the journals at the start is applied. */
   applyInherited(): void {
     if (this.inherited === 0) return;
     this.change({ appliedLines: this.current.appliedLines + this.inherited });
     this.inherited = 0;
   }
 
-  /** Whether there is something to store. */
+  /** Whether the progress changed since the last call. */
   takeChange(): boolean {
     const { hasChanged } = this;
     this.hasChanged = false;

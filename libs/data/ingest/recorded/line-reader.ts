@@ -1,10 +1,10 @@
 import type { FileHandle } from 'node:fs/promises';
 import { LONGEST_LINE } from '../read-event.js';
 
-/** Consecutive whole lines without their newlines; undefined stands for one that is too long. */
+/** Consecutive complete lines without their newlines; undefined stands for a line that is too long. */
 export interface LineSlice {
   readonly lines: readonly (Buffer | undefined)[];
-  /** The byte after the newline of the last one. */
+  /** The byte offset after the newline of the last line. */
   readonly end: number;
 }
 
@@ -12,20 +12,20 @@ const CHUNK_BYTES = 262_144;
 const NEWLINE = 0x0a;
 const NOTHING = Buffer.alloc(0);
 
-/** Reads a file that grows. A line counts once its newline is there; of one that is too long nothing is kept. */
+/** Reads a growing file. A line counts once its newline is written. Lines that are too long are skipped. */
 export class LineReader {
   private begun = NOTHING;
   private isTooLong = false;
 
-  /** At the beginning of a line. */
+  /** `position` must be at the start of a line. */
   constructor(private position: number) {}
 
-  /** The next byte that has not been looked at. */
+  /** The offset of the next unread byte. */
   get offset(): number {
     return this.position;
   }
 
-  /** As far as this byte, or the end of the file if that comes before. */
+  /** Reads up to this byte, or to the end of the file. */
   async *read(handle: FileHandle, to: number): AsyncGenerator<LineSlice> {
     while (this.position < to) {
       const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, to - this.position));

@@ -14,7 +14,7 @@ interface RecordedFeedPorts {
   readonly now: () => number;
 }
 
-/** What recorded files hold for one journal. */
+/** Yields the events of recorded files that belong to one journal. */
 export class RecordedFeed implements SourceFeed {
   readonly source = 'recorded';
 
@@ -23,17 +23,17 @@ export class RecordedFeed implements SourceFeed {
     private readonly ports: RecordedFeedPorts,
   ) {}
 
-  /** Where files were read up to is stored with their names, and not in cursors: lines of one file go to several journals. */
+  /** Positions are stored per file, not in cursors, because lines of one file go to several journals. */
   async *follow(_cursor: string | undefined, stop: AbortSignal): AsyncGenerator<SourceBatch> {
     const { queue } = this.ports;
     for (let batch = await queue.next(stop); batch !== undefined; batch = await queue.next(stop)) {
       yield batch;
-      // Whoever asks for the next one has made this one durable.
+      // The consumer asks for the next batch only after this one is durable.
       queue.settle();
     }
   }
 
-  /** From all files, however far they are read. Of books only the newest state counts, which is known. */
+  /** Reads all files, however far they are read. Books are left out, because only their newest state is kept. */
   async *backfill(from: number, to: number, stop: AbortSignal): AsyncGenerator<SourceBatch> {
     for (const file of await recordedFilesIn(this.ports.folder)) {
       for await (const { lines } of slicesOf(file)) {

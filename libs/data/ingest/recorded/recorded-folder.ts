@@ -10,10 +10,10 @@ export interface FoundFile {
 }
 
 const ENDING = '.ndjson';
-/** Looked at together. */
+/** How many files are checked at once. */
 const AT_ONCE = 64;
 
-/** Recorded files in byte order of their names; none where there is no folder yet. */
+/** Recorded files in byte order of their names; none if the folder does not exist yet. */
 export async function recordedFilesIn(folder: string): Promise<FoundFile[]> {
   const listed = await readdir(folder).catch(unlessAbsent);
   const names = (listed ?? [])
@@ -21,8 +21,8 @@ export async function recordedFilesIn(folder: string): Promise<FoundFile[]> {
     .sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
   const found: FoundFile[] = [];
   for (let from = 0; from < names.length; from += AT_ONCE) {
-    const looked = names.slice(from, from + AT_ONCE).map((name) => foundAt(folder, name));
-    for (const file of await Promise.all(looked)) if (file !== undefined) found.push(file);
+    const checked = names.slice(from, from + AT_ONCE).map((name) => foundAt(folder, name));
+    for (const file of await Promise.all(checked)) if (file !== undefined) found.push(file);
   }
   return found;
 }
@@ -33,7 +33,7 @@ async function foundAt(folder: string, name: string): Promise<FoundFile | undefi
   return stats?.isFile() === true ? { name, path: file, stats } : undefined;
 }
 
-/** What has gone between two looks is no failure. */
+/** A file that was deleted meanwhile is no failure. */
 export function unlessAbsent(error: unknown): undefined {
   if (isCodedError(error) && error.code === 'ENOENT') return undefined;
   throw error;

@@ -3,11 +3,11 @@ import type { MarketDataEvent } from '../../rules/events.js';
 import { encodeEvent, UnstorableEvent } from '../encoded-event.js';
 import { type LineRead, LONGEST_LINE, readEvent } from '../read-event.js';
 
-/** What a record adds to a line, and more. */
+/** A record is longer than its line by less than this. */
 const RECORD_BYTES = 4_096;
 const ESCAPED = '\\u';
 
-/** Like `readEvent`, and refuses what no journal could hold: that would otherwise be found out when nobody knows its line any more. */
+/** Like `readEvent`, but also refuses events that no journal can store, while the line is still known. */
 export function readLine(line: Buffer | undefined, receivedAt: number): LineRead {
   if (line === undefined) return { ok: false, reason: 'too_long' };
   const read = readEvent(line, receivedAt);
@@ -23,7 +23,7 @@ export function readLine(line: Buffer | undefined, receivedAt: number): LineRead
   }
 }
 
-/** Of which journal an event is. */
+/** The journal that an event belongs to. */
 export function shardOf(event: MarketDataEvent): number {
   return 'label' in event ? LABELS_SHARD : PROVIDERS.indexOf(event.provider);
 }

@@ -20,17 +20,17 @@ interface OpenBatch extends SourceBatch {
   readonly counts: Map<TakenSlice, EventCounts>;
 }
 
-/** Where files are read from is stored with their names, so this says nothing. */
+/** A constant: positions are stored per file, not in cursors. */
 const CURSOR = 'files';
 const MOST_EVENTS = 5_000;
 const MOST_BYTES = 8_388_608;
 const BATCH_BYTES = 2_097_152;
 
-/** Events of one journal between the reader of files and the lane. Bounded, so that files of any size are read in little memory. */
+/** Queues events of one journal between the file reader and ingest. It is bounded, so that large files need little memory. */
 export class RecordedQueue {
   private waiting: QueuedEvent[] = [];
   private bytes = 0;
-  /** Given and not yet durable: given again where it was not taken. */
+  /** The batch that was handed out and is not yet durable. It is handed out again if the consumer did not take it. */
   private open: OpenBatch | undefined;
   private end: (() => void) | undefined;
   private hasEnd = false;
@@ -46,14 +46,14 @@ export class RecordedQueue {
     slice.handOn();
   }
 
-  /** Tells the lane that files were read to the end that they had at the start. */
+  /** Tells the consumer that files were read to the end they had at the start. */
   markEnd(onApplied: () => void): void {
     this.end = onApplied;
     this.hasEnd = true;
     this.waiters.check();
   }
 
-  /** Wakes what waits. */
+  /** Wakes waiting readers and writers. */
   offer(): void {
     this.waiters.check();
   }
@@ -64,7 +64,7 @@ export class RecordedQueue {
     );
   }
 
-  /** Undefined when all is to stop. */
+  /** Undefined when stopping. */
   async next(stop: AbortSignal): Promise<SourceBatch | undefined> {
     const wake = (): void => {
       this.waiters.check();
@@ -80,7 +80,7 @@ export class RecordedQueue {
     return this.open;
   }
 
-  /** The batch that was given last is durable. */
+  /** Call it when the last batch is durable. */
   settle(): void {
     const { counts } = this.open ?? {};
     this.open = undefined;

@@ -89,7 +89,7 @@ async function trades(): Promise<string[]> {
   return rows.map((row) => row.text).sort();
 }
 
-it('lines of one file go to the journals of several providers, and count once each is there', async () => {
+it('lines of one file go to the journals of several providers, and count once each is stored', async () => {
   const lines = [market('venue_a'), trade('venue_a', 'x'), market('venue_c'), trade('venue_c', 'x')];
   await writeFile(file('a.ndjson'), text(...lines, trade('venue_c', 'x'), trade('venue_e', 'waits')));
   const ingest = await start();
@@ -100,7 +100,7 @@ it('lines of one file go to the journals of several providers, and count once ea
   expect(world.faults).toEqual([]);
 });
 
-it('new lines and new files are taken up, and half a line waits for its newline', async () => {
+it('new lines and new files are read, and an incomplete line waits for its newline', async () => {
   await writeFile(file('b.ndjson'), text(market('venue_a')));
   await start();
   await applied('b.ndjson', { appliedLines: 1 });
@@ -114,7 +114,7 @@ it('new lines and new files are taken up, and half a line waits for its newline'
   expect(await trades()).toEqual(['0 x', '0 y']);
 });
 
-it('reads on where it was after a restart, and a file that became shorter from its beginning', async () => {
+it('resumes after a restart, and reads a file that became shorter from the start', async () => {
   await writeFile(file('a.ndjson'), text(market('venue_a'), trade('venue_a', 'x')));
   await start();
   await applied('a.ndjson', { appliedLines: 2 });
@@ -153,7 +153,7 @@ it('a trade without a time has that of its first receipt, and is no conflict whe
   });
 });
 
-it('refused lines stop nothing; they are counted, and the last twenty are kept with their reasons', async () => {
+it('refused lines stop nothing: they are counted, and the last twenty are kept with reasons', async () => {
   const long = `{"type":"MARKET","name":"${'x'.repeat(1_100_000)}"}`;
   const reasons = [
     ['no json', 'not_json'],
@@ -175,7 +175,7 @@ it('refused lines stop nothing; they are counted, and the last twenty are kept w
   expect(refused.slice(-7)).toEqual(reasons.map(([, reason], index) => ({ line: 22 + index, reason })));
 });
 
-it('what an operator has paused is read and not applied, until it goes on', async () => {
+it('the lines of a paused provider are read but not applied until it is resumed', async () => {
   const pauses = new PauseTable(world.database.pool);
   await pauses.pause('venue_a');
   await writeFile(
@@ -191,7 +191,7 @@ it('what an operator has paused is read and not applied, until it goes on', asyn
   expect(rows).toEqual([{ sequence: '1' }]);
 });
 
-it('what was in a journal and not yet applied counts after a restart', async () => {
+it('lines that were journaled but not applied are counted after a restart', async () => {
   const pauses = new PauseTable(world.database.pool);
   await writeFile(file('a.ndjson'), text(market('venue_a'), trade('venue_a', 'x')));
   await pauses.pause('venue_a');
@@ -204,7 +204,7 @@ it('what was in a journal and not yet applied counts after a restart', async () 
   expect(await trades()).toEqual(['0 x']);
 });
 
-it('an operator has files read again: what a table has lost comes back, and nothing counts twice', async () => {
+it('a backfill of files restores lost rows, and nothing counts twice', async () => {
   await writeFile(file('a.ndjson'), text(market('venue_a'), trade('venue_a', 'x'), trade('venue_a', 'y', 9)));
   await start();
   await applied('a.ndjson', { appliedLines: 3 });
@@ -218,7 +218,7 @@ it('an operator has files read again: what a table has lost comes back, and noth
   expect(await trades()).toEqual(['0 x', '0 y']);
 });
 
-it('two processes at once take the journals from each other; every event counts once, and whoever is left has all of them', async () => {
+it('two processes take the journals from each other: every event counts once, and the last process has all of them', async () => {
   const lines = Array.from({ length: 200 }, (_, nth) => trade('venue_a', `t${nth}`, nth));
   await writeFile(file('a.ndjson'), text(market('venue_a'), ...lines.slice(0, 100)));
   await start();

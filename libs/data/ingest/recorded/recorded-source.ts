@@ -17,12 +17,12 @@ export interface RecordedPorts {
   readonly onFault: OnFault;
 }
 
-/** Within a second of being written lines are taken up. */
-const LOOK_MILLIS = 200;
+/** New lines must be read within a second. */
+const POLL_MILLIS = 200;
 const STORE_MILLIS = 500;
 const MICROS_PER_NANOS = 1_000n;
 
-/** Reads recorded files once, in byte order of their names, and hands each line to the journal that it belongs to. */
+/** Reads recorded files in byte order of their names, and sends each line to its journal. */
 export class RecordedSource {
   readonly feeds: readonly SourceFeed[];
   private readonly queues: readonly RecordedQueue[];
@@ -48,7 +48,7 @@ export class RecordedSource {
     );
   }
 
-  /** Goes on where an earlier process has stopped. */
+  /** Resumes where the last process stopped. */
   async start(): Promise<void> {
     for (const before of await this.ports.table.all()) {
       this.files.set(before.file, new FileProgress(before.file, before));
@@ -60,7 +60,7 @@ export class RecordedSource {
     });
   }
 
-  /** After those who take its events. */
+  /** Call it after the consumers of the feeds have stopped. */
   async stop(): Promise<void> {
     this.stopping.abort();
     for (const queue of this.queues) queue.offer();
@@ -74,17 +74,17 @@ export class RecordedSource {
     const { clock, onFault } = this.ports;
     while (!this.stopping.signal.aborted) {
       try {
-        const isWhole = await this.look();
+        const isWhole = await this.readAll();
         if (isWhole && !this.hasReadAll) this.markEnd();
       } catch (error) {
         onFault(`recorded files in ${this.folder}`, error);
       }
-      await pause(clock, LOOK_MILLIS);
+      await pause(clock, POLL_MILLIS);
     }
   }
 
-  /** Resolves with whether every file could be read as far as it reached at the beginning of the look. */
-  private async look(): Promise<boolean> {
+  /** Resolves with true if every file was read up to the size it had at the start of the pass. */
+  private async readAll(): Promise<boolean> {
     const found = await recordedFilesIn(this.folder);
     let isWhole = true;
     for (const file of found) {
@@ -135,7 +135,7 @@ export class RecordedSource {
     for (const queue of this.queues) queue.markEnd(() => this.applyInherited());
   }
 
-  /** Behind the end is applied what an earlier process had put into the journal. */
+  /** Once the end is applied, everything that earlier processes journaled is applied too. */
   private applyInherited(): void {
     this.unapplied -= 1;
     if (this.unapplied > 0) return;

@@ -6,19 +6,19 @@ import type { SeedMarket } from './market.js';
 import { onGrid, outcomePrice, priceAt } from './prices.js';
 import { Draws, mixed } from './random.js';
 
-/** Every book says something this often: fresh books are at most 10 s old. */
+/** Each book sends an event this often, because a fresh book is at most 10 s old. */
 const SECONDS = 5;
-/** Now and then all of it, as venues do. */
+/** Every this many events is a full snapshot, as at real venues. */
 const SNAPSHOT_EVERY = 60;
 const LEVELS = 5;
 
-/** How a market's books stand or have changed, at the last moment at or before a unix second that they say anything. */
+/** The books of a market at its last book event at or before a unix second. */
 export function bookSnapshots(market: SeedMarket, second: number): BookEvent[] {
   const step = stepAt(market, second);
   return bookOutcomes(market).map((outcome) => snapshotOf(market, outcome, step));
 }
 
-/** Of the moments with `from <= second < until`. */
+/** The book events with `from <= second < until`. */
 export function bookChanges(market: SeedMarket, from: number, until: number): BookEvent[] {
   const events: BookEvent[] = [];
   const outcomes = bookOutcomes(market);
@@ -36,7 +36,7 @@ export function bookChanges(market: SeedMarket, from: number, until: number): Bo
   return events;
 }
 
-/** Trading at that moment, so that its books say something. */
+/** Whether the market trades at that moment and has books. */
 export function hasBooks({ pace, phases }: SeedMarket, second: number): boolean {
   return pace !== 'thin' && phases.some(({ from, until }) => from <= second && second < until);
 }
@@ -45,7 +45,7 @@ function bookOutcomes({ provider, outcomes }: SeedMarket): readonly number[] {
   return PROVIDER_FACTS[provider].isSingleBook ? [0] : outcomes.map((_outcome, index) => index);
 }
 
-/** Books take turns. */
+/** Spreads the book events of markets over the seconds. */
 function phaseOf({ key }: SeedMarket): number {
   return key % SECONDS;
 }
@@ -77,7 +77,7 @@ function snapshotOf(market: SeedMarket, outcome: number, step: number): BookEven
   return { ...eventOf(market, outcome, step), snapshot: true, bids, asks };
 }
 
-/** Without levels it is a heartbeat. */
+/** A change without levels is a heartbeat. */
 function changeOf(market: SeedMarket, outcome: number, step: number): BookEvent {
   const [before, after] = [levelsOf(market, outcome, step - 1), levelsOf(market, outcome, step)];
   return {
@@ -102,7 +102,7 @@ function levelsOf(
   step: number,
 ): { readonly bids: BookLevel[]; readonly asks: BookLevel[] } {
   const { path, tick, outcomes, key } = market;
-  // Quoted anew once a minute: what is between are sizes.
+  // Prices change once a minute; sizes change in between.
   const minute = Math.floor(step / 12);
   const middle = onGrid(outcomePrice(priceAt(path, minute * 60), outcome, outcomes.length), tick);
   const half = tick * (1 + (key % 2));
@@ -113,7 +113,7 @@ function levelsOf(
   return { bids: side(-1), asks: side(1) };
 }
 
-/** Each level changes by itself, and not every time. */
+/** Each level changes by itself, and not at every step. */
 function sizeOf(key: number, price: number, step: number): bigint {
   const level = mixed(key, price);
   const draws = new Draws(mixed(level, Math.floor((step + (level % 7)) / 7)));

@@ -10,7 +10,7 @@ function dateOf(micros: number): Date {
   return new Date(micros / MICROS_PER_MILLI);
 }
 
-/** The first microsecond of the month that is so many after that of the given time. */
+/** The start of the month that is `months` after the month of the given time. */
 export function monthAfter(micros: number, months: number): number {
   const date = dateOf(micros);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1) * MICROS_PER_MILLI;

@@ -12,13 +12,13 @@ import type { Pace, SeedMarket } from './market.js';
 import { openTimes, phasesOf, type WorldTimes } from './phases.js';
 import { Draws, keyOf } from './random.js';
 
-/** A market and what it really pays for, which its venue may not say in so many words. */
+/** A market and what it really pays for, which its venue may not state clearly. */
 export interface ClaimedMarket {
   readonly market: SeedMarket;
-  /** Markets of the same claim pay the same; those of its opposite pay whenever they do not. */
+  /** Markets with the same claim pay the same; a market of the opposite pays when they do not. */
   readonly claim: string;
   readonly opposite?: string;
-  /** Markets that one may take for another. */
+  /** The group of markets that can be mistaken for each other. */
   readonly kin: string;
   readonly terms: ClaimTerms;
 }
@@ -28,7 +28,7 @@ const UNTIL_RESOLVED = 2 * HOUR;
 const UNTIL_SETTLED = 8 * HOUR;
 const SHORTEST_LIFE = 2 * DAY;
 
-/** Those that have a claim which other venues may list as well, and last for days. */
+/** The markets whose claim other venues may list too, and that last for days. */
 export function claimedMarkets(seed: string, times: WorldTimes): ClaimedMarket[] {
   const { start, opens } = times;
   const makers = [
@@ -44,7 +44,7 @@ export function claimedMarkets(seed: string, times: WorldTimes): ClaimedMarket[]
 }
 
 const VENUES = ['venue_a', 'venue_b', 'venue_c', 'venue_d', 'venue_e'] as const;
-/** More list what many trade. */
+/** At least this many venues list each claim. */
 const ALWAYS = 2;
 
 function venuesOf(seed: string, { key }: Claim): readonly Provider[] {
@@ -59,7 +59,7 @@ function venuesOf(seed: string, { key }: Claim): readonly Provider[] {
 interface Offer {
   readonly claim: Claim;
   readonly provider: Provider;
-  /** Among the venues that list the claim. */
+  /** Its index among the venues that list the claim. */
   readonly place: number;
 }
 
@@ -81,7 +81,7 @@ function claimedMarket(seed: string, { claim, provider, place }: Offer, times: W
   const pace = paceOf(draws);
   const market: SeedMarket = {
     ...{ provider, ...ids, key, listing, life: lifeOf(listing, plan), pace },
-    // Where there are bands, what all of them allow.
+    // With bands, the tick that all of them allow.
     tick: provider === 'venue_b' ? CENT : tick,
     phases: phasesOf(openTimes(listedAt, plan), pace, times),
     path: {
@@ -96,7 +96,7 @@ function claimedMarket(seed: string, { claim, provider, place }: Offer, times: W
   };
 }
 
-/** Venues agree on what is claimed, but not always on who says whether it came true. */
+/** Venues agree on the claim, but not always on the source that decides it. */
 function settledAs(terms: ClaimTerms, place: number, draws: Draws): ClaimTerms {
   if (place === 0 || !draws.oneIn(4)) return terms;
   return draws.oneIn(2)
@@ -104,14 +104,14 @@ function settledAs(terms: ClaimTerms, place: number, draws: Draws): ClaimTerms {
     : { ...terms, void: 'not known within a week' };
 }
 
-interface Said {
+interface Wording {
   readonly isOpposite: boolean;
   readonly place: number;
   readonly terms: ClaimTerms;
   readonly saysTerms: boolean;
 }
 
-function wordsOf(claim: Claim, { isOpposite, place, terms, saysTerms }: Said): MarketWords {
+function wordsOf(claim: Claim, { isOpposite, place, terms, saysTerms }: Wording): MarketWords {
   const [title] = claim.titles;
   const { event, series, category, subcategory, tags, ticker } = claim;
   const source = terms.source === undefined ? '' : ` Source: ${terms.source}.`;
@@ -127,7 +127,7 @@ function wordsOf(claim: Claim, { isOpposite, place, terms, saysTerms }: Said): M
   };
 }
 
-/** In the first days, and soon enough to trade before it ends. */
+/** Listed in the first days, and early enough to trade before it ends. */
 function listedBetween(opens: number, ends: number, draws: Draws): number {
   const minutes = Math.floor(Math.min(10 * DAY, (ends - opens) / 3) / (HOUR / 60));
   return draws.oneIn(3) ? opens + draws.below(minutes) * (HOUR / 60) : opens;
@@ -166,7 +166,7 @@ function wholeSecond(micros: number): number {
   return Math.floor(micros / MICROS_PER_SECOND) * MICROS_PER_SECOND;
 }
 
-/** What a price tends to is stated by the claim, not by its opposite. */
+/** The price moves towards the payout of the claim, not of its opposite. */
 function endingOf(
   { closes, payouts }: LifePlan,
   listedAt: number,

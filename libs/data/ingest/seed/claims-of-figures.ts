@@ -19,7 +19,7 @@ interface Coin {
   readonly strikes: readonly number[];
 }
 
-/** Dollars, near what `ticks` quotes. */
+/** In dollars, near the quotes of `ticks`. */
 const COINS: readonly Coin[] = [
   { name: 'Bitcoin', symbol: 'BTC', strikes: [85_000, 95_000, 105_000] },
   { name: 'Ethereum', symbol: 'ETH', strikes: [2_800, 3_200, 3_600] },
@@ -27,10 +27,10 @@ const COINS: readonly Coin[] = [
 ];
 
 const CHANCES = [780_000, 510_000, 240_000];
-/** Ends of months, before and after the start. */
+/** Ends of months, around the start. */
 const MONTHS = [0, 1, 2, 4];
 
-/** What coins cost at the ends of months, and whether they ever cost so much before. */
+/** Claims about coin prices at the ends of months, and about prices reached at any time before. */
 export function coinClaims(start: number): Claim[] {
   return MONTHS.flatMap((months) => {
     const ends = monthAfter(start, months) - MICROS_PER_SECOND;
@@ -72,7 +72,7 @@ function levelClaim({ name, symbol }: Coin, strike: number, ends: number, price:
   };
 }
 
-/** At any time until then: reached once is enough. */
+/** At any time until then: reaching the price once is enough. */
 function touchClaim(coin: Coin, strike: number, ends: number, price: number): Claim {
   const level = levelClaim(coin, strike, ends, price);
   const dollars = `$${strike.toLocaleString('en-US')}`;
@@ -117,7 +117,7 @@ const RATE_STEPS = [
   { step: 'any cut', predicate: 'cuts rates', numbers: ['0'], comparator: 'gt', price: 600_000 },
 ] as const;
 
-/** What the central bank decides at its meetings. */
+/** Claims about the central bank's decisions. */
 export function rateClaims(start: number): Claim[] {
   return MONTHS.flatMap((months) => {
     const ends = monthAfter(start, months) - 13 * DAY + 19 * HOUR;
@@ -184,7 +184,7 @@ const CITIES = [
   { city: 'Chicago', strikes: [2, 6] },
 ] as const;
 
-/** The warmest hour of a day, and its mean, which is another claim. */
+/** Claims about a day's highest temperature, and about its mean, which is a different claim. */
 export function weatherClaims(start: number): Claim[] {
   return [-6, 5, 12].flatMap((days) => {
     const day = floorTo(start, DAY) + days * DAY;

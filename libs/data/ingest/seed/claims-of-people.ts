@@ -19,7 +19,7 @@ const ELECTIONS = [
 
 const SHARES = [460_000, 330_000, 150_000];
 
-/** Who wins, and who only reaches the second round. */
+/** Claims about who wins, and who reaches the second round. */
 export function electionClaims(start: number): Claim[] {
   return ELECTIONS.flatMap(({ country, office, names }, index) => {
     const ends = monthAfter(start, 2 + 3 * index) + 13 * DAY;
@@ -97,7 +97,7 @@ const TITLES = [
   },
 ] as const;
 
-/** Who wins the final, and who plays in it. */
+/** Claims about who wins the final, and who plays in it. */
 export function titleClaims(start: number): Claim[] {
   return TITLES.flatMap(({ league, final, months, teams }) => {
     const ends = monthAfter(start, months) + 14 * DAY;
@@ -154,7 +154,7 @@ function finalist(
       `${team} to reach the ${final} in ${year}`,
       `${year} ${final} teams: ${team}`,
     ],
-    rules: `Pays if the ${team} play in the ${final} of ${year}, whoever wins.`,
+    rules: `Pays if the ${team} play in the ${final} of ${year}, win or lose.`,
   };
 }
 
@@ -167,13 +167,13 @@ const RELEASES = [
   { who: 'The Port Authority', what: 'the night ferry', does: 'opens', do: 'open' },
 ] as const;
 
-/** What happens, and what is only announced. */
+/** Claims about what is released, and what is only announced. */
 export function releaseClaims(start: number): Claim[] {
-  return RELEASES.flatMap(({ who, what, ...said }, index) =>
+  return RELEASES.flatMap(({ who, what, ...verbs }, index) =>
     [1 + (index % 3), 5].flatMap((months) => {
       const ends = monthAfter(start, months) - MICROS_PER_SECOND;
       return [
-        releaseClaim({ who, what, ends, ...said, price: 300_000 + 40_000 * index }),
+        releaseClaim({ who, what, ends, ...verbs, price: 300_000 + 40_000 * index }),
         releaseClaim({ who, what, ends, does: 'announces', do: 'announce', price: 550_000 + 40_000 * index }),
       ];
     }),
@@ -184,7 +184,7 @@ interface Release {
   readonly who: string;
   readonly what: string;
   readonly ends: number;
-  /** `launches`, `launch` */
+  /** For example `launches` here, and `launch` in `do`. */
   readonly does: string;
   readonly do: string;
   readonly price: number;

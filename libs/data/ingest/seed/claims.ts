@@ -1,6 +1,6 @@
 import type { JsonMembers } from '../../rules/events.js';
 
-/** A side of what a market pays for, in the slots by which payouts are compared; undefined where nothing is said of it. */
+/** The terms of one side of a market, in the slots by which payouts are compared. An undefined slot is not stated. */
 export interface ClaimTerms {
   readonly subjects: readonly { readonly name: string; readonly role?: string }[];
   readonly predicate: string;
@@ -17,11 +17,11 @@ export interface ClaimTerms {
   readonly tie?: string;
 }
 
-/** Something that comes true or does not, and that several venues may list in words of their own. */
+/** A statement that comes true or not. Several venues may list it in their own words. */
 export interface Claim {
-  /** Markets of the same claim pay the same, but for how they are settled. */
+  /** Markets with the same claim pay the same, except for how they are settled. */
   readonly key: string;
-  /** Claims that look alike: of two of them one may be taken for the other. */
+  /** The group of claims that can be mistaken for each other. */
   readonly kin: string;
   readonly event: { readonly key: string; readonly name: string };
   readonly series: { readonly key: string; readonly title: string };
@@ -30,16 +30,16 @@ export interface Claim {
   readonly tags: readonly string[];
   readonly sports?: JsonMembers;
   readonly terms: ClaimTerms;
-  /** Ways to say it. */
+  /** Titles that venues may give it. */
   readonly titles: readonly [string, ...string[]];
-  /** How the opposite is said, which pays what this does not. */
+  /** The title of the opposite, which pays when this does not. */
   readonly opposite?: string;
   readonly rules: string;
   /** Short, of capitals and digits. */
   readonly ticker: string;
-  /** When it is known, as planned. */
+  /** When the result is planned to be known. */
   readonly ends: number;
-  /** How likely it is at first, in micro-dollars. */
+  /** Its first probability, in micro-dollars. */
   readonly price: number;
 }
 
@@ -67,7 +67,7 @@ export function differing<S extends ClaimSlot>(
 
 const NEGATED = { gt: 'lte', lte: 'gt', gte: 'lt', lt: 'gte' } as const;
 
-/** What pays whenever these terms do not; undefined where no comparator says it. */
+/** The terms that pay when these do not; undefined if no comparator expresses them. */
 export function negated(terms: ClaimTerms): ClaimTerms | undefined {
   const { comparator } = terms;
   if (comparator === 'eq' || comparator === 'between' || comparator === 'none') return undefined;

@@ -15,9 +15,9 @@ type Result = 'home' | 'away' | 'draw';
 
 interface GameOffer {
   readonly provider: Provider;
-  /** What the first outcome pays for. */
+  /** The result that the first outcome pays for. */
   readonly first: Result;
-  /** By names of teams: the second outcome is the other team, the third a draw. */
+  /** Outcomes are teams: the second is the other team, the third a draw. */
   readonly isByTeam?: boolean;
 }
 
@@ -125,7 +125,7 @@ function otherOf(first: Result): Result {
   return first === 'home' ? 'away' : 'home';
 }
 
-/** Of the claim, not of its opposite. */
+/** The payout of the claim, not of its opposite. */
 function endingOf([first = 0]: readonly number[], isOpposite: boolean): number {
   return isOpposite ? FULL_PRICE - first : first;
 }
@@ -143,7 +143,7 @@ function payoutsOf(game: Game, { first, isByTeam = false }: GameOffer, outcomes:
   return results.slice(0, outcomes).map((each) => (each === result ? FULL_PRICE : 0));
 }
 
-/** All of it, the first outcome what is left over. */
+/** Equal payouts; the first outcome gets the remainder. */
 function evenly(outcomes: number): readonly number[] {
   const each = Math.floor(FULL_PRICE / outcomes);
   return Array.from({ length: outcomes }, (_none, index) =>
@@ -151,7 +151,7 @@ function evenly(outcomes: number): readonly number[] {
   );
 }
 
-/** Whoever wins at home loses away, unless they draw. */
+/** Names winner and loser in the order of `first`, or both sides of a draw. */
 function termsOf({ home, away, league, starts }: Game, first: Result): ClaimTerms {
   const [winner, loser] = first === 'away' ? [away, home] : [home, away];
   return {

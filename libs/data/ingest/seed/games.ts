@@ -12,10 +12,10 @@ export interface Team {
 export interface League {
   readonly league: string;
   readonly name: string;
-  /** Its games begin so many seconds after those of the first league. */
+  /** Its games start this many seconds after those of the first league. */
   readonly offset: number;
   readonly hasDraw: boolean;
-  /** Of no feed of scores there is only a schedule. */
+  /** Without a score feed, only the schedule is known. */
   readonly hasFeed: boolean;
   readonly periods: number;
   readonly mostPoints: number;
@@ -79,7 +79,7 @@ export const LEAGUES: readonly League[] = [
   },
 ];
 
-/** A game as it goes, whoever shows it. Times are unix seconds. */
+/** A game and its result. Times are unix seconds. */
 export interface Game {
   readonly game_id: string;
   readonly key: number;
@@ -96,14 +96,14 @@ export interface Game {
 const DAY = 86_400;
 const EVERY_LIVE = 21_600;
 const LASTS = 9_000;
-/** Listed this long before its start. */
+/** Markets are listed this long before the start. */
 export const GAME_LEAD = DAY;
 const OLDEST = 28;
-/** Until nothing of it comes any more. */
+/** How long after the end its last events may come. */
 const AFTER = 7_200;
 
 /**
- * Games of all leagues whose markets live at any moment of the span: one in two days and league before the first start, four a
+ * Games whose markets exist at any moment of the span. Each league has one game every two days before the first start, and four a
  * day after it.
  */
 export function gamesBetween(
@@ -154,7 +154,7 @@ function scoreOf({ mostPoints }: League, draws: Draws): number {
 export const SCORE_LABEL = 'games';
 const SCORE_EVERY = { history: 1_800, live: 20 };
 
-/** What the score feed says of a game, with `from <= second < until`. */
+/** The score events of a game with `from <= second < until`. */
 export function scoresBetween(
   game: Game,
   { start, from, until }: { readonly start: number; readonly from: number; readonly until: number },
@@ -177,7 +177,7 @@ const BREAK = 600;
 function scoreAt(game: Game, second: number): ScoreEvent {
   const at = second * MICROS_PER_SECOND;
   const { league, home, away, starts, ends, slug, game_id } = game;
-  const { status, period } = standing(game, second);
+  const { status, period } = statusAt(game, second);
   const share = Math.min(1, Math.max(0, (second - starts) / (ends - starts)));
   const isBegun = second >= starts && !game.isPostponed && league.hasFeed;
   return {
@@ -200,7 +200,7 @@ function scoreAt(game: Game, second: number): ScoreEvent {
   };
 }
 
-function standing(
+function statusAt(
   { starts, ends, isPostponed, league, key }: Game,
   second: number,
 ): { readonly status: string; readonly period: number } {

@@ -9,12 +9,12 @@ export function digest(...parts: readonly (string | number)[]): string {
 
 const ID_DIGITS = 13;
 
-/** A number of up to 16 digits. */
+/** A number of up to 16 digits, as text. */
 export function numberOf(hex: string): string {
   return String(Number.parseInt(hex.slice(0, ID_DIGITS), 16));
 }
 
-/** By which a venue knows a market and its outcomes, each in its own form. */
+/** The ids of a market and its outcomes, in the format of the venue. */
 export interface VenueIds {
   readonly market_id: string;
   readonly condition_id?: string;
@@ -57,7 +57,7 @@ export function idsOf(
   }
 }
 
-/** As B numbers its trades. */
+/** In the format of venue_b's trade ids. */
 export function uuidOf(hex: string): string {
   const cuts = [0, 8, 12, 16, 20, 32];
   return cuts

@@ -7,25 +7,25 @@ interface LabelledSide {
   readonly market_id: string;
 }
 
-/** What is true of two markets of two venues, whatever they say. */
+/** How two markets of two venues really relate, whatever their texts say. */
 export interface LabelledPair {
   readonly a: LabelledSide;
   readonly b: LabelledSide;
-  /** `trap`: they look alike, and pay differently. */
+  /** `trap`: they look alike, but pay differently. */
   readonly label: 'identical' | 'complement' | 'trap';
-  /** In what they differ: how they are settled, or, of a trap, what they claim. */
+  /** The slots in which they differ: in settlement, or for a trap in the claim. */
   readonly slots: readonly ClaimSlot[];
 }
 
-/** Of all that may be taken for each other. */
+/** Labels all pairs of markets that can be mistaken for each other. */
 export function labelledPairs(markets: readonly ClaimedMarket[]): LabelledPair[] {
-  const kin = new Map<string, ClaimedMarket[]>();
+  const groups = new Map<string, ClaimedMarket[]>();
   for (const market of markets) {
-    const others = kin.get(market.kin);
-    if (others === undefined) kin.set(market.kin, [market]);
+    const others = groups.get(market.kin);
+    if (others === undefined) groups.set(market.kin, [market]);
     else others.push(market);
   }
-  return [...kin.values()].flatMap((alike) =>
+  return [...groups.values()].flatMap((alike) =>
     alike.flatMap((left, index) => alike.slice(index + 1).flatMap((right) => pairOf(left, right) ?? [])),
   );
 }

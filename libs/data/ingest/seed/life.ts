@@ -4,23 +4,23 @@ import { FULL_PRICE } from '../../rules/scales.js';
 import { MICROS_PER_SECOND } from '../../rules/times.js';
 import { HOUR } from './calendar.js';
 
-/** What becomes of a market. Times are microseconds. */
+/** The planned events of a market. Times are microseconds. */
 export interface LifePlan {
   readonly closes: number;
   readonly resolves: number;
   readonly settles: number;
   /** By outcome. */
   readonly payouts: readonly number[];
-  /** What was told first, and disputed. */
+  /** The first payouts, which were disputed, and when they are corrected. */
   readonly disputed?: { readonly payouts: readonly number[]; readonly corrects: number };
-  /** It ends before its scheduled time, which a later MARKET event says. */
+  /** It ends before its scheduled time. A later MARKET event says so. */
   readonly isEarly?: boolean;
   readonly halted?: { readonly from: number; readonly until: number };
-  /** A later MARKET event names the outcomes in another order and has finer steps. */
+  /** A later MARKET event lists the outcomes in another order, with a finer tick. */
   readonly revises?: { readonly at: number; readonly tick: number };
 }
 
-/** Ascending. */
+/** Ascending by time. */
 export function lifeOf(listing: MarketEvent, plan: LifePlan): readonly MarketDataEvent[] {
   const { closes, resolves, settles, payouts, disputed, halted, revises } = plan;
   const events: MarketDataEvent[] = [listing];
@@ -59,7 +59,7 @@ function statusOf(listing: MarketEvent, at: number, status: ListingStatus): Mark
   return { type: 'STATUS', ...envelope(listing, at, status), status };
 }
 
-/** Payouts stand by the order of the listing, which gave the indices. */
+/** Payouts follow the order of the listing, which fixed the indices. */
 function resolutionOf(
   listing: MarketEvent,
   at: number,

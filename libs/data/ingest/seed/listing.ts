@@ -3,7 +3,7 @@ import type { Provider } from '../../rules/providers.js';
 import { FULL_PRICE, MILLION } from '../../rules/scales.js';
 import { digest, type VenueIds } from './identities.js';
 
-/** What a venue says of a market, but for its ids. */
+/** The texts of a market, without its ids. */
 export interface MarketWords {
   readonly title: string;
   readonly rules: string;
@@ -17,7 +17,7 @@ export interface MarketWords {
   readonly crypto?: JsonMembers;
   readonly sports?: JsonMembers;
   readonly terms?: JsonMembers;
-  /** Of several markets of one event exactly one pays. */
+  /** Exactly one of the event's markets pays. */
   readonly isExclusive?: boolean;
 }
 
@@ -70,7 +70,7 @@ const CURRENCIES = {
   ...{ venue_a: 'USDC', venue_b: 'USD', venue_c: 'USDT', venue_d: 'USDT', venue_e: 'USDC', venue_f: 'USD' },
 } as const;
 
-/** B has finer steps near the ends where it has bands. */
+/** With bands, venue_b has finer steps near 0 and 1. */
 function contractOf({ provider, tick }: Listed): ContractTerms {
   const isB = provider === 'venue_b';
   const isWhole = isB || provider === 'venue_e';
@@ -89,13 +89,13 @@ function bandsOf(fine: number): readonly GridBand[] {
   ];
 }
 
-/** Under which positions of several games at once name this one. */
+/** The ids that combined positions of several games use for this market. */
 function comboOf({ market_id }: VenueIds): JsonMembers {
   const position = (side: string): string => BigInt(`0x${digest('position', market_id, side)}`).toString();
   return { yes_position_id: position('yes'), no_position_id: position('no') };
 }
 
-/** A part of the venue's own body, as it came. */
+/** A part of the venue's own body, unchanged. */
 function rawOf(words: MarketWords, { ids }: Listed): JsonMembers {
   return {
     ...{ id: ids.market_id, question: words.title, conditionId: ids.condition_id ?? '', active: true },

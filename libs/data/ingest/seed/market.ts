@@ -6,22 +6,22 @@ import type { PricePath } from './prices.js';
 export interface TradingPhase {
   readonly from: number;
   readonly until: number;
-  /** Once in so many seconds something trades. */
+  /** The market trades once in this many seconds. */
   readonly period: number;
 }
 
-/** Thin markets have single trades and no book, busy ones several trades at once. */
+/** Thin markets have single trades and no book; busy ones have several trades at once. */
 export type Pace = 'thin' | 'steady' | 'busy';
 
-/** A market of the seed and all that ever becomes of it. */
+/** A market of the seed with all its events. */
 export interface SeedMarket {
   readonly provider: Provider;
   readonly market_id: string;
-  /** Among the keys of `mixed`. */
+  /** Its key for `mixed`. */
   readonly key: number;
   readonly condition_id?: string;
   readonly outcomes: readonly ListedOutcome[];
-  /** The first of what happens to it. */
+  /** Its first event. */
   readonly listing: MarketEvent;
   /** MARKET, STATUS and RESOLUTION, ascending by `received_at`, the listing first. */
   readonly life: readonly MarketDataEvent[];

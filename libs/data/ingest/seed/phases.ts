@@ -2,12 +2,12 @@ import { MICROS_PER_SECOND } from '../../rules/times.js';
 import type { LifePlan } from './life.js';
 import type { Pace, TradingPhase } from './market.js';
 
-/** Between when and when a world has a history, in microseconds, and how dense that is. */
+/** The time span of a world's history, in microseconds, and its density. */
 export interface WorldTimes {
   readonly opens: number;
-  /** The first start: whole seconds. Before it trades are scarcer. */
+  /** The first start, in whole seconds. Trades before it are less frequent. */
   readonly start: number;
-  /** 1 as planned, 2 for twice as many trades in the history. */
+  /** 1 is normal; 2 gives twice as many trades in the history. */
   readonly scale: number;
 }
 
@@ -24,7 +24,7 @@ export function openTimes(listedAt: number, { closes, halted }: LifePlan): OpenT
   ];
 }
 
-/** Seconds from one trade, or burst of trades, to the next. */
+/** Seconds from one trade, or group of trades, to the next. */
 const PERIODS: Readonly<Record<Pace, { readonly history: number; readonly live: number }>> = {
   busy: { history: 36_000, live: 40 },
   steady: { history: 129_600, live: 300 },
@@ -44,7 +44,7 @@ export function phasesOf(times: readonly OpenTime[], pace: Pace, world: WorldTim
   });
 }
 
-/** Of whole periods, so that what has traded before is counted without looking at it. */
+/** Cuts the phase to whole periods, so that earlier trades can be counted without generating them. */
 export function wholePhase(from: number, until: number, period: number): TradingPhase[] {
   const periods = Math.floor((until - from) / period);
   return periods < 1 ? [] : [{ from, until: from + periods * period, period }];

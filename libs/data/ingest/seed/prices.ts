@@ -1,21 +1,21 @@
 import { FULL_PRICE } from '../../rules/scales.js';
 import { mixed } from './random.js';
 
-/** What the first outcome of a market costs over time. */
+/** How the price of a market's first outcome moves over time. */
 export interface PricePath {
-  /** The same for markets of the same claim, whose prices stay close. */
+  /** The same for all markets of a claim, so that their prices stay close. */
   readonly key: number;
-  /** Around which it wanders, in micro-dollars. */
+  /** The price that it moves around, in micro-dollars. */
   readonly middle: number;
-  /** The market states the opposite. */
+  /** The market states the opposite of the claim. */
   readonly isOpposite: boolean;
-  /** By which this market is apart from others of its claim. */
+  /** The difference of this market from others of its claim. */
   readonly apart: number;
-  /** Between these unix seconds the price moves towards what the claim pays. */
+  /** Between these unix seconds, the price moves towards the payout. */
   readonly ending?: { readonly from: number; readonly until: number; readonly pays: number };
 }
 
-/** Waves of chance: how long one is, and how far it goes. */
+/** Random waves: their length and height. */
 const WAVES = [
   { seconds: 604_800, micros: 110_000 },
   { seconds: 86_400, micros: 50_000 },
@@ -26,19 +26,19 @@ const WAVES = [
 const RANGE = 2 ** 32;
 const LEAST = 20_000;
 
-/** At a unix second, in whole micro-dollars, inside of what trades. */
+/** The price at a unix second, in whole micro-dollars, within the tradeable range. */
 export function priceAt({ key, middle, isOpposite, apart, ending }: PricePath, second: number): number {
   const waves = WAVES.reduce((sum, wave, index) => sum + waveAt(mixed(key, index), wave, second), 0);
-  const wandering = within(middle + waves);
-  const claimed = ending === undefined ? wandering : towards(wandering, ending, second);
-  return within((isOpposite ? FULL_PRICE - claimed : claimed) + apart);
+  const wandering = clamped(middle + waves);
+  const claimed = ending === undefined ? wandering : movedTowards(wandering, ending, second);
+  return clamped((isOpposite ? FULL_PRICE - claimed : claimed) + apart);
 }
 
-function within(price: number): number {
+function clamped(price: number): number {
   return Math.min(FULL_PRICE - LEAST, Math.max(LEAST, Math.round(price)));
 }
 
-function towards(
+function movedTowards(
   price: number,
   { from, until, pays }: NonNullable<PricePath['ending']>,
   second: number,
@@ -59,7 +59,7 @@ export function onGrid(price: number, tick: number): number {
   return Math.min(FULL_PRICE - tick, Math.max(tick, rounded));
 }
 
-/** Of one outcome. Where there are three, the second and third share what the first leaves. */
+/** The price of one outcome. With three outcomes, the second and third share what the first leaves. */
 export function outcomePrice(first: number, index: number, outcomes: number): number {
   if (index === 0) return first;
   const left = FULL_PRICE - first;

@@ -1,4 +1,4 @@
-/** 32 bits that depend on every bit of both numbers. The same on every machine. */
+/** A 32-bit hash of both numbers, the same on every machine. */
 export function mixed(key: number, value: number): number {
   let bits = Math.imul(key ^ 0x2545f491, 0x9e3779b1) ^ Math.imul(value + 0x6a09e667, 0x85ebca77);
   bits = Math.imul(bits ^ (bits >>> 15), 0x2c1b3c6d);
@@ -6,7 +6,7 @@ export function mixed(key: number, value: number): number {
   return (bits ^ (bits >>> 15)) >>> 0;
 }
 
-/** What a text stands for among the keys of `mixed`. */
+/** The key of a text for `mixed`. */
 export function keyOf(text: string, key = 0): number {
   let bits = mixed(key, text.length);
   for (let at = 0; at < text.length; at += 1) bits = mixed(bits, text.charCodeAt(at));
@@ -15,7 +15,9 @@ export function keyOf(text: string, key = 0): number {
 
 const RANGE = 2 ** 32;
 
-/** The same numbers for the same key, so that any moment of the world can be told without those before it. */
+/**
+ * A random generator. The same key always gives the same numbers, so any moment of the world can be made without those before it.
+ */
 export class Draws {
   private drawn = 0;
 
@@ -27,7 +29,7 @@ export class Draws {
     return Math.floor((mixed(this.key, this.drawn) / RANGE) * limit);
   }
 
-  /** Once in so many. */
+  /** True once in `many` times on average. */
   oneIn(many: number): boolean {
     return this.below(many) === 0;
   }

@@ -9,7 +9,7 @@ import { isWithin, type WorldSpan } from './spans.js';
 const AFTER = 30 * MINUTE;
 const ON_CHAIN = ['venue_a', 'venue_c', 'venue_d'];
 
-/** Where a venue does not pay out by itself, wallets fetch what they hold of what pays, half an hour after the settlement. */
+/** On venues that do not pay out by themselves, wallets redeem what they hold half an hour after settlement. */
 export function redemptionsOf(market: SeedMarket, span: WorldSpan): LedgerEvent[] {
   const settled = market.life.find(isSettlement);
   if (settled === undefined || !ON_CHAIN.includes(market.provider)) return [];
@@ -31,7 +31,7 @@ function isSettlement(event: MarketDataEvent): event is MarketDataEvent & { read
   return event.type === 'RESOLUTION' && event.status === 'settled';
 }
 
-/** By wallet and outcome. */
+/** The holdings by wallet and outcome. */
 function holdingsOf(market: SeedMarket): Map<string, bigint> {
   const holdings = new Map<string, bigint>();
   for (const moment of momentsOf(market, 0, Infinity)) {

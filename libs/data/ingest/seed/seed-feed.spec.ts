@@ -22,7 +22,7 @@ function seedOf(stored?: string, endAtStart: readonly Provider[] = [], seed = 'o
   });
 }
 
-/** Follows one feed until the test has what it wants. */
+/** Follows one feed until the test has what it needs. */
 async function followed(
   { feeds }: OpenedSeed,
   of: string,
@@ -49,7 +49,7 @@ const caughtUp =
   (batches: readonly SourceBatch[]): boolean =>
     batches.filter(({ isCaughtUp }) => isCaughtUp).length >= times;
 
-it('a restart in the middle goes on with the same world: no event twice, none lost', async () => {
+it('a restart continues the same world, with no event repeated or lost', async () => {
   const first = await followed(seedOf(), 'venue_a', undefined, caughtUp(40));
   const cursor = first.at(-1)?.cursor ?? '';
   clock.leap(7_000);
@@ -59,39 +59,39 @@ it('a restart in the middle goes on with the same world: no event twice, none lo
     cursor,
     caughtUp(40),
   );
-  const told = journaled([...first, ...second]);
+  const events = journaled([...first, ...second]);
   const { start, told: until } = readSeedCursor(second.at(-1)?.cursor ?? '');
   const world = new SeedWorld({ seed: 'one', start, scale: 0.2, endAtStart: new Set() });
-  expect(told).toEqual(world.events('venue_a', { from: world.opens, until }));
+  expect(events).toEqual(world.events('venue_a', { from: world.opens, until }));
   expect(until - start).toBeGreaterThan(80 * SECOND);
   expect(second[0]?.events.some((event) => event.type === 'BOOK' && event.snapshot)).toBe(true);
 });
 
-it('a restart in the middle of the history goes on there', async () => {
+it('a restart within the history resumes there', async () => {
   const first = await followed(seedOf(), 'venue_c', undefined, (batches) => batches.length === 2);
   const cursor = first.at(-1)?.cursor ?? '';
   const second = await followed(seedOf(cursor), 'venue_c', cursor, caughtUp(1));
-  const { start, told } = readSeedCursor(second.at(-1)?.cursor ?? '');
+  const { start, told: sentUntil } = readSeedCursor(second.at(-1)?.cursor ?? '');
   const world = new SeedWorld({ seed: 'one', start, scale: 0.2, endAtStart: new Set() });
   expect(journaled([...first, ...second])).toEqual(
-    world.events('venue_c', { from: world.opens, until: told }),
+    world.events('venue_c', { from: world.opens, until: sentUntil }),
   );
 });
 
-it('what happened while it was away is told in spans, and is caught up only then', async () => {
+it('events of a downtime are sent in spans, and the feed is caught up only after them', async () => {
   const first = await followed(seedOf(), 'venue_d', undefined, caughtUp(2));
   const cursor = first.at(-1)?.cursor ?? '';
   clock.leap(5 * 3_600_000 + 300_000);
   const second = await followed(seedOf(cursor), 'venue_d', cursor, caughtUp(1));
   expect(second.map(({ isCaughtUp }) => isCaughtUp)).toEqual([false, false, false, false, false, true]);
-  const { start, told } = readSeedCursor(second.at(-1)?.cursor ?? '');
+  const { start, told: sentUntil } = readSeedCursor(second.at(-1)?.cursor ?? '');
   const world = new SeedWorld({ seed: 'one', start, scale: 0.2, endAtStart: new Set() });
   expect(journaled([...first, ...second])).toEqual(
-    world.events('venue_d', { from: world.opens, until: told }),
+    world.events('venue_d', { from: world.opens, until: sentUntil }),
   );
 });
 
-it('a venue that another source feeds has a history until the first start, and waits', async () => {
+it('a venue that another source feeds has a history up to the first start, and then waits', async () => {
   const seed = seedOf(undefined, ['venue_b']);
   expect([...seed.liveSources.keys()].sort()).toEqual(['venue_a', 'venue_c', 'venue_d', 'venue_e']);
   expect([...seed.endedSources.keys()]).toEqual(['venue_b']);
@@ -103,27 +103,27 @@ it('a venue that another source feeds has a history until the first start, and w
     batches.push(batch);
     if (batch.isCaughtUp) clock.after(50, () => stop.abort());
   }
-  const { start, told } = readSeedCursor(batches.at(-1)?.cursor ?? '');
-  expect(told).toBe(start);
+  const { start, told: sentUntil } = readSeedCursor(batches.at(-1)?.cursor ?? '');
+  expect(sentUntil).toBe(start);
   expect(batches.filter(({ asOf }) => asOf !== undefined)).toEqual([]);
   expect(Math.max(...journaled(batches).map(({ received_at }) => received_at))).toBeLessThan(start);
 });
 
-it('a venue whose other source is gone goes on, with what had been left out', async () => {
+it('a venue whose other source was removed goes on, with the events that were left out', async () => {
   const before = await followed(seedOf(undefined, ['venue_b']), 'venue_b', undefined, caughtUp(1));
   const cursor = before.at(-1)?.cursor ?? '';
   const after = await followed(seedOf(cursor), 'venue_b', cursor, caughtUp(1));
-  const { start, told } = readSeedCursor(after.at(-1)?.cursor ?? '');
+  const { start, told: sentUntil } = readSeedCursor(after.at(-1)?.cursor ?? '');
   const world = new SeedWorld({ seed: 'one', start, scale: 0.2, endAtStart: new Set() });
   const all = new Map(
     journaled([...before, ...after]).map((event) => [`${event.type} ${event.source_id}`, event] as const),
   );
-  const wanted = world.events('venue_b', { from: world.opens, until: told });
+  const wanted = world.events('venue_b', { from: world.opens, until: sentUntil });
   const open = wanted.filter(({ type, source_id }) => !all.has(`${type} ${source_id}`));
   expect(open).toEqual([]);
 });
 
-it('a span that is read again is what was told', async () => {
+it('a span that is read again has the same events', async () => {
   const seed = seedOf();
   const [first] = await followed(seed, 'labels', undefined, (batches) => batches.length === 1);
   const { start } = readSeedCursor(first?.cursor ?? '');
@@ -137,7 +137,7 @@ it('a span that is read again is what was told', async () => {
   expect(journaled(again)).toEqual(world.events('labels', { from: world.opens, until: start }));
 });
 
-it('a position that nothing here wrote is refused', () => {
+it('a cursor in another format is refused', () => {
   for (const text of ['', '7', 'seed/2 1 2 1 one', 'seed/1 one 2 1 one']) {
     expect(() => readSeedCursor(text)).toThrow();
   }

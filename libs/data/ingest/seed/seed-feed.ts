@@ -9,10 +9,10 @@ import type { WorldSpan } from './spans.js';
 import type { SeedWorld } from './world.js';
 import type { WorldKeeper } from './world-keeper.js';
 
-/** Of history in one batch, and of what happened while nothing here ran. */
+/** The span of one batch: of the history, and of what happened while this process was down. */
 const HISTORY_SPAN = 5 * DAY;
 const MISSED_SPAN = HOUR;
-/** Nothing of the world lives longer between two other moments than what was listed so long before. */
+/** No market that starts and ends within the world lasts longer than this. */
 const LONGEST_WINDOW = 3 * DAY;
 const NANOS_PER_MICRO = 1_000n;
 const MICROS_PER_MILLI = 1_000;
@@ -20,11 +20,11 @@ const MICROS_PER_MILLI = 1_000;
 export interface SeedFeedPorts {
   readonly clock: Clock;
   readonly worlds: WorldKeeper;
-  /** Another source goes on where the history ends. */
+  /** Another source continues where the history ends. */
   readonly endsAtStart: boolean;
 }
 
-/** One provider of the seed, or its games and ticks. */
+/** A feed of the seed: one provider, or its games and ticks. */
 export class SeedFeed implements SourceFeed {
   readonly source = 'seed';
 
@@ -41,14 +41,14 @@ export class SeedFeed implements SourceFeed {
     if (endsAtStart) {
       yield {
         events: this.booksAt(world, world.start),
-        cursor: told(position, world.start),
+        cursor: cursorAt(position, world.start),
         isCaughtUp: true,
       };
       await aborted(stop);
       return;
     }
-    // It may have ended here once, without what was still open then.
-    if (begins === world.start) yield* this.again(world, position);
+    // An earlier run may have ended here, without the markets that were still open.
+    if (begins === world.start) yield* this.replayOpenMarkets(world, position);
     yield* this.live(world, { ...position, told: Math.max(begins, world.start) }, { clock, stop });
   }
 
@@ -60,9 +60,9 @@ export class SeedFeed implements SourceFeed {
     yield* this.inSpans(world, position, span, DAY);
   }
 
-  private *again(world: SeedWorld, position: SeedCursor): Iterable<SourceBatch> {
+  private *replayOpenMarkets(world: SeedWorld, position: SeedCursor): Iterable<SourceBatch> {
     const span = { from: world.start - LONGEST_WINDOW, until: world.start };
-    yield { events: world.events(this.of, span), cursor: told(position, world.start), isCaughtUp: false };
+    yield { events: world.events(this.of, span), cursor: cursorAt(position, world.start), isCaughtUp: false };
   }
 
   private *inSpans(
@@ -75,13 +75,13 @@ export class SeedFeed implements SourceFeed {
       const until = Math.min(from + most, span.until);
       yield {
         events: world.events(this.of, { from, until }),
-        ...{ cursor: told(position, until), isCaughtUp: false },
+        ...{ cursor: cursorAt(position, until), isCaughtUp: false },
       };
       from = until;
     }
   }
 
-  /** Each second what has happened in it. */
+  /** Yields each second what happened in it. */
   private async *live(
     world: SeedWorld,
     position: SeedCursor,
@@ -98,7 +98,7 @@ export class SeedFeed implements SourceFeed {
       const isCaughtUp = until === now;
       const books = isCaughtUp ? this.booksOf(world, { from, until }, isFirst) : [];
       const events = [...world.events(this.of, { from, until }), ...books];
-      yield { events, cursor: told(position, until), asOf: until, isCaughtUp };
+      yield { events, cursor: cursorAt(position, until), asOf: until, isCaughtUp };
       from = until;
       isFirst = !isCaughtUp;
     }
@@ -122,7 +122,7 @@ export class SeedFeed implements SourceFeed {
   }
 }
 
-function told(position: SeedCursor, until: number): string {
+function cursorAt(position: SeedCursor, until: number): string {
   return writeSeedCursor({ ...position, told: until });
 }
 

@@ -53,26 +53,26 @@ async function countOf(sql: string, values: readonly unknown[] = []): Promise<nu
   return Number(rows[0]?.count);
 }
 
-/** What the generator itself says that was told of a provider, up to where its feed is. */
-async function toldOf(provider: Provider, scale: number): Promise<JournaledMarketData[]> {
+/** The events of a provider as generated, up to where its feed is. */
+async function generatedEvents(provider: Provider, scale: number): Promise<JournaledMarketData[]> {
   const { rows } = await world.database.pool.query<{ cursor: string }>(
     `select cursor from data.cursors where source = 'seed' and shard = $1`,
     [PROVIDERS.indexOf(provider)],
   );
-  const { start: begun, told } = readSeedCursor(rows[0]?.cursor ?? '');
+  const { start: begun, told: sentUntil } = readSeedCursor(rows[0]?.cursor ?? '');
   const made = new SeedWorld({
     seed: 'sotto',
     start: begun,
     scale,
     endAtStart: new Set(['venue_b', 'venue_e']),
   });
-  return made.events(provider, { from: made.opens, until: told }).filter((event) => event.type !== 'BOOK');
+  return made.events(provider, { from: made.opens, until: sentUntil }).filter((event) => event.type !== 'BOOK');
 }
 
 const idsOf = (events: readonly MarketDataEvent[], type: MarketDataEvent['type']): Set<string> =>
   new Set(events.flatMap((event) => (event.type === type && 'market_id' in event ? [event.market_id] : [])));
 
-it('all of it becomes the rows that it says, in a start, live and after a restart', async () => {
+it('all events become the right rows, at the start, live and after a restart', async () => {
   const scale = 0.2;
   const ingest = await start(scale, ['venue_b', 'venue_e']);
   await eventually(() => expect(ingest.isCaughtUp).toBe(true), 60_000);
@@ -87,16 +87,16 @@ it('all of it becomes the rows that it says, in a start, live and after a restar
   await eventually(() => expect(again.isCaughtUp).toBe(true), 60_000);
   await again.stop();
   running = undefined;
-  // On a busy machine a lane may wait too long for a connection; it is then followed again.
+  // On a busy machine a provider may wait too long for a connection; it is then followed again.
   expect(world.faults.filter((fault) => !String(fault).includes('when trying to connect'))).toEqual([]);
   expect(world.refused).toEqual([]);
   await expectRows(scale);
 });
 
 async function expectRows(scale: number): Promise<void> {
-  const told = new Map<Provider, JournaledMarketData[]>();
-  for (const provider of REGISTERED) told.set(provider, await toldOf(provider, scale));
-  const all = [...told.values()].flat();
+  const generated = new Map<Provider, JournaledMarketData[]>();
+  for (const provider of REGISTERED) generated.set(provider, await generatedEvents(provider, scale));
+  const all = [...generated.values()].flat();
   const trades = all.filter(({ type }) => type === 'TRADE');
   expect(await countOf('data.trades')).toBe(trades.length);
   const busts = all.filter(({ type }) => type === 'TRADE_BUST').length;
@@ -104,21 +104,21 @@ async function expectRows(scale: number): Promise<void> {
   const busted = all.flatMap((event) => (event.type === 'TRADE_BUST' ? [event.trade_source_id] : []));
   const known = new Set(trades.map(({ source_id }) => source_id));
   expect(await countOf('data.trades where is_busted')).toBe(busted.filter((id) => known.has(id)).length);
-  for (const [provider, events] of told) {
+  for (const [provider, events] of generated) {
     const shard = PROVIDERS.indexOf(provider);
     expect(await countOf('data.markets where provider = $1', [shard])).toBe(idsOf(events, 'MARKET').size);
     expect(
       await countOf('data.resolutions join data.markets m using (market_no) where m.provider = $1', [shard]),
     ).toBe(idsOf(events, 'RESOLUTION').size);
   }
-  expect(await world.storedTrades()).toEqual([...told.values()].flatMap(slowTrades).sort());
-  const candles = [...told].flatMap(([provider, events]) => slowCandles(provider, events));
+  expect(await world.storedTrades()).toEqual([...generated.values()].flatMap(slowTrades).sort());
+  const candles = [...generated].flatMap(([provider, events]) => slowCandles(provider, events));
   expect((await world.storedCandles()).length).toBe(candles.length);
   expect(await countOf('data.waiting')).toBe(0);
   expect(await countOf('data.books')).toBeGreaterThan(200);
 }
 
-it('a first start of full size is taken in', async () => {
+it('a first start of full size is ingested', async () => {
   const ingest = await start(1, ['venue_b', 'venue_e']);
   await eventually(() => expect(ingest.isCaughtUp).toBe(true), 120_000);
   expect(await countOf('data.trades')).toBeGreaterThan(8_000);

@@ -20,10 +20,10 @@ import { eventsOfMoment } from './trading.js';
 import { momentOf, turnOfTrade, turnsUntil } from './turns.js';
 
 const NANOS_PER_MICRO = 1_000n;
-/** What ended longer ago is found only if it lasted for days. */
-const REMEMBERED = DAY;
+/** A market that ended longer ago is found only if it lasted for days. */
+const LOOKBACK = DAY;
 
-/** Live reads of a venue of the seed, told as its feed tells them. */
+/** Live reads of a venue of the seed, with the same data as its feed. */
 export class SeedLiveSource implements LiveSource {
   readonly tradesOfA?: NonNullable<LiveSource['tradesOfA']>;
   readonly tradesOfB?: NonNullable<LiveSource['tradesOfB']>;
@@ -33,7 +33,7 @@ export class SeedLiveSource implements LiveSource {
     private readonly ports: {
       readonly clock: Clock;
       readonly worlds: WorldKeeper;
-      /** Nothing of it is told that its feed never told. */
+      /** Nothing is shown that its feed did not send. */
       readonly endsAtStart?: boolean;
     },
   ) {
@@ -79,16 +79,16 @@ export class SeedLiveSource implements LiveSource {
     const { world } = await this.ports.worlds.at(undefined);
     return (
       world
-        // Whole hours, so that they are made once an hour.
+        // Whole hours, so that markets are generated once an hour.
         .marketsEver(this.provider, {
-          from: floorTo(now, HOUR) - REMEMBERED,
+          from: floorTo(now, HOUR) - LOOKBACK,
           until: floorTo(now, HOUR) + HOUR,
         })
         .filter(({ listing }) => listing.received_at <= now)
     );
   }
 
-  /** Up to when it is told. */
+  /** The time up to which data are shown. */
   private async moment(): Promise<number> {
     const { clock, worlds, endsAtStart } = this.ports;
     const now = Number(clock.epochNanos() / NANOS_PER_MICRO);
@@ -99,7 +99,7 @@ export class SeedLiveSource implements LiveSource {
 }
 
 const NUMBER = /^\d{1,9}$/;
-/** Of one turn. */
+/** The most trades of one turn. */
 const MOST_AT_ONCE = 4;
 
 function isNamed({ market_id, condition_id, outcomes, listing }: SeedMarket, id: string): boolean {
@@ -110,13 +110,13 @@ function isNamed({ market_id, condition_id, outcomes, listing }: SeedMarket, id:
 
 function shownAt(market: SeedMarket, now: number): ShownMarket {
   const { listing, life, outcomes, path, tick, provider } = market;
-  const told = life.filter(({ received_at }) => received_at <= now);
-  const details = told.findLast(isMarket) ?? listing;
-  const status = told.reduce<ListingStatus>(
+  const sent = life.filter(({ received_at }) => received_at <= now);
+  const details = sent.findLast(isMarket) ?? listing;
+  const status = sent.reduce<ListingStatus>(
     (before, event) => ('status' in event ? (event.status ?? before) : before),
     PROVIDER_FACTS[provider].firstStatus,
   );
-  const payouts = told.findLast((event) => event.type === 'RESOLUTION')?.payouts;
+  const payouts = sent.findLast((event) => event.type === 'RESOLUTION')?.payouts;
   const first = priceAt(path, Math.floor(now / MICROS_PER_SECOND));
   return liveMarketOf(
     { ...details, outcomes },
@@ -133,7 +133,7 @@ function isMarket(event: MarketDataEvent): event is MarketEvent {
   return event.type === 'MARKET';
 }
 
-/** Those that are known and not taken back, of this turn and those before it. */
+/** The newest trades up to `last`, without busted ones. */
 function newestTrades(market: SeedMarket, now: number, limit: number, last?: number): readonly TradeEvent[] {
   const trades: TradeEvent[] = [];
   const newest = turnsUntil(market, now / MICROS_PER_SECOND) - 1;
@@ -172,7 +172,7 @@ function tradeOfA({ outcomes, condition_id }: SeedMarket, trade: TradeEvent): Li
   };
 }
 
-/** Who sells no takes the side of yes. */
+/** Selling No counts as the side of Yes. */
 function tradeOfB({
   source_id,
   market_id,

@@ -7,13 +7,13 @@ import { type SeedOptions, WorldKeeper } from './world-keeper.js';
 
 export interface OpenedSeed {
   readonly feeds: readonly SourceFeed[];
-  /** Of the venues that it goes on to feed. */
+  /** Live reads of the venues that the seed continues to feed. */
   readonly liveSources: ReadonlyMap<Provider, LiveSource>;
-  /** Of those that another source feeds from the first start on, as they stood then. */
+  /** Live reads of the venues that another source feeds since the first start, in their state at that time. */
   readonly endedSources: ReadonlyMap<Provider, LiveSource>;
 }
 
-/** Markets of all venues that have one world in common. */
+/** Opens the seed: markets of all venues in one generated world. */
 export function openSeed(options: SeedOptions): OpenedSeed {
   const { clock, endAtStart } = options;
   const worlds = new WorldKeeper(options);

@@ -6,7 +6,7 @@ export interface WorldSpan {
   readonly until: number;
 }
 
-/** Both outwards to whole seconds. */
+/** Rounds both ends outwards to whole seconds. */
 export function secondsOf({ from, until }: WorldSpan): readonly [from: number, until: number] {
   return [Math.floor(from / MICROS_PER_SECOND), Math.ceil(until / MICROS_PER_SECOND)];
 }

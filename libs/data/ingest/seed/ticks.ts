@@ -41,7 +41,7 @@ const STREAMS: readonly Stream[] = [
 
 export const TICK_LABEL = 'prices';
 
-/** Whole multiples of their periods, with `from <= second < until`. */
+/** Ticks at whole multiples of their periods, with `from <= second < until`. */
 export function ticksBetween(
   seed: string,
   { from, until, start }: { readonly from: number; readonly until: number; readonly start: number },
@@ -85,7 +85,7 @@ function quoteAt(seed: string, { symbol, price }: Quoted, second: number): numbe
   return Math.round(price * 100 * (1 + waves));
 }
 
-/** Of coins, by which windows are decided: in hundredths of a cent, at a unix second. */
+/** The spot price of a coin, which decides window markets: in hundredths of a cent, at a unix second. */
 export function spotAt(seed: string, symbol: string, second: number): number {
   const coin = COINS.find((each) => each.symbol === symbol);
   return coin === undefined ? 0 : quoteAt(seed, coin, second);
@@ -109,7 +109,7 @@ function tickOf(
   const quote = quoteAt(seed, quoted, second);
   const symbol = isPerpetual ? `${quoted.symbol}-PERP` : quoted.symbol;
   const draw = mixed(keyOf(`${seed} ${source} ${symbol}`), second);
-  // The oracle is a little off.
+  // The oracle differs slightly from the spot price.
   const price = source === 'oracle_stream' || isPerpetual ? quote + (draw % 401) - 200 : quote;
   const before = quoteAt(seed, quoted, second - DAY_SECONDS);
   return {

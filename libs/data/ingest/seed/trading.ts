@@ -11,10 +11,10 @@ import { tradesOfTurn, type TradingMoment } from './turns.js';
 const WALLETS = 48;
 const LATE_BY_SECONDS = 70;
 const BUSTED_AFTER_SECONDS = 40;
-/** How long after its moment an event may come, but for those that come within its second. */
+/** The delays with which late events of a moment may come. */
 export const DELAYS_SECONDS = [LATE_BY_SECONDS, BUSTED_AFTER_SECONDS];
 
-/** All that a moment brings, by when it is received. */
+/** All events of a moment. */
 export function eventsOfMoment(market: SeedMarket, moment: TradingMoment): MarketDataEvent[] {
   const trades = tradesOf(market, moment);
   return trades.flatMap((trade, index) =>
@@ -24,7 +24,7 @@ export function eventsOfMoment(market: SeedMarket, moment: TradingMoment): Marke
   );
 }
 
-/** Where the venue, or its chain, takes trades back. */
+/** Whether the venue or its chain takes this trade back. */
 export function isBusted({ provider, key }: SeedMarket, { turn }: TradingMoment, index: number): boolean {
   return provider !== 'venue_e' && new Draws(mixed(key, 0x10000 + turn * 8 + index)).oneIn(60);
 }
@@ -37,7 +37,7 @@ function bustOf(trade: TradeEvent): MarketDataEvent {
   };
 }
 
-/** Several at one moment are one order that meets several others, on chain in one transaction. */
+/** Several trades at one moment are one order that matches several others, on chain in one transaction. */
 export function tradesOf(market: SeedMarket, moment: TradingMoment): TradeEvent[] {
   const { turn } = moment;
   const { count, before } = tradesOfTurn(market.pace, turn);
@@ -52,12 +52,12 @@ interface TakersOrder {
   readonly outcome: number;
   readonly side: 'buy' | 'sell';
   readonly taker: string;
-  /** Contracts of each match. */
+  /** The contracts of each match. */
   readonly size: bigint;
   readonly isTracked: boolean;
 }
 
-/** Every other order sells half of what the one before has bought, if it sells. */
+/** Every second order may sell half of what the order before it bought. */
 function orderOf(market: SeedMarket, { turn }: TradingMoment): TakersOrder {
   const own = freshOrder(market, turn);
   if (turn % 2 === 0 || new Draws(mixed(market.key, 0x20000 + turn)).oneIn(2)) return own;
@@ -72,7 +72,7 @@ function freshOrder(market: SeedMarket, turn: number): TakersOrder {
     outcome: draws.below(market.outcomes.length),
     side: 'buy',
     taker: walletOf(market.provider, draws.below(WALLETS)),
-    // Even, so that half of it is whole.
+    // An even number of contracts, so that half is whole.
     size: BigInt(2 * draws.between(1, 9) * magnitude) * (MILLION / 2n) * 2n,
     isTracked: draws.oneIn(3),
   };
@@ -94,11 +94,11 @@ function walletOf(provider: Provider, index: number): string {
 }
 
 interface Match extends TakersOrder {
-  /** Of the order, unlike any other. */
+  /** Unique for each order. */
   readonly hash: string;
-  /** Among the matches of the order. */
+  /** Its index among the matches of the order. */
   readonly index: number;
-  /** Among the trades of the market, from 0. */
+  /** Its number among the trades of the market, from 0. */
   readonly number: number;
 }
 
@@ -110,14 +110,14 @@ function tradeOf(market: SeedMarket, { turn, second }: TradingMoment, match: Mat
   const { outcome, side, size, hash, index, number } = match;
   const draws = new Draws(mixed(key, 0x40000 + turn * 8 + index));
   const middle = outcomePrice(priceAt(market.path, second), outcome, market.outcomes.length);
-  // The second and third match of an order are equal: only their numbers keep them apart.
+  // The second and third match of an order are equal: only their ids differ.
   const steps = side === 'buy' ? 1 + Math.min(index, 1) : -1 - Math.min(index, 1);
   const isOnChain = PROVIDER_FACTS[provider].chainId !== '';
   const millis = isOnChain ? 0 : (mixed(key, 0x70000 + turn) % 900) + index;
   const at = second * MICROS_PER_SECOND + millis * MILLIS;
   const tx_hash = `0x${hash}`;
   const isNumbered = NUMBERED.includes(provider);
-  // Where trades are numbered a late one would look like a gap.
+  // Where trades are numbered, a late one would look like a gap.
   const isLate = isOnChain && !isNumbered && draws.oneIn(40);
   return {
     ...{ type: 'TRADE', provider, market_id, outcome_index: outcome },
@@ -137,7 +137,7 @@ function tradeIdOf(provider: Provider, hash: string, index: number): string {
   return provider === 'venue_b' ? uuidOf(own) : numberOf(own);
 }
 
-/** What a wallet's ledger has of it: of some wallets all that they trade, of others nothing. */
+/** The ledger entries of a trade: for tracked wallets all their trades, for others none. */
 function entriesOf(
   market: SeedMarket,
   { turn }: TradingMoment,
@@ -156,12 +156,12 @@ function entriesOf(
   return index === 0 ? [entry, ...movementsOf(market, turn, entry)] : [entry];
 }
 
-/** Two hundredths of p (1 - p). */
+/** Two percent of p (1 - p). */
 function feeOf(price: number, size: bigint): bigint {
   return (BigInt(price) * BigInt(FULL_PRICE - price) * size) / (50n * MILLION * MILLION);
 }
 
-/** Now and then a wallet splits cash into contracts, merges half of them back, and moves some to another. */
+/** Sometimes a wallet splits cash into contracts, merges half of them back, and transfers some to another wallet. */
 function movementsOf(market: SeedMarket, turn: number, entry: LedgerEvent): LedgerEvent[] {
   if (!new Draws(mixed(market.key, 0x50000 + turn)).oneIn(6)) return [];
   const { type, provider, market_id, source_ts, received_at, wallet, outcome_index, tx_hash } = entry;

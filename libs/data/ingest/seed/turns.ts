@@ -1,7 +1,7 @@
 import type { Pace, SeedMarket, TradingPhase } from './market.js';
 import { mixed } from './random.js';
 
-/** How many trades there are at once, in turn; so it is known how many there were before any of them. */
+/** How many trades happen at once, in a repeating pattern. So the number of earlier trades can be computed. */
 const TURNS: Readonly<Record<Pace, readonly number[]>> = {
   thin: [1],
   steady: [1, 2, 1, 1],
@@ -14,7 +14,7 @@ export interface TradingMoment {
   readonly second: number;
 }
 
-/** Ascending, those with `from <= second < until`. */
+/** The moments with `from <= second < until`, ascending. */
 export function momentsOf(market: SeedMarket, from: number, until: number): TradingMoment[] {
   const moments: TradingMoment[] = [];
   let before = 0;
@@ -30,7 +30,7 @@ export function momentsOf(market: SeedMarket, from: number, until: number): Trad
   return moments;
 }
 
-/** Undefined after the last. */
+/** Undefined after the last moment. */
 export function momentOf(market: SeedMarket, turn: number): TradingMoment | undefined {
   let before = 0;
   for (const phase of market.phases) {
@@ -41,7 +41,7 @@ export function momentOf(market: SeedMarket, turn: number): TradingMoment | unde
   return undefined;
 }
 
-/** How many turns there may have been up to a unix second; of the last one only nearly all of its time. */
+/** How many turns there may have been up to a unix second. The last one may not have come yet. */
 export function turnsUntil({ phases }: SeedMarket, second: number): number {
   return phases
     .filter(({ from }) => from <= second)
@@ -60,15 +60,15 @@ function momentIn({ key }: SeedMarket, phase: TradingPhase, turn: number, step: 
   return { turn, second: phase.from + step * phase.period + (mixed(key, turn) % phase.period) };
 }
 
-/** The trades of a turn: how many there are, and how many there were before. */
+/** The number of trades in a turn, and the number before it. */
 export function tradesOfTurn(pace: Pace, turn: number): { readonly count: number; readonly before: number } {
   const turns = TURNS[pace];
-  const place = turn % turns.length;
-  const before = Math.floor(turn / turns.length) * sum(turns) + sum(turns.slice(0, place));
-  return { count: turns[place] ?? 1, before };
+  const index = turn % turns.length;
+  const before = Math.floor(turn / turns.length) * sum(turns) + sum(turns.slice(0, index));
+  return { count: turns[index] ?? 1, before };
 }
 
-/** The turn of a trade by how many there were before it. */
+/** The turn of a trade, from the number of trades before it. */
 export function turnOfTrade(pace: Pace, number: number): number {
   const turns = TURNS[pace];
   let turn = Math.floor(number / sum(turns)) * turns.length;

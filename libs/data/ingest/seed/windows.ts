@@ -41,26 +41,26 @@ const SYMBOLS = [
   { symbol: 'ETH', name: 'Ethereum' },
 ] as const;
 
-/** Told this long after its end, and paid. */
+/** How long after the end of the window a market is resolved and settled. */
 const RESOLVES = 10;
 const SETTLES = 60;
-/** Until nothing of it comes any more: wallets have fetched what it pays. */
+/** How long after the end its last events may come, such as redemptions. */
 const AFTER = 3_600;
 
 export interface WindowsBetween {
   readonly seed: string;
   readonly provider: Provider;
-  /** Of the first start, in unix seconds, as all of these. */
+  /** The first start. All times here are unix seconds. */
   readonly start: number;
   readonly from: number;
   readonly until: number;
 }
 
-/** Whether a coin goes up within a window of time: markets that live at any moment of the span. */
+/** Markets on whether a coin rises within a time window, for windows that exist at any moment of the span. */
 export function windowMarkets({ seed, provider, start, from, until }: WindowsBetween): ClaimedMarket[] {
   return INTERVALS.filter(({ venues }) => venues.includes(provider)).flatMap((interval) => {
     const { seconds, history } = interval;
-    // Each is listed one window ahead.
+    // Each market is listed one window ahead.
     const last = Math.floor((until - 1) / seconds) + 1;
     const oldest = Math.ceil((start - history) / seconds);
     const first = Math.max(oldest, Math.floor((from - AFTER) / seconds) - 1);
@@ -181,7 +181,7 @@ function titleOf(
     : `${name} up or down, ${longDate(from)}, ${span}`;
 }
 
-/** What is to beat is known when the window begins. */
+/** The strike is known when the window begins. */
 function withStrike(
   life: ClaimedMarket['market']['life'],
   listing: MarketEvent,

@@ -5,14 +5,14 @@ import { readSeedCursor, type SeedCursor } from './seed-cursor.js';
 import { SeedWorld } from './world.js';
 
 export interface SeedOptions {
-  /** It counts at the first start alone: afterwards the world that has begun goes on. */
+  /** Used at the first start only. Later starts continue the stored world. */
   readonly seed: string;
   readonly clock: Clock;
-  /** What any feed of the seed has stored, of whatever provider; undefined at the first start. */
+  /** Reads a cursor that any feed of the seed has stored; undefined at the first start. */
   readonly stored: () => Promise<string | undefined>;
-  /** Venues that another source feeds from the first start on: theirs ends there. */
+  /** Venues that another source feeds from the first start on. The seed ends for them there. */
   readonly endAtStart: ReadonlySet<Provider>;
-  /** How dense the history is; 1 unless given. */
+  /** The density of the history; 1 by default. */
   readonly scale?: number;
 }
 
@@ -23,13 +23,13 @@ export interface WorldAt {
 
 const NANOS_PER_MICRO = 1_000n;
 
-/** The one world, which begins when it is first asked for. */
+/** Holds the world, which begins when it is first requested. */
 export class WorldKeeper {
   private begun: Promise<WorldAt> | undefined;
 
   constructor(private readonly options: SeedOptions) {}
 
-  /** The position is that of the cursor, else the beginning of history. */
+  /** With a cursor, its position; otherwise the beginning of the history. */
   async at(cursor: string | undefined): Promise<WorldAt> {
     this.begun ??= this.begin().catch((error: unknown) => {
       this.begun = undefined;

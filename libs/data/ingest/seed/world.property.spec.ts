@@ -13,7 +13,7 @@ const SECOND = 1_000_000;
 const START = Date.UTC(2026, 10, 28, 11, 3, 7) * 1_000;
 const VENUES = ['venue_a', 'venue_b', 'venue_c', 'venue_d', 'venue_e'] as const;
 const STREAMS = [...VENUES, 'labels'];
-/** Some minutes after the first start, so that windows and games end in it. */
+/** Some minutes after the first start, so that windows and games end within it. */
 const LIVE = 40 * 60 * SECOND;
 
 function worldOf(seed: string, start = START): SeedWorld {
@@ -30,17 +30,17 @@ function eventsOf(of: string): readonly MarketDataEvent[] {
 const text = (events: readonly MarketDataEvent[]): string => events.map(recordedLine).join('\n');
 
 describe('a world', () => {
-  it('is the same for the same seed and start, and another one for others', () => {
+  it('is the same for the same seed and start, and different for others', () => {
     const span = { from: world.opens, until: START + LIVE };
     for (const name of ['venue_b', 'venue_d', 'labels']) {
-      const told = text(eventsOf(name));
-      expect(text(worldOf('one').events(name, span)) === told).toBe(true);
-      expect(text(worldOf('two').events(name, span)) === told).toBe(false);
-      expect(text(worldOf('one', START + SECOND).events(name, span)) === told).toBe(false);
+      const expected = text(eventsOf(name));
+      expect(text(worldOf('one').events(name, span)) === expected).toBe(true);
+      expect(text(worldOf('two').events(name, span)) === expected).toBe(false);
+      expect(text(worldOf('one', START + SECOND).events(name, span)) === expected).toBe(false);
     }
   });
 
-  it('is the same however it is cut into spans', () => {
+  it('is the same however it is split into spans', () => {
     const late = START - 2 * 3_600 * SECOND;
     fc.assert(
       fc.property(
@@ -70,7 +70,7 @@ describe('a world', () => {
     }
   });
 
-  it('tells every event once', () => {
+  it('sends every event once', () => {
     for (const of of STREAMS) {
       const names = eventsOf(of).map(({ type, source_id }) => `${type} ${source_id}`);
       expect(new Set(names).size).toBe(names.length);
@@ -78,7 +78,7 @@ describe('a world', () => {
     }
   });
 
-  it('passes the codec, and the reader of the recorded source, as it is', () => {
+  it('passes the codec and the reader of the recorded source unchanged', () => {
     const books = VENUES.flatMap((provider) => world.books(provider, START));
     for (const event of [...STREAMS.flatMap(eventsOf), ...books]) {
       if (event.type !== 'BOOK') expect(readRecord(writeRecord(event))).toEqual(event);
@@ -87,7 +87,7 @@ describe('a world', () => {
     }
   });
 
-  it('has all kinds of events, at the size that a start has room for', () => {
+  it('has all kinds of events, within the size of a start', () => {
     const counts = new Map<string, number>();
     const full = new SeedWorld({ seed: 'one', start: START, scale: 1, endAtStart: new Set() });
     for (const of of STREAMS) {
@@ -103,7 +103,7 @@ describe('a world', () => {
     expect(total).toBeLessThan(32_000);
   });
 
-  it('tells nothing of what it does not follow to its end', () => {
+  it('leaves out markets that it does not follow to their end', () => {
     const ending = new SeedWorld({ seed: 'one', start: START, scale: 0.5, endAtStart: new Set(['venue_b']) });
     const span = { from: ending.opens, until: START };
     const left = [...foldsOf(ending.events('venue_b', span)).values()].filter(
@@ -136,7 +136,7 @@ describe.each(VENUES)('markets of %s', (provider) => {
   const folds = foldsOf(events);
   const trades = events.filter((event) => event.type === 'TRADE');
 
-  it('have ids in the form of their venue', () => {
+  it('have ids in the format of their venue', () => {
     for (const { details } of folds.values()) {
       const tokens = details.outcomes.map(({ token_id }) => token_id ?? '');
       const form = {
@@ -153,7 +153,7 @@ describe.each(VENUES)('markets of %s', (provider) => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('trade on their grid while they are open, and where trades are numbered none is missing', () => {
+  it('trade on their grid while they are open, without gaps in numbered trades', () => {
     const numbers = new Map<string, bigint[]>();
     for (const trade of trades) {
       const { details } = folds.get(trade.market_id) ?? {};
@@ -172,7 +172,7 @@ describe.each(VENUES)('markets of %s', (provider) => {
     }
   });
 
-  it('are shut and paid, and some of them void or corrected', () => {
+  it('are closed and settled, and some are void or corrected', () => {
     const settled = [...folds.values()].filter((market) => statusOf(market) === 'settled');
     expect(settled.length).toBeGreaterThan(3);
     for (const market of settled) {
@@ -180,9 +180,9 @@ describe.each(VENUES)('markets of %s', (provider) => {
     }
   });
 
-  it('have books that hold together second by second, fresh and never crossed', () => {
+  it('have books that are consistent every second, fresh and never crossed', () => {
     const books = new Map<string, BookState | undefined>();
-    // A game is listed within.
+    // A game is listed within this time.
     const from = START + 5_360 * SECOND;
     for (const book of world.books(provider, from - SECOND)) {
       books.set(`${book.market_id} ${String(book.outcome_index)}`, bookAfter(undefined, book));
@@ -198,7 +198,7 @@ describe.each(VENUES)('markets of %s', (provider) => {
     const stale = [...books.values()].filter(
       (book) => book === undefined || !isFresh(book, from + 90 * SECOND),
     );
-    // Those whose markets have closed.
+    // Books whose markets have closed.
     expect(stale.length).toBeLessThan(12);
     const now = world.books(provider, from + 90 * SECOND - SECOND);
     for (const book of now) {
@@ -210,7 +210,7 @@ describe.each(VENUES)('markets of %s', (provider) => {
   });
 });
 
-describe('what is equivalent', () => {
+describe('labels of equivalent markets', () => {
   const labels = world.labels();
   const details = new Map<string, MarketEvent>();
   for (const provider of VENUES) {
@@ -221,7 +221,7 @@ describe('what is equivalent', () => {
   const termsOf = ({ provider, market_id }: { provider: Provider; market_id: string }): unknown =>
     details.get(`${provider} ${market_id}`)?.terms;
 
-  it('is labelled often enough, and so are traps', () => {
+  it('exist in sufficient number, and so do traps', () => {
     const of = (label: string): number => labels.filter((pair) => pair.label === label).length;
     expect(of('identical')).toBeGreaterThan(400);
     expect(of('complement')).toBeGreaterThan(100);
@@ -230,7 +230,7 @@ describe('what is equivalent', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('is what the terms of the markets say', () => {
+  it('follow from the terms of the markets', () => {
     let compared = 0;
     for (const { a, b, label } of labels) {
       const [left, right] = [termsOf(a), termsOf(b)].map(coreOf);
@@ -245,7 +245,7 @@ describe('what is equivalent', () => {
     expect(compared).toBeGreaterThan(300);
   });
 
-  it('pays the same, and what is a complement the rest', () => {
+  it('match the payouts: equal for identical markets, opposite for complements', () => {
     const folds = new Map(VENUES.map((provider) => [provider, foldsOf(eventsOf(provider))]));
     let compared = 0;
     for (const { a, b, label } of labels) {
@@ -282,8 +282,8 @@ function turned(core: Core & Record<string, unknown>): object {
   return { ...core, comparator: other[String(core.comparator)] ?? 'nothing' };
 }
 
-describe('what has happened elsewhere', () => {
-  it('archives lack whole kinds and eras (prediction-market-analysis issue 7): each market is whole from its listing on', () => {
+describe('incidents of other systems', () => {
+  it('archives lacked whole kinds and periods (prediction-market-analysis issue 7): each market is complete from its listing on', () => {
     for (const provider of VENUES) {
       for (const event of eventsOf(provider)) {
         if (event.type !== 'MARKET') continue;
@@ -308,7 +308,7 @@ describe('what has happened elsewhere', () => {
     }
   });
 
-  it('several fills of one transaction looked like one: equal ones stay apart by their place in it', () => {
+  it('several fills of one transaction looked like one: equal fills differ by their position in it', () => {
     const byTransaction = new Map<string, TradeEvent[]>();
     for (const event of eventsOf('venue_a')) {
       if (event.type !== 'TRADE' || event.tx_hash === undefined) continue;

@@ -6,9 +6,9 @@ import { frameShape, type BookOfB, type FrameOfB } from './shapes.js';
 
 const MOST_TICKERS = 200;
 const MICROS_PER_MILLI = 1_000;
-const WHAT = 'a frame of the socket';
+const BODY_NAME = 'a frame of the socket';
 
-/** Of one connection: which subscriptions it has, and which number each of them comes to next. */
+/** The state of one socket connection: its subscriptions, and the next sequence number of each. */
 export class ConnectionOfB implements VenueConnection {
   private readonly numbers = new Map<number, number>();
   private commands = 0;
@@ -23,7 +23,7 @@ export class ConnectionOfB implements VenueConnection {
   }
 
   read(frame: string): BodyReading<readonly FrameNews[]> {
-    return mapped(WHAT, readBody(WHAT, frame, frameShape), (value) => this.newsIn(value));
+    return mapped(BODY_NAME, readBody(BODY_NAME, frame, frameShape), (value) => this.updatesIn(value));
   }
 
   private subscribe(params: object): string {
@@ -31,7 +31,7 @@ export class ConnectionOfB implements VenueConnection {
     return JSON.stringify({ id: this.commands, cmd: 'subscribe', params });
   }
 
-  private newsIn(frame: FrameOfB): readonly FrameNews[] {
+  private updatesIn(frame: FrameOfB): readonly FrameNews[] {
     if ('seq' in frame) {
       const before = this.numbers.get(frame.sid) ?? 0;
       if (frame.seq <= before) return [];
@@ -59,7 +59,7 @@ export class ConnectionOfB implements VenueConnection {
   }
 }
 
-/** One book in terms of Yes: who bids for No offers Yes. */
+/** The book in terms of Yes: a bid for No is an offer of Yes. */
 export function bookOf(ticker: string, { yes_dollars, no_dollars }: BookOfB): SeenBook {
   return {
     ...{ market_id: ticker, outcome_index: 0 },

@@ -6,7 +6,7 @@ import { seenMarket } from './markets.js';
 import { bookPage, marketPage, tradePage } from './shapes.js';
 import { tradeEvent } from './trades.js';
 
-// Bodies in the form in which the venue documents them; what stands in them is made up.
+// Bodies in the format that the venue documents; their values are made up.
 
 const MARKET = {
   ...{ ticker: 'KXRAIN-26DEC01-T5', event_ticker: 'KXRAIN-26DEC01', market_type: 'binary' },
@@ -53,7 +53,7 @@ function trade(more: object = {}): BodyReading<ReturnType<typeof tradeEvent>[]> 
   );
 }
 
-describe('documented bodies of venue b', () => {
+describe('documented bodies of venue_b', () => {
   it('a market', () => {
     expect(market()).toMatchObject({
       value: [
@@ -72,10 +72,10 @@ describe('documented bodies of venue b', () => {
     });
   });
 
-  it('what trading changes makes no market another one', () => {
+  it('trading does not change the terms of a market', () => {
     const terms = (more: object): unknown => {
-      const seen = market(more);
-      return 'value' in seen ? seen.value[0]?.terms : undefined;
+      const read = market(more);
+      return 'value' in read ? read.value[0]?.terms : undefined;
     };
     const traded = {
       last_price_dollars: '0.5000',
@@ -96,14 +96,14 @@ describe('documented bodies of venue b', () => {
     ['disputed', 'no', 'closed', { status: 'resolved', payouts: [0, 1_000_000], disputed: true }],
     ['finalized', 'scalar', 'closed', { status: 'settled', payouts: [250_000, 750_000] }],
     ['finalized', '', 'closed', undefined],
-  ])('a market that is %s with result %p', (status, result, ours, resolution) => {
-    const seen = market({ status, result, settlement_value_dollars: '0.2500' });
-    if (!('value' in seen)) throw new Error(seen.quarantined);
-    expect(seen.value[0]?.status).toBe(ours);
-    expect(seen.value[0]?.resolution).toEqual(resolution);
+  ])('a market with status %s and result %p', (status, result, ours, resolution) => {
+    const read = market({ status, result, settlement_value_dollars: '0.2500' });
+    if (!('value' in read)) throw new Error(read.quarantined);
+    expect(read.value[0]?.status).toBe(ours);
+    expect(read.value[0]?.resolution).toEqual(resolution);
   });
 
-  it('a trade of the taker who bought No', () => {
+  it('a trade of a taker who bought No', () => {
     expect(trade()).toMatchObject({
       value: [
         {
@@ -120,30 +120,30 @@ describe('documented bodies of venue b', () => {
   it.each([
     ['a market without its last price', market({ last_price_dollars: undefined })],
     ['cents under the old name', market({ last_price_dollars: undefined, last_price: 34 })],
-    ['a status that nobody has heard of', market({ status: 'frozen' })],
-    ['a result that nobody has heard of', market({ result: 'void' })],
+    ['an unknown status', market({ status: 'frozen' })],
+    ['a result that is not documented', market({ result: 'void' })],
     ['a scalar without its value', market({ status: 'finalized', result: 'scalar' })],
     ['a price above 1', market({ last_price_dollars: '34' })],
     ['a price that is a number', market({ last_price_dollars: 0.34 })],
-    ['a time that is none', market({ close_time: 'soon' })],
+    ['a text that is not a time', market({ close_time: 'soon' })],
     ['a trade without its price', trade({ yes_price_dollars: undefined })],
     ['both prices 0', trade({ yes_price_dollars: '0.0000', no_price_dollars: '0.0000' })],
     ['a trade without a taker', trade({ taker_side: undefined, taker_outcome_side: undefined })],
-    ['a taker that is neither', trade({ taker_outcome_side: 'maybe' })],
-    ['a trade of nothing', trade({ count_fp: '0.00' })],
-    ['a trade of less', trade({ count_fp: '-1.00' })],
-  ])('%s is set aside whole', (_, reading) => {
+    ['a taker who is neither yes nor no', trade({ taker_outcome_side: 'maybe' })],
+    ['a trade of size 0', trade({ count_fp: '0.00' })],
+    ['a trade of negative size', trade({ count_fp: '-1.00' })],
+  ])('%s: the whole body is quarantined', (_, reading) => {
     expect(reading).toEqual({ quarantined: expect.any(String), body: expect.stringContaining('ticker') });
   });
 
-  it('one bad trade takes the whole page with it', () => {
+  it('one bad trade quarantines the whole page', () => {
     const page = { trades: [TRADE, { ...TRADE, trade_id: 'x', count_fp: 'many' }], cursor: '' };
     expect(read(tradePage, page, () => undefined)).toMatchObject({
       quarantined: expect.stringContaining('trades.1.count_fp'),
     });
   });
 
-  it('books: who bids for No offers Yes', () => {
+  it('books: a bid for No is an offer of Yes', () => {
     const page = {
       orderbooks: [
         {
@@ -167,7 +167,7 @@ describe('documented bodies of venue b', () => {
   });
 });
 
-describe('documented frames of venue b', () => {
+describe('documented frames of venue_b', () => {
   const delta = {
     ...{ market_ticker: 'T', market_id: '9b0f6b43-5b68-4f9f-9f02-9a2d1b8ac1a1', price_dollars: '0.9600' },
     ...{ delta_fp: '-54.00', side: 'yes', ts: '2026-11-27T18:31:02Z', ts_ms: 1_795_804_262_123 },
@@ -177,7 +177,7 @@ describe('documented frames of venue b', () => {
     return 'value' in reading ? reading.value : reading.quarantined;
   };
 
-  it('a snapshot, then changes, each number once', () => {
+  it('a snapshot, then changes, each sequence number once', () => {
     const connection = new ConnectionOfB();
     expect(
       news(connection, { type: 'subscribed', id: 1, msg: { channel: 'orderbook_delta', sid: 2 } }),
@@ -202,32 +202,28 @@ describe('documented frames of venue b', () => {
 
   it.each([
     [
-      'a trade rings',
+      'a trade is reported',
       { type: 'trade', sid: 1, seq: 1, msg: { market_ticker: 'T', ts: 1 } },
       [{ what: 'trade' }],
     ],
     [
-      'so does the life of a market',
+      'a change of a market is reported',
       { type: 'market_lifecycle_v2', sid: 1, seq: 1, msg: { market_ticker: 'T', event_type: 'settled' } },
       [{ what: 'market' }],
     ],
     [
-      'a first number that is not 1 has gone',
+      'a first sequence number other than 1 means lost frames',
       { type: 'trade', sid: 1, seq: 2, msg: { market_ticker: 'T' } },
       [{ what: 'lost', reason: 'numbers are missing' }],
     ],
     [
-      'an error ends what was asked',
+      'an error ends the subscription',
       { type: 'error', msg: { code: 17, msg: 'Internal error' } },
       [{ what: 'lost', reason: 'Internal error' }],
     ],
+    ['an unknown type is quarantined', { type: 'gossip', msg: {} }, expect.stringContaining('type')],
     [
-      'a type that nobody has heard of is set aside',
-      { type: 'gossip', msg: {} },
-      expect.stringContaining('type'),
-    ],
-    [
-      'so is a change without its price',
+      'a change without its price is quarantined',
       { type: 'orderbook_delta', sid: 1, seq: 1, msg: { ...delta, price_dollars: undefined } },
       expect.stringContaining('price_dollars'),
     ],

@@ -4,7 +4,7 @@ import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { PublicReads } from '../public-reads.js';
 
-/** The venue opens its socket, public channels too, only to those who sign. The key reads; nothing is ever ordered with it. */
+/** The venue accepts only signed connections, even for public channels. This key is used for reading only, never for orders. */
 export interface FeedKey {
   readonly key_id: string;
   readonly private_key_pem: string;
@@ -12,7 +12,7 @@ export interface FeedKey {
 
 const opened = z.object({ key_id: z.string(), private_key_pem: z.string() });
 
-/** From the practice venue, where accounts are opened by a call; this one has no money. */
+/** Opens an account without money at the practice venue, and returns its key. */
 export async function openFeedKey(reads: PublicReads, accountsUrl: string): Promise<FeedKey> {
   const read = { url: new URL('/accounts', accountsUrl), body: JSON.stringify({ exchange_id: 'venue_b' }) };
   return opened.parse(JSON.parse(await reads.good(read, new AbortController().signal)));

@@ -9,12 +9,12 @@ import { seenMarket } from './markets.js';
 import { oneMarket, tradePage, type MarketOfB } from './shapes.js';
 import { takerOf } from './trades.js';
 
-/** Other words are paths of their own there. */
+/** Anything else could be another path of the venue's API. */
 const TICKER = /^[A-Z0-9][A-Z0-9._-]*$/;
 const NOT_FOUND = 404;
 const BAD_REQUEST = 400;
 
-/** What venue b answers while a caller waits. */
+/** Reads venue_b while a caller waits. */
 export class LiveB implements LiveSource {
   constructor(private readonly ports: { readonly reads: PublicReads; readonly url: string }) {}
 
@@ -50,7 +50,7 @@ export class LiveB implements LiveSource {
   }
 }
 
-/** Of Yes and No: what they pay, else the middle of a book that is not too wide, else the last trade. */
+/** Prices of Yes and No: the payout if known, else the middle of a book with a narrow spread, else the last trade. */
 function pricesOf(market: MarketOfB): readonly (number | null)[] {
   const { resolution } = seenMarket(market);
   if (resolution !== undefined) return resolution.payouts;

@@ -7,7 +7,7 @@ import type { MarketOfB } from './shapes.js';
 
 /** A hundredth of a contract. */
 const LOT = 10_000n;
-const TRADING: Readonly<Record<MarketOfB['status'], ListingStatus>> = {
+const OUR_STATUS: Readonly<Record<MarketOfB['status'], ListingStatus>> = {
   active: 'open',
   initialized: 'closed',
   inactive: 'closed',
@@ -23,7 +23,7 @@ export function seenMarket(market: MarketOfB): SeenMarket {
   const { settlement_ts: settled } = market;
   return {
     terms: termsOf(market),
-    status: TRADING[market.status],
+    status: OUR_STATUS[market.status],
     ...(resolution === undefined ? {} : { resolution }),
     changed_at: market.updated_time,
     ...(settled === undefined || settled === null ? {} : { resolved_at: settled }),
@@ -49,7 +49,7 @@ export function termsOf(market: MarketOfB): SeenMarket['terms'] {
   };
 }
 
-/** In the venue's own words, without what changes with every trade. */
+/** The venue's own fields, without those that change with every trade. */
 function rawOf(market: MarketOfB): Record<string, unknown> {
   const { ticker, event_ticker, market_type, title, yes_sub_title, no_sub_title } = market;
   const { rules_primary, rules_secondary, price_level_structure } = market;

@@ -15,14 +15,14 @@ import { tradeEvent } from './trades.js';
 export interface PublicBPorts {
   readonly reads: PublicReads;
   readonly clock: Clock;
-  /** With `/trade-api/v2`. */
+  /** Includes `/trade-api/v2`. */
   readonly url: string;
-  /** With which the socket is opened. Without one the lists alone are read. */
+  /** The key for the socket. Without it, only the lists are read. */
   readonly key?: () => Promise<FeedKey>;
 }
 
 const PAGE = 1_000;
-/** A venue whose pages never end must not keep us for ever. */
+/** Ends the read of a venue whose pages never end. */
 const MOST_PAGES = 10_000;
 const SOCKET_PATH = '/trade-api/ws/v2';
 
@@ -30,7 +30,7 @@ export class PublicVenueB implements VenueProtocol {
   readonly provider = 'venue_b';
   readonly booksAtOnce = 100;
   private key: FeedKey | undefined;
-  /** Since it was last used. */
+  /** Whether the connection opened since the key was last used. If not, the next attempt gets a new key. */
   private hasOpened = false;
 
   constructor(private readonly ports: PublicBPorts) {}
@@ -43,7 +43,7 @@ export class PublicVenueB implements VenueProtocol {
     );
   }
 
-  /** Newest first. The venue's bounds are whole seconds, so the last one is asked for whole. */
+  /** Newest first. The venue filters by whole seconds, so the last second is requested in full. */
   trades({ from, to }: SpanOfTrades, stop: AbortSignal): AsyncIterable<BodyReading<readonly TradeEvent[]>> {
     const query = {
       min_ts: secondOf(from),
@@ -95,8 +95,8 @@ export class PublicVenueB implements VenueProtocol {
     let cursor = '';
     for (let page = 0; page < MOST_PAGES && !stop.aborted; page += 1) {
       const url = this.address(path);
-      const asked = { ...query, limit: String(PAGE), ...(cursor === '' ? {} : { cursor }) };
-      for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value);
+      const parameters = { ...query, limit: String(PAGE), ...(cursor === '' ? {} : { cursor }) };
+      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
       const read = readBody(path, await this.ports.reads.good({ url }, stop), shape);
       yield mapped(path, read, map);
       if (isQuarantined(read) || read.value.cursor === '') return;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { deltaText, priceText, sizeText, timeText } from '../decimals.js';
 
-/** What is read of the venue's published records; all else in them is left out. Without one of these a body is not read at all. */
+/** The fields that we read from the venue's published records; others are ignored. A body without one of these is not valid. */
 
 const id = z.string().min(1).max(128);
 const cursor = z.string().max(1_024);
@@ -56,7 +56,7 @@ export const tradeShape = z
     count_fp: sizeText,
     yes_price_dollars: priceText,
     no_price_dollars: priceText,
-    /** The older name of the next. */
+    /** The former name of `taker_outcome_side`. */
     taker_side: side.optional(),
     taker_outcome_side: side.optional(),
     created_time: timeText,

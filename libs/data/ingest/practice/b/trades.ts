@@ -3,7 +3,7 @@ import { FULL_PRICE } from '../../../rules/scales.js';
 import { BadBody } from '../reading.js';
 import type { TradeOfB } from './shapes.js';
 
-/** Once for each match, from the side of the taker, who buys Yes or No. */
+/** One event for each match, from the side of the taker, who buys Yes or No. */
 export function tradeEvent(trade: TradeOfB, received_at: number): TradeEvent {
   const { trade_id, ticker, yes_price_dollars: yes, no_price_dollars: no, count_fp: size } = trade;
   if (yes + no !== FULL_PRICE) throw new BadBody(`the prices of trade ${trade_id} do not add up to 1`);

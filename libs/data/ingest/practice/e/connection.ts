@@ -4,9 +4,9 @@ import type { FrameNews, SeenBook, VenueConnection } from '../protocol.js';
 import { sideOfToken, tokenOf } from './markets.js';
 import { frameShape, type BookOfE, type FrameOfE, type TradeOfE } from './shapes.js';
 
-const WHAT = 'a frame of the socket';
+const BODY_NAME = 'a frame of the socket';
 const SIDES = [0, 1] as const;
-/** Of one connection; what is beyond is read instead. */
+/** The limit of one connection. Books beyond it are read instead. */
 const MOST_SUBSCRIPTIONS = 900;
 
 export class ConnectionOfE implements VenueConnection {
@@ -14,7 +14,7 @@ export class ConnectionOfE implements VenueConnection {
 
   constructor(private readonly now: () => number) {}
 
-  /** Trades before books: these are read where there is no room for them. */
+  /** Subscribes to trades before books: books without a subscription can be read instead. */
   follow(marketIds: readonly string[]): readonly string[] {
     const coins = marketIds.flatMap((id) => SIDES.map((side) => tokenOf(id, side)));
     const wanted: object[] = (['trades', 'l2Book'] as const).flatMap((type) =>
@@ -27,10 +27,10 @@ export class ConnectionOfE implements VenueConnection {
   }
 
   read(frame: string): BodyReading<readonly FrameNews[]> {
-    return mapped(WHAT, readBody(WHAT, frame, frameShape), (value) => this.newsIn(value));
+    return mapped(BODY_NAME, readBody(BODY_NAME, frame, frameShape), (value) => this.updatesIn(value));
   }
 
-  private newsIn(frame: FrameOfE): readonly FrameNews[] {
+  private updatesIn(frame: FrameOfE): readonly FrameNews[] {
     switch (frame.channel) {
       case 'pong':
       case 'subscriptionResponse':
@@ -49,7 +49,7 @@ export class ConnectionOfE implements VenueConnection {
   }
 }
 
-/** Once for each match, in the outcome and from the side of the taker. */
+/** One event for each match, with the outcome and side of the taker. */
 export function tradeEvent(
   { coin, side, px, sz, time, hash, tid }: TradeOfE,
   received_at: number,

@@ -4,7 +4,7 @@ import { ConnectionOfE, tradeEvent } from './connection.js';
 import { seenMarket, settledMarket, sideOfToken, tokenOf } from './markets.js';
 import { outcomeMeta, settledList, tradeList } from './shapes.js';
 
-// Bodies in the form in which the venue documents them; what stands in them is made up.
+// Bodies in the format that the venue documents; their values are made up.
 
 const OUTCOME = {
   ...{ outcome: 9, name: 'Recurring', quoteToken: 'USDH' },
@@ -32,8 +32,8 @@ function trade(more: object = {}): BodyReading<ReturnType<typeof tradeEvent>[]> 
   );
 }
 
-describe('documented bodies of venue e', () => {
-  it('an outcome, of which the real venue tells little', () => {
+describe('documented bodies of venue_e', () => {
+  it('an outcome with the few fields of the real venue', () => {
     expect(market()).toMatchObject({
       value: [
         {
@@ -51,7 +51,7 @@ describe('documented bodies of venue e', () => {
     });
   });
 
-  it('what the practice venue adds', () => {
+  it('the fields that the practice venue adds', () => {
     const description =
       'status:halted|expiry:1800000000000|listed:1795000000000|updated:1795000001000|size:1.0|ticks:0.0/1.0/0.0001|contract:c|neg_risk:true';
     expect(market({ description })).toMatchObject({
@@ -75,7 +75,7 @@ describe('documented bodies of venue e', () => {
     });
   });
 
-  it('a trade, without those who traded', () => {
+  it('a trade, without its parties', () => {
     const read = trade();
     expect(read).toMatchObject({
       value: [
@@ -89,17 +89,17 @@ describe('documented bodies of venue e', () => {
   });
 
   it.each([
-    ['a trade under another name', trade({ px: undefined, price: '0.5' })],
-    ['a side that is neither', trade({ side: 'C' })],
-    ['a coin that is no side of an outcome', trade({ coin: 'BTC' })],
+    ['a trade with a renamed price', trade({ px: undefined, price: '0.5' })],
+    ['a side that is neither A nor B', trade({ side: 'C' })],
+    ['a coin that is not a side of an outcome', trade({ coin: 'BTC' })],
     ['a third side', trade({ coin: '#92' })],
-    ['a trade of nothing', trade({ sz: '0.0' })],
+    ['a trade of size 0', trade({ sz: '0.0' })],
     ['a price above 1', trade({ px: '1.5' })],
     ['a price with an exponent', trade({ px: '1e-3' })],
     ['an outcome with three sides', market({ sideSpecs: [{ name: 'a' }, { name: 'b' }, { name: 'c' }] })],
-    ['a status that nobody has heard of', market({ description: 'status:frozen' })],
+    ['an unknown status', market({ description: 'status:frozen' })],
     ['an outcome without a name', market({ name: undefined })],
-  ])('%s is set aside whole', (_, reading) => {
+  ])('%s: the whole body is quarantined', (_, reading) => {
     expect(reading).toEqual({ quarantined: expect.any(String), body: expect.any(String) });
   });
 
@@ -115,7 +115,7 @@ describe('documented bodies of venue e', () => {
   });
 });
 
-describe('documented frames of venue e', () => {
+describe('documented frames of venue_e', () => {
   const connection = new ConnectionOfE(() => 7);
 
   it.each([
@@ -140,17 +140,17 @@ describe('documented frames of venue e', () => {
   });
 
   it.each([[{ channel: 'gossip', data: {} }], [{ channel: 'trades', data: [{ ...TRADE, px: undefined }] }]])(
-    '%j is set aside',
+    '%j is quarantined',
     (frame) => {
       expect(connection.read(JSON.stringify(frame))).toHaveProperty('quarantined');
     },
   );
 
-  it('asks for no more than the venue gives to one connection, trades first', () => {
+  it('subscribes to no more than the venue allows per connection, trades first', () => {
     const ids = Array.from({ length: 400 }, (_, index) => String(index));
-    const asked = new ConnectionOfE(() => 7).follow(ids);
-    expect(asked).toHaveLength(900);
-    expect(asked.filter((text) => text.includes('"trades"'))).toHaveLength(800);
-    expect(asked[0]).toContain('outcomeMetaUpdates');
+    const messages = new ConnectionOfE(() => 7).follow(ids);
+    expect(messages).toHaveLength(900);
+    expect(messages.filter((text) => text.includes('"trades"'))).toHaveLength(800);
+    expect(messages[0]).toContain('outcomeMetaUpdates');
   });
 });

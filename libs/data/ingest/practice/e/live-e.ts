@@ -10,7 +10,7 @@ import { oneSettled, outcomeMeta } from './shapes.js';
 
 const allMids = z.record(z.string(), priceText);
 
-/** What venue e answers while a caller waits. */
+/** Reads venue_e while a caller waits. */
 export class LiveE implements LiveSource {
   constructor(private readonly ports: { readonly reads: PublicReads; readonly url: string }) {}
 
@@ -35,12 +35,12 @@ export class LiveE implements LiveSource {
     question: { readonly type: string; readonly outcome?: number },
     shape: z.ZodType<T>,
   ): Promise<T> {
-    const asked = { url: new URL('/info', this.ports.url), body: JSON.stringify(question) };
-    return liveValue(question.type, await liveReply(this.ports.reads, asked), shape);
+    const request = { url: new URL('/info', this.ports.url), body: JSON.stringify(question) };
+    return liveValue(question.type, await liveReply(this.ports.reads, request), shape);
   }
 }
 
-/** A number of the venue, or the token id of one of its sides. */
+/** The venue's outcome number, from that number or from the token id of one of its sides. */
 function outcomeIn(id: string): number | undefined {
   if (/^\d{1,11}$/.test(id)) return Number(id);
   return /^#\d{1,11}[01]$/.test(id) ? Number(sideOfToken(id).market_id) : undefined;

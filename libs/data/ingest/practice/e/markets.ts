@@ -8,12 +8,12 @@ import type { OutcomeOfE, SettledOfE } from './shapes.js';
 const SIDES = 10;
 const MICROS_PER_MILLI = 1_000;
 
-/** Each outcome of the venue is a market, and its two sides are the outcomes of that. */
+/** Each outcome of the venue is a market here, and its two sides are the outcomes of that market. */
 export function tokenOf(marketId: string, outcomeIndex: number): string {
   return `#${String(Number(marketId) * SIDES + outcomeIndex)}`;
 }
 
-/** Of a token id that was checked to be one. */
+/** Expects a valid token id. */
 export function sideOfToken(token: string): { readonly market_id: string; readonly outcome_index: number } {
   const encoding = Number(token.slice(1));
   const outcome_index = encoding % SIDES;
@@ -86,7 +86,7 @@ function bandOf(text: string): GridBand | undefined {
   return { start: Number(start), end: Number(end), step: Number(step) };
 }
 
-/** The venue describes outcomes by `name:value|name:value`. All names but `expiry` are the practice venue's own. */
+/** The venue describes outcomes by `name:value|name:value`. All names except `expiry` exist on the practice venue only. */
 function factsIn(description: string): ReadonlyMap<string, string> {
   return new Map(
     description.split('|').map((part) => {
@@ -96,7 +96,7 @@ function factsIn(description: string): ReadonlyMap<string, string> {
   );
 }
 
-/** In milliseconds, or as `20260608-0600`. */
+/** Milliseconds, or a time like `20260608-0600`. */
 function timeIn(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{10,13}$/.test(text)) return Number(text) * MICROS_PER_MILLI;

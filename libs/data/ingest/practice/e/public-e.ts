@@ -15,22 +15,22 @@ export interface PublicEPorts {
   readonly url: string;
 }
 
-/** A full page has so many; the next begins at the last time of it, so what is at that time comes twice. */
+/** The length of a full page. The next page begins at its last time, so trades at that time come twice. */
 const PAGE = 2_000;
 const MICROS_PER_MILLI = 1_000;
-/** Outcomes that settled may show late. */
+/** Settled outcomes may appear late. */
 const OVERLAP_MILLIS = 60_000;
 
 export class PublicVenueE implements VenueProtocol {
   readonly provider = 'venue_e';
   readonly booksAtOnce = 4;
   readonly ping = '{"method":"ping"}';
-  /** In milliseconds; from then on outcomes may have settled that are not known. */
+  /** In milliseconds. Outcomes settled after this time may not be known yet. */
   private settledUntil = 0;
 
   constructor(private readonly ports: PublicEPorts) {}
 
-  /** The venue lists outcomes that are not settled yet; of those that are it tells by the time. */
+  /** The venue lists outcomes that are not settled; settled ones must be requested by time. */
   async *markets(
     which: 'all' | 'recent',
     stop: AbortSignal,
@@ -91,8 +91,8 @@ export class PublicVenueE implements VenueProtocol {
     shape: z.ZodType<T>,
     stop: AbortSignal,
   ): Promise<BodyReading<T>> {
-    const asked = { url: new URL('/info', this.ports.url), body: JSON.stringify(question) };
-    return readBody(what, await this.ports.reads.good(asked, stop), shape);
+    const request = { url: new URL('/info', this.ports.url), body: JSON.stringify(question) };
+    return readBody(what, await this.ports.reads.good(request, stop), shape);
   }
 
   private millis(): number {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { millisTime, priceText, sizeText } from '../decimals.js';
 
-/** What is read of the venue's published records; who traded stands in them too, and is left out. */
+/** The fields that we read from the venue's published records. They also tell who traded, which is ignored. */
 
 const outcomeNumber = z.int().min(0).max(100_000_000_000);
-const coin = z.string().regex(/^#\d{1,13}[01]$/, 'it is no side of an outcome');
+const coin = z.string().regex(/^#\d{1,13}[01]$/, 'it is not a side of an outcome');
 
 export const outcomeShape = z.object({
   outcome: outcomeNumber,
