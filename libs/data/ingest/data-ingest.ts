@@ -33,7 +33,7 @@ const EVERY_MILLIS = 1_000;
 const CHECK_EVERY = 10;
 /** Venues are asked for their volumes once in this many rounds, because each answer lists all markets. */
 const VOLUMES_EVERY = 300;
-const MICROS_PER_NANOS = 1_000n;
+const NANOS_PER_MICRO = 1_000n;
 const LABELS = 'labels';
 
 interface Lane {
@@ -206,6 +206,6 @@ export class DataIngest {
   }
 
   private now(): number {
-    return Number(this.ports.clock.epochNanos() / MICROS_PER_NANOS);
+    return Number(this.ports.clock.epochNanos() / NANOS_PER_MICRO);
   }
 }

@@ -22,7 +22,7 @@ const MARKET: MarketEvent = {
   ],
 };
 
-type Told = MarketEvent | StatusEvent | ResolutionEvent;
+type AnyEvent = MarketEvent | StatusEvent | ResolutionEvent;
 
 const anyStatus = fc.constantFrom<ListingStatus>('open', 'active', 'closed', 'resolved', 'settled');
 const anyPayouts = fc.constantFrom([1_000_000, 0], [0, 1_000_000], [500_000, 500_000]);
@@ -43,7 +43,7 @@ const anyMoment = fc.record({
   },
   source_ts: fc.integer({ min: NOW - 4, max: NOW + 4 }),
 });
-const anyTold: fc.Arbitrary<Told> = fc.oneof(
+const anyEvent: fc.Arbitrary<AnyEvent> = fc.oneof(
   fc
     .record({ at: anyMoment, outcomes: anyOutcomes, status: fc.option(anyStatus) })
     .map(({ at, outcomes, status }) => ({
@@ -64,16 +64,16 @@ const anyTold: fc.Arbitrary<Told> = fc.oneof(
 /** An id is unique within its type only. */
 const anyHistory = fc.uniqueArray(
   fc
-    .tuple(anyTold, fc.constantFrom('e1', 'e2', 'e3', 'z'))
+    .tuple(anyEvent, fc.constantFrom('e1', 'e2', 'e3', 'z'))
     .map(([event, source_id]) => ({ ...event, source_id })),
   { maxLength: 12, selector: ({ type, source_id }) => `${type} ${source_id}` },
 );
 const TYPES = ['MARKET', 'STATUS', 'RESOLUTION'];
 
 /** A reference: applies one event after another in order of time. */
-function slowMarket(first: MarketEvent, events: readonly Told[]): object {
-  const moment = ({ source_ts, source_id }: Told): string => `${String(source_ts)} ${source_id}`;
-  const key = (event: Told): string => `${moment(event)} ${String(TYPES.indexOf(event.type))}`;
+function slowMarket(first: MarketEvent, events: readonly AnyEvent[]): object {
+  const moment = ({ source_ts, source_id }: AnyEvent): string => `${String(source_ts)} ${source_id}`;
+  const key = (event: AnyEvent): string => `${moment(event)} ${String(TYPES.indexOf(event.type))}`;
   const story = [first, ...events].sort((a, b) => (key(a) < key(b) ? -1 : 1));
   let status: ListingStatus = 'active';
   let payouts: readonly number[] | undefined;
@@ -102,7 +102,7 @@ function slowMarket(first: MarketEvent, events: readonly Told[]): object {
   };
 }
 
-function folded(first: MarketEvent, events: readonly Told[]): FoldedMarket {
+function folded(first: MarketEvent, events: readonly AnyEvent[]): FoldedMarket {
   return events.reduce((market, event) => {
     const read = marketAfter(market, event);
     if (!read.ok) throw new Error(read.refusal);

@@ -18,9 +18,9 @@ function market(provider: Provider, status: ListingStatus, payouts?: readonly nu
   const resolution = { ...at, type: 'RESOLUTION', source_id: 'b', status: 'resolved' } as const;
   const read = payouts === undefined ? undefined : marketAfter(listed, { ...resolution, payouts });
   const paid = read?.ok === true ? read.state : listed;
-  const said = marketAfter(paid, { ...at, type: 'STATUS', source_id: 'c', status });
-  if (!said.ok) throw new Error(said.refusal);
-  return said.state;
+  const after = marketAfter(paid, { ...at, type: 'STATUS', source_id: 'c', status });
+  if (!after.ok) throw new Error(after.refusal);
+  return after.state;
 }
 
 const anyBook: fc.Arbitrary<BookState> = fc

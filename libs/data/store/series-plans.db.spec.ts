@@ -84,8 +84,8 @@ const READS = {
   'stored bars': [STORED_BARS, [ONE, ...WINDOW, 3_600]],
   'bars that are joined from finer ones': [JOINED_BARS, [ONE, ...WINDOW, 60, 300_000_000]],
   'bars of trades': [TRADED_BARS, [ONE, ...WINDOW, 1_000_000, 'true']],
-  'bars of trades beside stored ones': [STORED_COMPARED, [ONE, ...WINDOW, 60, 60_000_000, 'true']],
-  'bars of trades beside joined ones': [JOINED_COMPARED, [ONE, ...WINDOW, 60, 300_000_000, 'true']],
+  'bars of trades compared with stored ones': [STORED_COMPARED, [ONE, ...WINDOW, 60, 60_000_000, 'true']],
+  'bars of trades compared with joined ones': [JOINED_COMPARED, [ONE, ...WINDOW, 60, 300_000_000, 'true']],
   'a page of trades': [TRADE_PAGE, [`{${ONE},${ONE + 1}}`, ...WINDOW, WINDOW[1], 0, '', 101]],
   'the oldest trade': [OLDEST_TRADE, [`{${ONE},${ONE + 1}}`]],
   'whether anything has changed': [

@@ -85,18 +85,18 @@ export class VolumeReader {
   }
 
   /** Volumes since listing, in the order of the request: of the market, or of the outcome that a token id names. */
-  async totals(provider: Provider, asked: readonly FoundMarket[]): Promise<readonly TotalVolume[]> {
+  async totals(provider: Provider, requested: readonly FoundMarket[]): Promise<readonly TotalVolume[]> {
     const { isSingleBook } = PROVIDER_FACTS[provider];
     const alone = isSingleBook
-      ? asked.flatMap(({ marketNo, outcomeIndex }) =>
+      ? requested.flatMap(({ marketNo, outcomeIndex }) =>
           outcomeIndex === undefined ? [] : [instrumentOf(marketNo, MIRRORED)],
         )
       : [];
     const [days, mirrored] = await Promise.all([
-      this.sums('data-total-volumes', DAY_VOLUMES, asked.flatMap(instrumentsOf)),
+      this.sums('data-total-volumes', DAY_VOLUMES, requested.flatMap(instrumentsOf)),
       this.sums('data-outcome-volumes', TRADE_VOLUMES, alone),
     ]);
-    return asked.map((market) => {
+    return requested.map((market) => {
       const { marketNo, outcomeIndex } = market;
       const byOutcome = instrumentsOf(market).map((instrument) => days.get(instrument) ?? NOTHING);
       if (outcomeIndex === undefined) return byOutcome.reduce(sumOf, NOTHING);

@@ -245,9 +245,9 @@ describe('ingest', () => {
     [422, undefined, { from: 1 }],
     [400, 'to must be after from', { from: '2026-10-01', to: '2026-10-01' }],
   ])('a backfill is refused with %s', async (status, detail, body) => {
-    const [answered, said] = await admin('POST', '/admin/ingest/venue_a/backfill', body);
+    const [answered, reply] = await admin('POST', '/admin/ingest/venue_a/backfill', body);
     expect(answered).toBe(status);
-    if (detail !== undefined) expect(said).toEqual({ detail });
+    if (detail !== undefined) expect(reply).toEqual({ detail });
     expect(feed.backfilled).toEqual([]);
   });
 

@@ -110,7 +110,7 @@ it('a forming bucket is never cached', async () => {
   expect(await read(forming)).toMatchObject([{ high: 99 }]);
 });
 
-it('no reader sees less than was applied when it asked, or less than it has seen before', async () => {
+it('a reader never sees less than was applied when it asked, or less than it has seen before', async () => {
   let count = 1;
   let isOver = false;
   const readers = Array.from({ length: 6 }, async () => {

@@ -37,7 +37,7 @@ function after(market: FoldedMarket, event: Exclude<MarketDataEvent, { type: 'BO
   return read.state;
 }
 
-const said = { provider: 'venue_a', market_id: 'm', received_at: AT } as const;
+const envelope = { provider: 'venue_a', market_id: 'm', received_at: AT } as const;
 
 describe('the requested outcomes', () => {
   it('are all of a market, the one of a token id, or the one of asset_id, also by former names', () => {
@@ -64,15 +64,15 @@ describe('a mark', () => {
       last: { price: 390_001, ts: AT + 1 },
     };
     const row = {
-      ...{ contract_id: 'as asked', asset_id: 'yes-1', outcome_index: 0, outcome: 'Yes' },
+      ...{ contract_id: 'as sent', asset_id: 'yes-1', outcome_index: 0, outcome: 'Yes' },
       ...{ bid: 0.41, ask: 0.43, last: 0.390001 },
     };
-    expect(markRow(MARKET, 'as asked', 0, now)).toEqual({
+    expect(markRow(MARKET, 'as sent', 0, now)).toEqual({
       ...{ ...row, mark: 0.42, source: 'mid' },
       ...{ as_of: '2026-11-28T09:00:00.000005Z', stale: false },
     });
     const stale = { ...now, price: { price: 390_001, source: 'last' as const }, isStale: true };
-    expect(markRow(MARKET, 'as asked', 0, stale)).toEqual({
+    expect(markRow(MARKET, 'as sent', 0, stale)).toEqual({
       ...{ ...row, mark: 0.390001, source: 'last' },
       ...{ as_of: '2026-11-28T09:00:00.000001Z', stale: true },
     });
@@ -87,7 +87,7 @@ describe('a mark', () => {
 
   it('is the payout from the time of the resolution', () => {
     const paid = after(MARKET, {
-      ...{ ...said, type: 'RESOLUTION', source_id: 'r', source_ts: AT + 9, status: 'resolved' },
+      ...{ ...envelope, type: 'RESOLUTION', source_id: 'r', source_ts: AT + 9, status: 'resolved' },
       payouts: [0, 1_000_000],
     });
     const now = { ...NOTHING, price: { price: 0, source: 'payout' as const } };
@@ -132,7 +132,7 @@ it('a complement is one minus its leg', () => {
 describe('a resolution', () => {
   it('that voids the market has no winner', () => {
     const voided = after(MARKET, {
-      ...{ ...said, type: 'RESOLUTION', source_id: 'r', source_ts: AT, status: 'resolved' },
+      ...{ ...envelope, type: 'RESOLUTION', source_id: 'r', source_ts: AT, status: 'resolved' },
       ...{ payouts: [500_000, 500_000], source_url: 'https://venue.example/r', disputed: true },
     });
     const resolution = resolutionOf(voided);
@@ -145,7 +145,7 @@ describe('a resolution', () => {
 
   it('of a market that was settled without a resolution has the time of the settlement', () => {
     const settled = after(MARKET, {
-      ...{ ...said, type: 'RESOLUTION', source_id: 'r', source_ts: AT + 1_000_000, status: 'settled' },
+      ...{ ...envelope, type: 'RESOLUTION', source_id: 'r', source_ts: AT + 1_000_000, status: 'settled' },
       payouts: [1_000_000, 0],
     });
     const resolution = resolutionOf(settled);

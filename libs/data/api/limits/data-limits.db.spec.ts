@@ -57,7 +57,7 @@ describe('a limit', () => {
     const key = await callers.key([], { user, addresses: ['127.0.0.7'] });
     const post = (headers: RequestHeaders, body: string | Buffer) =>
       world.ask('/markets/details', { method: 'POST', headers, body });
-    const unseen = [
+    const uncounted = [
       await post({}, '{}'),
       await post(wrongTriple(), '{}'),
       await post(key, '{}'),
@@ -67,7 +67,7 @@ describe('a limit', () => {
       await world.ask('/markets/details', { method: 'PUT', headers: session }),
       await world.ask('/markets/details/x', { method: 'POST', headers: session }),
     ];
-    expect(unseen.map(({ status, headers }) => [status, ...shown(headers)])).toEqual(
+    expect(uncounted.map(({ status, headers }) => [status, ...shown(headers)])).toEqual(
       [401, 401, 403, 403, 403, 413, 405, 404].map((status) => [status, undefined, undefined, undefined]),
     );
     expect(shown((await post(session, '[')).headers)).toEqual(['4', '3', undefined]);

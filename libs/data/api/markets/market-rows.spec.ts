@@ -161,14 +161,14 @@ describe('metadata', () => {
   });
 
   it('from the index tells whether its market is open', () => {
-    const said = {
+    const envelope = {
       provider: 'venue_a',
       market_id: 'm',
       source_id: 'c',
       source_ts: AT + 2,
       received_at: AT,
     } as const;
-    const closed = after(listedMarket(whole), { ...said, type: 'STATUS', status: 'closed' });
+    const closed = after(listedMarket(whole), { ...envelope, type: 'STATUS', status: 'closed' });
     expect(indexedMetadata('m', closed).active).toBe(false);
   });
 

@@ -33,7 +33,7 @@ const trade = (
     ...{ source_id: `t${(trades += 1)}`, source_ts: now - hoursAgo * HOUR, outcome_index: outcome, price },
     size: BigInt(Math.round((dollars * 1e12) / price)),
   });
-const said = (
+const statusEvent = (
   provider: Provider,
   id: string,
   type: 'STATUS' | 'RESOLUTION',
@@ -103,7 +103,7 @@ describe('GET /markets/active', () => {
       ...['provider', 'exchange_id', 'markets', 'count', 'next_cursor', 'has_more', 'source'],
     ]);
 
-    await put('venue_a', plain('venue_a', 'a25'), said('venue_a', 'a3', 'STATUS', 'closed'));
+    await put('venue_a', plain('venue_a', 'a25'), statusEvent('venue_a', 'a3', 'STATUS', 'closed'));
     world.clock.leap(30_000);
     await world.snapshot('venue_a');
     const second = await active({ limit: 2, cursor: cursorOf(first) });
@@ -302,7 +302,7 @@ describe('POST /markets/batch-prices', () => {
       'venue_b',
       plain('venue_b', 'p-paid'),
       trade('venue_b', 'p-paid', 400_000, 950),
-      said('venue_b', 'p-paid', 'RESOLUTION', 'resolved'),
+      statusEvent('venue_b', 'p-paid', 'RESOLUTION', 'resolved'),
     );
     await put(
       'venue_e',

@@ -20,7 +20,7 @@ export interface RecordedPorts {
 /** New lines must be read within a second. */
 const POLL_MILLIS = 200;
 const STORE_MILLIS = 500;
-const MICROS_PER_NANOS = 1_000n;
+const NANOS_PER_MICRO = 1_000n;
 
 /** Reads recorded files in byte order of their names, and sends each line to its journal. */
 export class RecordedSource {
@@ -153,6 +153,6 @@ export class RecordedSource {
   }
 
   private now(): number {
-    return Number(this.ports.clock.epochNanos() / MICROS_PER_NANOS);
+    return Number(this.ports.clock.epochNanos() / NANOS_PER_MICRO);
   }
 }

@@ -63,10 +63,10 @@ function statusOf(listing: MarketEvent, at: number, status: ListingStatus): Mark
 function resolutionOf(
   listing: MarketEvent,
   at: number,
-  said: Pick<ResolutionEvent, 'status' | 'payouts' | 'disputed'>,
+  resolution: Pick<ResolutionEvent, 'status' | 'payouts' | 'disputed'>,
 ): MarketDataEvent {
   const source_url = `${listing.external_url ?? ''}/resolution`;
-  return { type: 'RESOLUTION', ...envelope(listing, at, said.status), ...said, source_url };
+  return { type: 'RESOLUTION', ...envelope(listing, at, resolution.status), ...resolution, source_url };
 }
 
 function later(listing: MarketEvent, at: number, what: string): MarketEvent {

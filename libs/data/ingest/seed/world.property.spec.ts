@@ -203,9 +203,9 @@ describe.each(VENUES)('markets of %s', (provider) => {
     const now = world.books(provider, from + 90 * SECOND - SECOND);
     for (const book of now) {
       const known = books.get(`${book.market_id} ${String(book.outcome_index)}`);
-      const anew = bookAfter(undefined, book);
-      expect(known?.bids).toEqual(anew?.bids);
-      expect(known?.asks).toEqual(anew?.asks);
+      const again = bookAfter(undefined, book);
+      expect(known?.bids).toEqual(again?.bids);
+      expect(known?.asks).toEqual(again?.asks);
     }
   });
 });
