@@ -295,6 +295,8 @@ describe('routes of operators', () => {
     }
     expect(await answerTo('/admin/ingest', { headers: admin })).toMatch(/^200/);
     expect(await answerTo('/admin/ingest', { method: 'PATCH', headers: admin })).toMatch(/^405/);
-    expect(await answerTo('/admin/ingest', { headers: { ...admin, authorization: 'Bearer x' } })).toMatch(/^200/);
+    expect(await answerTo('/admin/ingest', { headers: { ...admin, authorization: 'Bearer x' } })).toMatch(
+      /^200/,
+    );
   });
 });

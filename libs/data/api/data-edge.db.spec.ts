@@ -31,7 +31,12 @@ const tooLarge = Buffer.alloc(1_048_577, 0x20);
 
 /** Each row breaks this rule and all rules after it. */
 describe('the order of checks', () => {
-  const ROWS: readonly (readonly [what: string, path: string, request: () => WorldRequest, expected: string])[] = [
+  const ROWS: readonly (readonly [
+    what: string,
+    path: string,
+    request: () => WorldRequest,
+    expected: string,
+  ])[] = [
     ['an unknown path', '/markets/nothing', () => ({ method: 'POST', body: tooLarge }), NOT_FOUND],
     [
       'another method',

@@ -47,7 +47,7 @@ export class DataHealthController {
 
   @Endpoint(dataReadyz)
   async ready(): Promise<Reply> {
-    const { ok, status: status } = await this.readiness.check();
-    return dataReply({ status: status }, { status: ok ? 200 : 503 });
+    const { ok, status } = await this.readiness.check();
+    return dataReply({ status }, { status: ok ? 200 : 503 });
   }
 }

@@ -133,7 +133,7 @@ describe('records of the journal', () => {
     '{"type":"CURSOR","source":"a"}',
     '{"type":"STATUS","provider":"venue_a","market_id":"m","source_id":"s","source_ts":"1","received_at":1,"status":"open"}',
   ])('in another format are refused: %s', (text) => {
-    expect(() => readRecord(text)).toThrow('nothing here wrote');
+    expect(() => readRecord(text)).toThrow('invalid record');
   });
 
   it('have the same content for any time of receipt and order of members', () => {
@@ -168,7 +168,7 @@ describe('the state of a market', () => {
   });
 
   it.each([null, 1, {}, { details: {} }, { details: null }])('in another format is refused: %j', (row) => {
-    expect(() => readMarket(row)).toThrow('nothing here wrote');
+    expect(() => readMarket(row)).toThrow('invalid record');
   });
 });
 

@@ -96,7 +96,11 @@ async function gives(status: number, path: string, request: WorldRequest = {}, o
 const post = (body: object | string, headers = key): WorldRequest => ({ method: 'POST', body, headers });
 /** Requests of the caller that most calls use. */
 const sent = (body: object): WorldRequest => ({ method: 'POST', body });
-const companion = (request: WorldRequest = {}): WorldRequest => ({ headers: {}, on: 'companion', ...request });
+const companion = (request: WorldRequest = {}): WorldRequest => ({
+  headers: {},
+  on: 'companion',
+  ...request,
+});
 
 const hours = (count: number): string => new Date(AT / 1_000 + count * 3_600_000).toISOString();
 const CANDLES = `timeframe_seconds=60&start=${hours(-1)}&end=${hours(1)}`;

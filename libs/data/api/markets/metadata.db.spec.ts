@@ -128,7 +128,10 @@ describe('GET /markets/metadata', () => {
       404,
       { detail: 'Market metadata not found: x y' },
     ]);
-    await expect(answerTo('venue_e', 'x')).resolves.toEqual([404, { detail: 'Market metadata not found: x' }]);
+    await expect(answerTo('venue_e', 'x')).resolves.toEqual([
+      404,
+      { detail: 'Market metadata not found: x' },
+    ]);
   });
 
   it.each(Object.keys(MISBEHAVIOURS))('is 502 for a venue that %s', async (name) => {
@@ -139,7 +142,10 @@ describe('GET /markets/metadata', () => {
   it('is 502 if the venue does not listen, and 429 if it asks for fewer requests', async () => {
     await expect(answerTo('venue_d', 'x')).resolves.toEqual([502, { detail: 'Provider error: venue_d' }]);
     world.venue.behave(answers({}, 429));
-    await expect(answerTo('venue_c', 'x')).resolves.toEqual([429, { detail: 'Provider error: rate limited' }]);
+    await expect(answerTo('venue_c', 'x')).resolves.toEqual([
+      429,
+      { detail: 'Provider error: rate limited' },
+    ]);
   });
 
   it('takes only the rules from the venue if the index has none', async () => {

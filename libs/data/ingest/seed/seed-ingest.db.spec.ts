@@ -66,7 +66,9 @@ async function generatedEvents(provider: Provider, scale: number): Promise<Journ
     scale,
     endAtStart: new Set(['venue_b', 'venue_e']),
   });
-  return made.events(provider, { from: made.opens, until: sentUntil }).filter((event) => event.type !== 'BOOK');
+  return made
+    .events(provider, { from: made.opens, until: sentUntil })
+    .filter((event) => event.type !== 'BOOK');
 }
 
 const idsOf = (events: readonly MarketDataEvent[], type: MarketDataEvent['type']): Set<string> =>
