@@ -12,7 +12,7 @@ import type { WorldKeeper } from './world-keeper.js';
 /** The span of one batch: of the history, and of what happened while this process was down. */
 const HISTORY_SPAN = 5 * DAY;
 const MISSED_SPAN = HOUR;
-/** No market that starts and ends within the world lasts longer than this. */
+/** Windows and games that are open at the first start were listed at most this long before it. */
 const LONGEST_WINDOW = 3 * DAY;
 const NANOS_PER_MICRO = 1_000n;
 const MICROS_PER_MILLI = 1_000;
