@@ -24,10 +24,10 @@ export interface CandleReaders {
 
 /** Called once per process: both listeners share the cached candles. */
 export function candleParts(readers: CandleReaders): CandlesPorts {
-  const desk = new CandleDesk({ ...readers, rebuilds: new CandleRebuilds(readers) });
+  const service = new CandleDesk({ ...readers, rebuilds: new CandleRebuilds(readers) });
   return {
     clock: readers.clock,
-    batch: new CandleBatch({ ...readers, desk }),
-    replies: new CandleReplies({ ...readers, desk }),
+    batch: new CandleBatch({ ...readers, desk: service }),
+    replies: new CandleReplies({ ...readers, desk: service }),
   };
 }

@@ -24,14 +24,14 @@ const MOST_REMEMBERED = 1_000;
  * Recomputes candles from the trades, a few at a time. A difference from the stored candles raises an alarm; operators repair it.
  */
 export class CandleRebuilds {
-  private readonly turnstile = new Turnstile(AT_ONCE, WAITING);
+  private readonly limit = new Turnstile(AT_ONCE, WAITING);
   /** When each series last raised an alarm. */
   private readonly alarmedAt = new Map<string, number>();
 
   constructor(private readonly ports: CandleRebuildPorts) {}
 
   async rebuild(series: CandleSeries, window: CandleWindow, now: number): Promise<readonly Bar[]> {
-    const read = await this.turnstile.pass(() => this.ports.candles.recompute(series, window));
+    const read = await this.limit.pass(() => this.ports.candles.recompute(series, window));
     if (read === undefined) throw refuse(503, 'Too many candles are being rebuilt');
     const [first] = read.apart;
     if (first !== undefined) await this.raiseAlarm(series, now, first, read.apart.length);

@@ -59,11 +59,11 @@ describe('concurrent requests with the same key', () => {
 });
 
 it('a concurrency limit runs so many tasks at once, others in order, and refuses more than it has room for', async () => {
-  const turnstile = new Turnstile(2, 1);
+  const limit = new Turnstile(2, 1);
   const inside: string[] = [];
   const leave: (() => void)[] = [];
   const pass = (name: string): Promise<string | undefined> =>
-    turnstile.pass(async () => {
+    limit.pass(async () => {
       inside.push(name);
       await new Promise<void>((resolve) => leave.push(resolve));
       if (name === 'b') throw new Error(name);

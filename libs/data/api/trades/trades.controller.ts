@@ -36,10 +36,10 @@ export class TradesController {
 
   @Endpoint(getTradeHistory)
   async history({ query, principal }: CallOf<typeof getTradeHistory>): Promise<Reply> {
-    const { desk, cursors, access, clock } = this.ports;
+    const { desk: service, cursors, access, clock } = this.ports;
     const from = this.positionIn(query, query.cursor);
     await access.check(dataCallerOf(principal), query.provider);
-    const read = await desk.page(query, { limit: query.limit, place: from }, microsNow(clock));
+    const read = await service.page(query, { limit: query.limit, place: from }, microsNow(clock));
     const { market, trades, hasMore, oldest, metrics } = read;
     const last = hasMore ? trades.at(-1) : undefined;
     const next_cursor =
@@ -55,9 +55,9 @@ export class TradesController {
 
   @Endpoint(getTradeMetrics)
   async metrics({ query, principal }: CallOf<typeof getTradeMetrics>): Promise<Reply> {
-    const { desk, access, clock } = this.ports;
+    const { desk: service, access, clock } = this.ports;
     await access.check(dataCallerOf(principal), query.provider);
-    const read = await desk.metrics(query, microsNow(clock));
+    const read = await service.metrics(query, microsNow(clock));
     return covered(query.provider, read, { ...read.metrics, history_from: fromOf(read) });
   }
 

@@ -2,7 +2,7 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import type { Provider } from '../../rules/providers.js';
 import { floorTo, MICROS_PER_SECOND } from '../../rules/times.js';
 import { readSeedCursor, type SeedCursor } from './seed-cursor.js';
-import { SeedWorld } from './world.js';
+import { SeedWorld, type WorldOptions } from './world.js';
 
 export interface SeedOptions {
   /** Used at the first start only. Later starts continue the stored world. */
@@ -52,7 +52,7 @@ export class WorldKeeper {
     return { world, position: { ...options, told: world.opens } };
   }
 
-  private worldOf({ seed, start, scale }: Omit<SeedCursor, 'told'>): SeedWorld {
+  private worldOf({ seed, start, scale }: WorldOptions): SeedWorld {
     return new SeedWorld({ seed, start, scale, endAtStart: this.options.endAtStart });
   }
 }
