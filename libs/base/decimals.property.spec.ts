@@ -20,14 +20,17 @@ const nonZero = decimals.filter((value) => value.units !== 0n);
 
 /** The oracle calculates with fractions, which are never rounded. */
 interface Fraction {
-  readonly over: bigint;
-  readonly under: bigint;
+  readonly numerator: bigint;
+  readonly denominator: bigint;
 }
-const fraction = ({ units: over, scale }: Decimal): Fraction => ({ over, under: 10n ** BigInt(scale) });
+const fraction = ({ units: numerator, scale }: Decimal): Fraction => ({
+  numerator,
+  denominator: 10n ** BigInt(scale),
+});
 const difference = (left: Fraction, right: Fraction): bigint =>
-  left.over * right.under - right.over * left.under;
+  left.numerator * right.denominator - right.numerator * left.denominator;
 
-/** A random spelling of a value: trailing zeros, a point after any digit, and the exponent that makes up for both. */
+/** A random spelling of a value: trailing zeros, a point after any digit, and an exponent that corrects for both. */
 function spelled({ units: all, scale }: Decimal, pointAt: number, zeros: number): string {
   const digits = `${String(all < 0n ? -all : all)}${'0'.repeat(zeros)}`;
   const at = all === 0n ? 1 : 1 + (pointAt % digits.length);
@@ -37,7 +40,7 @@ function spelled({ units: all, scale }: Decimal, pointAt: number, zeros: number)
 }
 
 describe('reading and writing', () => {
-  it('gives back what was written', () => {
+  it('reads back the value that was printed', () => {
     fc.assert(
       fc.property(decimals, (value) => {
         const read = parseDecimal(printDecimal(value), 8);
@@ -46,7 +49,7 @@ describe('reading and writing', () => {
     );
   });
 
-  it('goes by the value and not by the spelling', () => {
+  it('reads the same value from every spelling', () => {
     fc.assert(
       fc.property(decimals, fc.nat(40), fc.nat(5), (value, pointAt, zeros) => {
         const read = parseDecimal(spelled(value, pointAt, zeros), 8);
@@ -56,11 +59,11 @@ describe('reading and writing', () => {
     );
   });
 
-  it('refuses exactly those values that need more places', () => {
+  it('refuses exactly the values that need more decimal places', () => {
     fc.assert(
       fc.property(decimals, scales, fc.nat(40), (value, places, pointAt) => {
-        const { over, under } = fraction(value);
-        const fits = (over * 10n ** BigInt(places)) % under === 0n;
+        const { numerator, denominator } = fraction(value);
+        const fits = (numerator * 10n ** BigInt(places)) % denominator === 0n;
         expect(parseDecimal(spelled(value, pointAt, 2), places) !== undefined).toBe(fits);
       }),
     );
@@ -119,8 +122,11 @@ describe('arithmetic', () => {
     fc.assert(
       fc.property(decimals, decimals, (left, right) => {
         const [a, b] = [fraction(left), fraction(right)];
-        const sum = { over: a.over * b.under + b.over * a.under, under: a.under * b.under };
-        const product = { over: a.over * b.over, under: a.under * b.under };
+        const sum = {
+          numerator: a.numerator * b.denominator + b.numerator * a.denominator,
+          denominator: a.denominator * b.denominator,
+        };
+        const product = { numerator: a.numerator * b.numerator, denominator: a.denominator * b.denominator };
         expect(difference(fraction(plus(left, right)), sum)).toBe(0n);
         expect(compareDecimals(minus(plus(left, right), right), left)).toBe(0);
         expect(difference(fraction(times(left, right)), product)).toBe(0n);
@@ -142,13 +148,16 @@ describe('arithmetic', () => {
     fc.assert(
       fc.property(decimals, nonZero, scales, (left, right, scale) => {
         const [a, b] = [fraction(left), fraction(right)];
-        const sign = b.over < 0n ? -1n : 1n;
-        const exact = { over: a.over * b.under * sign, under: a.under * b.over * sign };
+        const sign = b.numerator < 0n ? -1n : 1n;
+        const exact = {
+          numerator: a.numerator * b.denominator * sign,
+          denominator: a.denominator * b.numerator * sign,
+        };
         const got = fraction(quotient(left, right, scale, rounding));
-        // Both over one denominator, twice, so that half a unit is whole.
+        // Both numerator one denominator, twice, so that half a unit is whole.
         const error = 2n * difference(got, exact);
-        const unit = 2n * exact.under;
-        const isAway = exact.over < 0n ? error < 0n : error > 0n;
+        const unit = 2n * exact.denominator;
+        const isAway = exact.numerator < 0n ? error < 0n : error > 0n;
         expect(isRight(error, isAway, unit / 2n, unit)).toBe(true);
       }),
     );

@@ -1,4 +1,4 @@
-/** The exact decimal number `units / 10^scale`. Where a service takes decimals, money and sizes are these, never floats. */
+/** The exact decimal number `units / 10^scale`. Services that accept decimals keep money and sizes in it, never in floats. */
 export interface Decimal {
   readonly units: bigint;
   readonly scale: number;
@@ -77,16 +77,16 @@ export function compareDecimals(left: Decimal, right: Decimal): number {
   return units < 0n ? -1 : Number(units > 0n);
 }
 
-/** Division of bigints cuts toward zero, and the remainder has the sign of the numerator. */
+/** Division of bigints truncates toward zero, and the remainder has the sign of the numerator. */
 function divided(numerator: bigint, denominator: bigint, rounding: Rounding): bigint {
-  const cut = numerator / denominator;
-  const rest = numerator % denominator;
-  if (rest === 0n) return cut;
+  const truncated = numerator / denominator;
+  const remainder = numerator % denominator;
+  if (remainder === 0n) return truncated;
   const away = numerator < 0n === denominator < 0n ? 1n : -1n;
-  return isRoundedAway(rounding, away, rest, denominator) ? cut + away : cut;
+  return isRoundedAway(rounding, away, remainder, denominator) ? truncated + away : truncated;
 }
 
-function isRoundedAway(rounding: Rounding, away: bigint, rest: bigint, denominator: bigint): boolean {
+function isRoundedAway(rounding: Rounding, away: bigint, remainder: bigint, denominator: bigint): boolean {
   switch (rounding) {
     case 'down':
       return false;
@@ -97,7 +97,7 @@ function isRoundedAway(rounding: Rounding, away: bigint, rest: bigint, denominat
     case 'ceiling':
       return away > 0n;
     case 'half-up': {
-      const twice = 2n * rest;
+      const twice = 2n * remainder;
       return (twice < 0n ? -twice : twice) >= (denominator < 0n ? -denominator : denominator);
     }
   }

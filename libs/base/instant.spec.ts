@@ -4,7 +4,7 @@ import { instantFromNanos, millisBetween, nanosFromInstant, plusMillis } from '.
 
 const nanos = fc.bigInt({ min: 0n, max: 4_102_444_800_000_000_000n });
 
-it('an instant is nanoseconds in a fixed width, and compares as its text', () => {
+it('an instant has nanoseconds and a fixed width, so instants compare as strings', () => {
   expect(instantFromNanos(1_795_176_000_123_456_789n)).toBe('2026-11-20T12:00:00.123456789Z');
   fc.assert(
     fc.property(nanos, nanos, (one, other) => {
@@ -16,7 +16,7 @@ it('an instant is nanoseconds in a fixed width, and compares as its text', () =>
   );
 });
 
-it('milliseconds are added without losing what is below them', () => {
+it('adding milliseconds keeps the nanoseconds below them', () => {
   expect(plusMillis('2026-12-31T23:59:59.999999999Z', 1)).toBe('2027-01-01T00:00:00.000999999Z');
 });
 

@@ -16,8 +16,8 @@ export function secondsOf(nanos: bigint): number {
 
 export function instantFromNanos(epochNanos: bigint): Instant {
   const millis = epochNanos / NANOS_PER_MILLI;
-  const below = (epochNanos % NANOS_PER_MILLI).toString().padStart(6, '0');
-  return `${new Date(Number(millis)).toISOString().slice(0, 23)}${below}Z`;
+  const fraction = (epochNanos % NANOS_PER_MILLI).toString().padStart(6, '0');
+  return `${new Date(Number(millis)).toISOString().slice(0, 23)}${fraction}Z`;
 }
 
 export function nanosFromInstant(instant: Instant): bigint {

@@ -5,8 +5,8 @@ import { affordable, averagePrice, issueCost, owed } from './money.js';
 const price = fc.integer({ min: 1, max: 999_999 });
 const quantity = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 
-describe('what is owed', () => {
-  it('is rounded up, whatever the size', () => {
+describe('the amount owed', () => {
+  it('is rounded up for every size', () => {
     expect(owed(500_000, 1)).toBe(1);
     expect(owed(500_000, 2)).toBe(1);
     expect(owed(999_999, Number.MAX_SAFE_INTEGER)).toBe(9_007_190_247_541_737);
@@ -14,16 +14,16 @@ describe('what is owed', () => {
     expect(issueCost(999_999, 1_000_000)).toBe(1);
   });
 
-  it('covers the exact cost, by less than an atom', () => {
+  it('covers the exact cost and exceeds it by less than one atom', () => {
     fc.assert(
       fc.property(price, quantity, (unit, size) => {
-        const over = BigInt(owed(unit, size)) * 1_000_000n - BigInt(unit) * BigInt(size);
-        expect(over >= 0n && over < 1_000_000n).toBe(true);
+        const excess = BigInt(owed(unit, size)) * 1_000_000n - BigInt(unit) * BigInt(size);
+        expect(excess >= 0n && excess < 1_000_000n).toBe(true);
       }),
     );
   });
 
-  it('by both sides together is at least the payout', () => {
+  it('of buyer and seller together is at least the payout', () => {
     fc.assert(
       fc.property(price, quantity, (unit, size) => {
         expect(owed(unit, size) + issueCost(unit, size)).toBeGreaterThanOrEqual(size);
@@ -32,8 +32,8 @@ describe('what is owed', () => {
   });
 });
 
-describe('what is affordable', () => {
-  it('is the most that the funds pay for', () => {
+describe('the affordable quantity', () => {
+  it('is the largest that the funds pay for', () => {
     fc.assert(
       fc.property(fc.nat({ max: 2 ** 50 }), price, (funds, unit) => {
         const size = affordable(funds, unit);

@@ -34,10 +34,10 @@ export type RejectionCode =
   | 'VENUE_LIMIT_EXCEEDED'
   | 'auction_rejected';
 
-/** Refusals with 409: the caller's picture of the auction is out of date. */
+/** Refusals with 409: the caller has an outdated state of the auction. */
 export type ConflictCode = 'quote_already_active' | 'quote_revision_conflict';
 
-/** A refusal is an ordinary value. A 422 is durable and answers a repeated command; a 409 is not. */
+/** A 422 is durable, so a repeated command gets it again. A 409 is not stored. */
 export interface Rejection {
   readonly ok: false;
   readonly status: 409 | 422;

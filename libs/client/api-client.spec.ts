@@ -7,7 +7,7 @@ let server: Server;
 let client: ApiClient;
 let connections: number;
 
-/** Tells what it was asked; `/silent` is never answered, `/page` is no JSON, and `/later` waits until a second one asks. */
+/** Echoes requests. Never answers `/silent`, answers `/page` without JSON, and `/later` only when a second one waits. */
 beforeEach(async () => {
   const waiting: ServerResponse[] = [];
   server = createServer((request, response) => {
@@ -42,19 +42,19 @@ async function echo(request: IncomingMessage, response: ServerResponse): Promise
 }
 
 describe('the client', () => {
-  it('sends token, key, id and JSON, and gives back all of the answer', async () => {
-    const asked = { body: { a: 1 }, key: 'k', requestId: 'r' };
-    const answer = await client.send<{ headers: object; sent: string }>('POST', '/x?y=1', asked);
+  it('sends token, key, request id and JSON, and returns status, headers and body', async () => {
+    const request = { body: { a: 1 }, key: 'k', requestId: 'r' };
+    const answer = await client.send<{ headers: object; sent: string }>('POST', '/x?y=1', request);
     expect([answer.status, answer.headers['x-request-id'], answer.body.sent]).toEqual([201, 'r', '{"a":1}']);
     expect(answer.body.headers).toMatchObject({ authorization: 'Bearer secret', 'idempotency-key': 'k' });
     expect(JSON.parse(answer.text)).toEqual(answer.body);
   });
 
-  it('takes any status for an answer, and what is no JSON for text', async () => {
+  it('returns every status as an answer, and a body without JSON as text', async () => {
     expect(await client.get('/page')).toMatchObject({ status: 502, text: '<html>', body: undefined });
   });
 
-  it('gives each post a key of its own, unless there is to be none', async () => {
+  it('sends a new idempotency key with each post, and none for null', async () => {
     const keyOf = async (key?: null): Promise<unknown> => {
       const { body } = await client.post<{ headers: Record<string, string> }>('/x', {}, key);
       return body.headers['idempotency-key'];
@@ -64,40 +64,40 @@ describe('the client', () => {
     expect(await keyOf(null)).toBeUndefined();
   });
 
-  it('keeps its connections, and has no more of them than it may', async () => {
+  it('reuses connections, and opens at most as many as allowed', async () => {
     await client.get('/x');
     await client.get('/x');
     expect(connections).toBe(1);
     await Promise.all([client.get('/later'), client.get('/later')]);
     expect(connections).toBe(2);
-    const narrow = new ApiClient(client.baseUrl, { maxSockets: 1 });
-    await Promise.all([narrow.get('/x'), narrow.get('/x'), narrow.get('/x')]);
-    narrow.close();
+    const limited = new ApiClient(client.baseUrl, { maxSockets: 1 });
+    await Promise.all([limited.get('/x'), limited.get('/x'), limited.get('/x')]);
+    limited.close();
     expect(connections).toBe(3);
   });
 
-  it('waits for a silent server no longer than it is told', async () => {
+  it('rejects with Unanswered when the server is silent past the timeout', async () => {
     await expect(client.send('GET', '/silent', { timeoutMs: 50 })).rejects.toThrow(Unanswered);
   });
 
-  it('gives up at once when it is told to', async () => {
+  it('rejects at once when its signal is aborted', async () => {
     const stop = new AbortController();
     const asking = client.send('GET', '/silent', { signal: stop.signal });
     stop.abort();
     await expect(asking).rejects.toMatchObject({ name: 'AbortError' });
   });
 
-  it('rejects with the fault of a connection that does not come about', async () => {
+  it('rejects with the error of the connection if none can be opened', async () => {
     const nowhere = new ApiClient('http://127.0.0.1:1');
     await expect(nowhere.get('/x')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  it('is observed where somebody wants to see its exchanges', async () => {
-    const seen: ObservedExchange[] = [];
-    const nothing = (): void => undefined;
-    observed.by = { exchange: (one) => void seen.push(one), frame: nothing, closed: nothing };
+  it('reports its exchanges to the observer if there is one', async () => {
+    const exchanges: ObservedExchange[] = [];
+    const ignore = (): void => undefined;
+    observed.by = { exchange: (one) => void exchanges.push(one), frame: ignore, closed: ignore };
     await client.post('/x', { a: 1 });
-    expect(seen).toMatchObject([
+    expect(exchanges).toMatchObject([
       {
         method: 'POST',
         path: '/x',

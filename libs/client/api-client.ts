@@ -2,12 +2,12 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { randomUUID } from 'node:crypto';
 
-/** One call over HTTP, as both sides saw it. */
+/** One HTTP request and its response. */
 export interface ObservedExchange {
   readonly method: string;
-  /** With its query, as it was sent. */
+  /** Includes the query, as sent. */
   readonly path: string;
-  /** By names in lower case. */
+  /** With names in lower case. */
   readonly requestHeaders: Readonly<Record<string, string>>;
   readonly requestBody?: string;
   readonly status: number;
@@ -17,24 +17,24 @@ export interface ObservedExchange {
 
 export type Direction = 'client' | 'server';
 
-/** Sees what all clients of this process say and hear. Tests hold the documents against it. */
+/** Receives the traffic of all clients of this process. Tests compare it with the documents. */
 export interface Observer {
   exchange(exchange: ObservedExchange): void;
   frame(direction: Direction, text: string): void;
-  /** The other side closed a stream with this code. */
+  /** The server closed a stream with this code. */
   closed(code: number): void;
 }
 
-/** Undefined while no one observes, so that a client then builds no records either. */
+/** `by` is undefined while no one observes, and clients then build no records. */
 export const observed: { by: Observer | undefined } = { by: undefined };
 
 export interface ApiAnswer<Body = Record<string, unknown>> {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
-  /** Names in their order on the wire. */
+  /** Names in the order on the wire. */
   readonly headerNames: readonly string[];
   readonly text: string;
-  /** The text as JSON; undefined where it is none. */
+  /** The text parsed as JSON; undefined if it is not JSON. */
   readonly body: Body;
 }
 
@@ -42,35 +42,35 @@ export interface ApiRequest {
   readonly headers?: http.OutgoingHttpHeaders;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is; `body` is then left aside. */
+  /** Sent unchanged, in place of `body`. */
   readonly raw?: string | Buffer;
   /** The idempotency key. */
   readonly key?: string;
   readonly requestId?: string;
-  /** Instead of the client's. */
+  /** Overrides the client's timeout. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
 export interface ApiClientOptions {
   readonly token?: string;
-  /** One of the machine's own addresses, for whatever is counted per address. */
+  /** A local address to connect from, because some limits count by address. */
   readonly localAddress?: string;
-  /** How many connections there are at most; further requests wait for one. */
+  /** Most connections at a time. Further requests wait for one. */
   readonly maxSockets?: number;
-  /** For how long a silent server is waited for. */
+  /** How long to wait for a silent server. */
   readonly timeoutMs?: number;
 }
 
 const MAX_SOCKETS = 64;
 const TIMEOUT_MS = 20_000;
 
-/** The server is there, and says nothing. */
+/** The server sent no answer in time. */
 export class Unanswered extends Error {}
 
 /**
- * A caller of the public API. It knows JSON, bearer tokens and idempotency keys, and judges nothing: every status is an answer.
- * A request without an answer rejects with `Unanswered`, or with the connection's own error.
+ * Calls the public API with JSON, bearer tokens and idempotency keys. It returns every status as an answer and throws for none.
+ * A request without an answer rejects with `Unanswered`, or with the connection's error.
  */
 export class ApiClient {
   private readonly agent: http.Agent;
@@ -95,7 +95,7 @@ export class ApiClient {
     return this.send<Body>('GET', path, { headers });
   }
 
-  /** A key of its own unless one is given; `null` sends none. */
+  /** Sends a new idempotency key unless one is given; `null` sends none. */
   post<Body>(path: string, body: unknown, key: string | null = randomUUID()): Promise<ApiAnswer<Body>> {
     return this.send<Body>('POST', path, { body, ...(key === null ? {} : { key }) });
   }
@@ -104,18 +104,18 @@ export class ApiClient {
     return this.as(await this.tokenOf(email, password));
   }
 
-  /** The token of a new session. */
+  /** Logs in, and returns the token of the new session. */
   async tokenOf(email: string, password: string): Promise<string> {
-    const asked = { body: { email, password } };
-    const { status, text, body } = await this.send<{ access_token: string }>('POST', '/auth/login', asked);
+    const request = { body: { email, password } };
+    const { status, text, body } = await this.send<{ access_token: string }>('POST', '/auth/login', request);
     if (status !== 200) throw new Error(`${email} cannot log in: ${status} ${text}`);
     return body.access_token;
   }
 
-  send<Body>(method: string, path: string, asked: ApiRequest = {}): Promise<ApiAnswer<Body>> {
-    const payload = asked.raw ?? (asked.body === undefined ? undefined : JSON.stringify(asked.body));
+  send<Body>(method: string, path: string, request: ApiRequest = {}): Promise<ApiAnswer<Body>> {
+    const payload = request.raw ?? (request.body === undefined ? undefined : JSON.stringify(request.body));
     const { localAddress } = this.options;
-    const { timeoutMs = this.options.timeoutMs ?? TIMEOUT_MS, signal } = asked;
+    const { timeoutMs = this.options.timeoutMs ?? TIMEOUT_MS, signal } = request;
     return new Promise((resolve, reject) => {
       const outgoing = this.request(new URL(path, this.baseUrl), {
         method,
@@ -123,7 +123,7 @@ export class ApiClient {
         timeout: timeoutMs,
         ...(signal === undefined ? {} : { signal }),
         ...(localAddress === undefined ? {} : { localAddress }),
-        headers: this.headersFor(asked, payload),
+        headers: this.headersFor(request, payload),
       });
       outgoing.on('timeout', () =>
         outgoing.destroy(new Unanswered(`${method} ${path}: no answer in ${timeoutMs} ms`)),
@@ -155,9 +155,9 @@ export class ApiClient {
     this.agent.destroy();
   }
 
-  private headersFor(asked: ApiRequest, payload: string | Buffer | undefined): http.OutgoingHttpHeaders {
+  private headersFor(request: ApiRequest, payload: string | Buffer | undefined): http.OutgoingHttpHeaders {
     const { token } = this.options;
-    const { key, requestId } = asked;
+    const { key, requestId } = request;
     return {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(payload === undefined
@@ -165,7 +165,7 @@ export class ApiClient {
         : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
       ...(key === undefined ? {} : { 'idempotency-key': key }),
       ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
-      ...asked.headers,
+      ...request.headers,
     };
   }
 }
@@ -184,7 +184,7 @@ export function textHeaders(headers: http.OutgoingHttpHeaders): Record<string, s
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }
 
-/** Not everything is JSON: NDJSON and empty bodies are read from `text`. */
+/** Undefined for bodies that are not JSON, such as NDJSON. Callers read those from `text`. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

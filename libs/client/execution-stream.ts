@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 
-/** A message of `/ws`, as it came. Members that every one of its type has are named. */
+/** A message of `/ws` as received. Only members that all messages of a type have are named. */
 export interface OrderFrame {
   readonly type: string;
   readonly req_id?: string;
@@ -21,11 +21,11 @@ export interface OrderFrame {
 export interface OrderStreamOptions {
   readonly token?: string;
   readonly protocols?: readonly string[];
-  /** The triple of a key, for instance. */
+  /** For instance the three headers of an API key. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A handshake that was answered with something else than a WebSocket. */
+/** The handshake got an HTTP response instead of a WebSocket. */
 export class HandshakeRefused extends Error {
   override readonly name = 'HandshakeRefused';
 
@@ -39,16 +39,17 @@ export class HandshakeRefused extends Error {
 
 type Fields = Readonly<Record<string, unknown>>;
 const CLOCK = new SystemClock();
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
-/** One socket of order execution: says what it is told to, collects what it hears, and judges nothing. */
+/** One socket of order execution. Sends what its caller asks for and collects all frames, without checking them. */
 export class OrderStream {
   readonly frames: OrderFrame[] = [];
-  /** What was asked, by its `req_id`. */
+  /** The requests sent, by `req_id`. */
   readonly asked = new Map<string, string>();
   closed: { readonly code: number; readonly reason: string } | undefined;
-  /** The latest token, and the last `seq` of each subscription. */
+  /** The latest resume token. */
   token: string | undefined;
+  /** The last `seq` of each subscription. */
   readonly seen: Record<string, number> = {};
   private readonly waiting = new Set<() => void>();
 
@@ -57,16 +58,16 @@ export class OrderStream {
     private readonly wire: Socket,
   ) {
     ws.on('message', (data: Buffer) => {
-      this.heard(data.toString());
+      this.onText(data.toString());
     });
     ws.on('error', () => undefined);
     ws.on('close', (code, reason) => {
       this.closed = { code, reason: reason.toString() };
-      this.look();
+      this.checkAll();
     });
   }
 
-  /** Fails with HandshakeRefused when the handshake is answered in any other way. */
+  /** Rejects with HandshakeRefused if the handshake gets an HTTP response instead. */
   static open(baseUrl: string, options: OrderStreamOptions = {}): Promise<OrderStream> {
     const { token, protocols = [], headers = {} } = options;
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -75,7 +76,7 @@ export class OrderStream {
         headers: { ...authorization, ...headers },
         perMessageDeflate: false,
       });
-      // The first frames may come with the answer to the handshake, so whoever listens must be there by then.
+      // The first frames may arrive with the response to the handshake, so the listener must be attached now.
       ws.on('upgrade', ({ socket }) => {
         const stream = new OrderStream(ws, socket);
         ws.on('open', () => {
@@ -89,19 +90,19 @@ export class OrderStream {
     });
   }
 
-  /** `fields` go with the greeting. Resolves with the welcome. */
+  /** Sends a hello with `fields`. Resolves with the welcome. */
   hello(fields: Fields = {}): Promise<OrderFrame> {
     return this.ask('hello', fields);
   }
 
-  /** Goes on with what another socket has heard. */
+  /** Resumes from the position of another socket. */
   resume({ token, seen }: OrderStream, fields: Fields = {}): Promise<OrderFrame> {
     Object.assign(this.seen, seen);
     this.token = token;
     return this.hello({ resume_token: token, seen, ...fields });
   }
 
-  /** Resolves with the id of the subscription, when its snapshot is complete. */
+  /** Resolves with the id of the subscription once its snapshot is complete. */
   async subscribe(fields: Fields = {}): Promise<string> {
     const reply = await this.ask('subscribe', { channel: 'orders', ...fields });
     const id = reply.subscription_id;
@@ -112,7 +113,7 @@ export class OrderStream {
     return id;
   }
 
-  /** Resolves with the reply, whatever it is. */
+  /** Sends a request. Resolves with its reply, also if that is a refusal. */
   ask(op: string, fields: Fields = {}, reqId: string = randomUUID()): Promise<OrderFrame> {
     const reply = this.until((frame) => frame.req_id === reqId);
     const text = JSON.stringify({ op, req_id: reqId, ...fields });
@@ -125,34 +126,34 @@ export class OrderStream {
     this.ws.send(text, () => undefined);
   }
 
-  /** The first frame of this kind among all that have come and will come. */
-  async until(isIt: (frame: OrderFrame) => boolean): Promise<OrderFrame> {
+  /** Resolves with the first matching frame, received already or later. */
+  async until(matches: (frame: OrderFrame) => boolean): Promise<OrderFrame> {
     let found: OrderFrame | undefined;
-    await this.untilIt(() => (found = this.frames.find(isIt)) !== undefined);
-    if (found === undefined) throw this.surprise('it did not come');
+    await this.untilIt(() => (found = this.frames.find(matches)) !== undefined);
+    if (found === undefined) throw this.failure('no matching frame came');
     return found;
   }
 
-  /** As soon as it holds behind some frame, or the end; the first moment is now. */
+  /** Resolves once the condition holds. Checks it now, after each frame, and at the end of the stream. */
   untilIt(holds: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
-      const look = (): void => {
-        const isThere = holds();
-        if (!isThere && this.closed === undefined) return;
-        over();
-        if (isThere) resolve();
-        else reject(this.surprise('the stream ended'));
+      const check = (): void => {
+        const isTrue = holds();
+        if (!isTrue && this.closed === undefined) return;
+        finish();
+        if (isTrue) resolve();
+        else reject(this.failure('the stream ended'));
       };
-      const cancel = CLOCK.after(PATIENCE_MS, () => {
-        over();
-        reject(this.surprise('it did not come'));
+      const cancel = CLOCK.after(TIMEOUT_MS, () => {
+        finish();
+        reject(this.failure('no matching frame came'));
       });
-      const over = (): void => {
+      const finish = (): void => {
         cancel();
-        this.waiting.delete(look);
+        this.waiting.delete(check);
       };
-      this.waiting.add(look);
-      look();
+      this.waiting.add(check);
+      check();
     });
   }
 
@@ -161,7 +162,7 @@ export class OrderStream {
     return this.closed?.code ?? 0;
   }
 
-  /** What arrives stays in the pipes of the network, until they are full. */
+  /** Stops reading. Data stays in the buffers of the network until they are full. */
   stopReading(): void {
     this.ws.pause();
   }
@@ -170,7 +171,7 @@ export class OrderStream {
     this.ws.resume();
   }
 
-  /** As when the machine of the client dies: nobody is told. */
+  /** Resets the connection without a close frame, as when the machine of the client dies. */
   kill(): void {
     this.wire.resetAndDestroy();
   }
@@ -180,22 +181,22 @@ export class OrderStream {
     await this.untilClosed();
   }
 
-  private heard(text: string): void {
+  private onText(text: string): void {
     const frame = JSON.parse(text) as OrderFrame;
     this.frames.push(frame);
     if (frame.resume_token !== undefined) this.token = frame.resume_token;
     if (frame.subscription_id !== undefined && frame.seq !== undefined)
       this.seen[frame.subscription_id] = frame.seq;
-    this.look();
+    this.checkAll();
   }
 
-  private look(): void {
-    for (const look of [...this.waiting]) look();
+  private checkAll(): void {
+    for (const check of [...this.waiting]) check();
   }
 
-  private surprise(what: string): Error {
+  private failure(reason: string): Error {
     const last = this.frames.slice(-6).map((frame) => JSON.stringify(frame).slice(0, 300));
-    return new Error(`${what} (${JSON.stringify(this.closed)}); the last frames were\n${last.join('\n')}`);
+    return new Error(`${reason} (${JSON.stringify(this.closed)}); the last frames were\n${last.join('\n')}`);
   }
 }
 

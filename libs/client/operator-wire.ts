@@ -1,4 +1,4 @@
-/** What the gateway answers, as far as the terminal shows it. */
+/** The gateway's responses, with the members that the terminal shows. */
 
 export interface ShardRowJson {
   readonly shard: number;
@@ -24,7 +24,7 @@ export interface HaltJson extends HaltTerms {
   readonly created_at: string;
 }
 
-/** An operator's account and its name: empty where the account is not entered, absent where an older gateway lists halts. */
+/** An operator's account and name. The name is empty for an unknown account, and absent in halts from an older gateway. */
 export interface Who {
   readonly by: string;
   readonly display_name?: string;
@@ -36,7 +36,7 @@ export interface ActionEntry extends Who {
   readonly at: string;
   readonly action: string;
   readonly target: string;
-  /** As whoever wrote the entry has put it. */
+  /** In the form in which the entry was written. */
   readonly halt?: unknown;
   readonly outcome: string;
   readonly error?: string;

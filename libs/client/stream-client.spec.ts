@@ -21,7 +21,7 @@ afterEach(() => {
   server.close();
 });
 
-it('gives each question the reply that repeats its id, also where an id is used again', async () => {
+it('resolves each request with the reply of its id, also if an id is used again', async () => {
   let count = 0;
   onMessage = (socket, { cmd_id }) => {
     count += 1;
@@ -34,21 +34,21 @@ it('gives each question the reply that repeats its id, also where an id is used 
   client.kill();
 });
 
-it('tells everyone who waits for something that the stream has ended', async () => {
+it('rejects every waiting caller when the stream ends', async () => {
   onMessage = (socket) => socket.close(4409, 'draining');
   const client = await StreamClient.open(url);
-  const asking = client.ask('ping');
+  const reply = client.ask('ping');
   const waiting = client.untilType('goaway');
-  await expect(asking).rejects.toThrow('closed 4409 draining');
+  await expect(reply).rejects.toThrow('closed 4409 draining');
   await expect(waiting).rejects.toThrow('the stream ended');
   expect(await client.untilClosed()).toEqual({ code: 4409, reason: 'draining' });
 });
 
-it('keeps nothing where it is told so, and still hears replies and frames', async () => {
+it('stores no frames with keepsNothing, and still resolves replies and calls onFrame', async () => {
   const client = await StreamClient.open(url, { keepsNothing: true });
-  const heard: string[] = [];
-  client.onFrame = ({ type }) => heard.push(type);
+  const types: string[] = [];
+  client.onFrame = ({ type }) => types.push(type);
   await client.ask('ping');
-  expect([heard, client.frames, client.texts]).toEqual([['pong'], [], []]);
+  expect([types, client.frames, client.texts]).toEqual([['pong'], [], []]);
   client.kill();
 });

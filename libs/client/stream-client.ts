@@ -10,18 +10,18 @@ import type { Ack, FrameOf, Reject, ServerFrame, Welcome } from './stream-wire.j
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface StreamOptions {
-  /** Shown in the Authorization header. */
+  /** Sent in the Authorization header. */
   readonly token?: string;
   /** Offered as subprotocols, as a browser would. */
   readonly protocols?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of an earlier socket, so that this one can go on with it. */
+  /** The memory of an earlier socket, from which this one can resume. */
   readonly memory?: StreamMemory;
-  /** Left away, nobody answers the pings of the server. */
+  /** `false`: pings of the server get no pong. */
   readonly answersPings?: false;
-  /** For how long the handshake is waited for; unless given, for ever. */
+  /** How long to wait for the handshake; without it, forever. */
   readonly withinMs?: number;
-  /** For load, whose frames would fill the heap: leaves only replies and `onFrame`, and trusts the server's UTF-8. */
+  /** For load tests, whose frames would fill the heap: stores no frames, and does not validate UTF-8. */
   readonly keepsNothing?: true;
 }
 
@@ -30,7 +30,7 @@ export interface Closed {
   readonly reason: string;
 }
 
-/** A handshake that was answered with something else than a WebSocket. */
+/** The handshake got an HTTP response instead of a WebSocket. */
 export class UpgradeRefused extends Error {
   constructor(
     readonly status: number,
@@ -41,40 +41,40 @@ export class UpgradeRefused extends Error {
   }
 }
 
-interface Waiter {
-  readonly look: (frame: ServerFrame) => void;
+interface FrameWaiter {
+  readonly check: (frame: ServerFrame) => void;
   readonly fail: (error: Error) => void;
 }
 
-interface Wait {
+interface WaiterCallbacks {
   readonly reject: (error: Error) => void;
-  /** Says whether this was the frame. */
-  readonly look: (frame: ServerFrame) => boolean;
-  /** Called once, when the wait is over in any way. */
+  /** Returns true if this is the awaited frame. */
+  readonly check: (frame: ServerFrame) => boolean;
+  /** Called once, when the wait ends for any reason. */
   readonly leave: () => void;
 }
 
 const CLOCK = new SystemClock();
 const HANDSHAKE = { method: 'GET', path: '/v1/stream', requestHeaders: {} };
-const PATIENCE_MS = 15_000;
-const TOLD_IN_A_FAILURE = 6;
+const TIMEOUT_MS = 15_000;
+const FRAMES_IN_FAILURE = 6;
 
-/** One socket of the stream: says what it is told to, collects what it hears, and judges nothing. */
+/** One socket of the stream. Sends what its caller asks for and collects all frames, without checking them. */
 export class StreamClient {
   readonly frames: ServerFrame[] = [];
-  /** The same, byte by byte. */
+  /** The texts of the frames as received. */
   readonly texts: string[] = [];
   readonly memory: StreamMemory;
-  /** What the pongs of the protocol have brought back. */
+  /** The payloads of received pongs. */
   readonly pongs: string[] = [];
   closed: Closed | undefined;
-  /** Called with each frame as it comes. */
+  /** Called with each frame as it arrives. */
   onFrame: (frame: ServerFrame) => void = () => undefined;
-  private readonly waiters = new Set<Waiter>();
-  /** Those who wait for the reply to a `cmd_id`, so that a reply is not looked at by all. */
-  private readonly asking = new Map<string, Waiter>();
+  private readonly waiters = new Set<FrameWaiter>();
+  /** Waiters for replies, by `cmd_id`, so that a reply is checked by one of them and not by all. */
+  private readonly awaitingReply = new Map<string, FrameWaiter>();
   private readonly ending: Promise<Closed>;
-  private hasLeft = false;
+  private hasClosed = false;
 
   private constructor(
     private readonly ws: WebSocket,
@@ -82,22 +82,22 @@ export class StreamClient {
     private readonly options: StreamOptions,
   ) {
     this.memory = options.memory ?? new StreamMemory();
-    ws.on('message', (data: Buffer) => this.heard(data.toString()));
+    ws.on('message', (data: Buffer) => this.onText(data.toString()));
     ws.on('pong', (data) => this.pongs.push(data.toString()));
     ws.on('error', () => undefined);
     this.ending = new Promise((resolve) => {
       ws.on('close', (code, reason) => {
         this.closed = { code, reason: reason.toString() };
-        // What this side has ended says nothing of the other.
-        if (!this.hasLeft) observed.by?.closed(code);
+        // A close by this side says nothing about the server.
+        if (!this.hasClosed) observed.by?.closed(code);
         resolve(this.closed);
-        for (const waiter of [...this.waiters, ...this.asking.values()])
-          waiter.fail(this.surprise('the stream ended'));
+        for (const waiter of [...this.waiters, ...this.awaitingReply.values()])
+          waiter.fail(this.failure('the stream ended'));
       });
     });
   }
 
-  /** Fails with UpgradeRefused when the handshake is answered in any other way. */
+  /** Rejects with UpgradeRefused if the handshake gets an HTTP response instead. */
   static open(baseUrl: string, options: StreamOptions = {}): Promise<StreamClient> {
     const { token, protocols = [], headers = {}, answersPings = true, withinMs } = options;
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -110,7 +110,7 @@ export class StreamClient {
         ...(withinMs === undefined ? {} : { handshakeTimeout: withinMs }),
       });
       let client: StreamClient | undefined;
-      // The first frames may come with the answer to the handshake, so whoever listens must be there by then.
+      // The first frames may arrive with the response to the handshake, so the listener must be attached now.
       ws.on('upgrade', ({ socket }) => (client = new StreamClient(ws, socket, options)));
       ws.on('open', () => {
         observed.by?.exchange({ ...HANDSHAKE, status: 101, headers: {}, body: '' });
@@ -132,14 +132,14 @@ export class StreamClient {
     return this.expect('welcome', this.ask('hello', fields));
   }
 
-  /** Goes on with whatever the memory holds. */
+  /** Resumes from the position in the memory. */
   resume(fields: Fields = {}): Promise<Welcome> {
     const { token, seen } = this.memory;
-    if (token === undefined) throw new Error('there is no token to go on with');
+    if (token === undefined) throw new Error('there is no token to resume with');
     return this.hello({ resume_token: token, seen, ...fields });
   }
 
-  /** Resolves with the id of the subscription, when its first snapshot is complete. */
+  /** Resolves with the id of the subscription once its first snapshot is complete. */
   async subscribe(fields: Fields = { channel: 'auctions' }): Promise<string> {
     const { subscription_id: id } = await this.expect('subscribed', this.ask('subscribe', fields));
     await this.untilIt(() => this.memory.of(id).snapshots.length > 0, `the snapshot of ${id}`);
@@ -150,22 +150,22 @@ export class StreamClient {
     return this.subscribe({ channel: 'auction', auction_id: auctionId, ...fields });
   }
 
-  /** A command, and how it was answered; with a key of its own unless one is given. */
+  /** Sends a command, with a new idempotency key unless one is given. Resolves with its reply. */
   command(type: string, fields: Fields = {}): Promise<Ack | Reject> {
     const reply = this.ask(type, { idempotency_key: randomUUID(), ...fields });
     return this.oneOf(['ack', 'reject'], reply);
   }
 
-  /** Says it under a new `cmd_id` and resolves with the reply to that, whatever it is. */
+  /** Sends a message with a new `cmd_id`. Resolves with its reply, also if that is a refusal. */
   ask(type: string, fields: Fields = {}, cmdId: string = randomUUID()): Promise<ServerFrame> {
     const reply = new Promise<ServerFrame>((resolve, reject) => {
       const answered = (frame: ServerFrame): boolean => {
         resolve(frame);
         return true;
       };
-      const leave = (): void => void this.asking.delete(cmdId);
-      const waiter = this.waiter(`the reply to ${type}`, PATIENCE_MS, { reject, look: answered, leave });
-      if (waiter !== undefined) this.asking.set(cmdId, waiter);
+      const leave = (): void => void this.awaitingReply.delete(cmdId);
+      const waiter = this.waiter(`the reply to ${type}`, TIMEOUT_MS, { reject, check: answered, leave });
+      if (waiter !== undefined) this.awaitingReply.set(cmdId, waiter);
     });
     this.say({ type, cmd_id: cmdId, ...fields });
     return reply;
@@ -175,7 +175,7 @@ export class StreamClient {
     this.sayText(JSON.stringify(message));
   }
 
-  /** Bytes are sent as text too, whether or not they are any. */
+  /** Sends a text frame. Bytes may be invalid UTF-8. */
   sayText(text: string | Buffer): void {
     observed.by?.frame('client', text.toString());
     this.ws.send(text, { binary: false }, () => undefined);
@@ -185,17 +185,17 @@ export class StreamClient {
     this.ws.send(bytes, { binary: true }, () => undefined);
   }
 
-  /** The first frame of this kind among all that have come and will come. */
+  /** Resolves with the first matching frame, received already or later. */
   until(
     what: string,
-    isIt: (frame: ServerFrame) => boolean,
-    withinMs: number = PATIENCE_MS,
+    matches: (frame: ServerFrame) => boolean,
+    withinMs: number = TIMEOUT_MS,
   ): Promise<ServerFrame> {
-    const known = this.frames.find(isIt);
-    if (known !== undefined) return Promise.resolve(known);
+    const earlier = this.frames.find(matches);
+    if (earlier !== undefined) return Promise.resolve(earlier);
     return new Promise((resolve, reject) => {
       this.wait(what, withinMs, reject, (frame) => {
-        if (!isIt(frame)) return false;
+        if (!matches(frame)) return false;
         resolve(frame);
         return true;
       });
@@ -204,14 +204,14 @@ export class StreamClient {
 
   untilType<Type extends ServerFrame['type']>(
     type: Type,
-    withinMs: number = PATIENCE_MS,
+    withinMs: number = TIMEOUT_MS,
   ): Promise<FrameOf<Type>> {
-    const frame = this.until(type, (given) => given.type === type, withinMs);
+    const frame = this.until(type, (candidate) => candidate.type === type, withinMs);
     return this.expect(type, frame);
   }
 
-  /** As soon as it holds behind some frame; the first moment is now. */
-  untilIt(holds: () => boolean, what: string, withinMs: number = PATIENCE_MS): Promise<void> {
+  /** Resolves once the condition holds. Checks it now and after each frame. */
+  untilIt(holds: () => boolean, what: string, withinMs: number = TIMEOUT_MS): Promise<void> {
     if (holds()) return Promise.resolve();
     return new Promise((resolve, reject) => {
       this.wait(what, withinMs, reject, () => {
@@ -222,10 +222,10 @@ export class StreamClient {
     });
   }
 
-  async untilClosed(withinMs: number = PATIENCE_MS): Promise<Closed> {
+  async untilClosed(withinMs: number = TIMEOUT_MS): Promise<Closed> {
     let cancel: () => void = () => undefined;
     const late = new Promise<never>((_, reject) => {
-      cancel = CLOCK.after(withinMs, () => reject(this.surprise(`still open after ${withinMs} ms`)));
+      cancel = CLOCK.after(withinMs, () => reject(this.failure(`still open after ${withinMs} ms`)));
     });
     try {
       return await Promise.race([this.ending, late]);
@@ -234,12 +234,12 @@ export class StreamClient {
     }
   }
 
-  /** Puts bytes on the wire, whatever they are. */
+  /** Writes raw bytes to the TCP connection. */
   write(bytes: Buffer): void {
     this.wire.write(bytes);
   }
 
-  /** What arrives stays in the pipes of the network, until they are full. Pings are not answered meanwhile either. */
+  /** Stops reading. Data stays in the buffers of the network until they are full, and pings get no answer. */
   stopReading(): void {
     this.ws.pause();
   }
@@ -248,26 +248,26 @@ export class StreamClient {
     this.ws.resume();
   }
 
-  /** As when the machine of the client dies: nobody is told. */
+  /** Resets the connection without a close frame, as when the machine of the client dies. */
   kill(): void {
-    this.hasLeft = true;
+    this.hasClosed = true;
     this.wire.resetAndDestroy();
   }
 
   /** With a close frame, but without `bye`. */
   async close(code = 1000): Promise<void> {
-    this.hasLeft = true;
+    this.hasClosed = true;
     this.ws.close(code);
     await this.untilClosed();
   }
 
-  /** In order: quotes stand. */
+  /** Leaves with a `bye`, after which quotes keep standing. */
   async bye(): Promise<void> {
     this.say({ type: 'bye', cmd_id: 'bye' });
     await this.untilClosed();
   }
 
-  private heard(text: string): void {
+  private onText(text: string): void {
     const frame = JSON.parse(text) as ServerFrame;
     observed.by?.frame('server', text);
     if (this.options.keepsNothing !== true) {
@@ -276,8 +276,8 @@ export class StreamClient {
       this.memory.note(frame);
     }
     this.onFrame(frame);
-    if ('cmd_id' in frame) this.asking.get(frame.cmd_id)?.look(frame);
-    for (const waiter of this.waiters) waiter.look(frame);
+    if ('cmd_id' in frame) this.awaitingReply.get(frame.cmd_id)?.check(frame);
+    for (const waiter of this.waiters) waiter.check(frame);
   }
 
   private expect<Type extends ServerFrame['type']>(
@@ -292,50 +292,55 @@ export class StreamClient {
     reply: Promise<ServerFrame>,
   ): Promise<FrameOf<Type>> {
     const frame = await reply;
-    const isIt = (given: ServerFrame): given is FrameOf<Type> => types.some((type) => type === given.type);
-    if (isIt(frame)) return frame;
-    throw new Error(`${String(types)} was expected, this came: ${JSON.stringify(frame)}`);
+    const matches = (candidate: ServerFrame): candidate is FrameOf<Type> =>
+      types.some((type) => type === candidate.type);
+    if (matches(frame)) return frame;
+    throw new Error(`${String(types)} was expected, received: ${JSON.stringify(frame)}`);
   }
 
   private wait(
     what: string,
     withinMs: number,
     reject: (error: Error) => void,
-    look: (frame: ServerFrame) => boolean,
+    check: (frame: ServerFrame) => boolean,
   ): void {
     const leave = (): void => {
       if (waiter !== undefined) this.waiters.delete(waiter);
     };
-    const waiter = this.waiter(what, withinMs, { reject, look, leave });
+    const waiter = this.waiter(what, withinMs, { reject, check, leave });
     if (waiter !== undefined) this.waiters.add(waiter);
   }
 
-  /** One who is told each frame until a look says that it is over, and fails when the time or the stream ends first. */
-  private waiter(what: string, withinMs: number, { reject, look, leave }: Wait): Waiter | undefined {
+  /** Creates a waiter that checks each frame until one matches, and fails if the time or the stream ends first. */
+  private waiter(
+    what: string,
+    withinMs: number,
+    { reject, check, leave }: WaiterCallbacks,
+  ): FrameWaiter | undefined {
     if (this.closed !== undefined) {
-      reject(this.surprise(`waiting for ${what} on a stream that is closed`));
+      reject(this.failure(`waiting for ${what} on a stream that is closed`));
       return undefined;
     }
     const fail = (error: Error): void => {
-      over();
+      finish();
       reject(error);
     };
-    const cancel = CLOCK.after(withinMs, () => fail(this.surprise(`no ${what} in ${withinMs} ms`)));
-    const over = (): void => {
+    const cancel = CLOCK.after(withinMs, () => fail(this.failure(`no ${what} in ${withinMs} ms`)));
+    const finish = (): void => {
       cancel();
       leave();
     };
     return {
       fail,
-      look: (frame) => {
-        if (look(frame)) over();
+      check: (frame) => {
+        if (check(frame)) finish();
       },
     };
   }
 
-  private surprise(what: string): Error {
+  private failure(what: string): Error {
     const end = this.closed === undefined ? '' : ` (closed ${this.closed.code} ${this.closed.reason})`;
-    const last = this.texts.slice(-TOLD_IN_A_FAILURE).map((text) => text.slice(0, 300));
+    const last = this.texts.slice(-FRAMES_IN_FAILURE).map((text) => text.slice(0, 300));
     return new Error(`${what}${end}; the last frames were\n${last.join('\n')}`);
   }
 }

@@ -1,4 +1,4 @@
-/** What a stream sends, as the contract has it and independently of the code that makes it. */
+/** The frames of a stream, written from the contract and independent of the service's code. */
 import type { AuctionJson, TimelineEntryJson } from './wire.js';
 
 export interface SubscriptionRow {
@@ -63,16 +63,16 @@ export interface Heartbeat {
   readonly resume_token: string;
 }
 
-interface Named<Type extends string> {
+interface Reply<Type extends string> {
   readonly type: Type;
   readonly cmd_id: string;
 }
 
 export type ServerFrame =
   | Welcome
-  | (Named<'subscribed'> & { readonly subscription_id: string })
-  | (Named<'unsubscribed'> & { readonly subscription_id: string })
-  | Named<'pong'>
+  | (Reply<'subscribed'> & { readonly subscription_id: string })
+  | (Reply<'unsubscribed'> & { readonly subscription_id: string })
+  | Reply<'pong'>
   | SnapshotFrame
   | StreamEvent
   | Ack

@@ -1,4 +1,4 @@
-/** What goes over the wire, as the contract has it and independently of the code that makes it. */
+/** The JSON of the public API, written from the contract and independent of the service's code. */
 
 export interface RouteView {
   readonly venue: string;
@@ -67,7 +67,7 @@ export interface AuctionJson {
   readonly audience?: { readonly invited_count: number; readonly market_maker_ids: readonly string[] };
   readonly originator?: PartyJson;
   readonly my_quote?: QuoteJson;
-  /** The originator's has rows; a maker's is its own row. */
+  /** The originator's award has a row for each maker; a maker's award is its own row. */
   readonly award?: Partial<AwardJson> & {
     readonly quantity_atoms: number;
     readonly average_price_atoms?: number;

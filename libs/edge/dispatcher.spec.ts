@@ -13,7 +13,7 @@ afterAll(async () => {
   await listener.close();
 });
 
-interface Asked {
+interface TestRequest {
   readonly method?: string;
   readonly path: string;
   readonly headers?: readonly string[];
@@ -21,32 +21,32 @@ interface Asked {
   readonly body?: string | Buffer;
 }
 
-function bytesOf(asked: Asked): Buffer {
-  const body = Buffer.from(asked.body ?? '');
+function bytesOf(request: TestRequest): Buffer {
+  const body = Buffer.from(request.body ?? '');
   const lines = [
-    `${asked.method ?? 'GET'} ${asked.path} HTTP/1.1`,
+    `${request.method ?? 'GET'} ${request.path} HTTP/1.1`,
     'Host: demo',
     'Connection: close',
-    ...(asked.token === undefined ? [] : [`Authorization: Bearer ${asked.token}`]),
-    ...(asked.body === undefined ? [] : [`Content-Length: ${body.length}`]),
-    ...(asked.headers ?? []),
+    ...(request.token === undefined ? [] : [`Authorization: Bearer ${request.token}`]),
+    ...(request.body === undefined ? [] : [`Content-Length: ${body.length}`]),
+    ...(request.headers ?? []),
   ];
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), body]);
 }
 
-function ask(asked: Asked): Promise<RawReply> {
-  return listener.ask(bytesOf(asked), asked.method === 'HEAD');
+function ask(request: TestRequest): Promise<RawReply> {
+  return listener.ask(bytesOf(request), request.method === 'HEAD');
 }
 
-async function verdict(asked: Asked): Promise<string> {
-  const reply = await ask(asked);
+async function verdict(request: TestRequest): Promise<string> {
+  const reply = await ask(request);
   return `${reply.status} ${reply.body}`;
 }
 
 const error = (status: number, code: string): string => `${status} {"error":"${code}"}`;
 
 describe('order of checks', () => {
-  /** Each is a change of a valid request; in the order of the contract. */
+  /** Each is a change to a valid request. In the order of the contract. */
   const FAULTS = [
     ['an internal header', error(403, 'internal_header')],
     ['no token', error(401, 'unauthorized')],
@@ -63,7 +63,7 @@ describe('order of checks', () => {
   ] as const;
   type Fault = (typeof FAULTS)[number][0];
 
-  function requestWith(...faults: readonly Fault[]): Asked {
+  function requestWith(...faults: readonly Fault[]): TestRequest {
     const has = (fault: Fault): boolean => faults.includes(fault);
     const auction = has('a malformed auction id') ? AUCTION.toUpperCase() : AUCTION;
     const quote = has('a malformed quote id') ? QUOTE.replace('1', 'g') : QUOTE;
@@ -91,7 +91,7 @@ describe('order of checks', () => {
     expect(await verdict(requestWith(fault))).toBe(expected);
   });
 
-  /** Only neighbours, which implies the order of any two. */
+  /** The order of neighbours implies the order of any two. */
   const neighbours = FAULTS.slice(1).map(
     ([second], index) => [FAULTS[index]![0], second, FAULTS[index]![1]] as const,
   );
@@ -102,8 +102,8 @@ describe('order of checks', () => {
 
   it('is the same for a request with every fault', async () => {
     const all = FAULTS.map(([fault]) => fault);
-    for (const [place, [, expected]] of FAULTS.entries())
-      expect(await verdict(requestWith(...all.slice(place)))).toBe(expected);
+    for (const [index, [, expected]] of FAULTS.entries())
+      expect(await verdict(requestWith(...all.slice(index)))).toBe(expected);
   });
 });
 
@@ -114,9 +114,9 @@ describe('internal headers', () => {
   it.each([...names.map((name) => [name, '/v1/auctions']), ...paths.map((path) => ['X-Peer', path])])(
     '%s on %s',
     async (name = '', path = '') => {
-      for (const spelt of [name, name.toLowerCase(), name.toUpperCase()]) {
+      for (const spelling of [name, name.toLowerCase(), name.toUpperCase()]) {
         const method = path === '*' ? 'OPTIONS' : 'GET';
-        expect(await verdict({ method, path, token: 'trader', headers: [`${spelt}: x`] })).toBe(
+        expect(await verdict({ method, path, token: 'trader', headers: [`${spelling}: x`] })).toBe(
           error(403, 'internal_header'),
         );
       }
@@ -129,7 +129,7 @@ describe('internal headers', () => {
       ['GET', '/v1/notes'],
       ['POST', '/auth/login'],
     ] as const) {
-      const chunks = (trailer: string): Asked => ({
+      const chunks = (trailer: string): TestRequest => ({
         method,
         path,
         token: 'trader',
@@ -157,7 +157,7 @@ describe('tokens', () => {
     ['followed by something', ['Authorization: Bearer trader x']],
     ['repeated', ['Authorization: Bearer trader', 'Authorization: Bearer trader']],
     ['repeated differently', ['Authorization: Bearer trader', 'authorization: Bearer viewer']],
-    ['unknown', ['Authorization: Bearer nobody']],
+    ['unknown', ['Authorization: Bearer stranger']],
     ['in another header', ['X-Authorization: Bearer trader']],
   ])('that are %s', async (_what, headers) => {
     for (const path of ['/v1/auctions', '/v1', '/v1/', '/v1/nothing', '/v1/ops/halts']) {
@@ -167,7 +167,7 @@ describe('tokens', () => {
     }
   });
 
-  it('may have their scheme in any case', async () => {
+  it('may have their scheme in upper or lower case', async () => {
     expect((await ask({ path: '/v1/auctions', headers: ['authorization: bearer trader'] })).status).toBe(200);
   });
 
@@ -187,7 +187,7 @@ describe('tokens', () => {
     );
   });
 
-  it('that cannot be checked are 503, and 500 if there is no 503', async () => {
+  it('that cannot be checked give 503, or 500 for an endpoint without 503', async () => {
     expect(await verdict({ path: '/v1/auctions', token: 'down' })).toBe(error(503, 'unavailable'));
     expect(await verdict({ method: 'POST', path: '/v1/auctions/preflight', token: 'down' })).toBe(
       error(500, 'internal_error'),
@@ -196,11 +196,11 @@ describe('tokens', () => {
 });
 
 describe('paths and methods', () => {
-  it('are matched as they are spelt', async () => {
+  it('are matched without decoding', async () => {
     expect(await verdict({ path: '/v1/%61uctions', token: 'trader' })).toBe(error(404, 'not_found'));
   });
 
-  it('names the methods there are', async () => {
+  it('lists the allowed methods', async () => {
     const reply = await ask({ method: 'DELETE', path: '/v1/auctions', token: 'trader' });
     expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, HEAD, POST']);
     const options = await ask({ method: 'OPTIONS', path: '/healthz' });
@@ -282,11 +282,11 @@ describe('content', () => {
     ['Content-Encoding: gzip'],
     ['Content-Encoding: identity'],
     ['Content-Encoding:'],
-  ])('%s is not', async (...headers) => {
+  ])('%s is refused with 415', async (...headers) => {
     expect(await post(headers)).toBe(unsupported);
   });
 
-  it('may be a mebibyte, and no more', async () => {
+  it('may be one mebibyte long, and no longer', async () => {
     expect(await post([], '{"price_atoms":1}'.padEnd(MIB))).toMatch(/^201/);
     expect(await post([], '{"price_atoms":1}'.padEnd(MIB + 1))).toBe(error(413, 'payload_too_large'));
   });
@@ -302,7 +302,7 @@ describe('content', () => {
 });
 
 describe('a role that an endpoint requires', () => {
-  it('is checked before the content, and its lack hides nothing', async () => {
+  it('is checked before the content, and does not hide the endpoint', async () => {
     const put = (token: string | undefined): Promise<string> =>
       verdict({ method: 'PUT', path: '/v1/settings', token, body: 'not JSON' });
     expect(await put(undefined)).toBe(error(401, 'unauthorized'));
@@ -428,12 +428,12 @@ describe('answers', () => {
     ]);
   });
 
-  it('reveal nothing about a fault, but log it', async () => {
+  it('to a fault reveal nothing; the fault is logged', async () => {
     expect(await verdict({ path: '/v1/broken', token: 'trader' })).toBe(error(500, 'internal_error'));
     expect(String(listener.faults.at(-1))).toContain('swordfish');
   });
 
-  it('do not treat an outage as a fault', async () => {
+  it('to an outage are 503, and log no fault', async () => {
     const faults = listener.faults.length;
     expect(await verdict({ path: '/v1/away', token: 'trader' })).toBe(error(503, 'unavailable'));
     expect(listener.faults).toHaveLength(faults);
@@ -448,7 +448,7 @@ describe('answers', () => {
     });
   });
 
-  it('stream line by line, with a last line that says they are complete', async () => {
+  it('are streamed line by line, and end with a line that confirms completeness', async () => {
     const path = `/v1/auctions/${AUCTION}/events`;
     const response = await fetch(`http://127.0.0.1:${listener.port}${path}`, {
       headers: { authorization: 'Bearer trader', accept: 'application/x-ndjson' },

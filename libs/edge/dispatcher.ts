@@ -15,7 +15,7 @@ import type { Connections } from './server/connections.js';
 import type { ServerLimits } from './server/server-limits.js';
 import { FairQueue } from './fair-queue.js';
 
-/** One answered request, for logs and metrics. */
+/** An answered request, for logs and metrics. */
 export interface Answered {
   readonly requestId: string;
   /** Undefined if no endpoint was found. */
@@ -29,19 +29,19 @@ export interface EdgePorts {
   readonly authenticator: Authenticator;
   readonly clock: Clock;
   readonly newRequestId: () => string;
-  /** A handler threw something other than a refusal. The caller learns only the request id. */
+  /** Called when a handler fails. The caller gets only the request id. */
   readonly onFault: (error: unknown, requestId: string, operationId: string | undefined) => void;
   /** Whether the error only means that a dependency is unreachable. */
   readonly isOutage?: (error: unknown) => boolean;
   readonly onAnswer?: (answered: Answered) => void;
-  /** Every request begins its own trace, whatever trace the caller names. */
+  /** Every request begins a trace of its own; the caller's trace is ignored. */
   readonly tracing?: Tracing;
 }
 
-/** A read with a query is a page of many rows, and costs several times as much as one row. */
+/** A read with a query returns a page of rows, which costs several times as much as one row. */
 const PAGE_WEIGHT = 4;
 
-/** A longer reply is work in itself: only one to each network leaves in a turn of the event loop. */
+/** A longer reply is costly to send, so each network gets only one in a turn of the event loop. */
 const LARGE_CHARS = 65_536;
 
 /** The logged status if the client left before the reply. */
@@ -53,7 +53,7 @@ interface Outcome {
   readonly spec: EndpointSpec | undefined;
 }
 
-/** Takes every request of a listener through the checks of its dialect to its endpoint, and answers it. */
+/** Checks every request of a listener by its dialect, calls the endpoint, and sends the reply. */
 export class Dispatcher {
   private readonly checks: CheckSequence;
   private readonly sender: ReplySender;
@@ -79,7 +79,7 @@ export class Dispatcher {
     this.tracing = ports.tracing ?? noTracing;
   }
 
-  /** Checks a handshake, which gets no ordinary reply. It may bring its token in another way. */
+  /** Checks a handshake, which gets no ordinary reply. Its token may come in another header, so the caller passes it. */
   async admit(request: IncomingMessage, token: string | undefined): Promise<Inspection | Fault> {
     const inspection = new Inspection(request);
     inspection.token = token;
@@ -135,9 +135,9 @@ export class Dispatcher {
   }
 
   private outcome(reply: Reply | undefined, inspection: Inspection): Outcome {
-    const rated = this.withRate(reply, inspection);
-    const completed = rated && this.dialect.complete?.(rated, inspection.request);
-    return { reply: completed ?? rated, spec: inspection.admittedSpec };
+    const withLimits = this.withRate(reply, inspection);
+    const completed = withLimits && this.dialect.complete?.(withLimits, inspection.request);
+    return { reply: completed ?? withLimits, spec: inspection.admittedSpec };
   }
 
   private replyTo(error: unknown, { requestId }: Exchange, spec: EndpointSpec | undefined): Reply {
@@ -159,7 +159,7 @@ export class Dispatcher {
     return { ...reply, headers: { ...this.dialect.rateLimitHeaders(rate), ...reply.headers } };
   }
 
-  /** Token buckets limit commands; reads wait in turn. A read whose client is gone does not begin. */
+  /** Reads wait in a fair queue; token buckets limit commands. A read is skipped if its client has disconnected. */
   private perform(exchange: Exchange, inspection: Inspection): Promise<Reply | undefined> | Reply {
     const endpoint = inspection.found;
     const call = callOf(exchange, inspection);
@@ -182,7 +182,7 @@ export class Dispatcher {
     }
   }
 
-  /** The documents need no token, so their readers take turns by network address. */
+  /** The documents need no token, so turns are by network address. */
   private sendInTurn(exchange: Exchange, reply: Reply): Promise<void> {
     const network = networkOf(exchange.request.socket.remoteAddress ?? '');
     return this.largeReplies.take(network, 1, async () => {

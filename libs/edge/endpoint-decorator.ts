@@ -6,7 +6,7 @@ interface Declared {
   invoke(instance: object, call: Call): Reply | Promise<Reply>;
 }
 
-/** The name under which an injectable has endpoints that are bound one by one, as many as a table has rows. */
+/** The member of an injectable that holds endpoints bound without a decorator, for instance one per row of a table. */
 export const BOUND: unique symbol = Symbol('bound endpoints');
 
 const declared = new WeakMap<object, Declared[]>();
@@ -26,7 +26,7 @@ export function Endpoint<S extends EndpointSpec>(spec: S) {
   };
 }
 
-/** All endpoints that these instances declare, base classes included. */
+/** All endpoints that these instances and their base classes declare. */
 export function endpointsOf(instances: readonly object[]): BoundEndpoint[] {
   return instances.flatMap((instance) => [
     ...boundBy(instance),
@@ -48,7 +48,7 @@ function hasBound(instance: object): instance is { readonly [BOUND]: readonly Bo
   return BOUND in instance;
 }
 
-/** The declarations of classes, without instances. */
+/** The endpoints that classes declare, without instances. */
 export function endpointSpecsOf(classes: readonly { readonly prototype: object }[]): EndpointSpec[] {
   return classes.flatMap(({ prototype }) =>
     [prototype, ...prototypesOf(prototype)].flatMap((declaring) =>

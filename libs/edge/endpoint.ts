@@ -4,7 +4,7 @@ import type { Answers } from './documents/answer.js';
 import type { Query, QueryValues } from './decoding/query.js';
 import type { Reply } from './reply/reply.js';
 
-/** The caller, as the token says. */
+/** The caller according to the token. */
 export interface Caller {
   readonly account_id: string;
   readonly roles: ReadonlySet<string>;
@@ -19,52 +19,52 @@ export interface IdKind {
   describe?(): JsonSchema;
 }
 
-/** One operation, declared once; the dispatcher and the interface documents both read it. */
+/** The declaration of one operation, for the dispatcher and for the interface documents. */
 export interface EndpointSpec {
   readonly operationId: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** A template such as `/v1/auctions/:auctionID`; every name in it has an entry in `ids`. */
+  /** A template such as `/v1/auctions/:auctionID`. Every name in it has an entry in `ids`. */
   readonly path: string;
   readonly access: 'public' | 'session';
   readonly capability?: string;
-  /** To callers without this role the endpoint does not exist. */
+  /** Callers without this role get 404, as if the endpoint did not exist. */
   readonly role?: string;
-  /** Callers without this role are refused: the endpoint's existence is no secret. */
+  /** Callers without this role get 403, because the endpoint's existence is no secret. */
   readonly requiredRole?: string;
-  /** Callers with a key instead of a session are refused, if the dialect knows keys. */
+  /** Callers with an API key instead of a session are refused, if the dialect has API keys. */
   readonly sessionOnly?: true;
   readonly ids?: Readonly<Record<string, IdKind>>;
-  /** Without a query no parameters may be given, except to public reads, which ignore them. */
+  /** Without it no parameters are allowed, except on public reads, which ignore them. */
   readonly query?: Query<unknown>;
   /** The part of its account's share that a read uses. By default 4 with a query, which reads a page, and 1 without. */
   readonly readWeight?: number;
   readonly body?: Decoder<object>;
   /** The name of this body in the interface documents, if several endpoints share it. */
   readonly bodyName?: string;
-  /** Another limit than the dialect's. */
+  /** Overrides the limit of the dialect. */
   readonly maxBodyBytes?: number;
-  /** Here a missing body is invalid JSON, whatever the dialect says. */
+  /** A missing body is invalid JSON here, even if the dialect allows it. */
   readonly absentBody?: 'refused';
-  /** The code for JSON that does not fit this body; `invalid_json` by default. */
+  /** The code for JSON that does not fit this body. `invalid_json` by default. */
   readonly bodyFault?: string;
-  /** `ignored`: a key may be given and has no effect. Without either, the body has no such field. */
+  /** `ignored`: a key is allowed and has no effect. Without a value the body has no such field. */
   readonly idempotency?: 'required' | 'ignored';
-  /** The specification has no 503 here: it becomes 500 `internal_error`. */
+  /** The specification has no 503 here, so it becomes 500 `internal_error`. */
   readonly neverUnavailable?: true;
-  /** Set only if the specification wants the 401 explained. */
+  /** The message of the 401, if the specification requires one. */
   readonly unauthorizedMessage?: string;
   /** A public endpoint that verifies the bearer token itself. */
   readonly checksToken?: true;
   readonly summary?: string;
   /** A longer description, in Markdown. */
   readonly description?: string;
-  /** The reply for each status that is no refusal, for the interface documents. */
+  /** The reply for each status of success, for the interface documents. */
   readonly answers?: Answers;
-  /** The possible codes of each status, for the interface documents; the codes of the edge follow from the rest. */
+  /** The codes of each status, for the interface documents. The edge's codes are derived from the other fields. */
   readonly statuses?: Readonly<Record<number, readonly string[]>>;
 }
 
-/** What a command over a stream has besides. */
+/** Facts about a command that came over a stream. */
 export interface OverStream {
   readonly connectionId: string;
   /** After this moment the command is refused. */
@@ -75,7 +75,7 @@ export interface OverStream {
 export interface CallOf<S extends EndpointSpec> {
   readonly requestId: string;
   readonly principal: S['access'] extends 'session' ? Caller : undefined;
-  /** As presented; on public endpoints it is not verified. */
+  /** As presented. On public endpoints it is not verified. */
   readonly bearerToken: string | undefined;
   readonly ids: { readonly [K in keyof NonNullable<S['ids']>]: string };
   readonly query: S extends { readonly query: infer Q } ? QueryValues<Q> : undefined;
@@ -84,13 +84,13 @@ export interface CallOf<S extends EndpointSpec> {
   readonly idempotencyKey: S extends { readonly idempotency: 'required' } ? string : undefined;
   readonly accept: string | undefined;
   readonly remoteAddress: string | undefined;
-  /** All headers; a command over a stream has none. */
+  /** All headers. Absent for a command over a stream. */
   readonly headers?: IncomingHttpHeaders;
-  /** Only for a command over a stream. */
+  /** Present only for a command over a stream. */
   readonly overStream?: OverStream;
 }
 
-/** Any request, for the dispatcher: only the handler knows the types of its endpoint. */
+/** A request without the types of its endpoint, for the dispatcher. */
 export interface Call {
   readonly requestId: string;
   readonly principal: Caller | undefined;
@@ -101,9 +101,9 @@ export interface Call {
   readonly idempotencyKey: string | undefined;
   readonly accept: string | undefined;
   readonly remoteAddress: string | undefined;
-  /** All headers; a command over a stream has none. */
+  /** All headers. Absent for a command over a stream. */
   readonly headers?: IncomingHttpHeaders;
-  /** Only for a command over a stream. */
+  /** Present only for a command over a stream. */
   readonly overStream?: OverStream;
 }
 
@@ -113,20 +113,23 @@ export interface BoundEndpoint {
   readonly spec: EndpointSpec;
   /** The ids in its path, in order. */
   readonly idNames: readonly string[];
-  /** A method, not a property: it accepts the narrower call that the checks of `spec` guarantee. */
+  /** A method and not a property, so that handlers may require the narrower call that the checks of `spec` guarantee. */
   handle(call: Call): Reply | Promise<Reply>;
 }
 
-/** Keeps the literal types of a declaration, from which the types of its call follow. */
+/** Checks a declaration, and keeps its literal types, from which the types of its calls are derived. */
 export function endpoint<const S extends EndpointSpec>(spec: S): S {
   for (const name of namesIn(spec.path)) {
-    if (spec.ids?.[name] === undefined) throw new Error(`${spec.operationId}: nothing says what ${name} is`);
+    if (spec.ids?.[name] === undefined)
+      throw new Error(`${spec.operationId}: the id ${name} is not declared`);
   }
   if (spec.idempotency !== undefined && spec.body === undefined) {
-    throw new Error(`${spec.operationId}: an idempotency key needs a body to belong to`);
+    throw new Error(`${spec.operationId}: an idempotency key needs a body`);
   }
-  const asksWhoCalls = [spec.capability, spec.role, spec.requiredRole].some((asked) => asked !== undefined);
-  if (spec.access === 'public' && asksWhoCalls) {
+  const needsCaller = [spec.capability, spec.role, spec.requiredRole].some(
+    (requirement) => requirement !== undefined,
+  );
+  if (spec.access === 'public' && needsCaller) {
     throw new Error(`${spec.operationId}: roles and capabilities are not known on a public endpoint`);
   }
   return spec;

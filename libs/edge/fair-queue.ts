@@ -2,9 +2,9 @@ import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 
 export interface FairQueueLimits {
-  /** The total weight of running reads of one account; further ones wait. */
+  /** The most weight that running reads of one account have in total. Further reads wait. */
   readonly readsPerAccount: number;
-  /** A read that takes longer waits for another system itself, and gives up its share. */
+  /** A read that runs longer probably waits for another system, so it stops counting. */
   readonly readPatience: number;
 }
 
@@ -13,22 +13,22 @@ interface QueuedRead {
   since: bigint;
 }
 
-interface Waiter {
-  readonly turn: QueuedRead;
-  readonly go: () => void;
+interface WaitingRead {
+  readonly read: QueuedRead;
+  readonly start: () => void;
 }
 
 interface AccountShare {
   /** Oldest first. */
   readonly running: Set<QueuedRead>;
-  readonly waiting: Waiter[];
+  readonly waiting: WaitingRead[];
   weight: number;
   watched: boolean;
 }
 
 /**
- * Reads cost no token, so accounts take turns: however many reads one account sends, another's read waits for only a few of them.
- * A connection runs at most one request, so connections bound the length of this queue.
+ * Reads cost no token, so accounts take turns: a read waits for only a few reads of any other account, however many that sends.
+ * A connection runs one request at a time, so the limit of connections bounds this queue.
  */
 export class FairQueue {
   private readonly shares = new Map<string, AccountShare>();
@@ -38,48 +38,48 @@ export class FairQueue {
     private readonly clock: Clock,
   ) {}
 
-  /** `weight` is the part of the account's share that the read uses: roughly its cost in cheapest reads. */
+  /** Runs a read when it is its turn. `weight` is its cost compared with the cheapest read. */
   async take<T>(account: string, weight: number, work: () => T | Promise<T>): Promise<T> {
     const share = this.shares.get(account) ?? this.open(account);
-    const turn: QueuedRead = { weight, since: 0n };
-    if (share.waiting.length === 0 && this.fits(share, turn)) this.begin(share, turn);
-    else await this.wait(share, turn);
+    const read: QueuedRead = { weight, since: 0n };
+    if (share.waiting.length === 0 && this.fits(share, read)) this.begin(share, read);
+    else await this.wait(share, read);
     try {
       return await work();
     } finally {
-      this.end(share, turn);
+      this.end(share, read);
       if (share.running.size === 0 && this.shares.get(account) === share) this.shares.delete(account);
     }
   }
 
-  private fits({ running, weight }: AccountShare, turn: QueuedRead): boolean {
-    return running.size === 0 || weight + turn.weight <= this.limits.readsPerAccount;
+  private fits({ running, weight }: AccountShare, read: QueuedRead): boolean {
+    return running.size === 0 || weight + read.weight <= this.limits.readsPerAccount;
   }
 
-  private wait(share: AccountShare, turn: QueuedRead): Promise<void> {
-    return new Promise((go) => {
-      share.waiting.push({ turn, go });
+  private wait(share: AccountShare, read: QueuedRead): Promise<void> {
+    return new Promise((start) => {
+      share.waiting.push({ read, start });
       this.watch(share);
     });
   }
 
-  private begin(share: AccountShare, turn: QueuedRead): void {
-    turn.since = this.clock.monotonicNanos();
-    share.running.add(turn);
-    share.weight += turn.weight;
+  private begin(share: AccountShare, read: QueuedRead): void {
+    read.since = this.clock.monotonicNanos();
+    share.running.add(read);
+    share.weight += read.weight;
   }
 
-  private end(share: AccountShare, turn: QueuedRead): void {
-    if (!share.running.delete(turn)) return;
-    share.weight -= turn.weight;
+  private end(share: AccountShare, read: QueuedRead): void {
+    if (!share.running.delete(read)) return;
+    share.weight -= read.weight;
     for (
       let next = share.waiting[0];
-      next !== undefined && this.fits(share, next.turn);
+      next !== undefined && this.fits(share, next.read);
       next = share.waiting[0]
     ) {
       share.waiting.shift();
-      this.begin(share, next.turn);
-      next.go();
+      this.begin(share, next.read);
+      next.start();
     }
   }
 
@@ -90,16 +90,16 @@ export class FairQueue {
     const age = Number((this.clock.monotonicNanos() - oldest.since) / NANOS_PER_MILLI);
     this.clock.after(Math.max(1, this.limits.readPatience - age), () => {
       share.watched = false;
-      this.endLateTurns(share);
+      this.releaseLateReads(share);
       this.watch(share);
     });
   }
 
-  private endLateTurns(share: AccountShare): void {
-    const late = this.clock.monotonicNanos() - BigInt(this.limits.readPatience) * NANOS_PER_MILLI;
-    for (const turn of [...share.running]) {
-      if (turn.since > late || share.waiting.length === 0) return;
-      this.end(share, turn);
+  private releaseLateReads(share: AccountShare): void {
+    const lateSince = this.clock.monotonicNanos() - BigInt(this.limits.readPatience) * NANOS_PER_MILLI;
+    for (const read of [...share.running]) {
+      if (read.since > lateSince || share.waiting.length === 0) return;
+      this.end(share, read);
     }
   }
 

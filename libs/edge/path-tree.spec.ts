@@ -4,13 +4,13 @@ import { PathTree } from './path-tree.js';
 import { splitTarget } from './exchange/target.js';
 
 function tree(...paths: [EndpointSpec['method'], string][]): PathTree {
-  const made = new PathTree();
+  const result = new PathTree();
   for (const [method, path] of paths) {
-    made.add(
+    result.add(
       bind({ operationId: `${method} ${path}`, method, path, access: 'public' }, () => ({ status: 204 })),
     );
   }
-  return made;
+  return result;
 }
 
 const paths = tree(
@@ -23,7 +23,7 @@ const paths = tree(
 );
 
 describe('paths', () => {
-  it('prefers literals to names, and captures the segments of names', () => {
+  it('prefer literals to names, and capture the segments of names', () => {
     expect([...(paths.find('/v1/auctions')?.endpoints.keys() ?? [])]).toEqual(['GET', 'POST']);
     expect(paths.find('/v1/auctions/preflight')?.endpoints.has('POST')).toBe(true);
     expect(paths.find('/v1/auctions/7')?.captured).toEqual(['7']);
@@ -55,7 +55,7 @@ describe('paths', () => {
     expect(paths.find(path)).toBeUndefined();
   });
 
-  it('refuses two endpoints at one path', () => {
+  it('refuse two endpoints with one method and path', () => {
     expect(() => tree(['GET', '/a/:x'], ['GET', '/a/:y'])).toThrow('two endpoints');
   });
 });

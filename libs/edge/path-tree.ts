@@ -1,7 +1,7 @@
 import type { BoundEndpoint } from './endpoint.js';
 
 export interface PathMatch {
-  /** By method; never empty. */
+  /** By method. Never empty. */
   readonly endpoints: ReadonlyMap<string, BoundEndpoint>;
   /** The segments for the template's names, undecoded unless the dialect decodes paths. */
   readonly captured: readonly string[];
@@ -14,8 +14,8 @@ class Node {
 
   child(segment: string): Node {
     if (segment.startsWith(':')) return (this.wildcard ??= new Node());
-    const known = this.literals.get(segment);
-    if (known !== undefined) return known;
+    const existing = this.literals.get(segment);
+    if (existing !== undefined) return existing;
     const added = new Node();
     this.literals.set(segment, added);
     return added;
@@ -23,14 +23,13 @@ class Node {
 }
 
 /**
- * Finds the template of a path by one map look-up a segment. Unless the dialect decodes paths, each has one spelling. A literal
- * beats a name, without backtracking. Written here because existing routers (find-my-way, Express's own) decode, fold or
- * backtrack.
+ * Finds the template of a path with one map look-up per segment. A literal precedes a name, without backtracking. Paths are
+ * decoded only if the dialect says so. Existing routers (find-my-way, Express's own) decode, fold case or backtrack.
  */
 export class PathTree {
   private readonly root = new Node();
 
-  /** With `decodes`, segments are compared as what they encode; a broken encoding is no path. */
+  /** With `decodes`, segments are decoded before they are compared. A broken encoding matches nothing. */
   constructor(private readonly decodes = false) {}
 
   add(endpoint: BoundEndpoint): void {

@@ -7,9 +7,9 @@ import { query } from './decoding/query.js';
 
 const COST_MS = 2;
 const PAGE_BYTES = 50_000;
-/** Until then the connections have been accepted, one in each turn of the event loop. */
-const ENOUGH = 300;
-const DEAF_READERS = 300;
+/** When this many requests have started, all connections have been accepted. */
+const MANY_STARTED = 300;
+const READERS = 300;
 const A_FEW = 50;
 const ANSWER_BYTES = 8_000_000;
 const DOCUMENT_BYTES = 430_000;
@@ -25,7 +25,7 @@ const huge = endpoint({ operationId: 'huge', method: 'GET', path: '/huge', acces
 
 const document = endpoint({ operationId: 'document', method: 'GET', path: '/document', access: 'public' });
 
-let begun = 0;
+let started = 0;
 let listener: DemoListener | undefined;
 const readers: RawClient[] = [];
 
@@ -33,24 +33,24 @@ afterEach(async () => {
   for (const client of readers.splice(0)) client.close();
   await listener?.close();
   listener = undefined;
-  begun = 0;
+  started = 0;
 });
 
-/** A page whose rows come from elsewhere and take some time to assemble. */
+/** A page whose rows come from another system and take time to assemble. */
 const pages: BoundEndpoint = bind(page, async () => {
-  begun += 1;
+  started += 1;
   await new Promise((resolve) => setImmediate(resolve));
   for (const until = performance.now() + COST_MS; performance.now() < until;);
   return { status: 200, body: { x: 'x'.repeat(PAGE_BYTES) } };
 });
 
 const answers: BoundEndpoint = bind(huge, () => {
-  begun += 1;
+  started += 1;
   return { status: 200, body: `"${'x'.repeat(ANSWER_BYTES)}"` };
 });
 
 const documents: BoundEndpoint = bind(document, () => {
-  begun += 1;
+  started += 1;
   return { status: 200, body: `"${'x'.repeat(DOCUMENT_BYTES)}"` };
 });
 
@@ -64,55 +64,55 @@ const request = (path: string, caller: string, more = ''): string =>
   `GET ${path} HTTP/1.1\r\nHost: demo\r\nAuthorization: Bearer ${caller}\r\n${more}\r\n`;
 
 /** Sends requests and never reads. */
-function deaf(on: DemoListener, requests: string): RawClient {
+function openSilently(on: DemoListener, requests: string): RawClient {
   const client = on.connect();
   client.socket.pause();
   readers.push(client.send(requests));
   return client;
 }
 
-/** The number of requests that ran for others, and for itself, until another caller had its reply. */
-async function begunBeforeAnswered(on: DemoListener): Promise<number> {
-  const before = begun;
+/** The number of requests that started, of any caller, until another caller got its reply. */
+async function startedBeforeReply(on: DemoListener): Promise<number> {
+  const before = started;
   expect((await on.ask(request('/v1/page', 'viewer', 'Connection: close\r\n'))).status).toBe(200);
-  return begun - before;
+  return started - before;
 }
 
 const millis = (count: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, count));
 
 describe('a client that does not read', () => {
-  it('gets nothing computed after the reply that it has not read', async () => {
+  it('has no further request started until it reads its reply', async () => {
     const on = await start();
-    deaf(on, request('/huge', 'trader').repeat(20));
+    openSilently(on, request('/huge', 'trader').repeat(20));
     await millis(300);
-    expect(begun).toBeLessThanOrEqual(2);
+    expect(started).toBeLessThanOrEqual(2);
   });
 
-  it('delays another caller by no more than a few of its own requests, however many there are', async () => {
+  it('delays another caller by only a few of its many requests', async () => {
     const on = await start();
-    for (let count = 0; count < 50; count += 1) deaf(on, request('/v1/page', 'trader').repeat(30));
-    while (begun < ENOUGH) await millis(1);
+    for (let count = 0; count < 50; count += 1) openSilently(on, request('/v1/page', 'trader').repeat(30));
+    while (started < MANY_STARTED) await millis(1);
     const waits: number[] = [];
-    for (let count = 0; count < 5; count += 1) waits.push(await begunBeforeAnswered(on));
+    for (let count = 0; count < 5; count += 1) waits.push(await startedBeforeReply(on));
     expect(Math.max(...waits)).toBeLessThanOrEqual(A_FEW);
   });
 
-  it('delays no caller more with documents that need no token', async () => {
+  it('delays no other caller much with documents that need no token', async () => {
     const on = await start();
-    for (let count = 0; count < DEAF_READERS; count += 1)
-      deaf(on, 'GET /document HTTP/1.1\r\nHost: demo\r\n\r\n'.repeat(20));
-    while (begun < ENOUGH) await millis(1);
-    // Of 6,000 requests, at most one running on each connection, and as many again.
-    expect(await begunBeforeAnswered(on)).toBeLessThanOrEqual(2 * DEAF_READERS);
+    for (let count = 0; count < READERS; count += 1)
+      openSilently(on, 'GET /document HTTP/1.1\r\nHost: demo\r\n\r\n'.repeat(20));
+    while (started < MANY_STARTED) await millis(1);
+    // Of 6,000 requests, at most one runs on each connection, and as many again start meanwhile.
+    expect(await startedBeforeReply(on)).toBeLessThanOrEqual(2 * READERS);
   });
 
-  it('loses its connection first if too much is unread in all', async () => {
+  it('is disconnected first if too many bytes are unread in total', async () => {
     const on = await start(2.5 * ANSWER_BYTES);
-    const first = deaf(on, request('/huge', 'trader'));
+    const first = openSilently(on, request('/huge', 'trader'));
     await millis(50);
-    const others = [deaf(on, request('/huge', 'trader'))];
+    const others = [openSilently(on, request('/huge', 'trader'))];
     await millis(50);
-    others.push(deaf(on, request('/huge', 'trader')), deaf(on, request('/huge', 'trader')));
+    others.push(openSilently(on, request('/huge', 'trader')), openSilently(on, request('/huge', 'trader')));
     await millis(100);
     const whole = on.ask(request('/huge', 'viewer', 'Connection: close\r\n'));
     expect((await whole).body).toHaveLength(ANSWER_BYTES + 2);

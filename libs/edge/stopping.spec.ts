@@ -12,7 +12,7 @@ const LIMITS = {
   requestTimeout: 60_000,
   headersTimeout: 60_000,
 };
-const A_WHILE = 50;
+const SHORT_MS = 50;
 const GET = 'GET /healthz HTTP/1.1\r\nHost: demo\r\n\r\n';
 const HELD = 'GET /held HTTP/1.1\r\nHost: demo\r\n\r\n';
 const POST =
@@ -32,13 +32,13 @@ async function start(): Promise<DemoListener> {
   return listener;
 }
 
-async function kept(): Promise<RawClient> {
+async function idleConnection(): Promise<RawClient> {
   const client = listener.connect().send(GET);
   await client.until('"ok"');
   return client;
 }
 
-const told = (replies: readonly RawReply[]): (string | number | undefined)[][] =>
+const outcomes = (replies: readonly RawReply[]): (string | number | undefined)[][] =>
   replies.map(({ status, headers }) => [status, headers.connection]);
 
 async function millisUntil(end: Promise<unknown>): Promise<number> {
@@ -56,21 +56,21 @@ describe('a listener that stops', () => {
   it('answers earlier requests, and closes the connection after the reply', async () => {
     const on = await start();
     const client = on.connect().send(HELD);
-    await sleep(A_WHILE);
+    await sleep(SHORT_MS);
     const stopped = on.stop();
-    await sleep(LIMITS.partingTimeout + A_WHILE);
+    await sleep(LIMITS.partingTimeout + SHORT_MS);
     release();
-    expect(told(await client.untilClosed())).toEqual([[200, 'close']]);
+    expect(outcomes(await client.untilClosed())).toEqual([[200, 'close']]);
     expect(await stopped).toBe(0);
   });
 
-  it('answers all queued requests, and marks the last reply as the last', async () => {
+  it('answers all queued requests, and announces the close with the last reply', async () => {
     const on = await start();
     const client = on.connect().send(HELD + GET + GET);
-    await sleep(A_WHILE);
+    await sleep(SHORT_MS);
     const stopped = on.stop();
     release();
-    expect(told(await client.untilClosed())).toEqual([
+    expect(outcomes(await client.untilClosed())).toEqual([
       [200, 'keep-alive'],
       [200, 'keep-alive'],
       [200, 'close'],
@@ -78,11 +78,11 @@ describe('a listener that stops', () => {
     expect(await stopped).toBe(0);
   });
 
-  it('answers requests in its last moment, on persistent connections and on new ones', async () => {
+  it('answers requests during the grace period, on persistent connections and on new ones', async () => {
     const on = await start();
-    const clients = [await kept(), await kept()];
+    const clients = [await idleConnection(), await idleConnection()];
     const stopped = on.stop();
-    await sleep(A_WHILE);
+    await sleep(SHORT_MS);
     clients.push(on.connect());
     for (const client of clients) client.send(GET);
     const replies = await Promise.all(clients.map((client) => client.untilClosed()));
@@ -91,53 +91,53 @@ describe('a listener that stops', () => {
     expect(await stopped).toBe(0);
   });
 
-  it('answers every client that connected before it closed, even if not yet accepted', async () => {
+  it('answers every client that connected before it closed, even if not accepted yet', async () => {
     const on = await start();
     const clients = Array.from({ length: 30 }, () => on.connect().send(GET));
     expect(await on.stop()).toBe(0);
     const replies = await Promise.all(clients.map((client) => client.untilClosed()));
-    expect(replies.map(told)).toEqual(clients.map(() => [[200, 'close']]));
+    expect(replies.map(outcomes)).toEqual(clients.map(() => [[200, 'close']]));
   });
 
-  it('closes connections that are idle, silent, or stopped within a head', async () => {
+  it('closes connections that are idle, silent, or stuck within a head', async () => {
     const on = await start();
-    const client = await kept();
+    const client = await idleConnection();
     const silent = on.connect();
     const half = on.connect().send('GET /healthz HTTP/1.1\r\nHost: de');
-    await sleep(A_WHILE);
+    await sleep(SHORT_MS);
     const stopping = on.stop();
-    await sleep(A_WHILE);
+    await sleep(SHORT_MS);
     const late = on.connect();
     expect(await millisUntil(stopping)).toBeLessThan(2 * LIMITS.partingTimeout);
     expect(await stopping).toBe(0);
-    expect(told(await client.untilClosed())).toEqual([[200, 'keep-alive']]);
+    expect(outcomes(await client.untilClosed())).toEqual([[200, 'keep-alive']]);
     for (const one of [silent, half, late]) expect(await one.untilClosed()).toEqual([]);
   });
 
   it('reads a body in transit to its end', async () => {
     const on = await start();
     const client = on.connect().send(`${POST}Content-Length: 17\r\n\r\n{"pri`);
-    await sleep(A_WHILE);
+    await sleep(SHORT_MS);
     const stopped = on.stop();
-    await sleep(LIMITS.partingTimeout + A_WHILE);
+    await sleep(LIMITS.partingTimeout + SHORT_MS);
     client.send(BODY.slice(5));
-    expect(told(await client.untilClosed())).toEqual([[201, 'close']]);
+    expect(outcomes(await client.untilClosed())).toEqual([[201, 'close']]);
     expect(await stopped).toBe(0);
   });
 
   it.each([
-    ['before', 0],
-    ['in its last moment', A_WHILE],
+    ['before the stop', 0],
+    ['during the grace period', SHORT_MS],
   ])('does not wait long for a body that began %s', async (_when, delay) => {
     const on = await start();
-    const client = await kept();
+    const client = await idleConnection();
     const head = `${POST}Content-Length: 17\r\n\r\n{"pri`;
     if (delay === 0) client.send(head);
-    await sleep(A_WHILE);
+    await sleep(SHORT_MS);
     const stopped = on.stop();
     await sleep(delay);
     if (delay > 0) client.send(head);
-    expect(told(await client.untilClosed()).at(-1)).toEqual([408, 'close']);
+    expect(outcomes(await client.untilClosed()).at(-1)).toEqual([408, 'close']);
     expect(await stopped).toBe(0);
   });
 
@@ -146,7 +146,7 @@ describe('a listener that stops', () => {
     const client = on.connect();
     client.socket.pause();
     client.send('GET /large HTTP/1.1\r\nHost: demo\r\n\r\n'.repeat(10));
-    while (on.answered.length === 0) await sleep(A_WHILE);
+    while (on.answered.length === 0) await sleep(SHORT_MS);
     const stopped = on.stop();
     expect(await millisUntil(stopped)).toBeLessThan(LIMITS.lastAnswerTimeout + 500);
     expect(await stopped).toBe(1);

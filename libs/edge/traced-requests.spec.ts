@@ -56,7 +56,7 @@ it.each([
   expect(span.facts).toEqual({ method: 'GET', requestId: 'mine', ...facts });
 });
 
-it('begins its own trace, whatever trace the caller names', async () => {
+it('a request begins a trace of its own and ignores the trace of the caller', async () => {
   const { partOf } = await spanOf(
     'GET /healthz',
     `traceparent: 00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
@@ -65,12 +65,12 @@ it('begins its own trace, whatever trace the caller names', async () => {
   expect([partOf, tracing.spans.length]).toEqual([undefined, 1]);
 });
 
-it('is the parent of the work of its endpoint', async () => {
+it('the span of a request is the parent of the work of its endpoint', async () => {
   await spanOf('GET /inner');
   expect(tracing.lines).toEqual(['GET /inner', 'asking around < GET']);
 });
 
-it('sends the same reply if the request is not traced', async () => {
+it('an untraced request gets the same reply', async () => {
   tracing.tracesRoots = false;
   const reply = await listener.ask('GET /inner HTTP/1.1\r\nHost: demo\r\nConnection: close\r\n\r\n');
   expect([reply.status, tracing.spans]).toEqual([200, []]);

@@ -5,7 +5,7 @@ export const MINUTE_S = 60;
 export const HOUR_S = 3_600;
 export const DAY_S = 86_400;
 
-/** Whole seconds since 1970, as tokens count them. */
+/** Whole seconds since 1970, as in tokens. */
 export function epochSeconds(clock: Clock): number {
   return Number(clock.epochNanos() / NANOS_PER_SECOND);
 }

@@ -26,7 +26,7 @@ export const LIBRARY: ServiceCatalogue = {
 export const NOON = 1_795_262_400;
 
 export interface Gateway extends Identity {
-  /** The auctions' catalogue. */
+  /** The verifier of auctions. */
   readonly verifier: TokenVerifier;
   close(): Promise<void>;
 }
@@ -61,8 +61,8 @@ export async function openGateway(
 }
 
 /** A new user that can log in with PASSWORD. */
-export async function enterUser(pool: Pool, different: Partial<NewUser> = {}): Promise<NewUser> {
-  const user = { ...(await newcomer()), enrolment: { roles: ['MARKET_MAKER'] }, ...different };
+export async function enterUser(pool: Pool, overrides: Partial<NewUser> = {}): Promise<NewUser> {
+  const user = { ...(await newcomer()), enrolment: { roles: ['MARKET_MAKER'] }, ...overrides };
   await enrolUsers(pool, [user], AUCTIONS);
   return user;
 }

@@ -6,7 +6,7 @@ interface Timer {
   readonly action: () => void;
 }
 
-/** Time stands still until the test moves it; timers that come due then run in order. */
+/** A clock that moves only when the test moves it. Timers that are then due run in order. */
 export class HandClock implements Clock {
   private wall: bigint;
   private monotonic = 0n;
@@ -42,13 +42,13 @@ export class HandClock implements Clock {
     }
   }
 
-  /** Time passes while nothing runs, as in a suspended process. */
+  /** Moves the time without running timers, as in a suspended process. */
   passUnnoticed(millis: number): void {
     this.wall += BigInt(millis) * NANOS_PER_MILLI;
     this.monotonic += BigInt(millis) * NANOS_PER_MILLI;
   }
 
-  /** An administrator sets the clock of the machine. */
+  /** Sets the wall clock, as an administrator of the machine might. */
   setWall(seconds: number): void {
     this.wall = BigInt(seconds) * 1_000n * NANOS_PER_MILLI;
   }

@@ -50,7 +50,7 @@ async function principalOf(token: string): Promise<Principal | undefined> {
 }
 
 describe('a verified token', () => {
-  it('stands for the enrolled account', async () => {
+  it('gives the principal of the enrolled account', async () => {
     const user = await enterUser(database.pool, { enrolment: { roles: ['ORIGINATOR', 'VIEWER'] } });
     const token = await logIn(gateway, user);
     expect(await principalOf(token)).toEqual({
@@ -65,7 +65,7 @@ describe('a verified token', () => {
     });
   });
 
-  it('carries the claims that are specified', async () => {
+  it('has exactly the specified claims', async () => {
     const user = await enterUser(database.pool);
     const token = await logIn(gateway, user);
     const { header, payload } = jwt.decode(token, { complete: true })!;
@@ -106,7 +106,7 @@ describe('a verified token', () => {
     expect(changed?.capabilities).toEqual(new Set(['auction:quote']));
   });
 
-  it('stands for the same account in each service, with its rights there', async () => {
+  it('gives the same account in each service, with its roles and capabilities there', async () => {
     const user = await enterUser(database.pool);
     const token = await logIn(gateway, user);
     const inLibrary = gateway.verifierOf(LIBRARY.service);
@@ -123,7 +123,7 @@ describe('a verified token', () => {
     expect(await inLibrary.verify(token)).toMatchObject({ ok: true });
   });
 
-  it('is refused from its expiry on', async () => {
+  it('is refused from the second of its expiry on', async () => {
     const token = await logIn(gateway, await enterUser(database.pool));
     clock.setWall(NOON + 86_397);
     expect(await principalOf(token)).toBeDefined();
@@ -131,7 +131,7 @@ describe('a verified token', () => {
     expect(await principalOf(token)).toBeUndefined();
   });
 
-  it('is accepted from a gateway whose clock is up to two seconds ahead, and never from the future', async () => {
+  it('is accepted if its gateway has a clock up to two seconds ahead, and not more', async () => {
     const token = await logIn(gateway, await enterUser(database.pool));
     clock.setWall(NOON - 2);
     expect(await principalOf(token)).toBeDefined();
@@ -141,7 +141,7 @@ describe('a verified token', () => {
 });
 
 describe('a refused subject', () => {
-  it('is a user without an enrolment, though it can log in', async () => {
+  it('is a user without an enrolment, although it can log in', async () => {
     const stranger = await enterStranger(database.pool);
     const token = await logIn(gateway, stranger);
     expect(await principalOf(token)).toBeUndefined();
@@ -157,7 +157,7 @@ describe('a refused subject', () => {
     expect(await principalOf(token)).toBeUndefined();
   });
 
-  it('is a disabled user; its sessions do not come back when it does', async () => {
+  it('is a disabled user; its sessions stay ended after it is enabled again', async () => {
     const user = await enterUser(database.pool);
     const token = await logIn(gateway, user);
     expect(await principalOf(token)).toBeDefined();
@@ -169,7 +169,7 @@ describe('a refused subject', () => {
     expect(await principalOf(await logIn(gateway, user))).toBeDefined();
   });
 
-  it('is a user that was disabled by hand in the database', async () => {
+  it('is a user that was disabled directly in the database', async () => {
     const user = await enterUser(database.pool);
     const token = await logIn(gateway, user);
     await database.pool.query('update identity.users set disabled = true where account_id = $1', [

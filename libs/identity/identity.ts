@@ -20,7 +20,7 @@ import { TokenVerifier } from './tokens/token-verifier.js';
 
 export interface IdentityPorts {
   readonly pool: Pool;
-  /** Two connections suffice; a separate pool, so that following revocations never waits for other work. */
+  /** A separate pool, so that following revocations never waits for other work. Two connections suffice. */
   readonly watchPool: Pool;
   readonly clock: Clock;
 }
@@ -28,34 +28,34 @@ export interface IdentityPorts {
 export interface IdentitySettings {
   /** The services of this process. */
   readonly catalogues: readonly ServiceCatalogue[];
-  /** 256 bits in hexadecimal each; the first one encrypts, all of them decrypt. */
+  /** Each has 256 bits in hexadecimal. The first one encrypts, all of them decrypt. */
   readonly keyEncryptionKeys: readonly [string, ...string[]];
   readonly lifetimes: SessionLifetimes;
-  /** The cost of the stored hashes; the production cost by default. */
+  /** The cost of stored password hashes. The production cost by default. */
   readonly passwordCost?: PasswordCost;
   readonly watch?: WatchSettings;
-  /** Makes, rotates and removes nothing: its login may only read. Sessions begin elsewhere. */
+  /** For a process whose database role may only read. It creates, rotates and removes no keys, and opens no sessions. */
   readonly verifiesOnly?: boolean;
 }
 
 export interface Identity {
-  /** Tokens are the same for all services; their principal depends on the enrolment. */
+  /** Tokens are valid for all services. Their principal depends on the enrolment in the service. */
   verifierOf(service: string): TokenVerifier;
   readonly logins: LoginService;
   readonly sessions: SessionService;
   readonly keys: SigningKeys;
   readonly watch: IdentityWatch;
   readonly feed: IdentityFeed;
-  /** Creates the first signing key if there is none and it may, reads the revocations, and follows them from then on. */
+  /** Creates the first signing key if there is none, unless `verifiesOnly`. Reads the revocations, and then follows them. */
   start(): Promise<void>;
   stop(): void;
-  /** Runs every minute after start(): removes expired data, and rotates keys in time. */
+  /** Removes expired data, and rotates keys when due. Runs every minute after start(). */
   tidy(): Promise<void>;
 }
 
-const TIDY_MS = 60_000;
+const CLEANUP_MS = 60_000;
 
-/** Everything of this library that one gateway needs. */
+/** Opens everything of this library that one gateway needs. */
 export function openIdentity(
   { pool, watchPool, clock }: IdentityPorts,
   settings: IdentitySettings,
@@ -89,8 +89,8 @@ export function openIdentity(
       if (settings.verifiesOnly !== true) await keys.ensure();
       await watch.start();
       if (settings.verifiesOnly === true) return;
-      // Failed work is repeated next time.
-      cancel = repeat(clock, TIDY_MS, () => tidy().catch(() => undefined));
+      // After a failure the next run repeats the work.
+      cancel = repeat(clock, CLEANUP_MS, () => tidy().catch(() => undefined));
     },
     stop() {
       cancel();

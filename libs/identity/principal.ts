@@ -5,13 +5,13 @@ export interface ServiceCatalogue {
   readonly capabilities: readonly string[];
 }
 
-/** What an account may do in one service. */
+/** The roles and capabilities of an account in one service. */
 export interface Enrolment {
   readonly roles: ReadonlySet<string>;
   readonly capabilities: ReadonlySet<string>;
 }
 
-interface Person {
+interface AccountDetails {
   /** Canonical lower-case UUID, the same in events, tokens and paths. */
   readonly accountId: string;
   readonly email: string;
@@ -19,13 +19,13 @@ interface Person {
 }
 
 /** A user that is not disabled and is enrolled somewhere. */
-export interface EnrolledUser extends Person {
-  /** By service; empty for a service that has no catalogue here. */
+export interface EnrolledUser extends AccountDetails {
+  /** By service. Services without a catalogue in this process are missing. */
   readonly enrolments: ReadonlyMap<string, Enrolment>;
 }
 
-/** The account of a verified token, in one service. All but the last three fields come from the enrolment, not from the token. */
-export interface Principal extends Person, Enrolment {
+/** The account of a verified token, in one service. All but the last three fields come from the database, not from the token. */
+export interface Principal extends AccountDetails, Enrolment {
   readonly sid: string;
   readonly jti: string;
   /** In seconds since 1970. */
@@ -37,17 +37,17 @@ export type Verification =
   | { readonly ok: false; readonly reason: 'unauthorized' | 'unavailable' };
 
 export const UNAUTHORIZED: Verification = { ok: false, reason: 'unauthorized' };
-/** Whether the token is still valid is unknown, so it is refused. */
+/** It is unknown whether the token is still valid, so it is refused. */
 export const UNAVAILABLE: Verification = { ok: false, reason: 'unavailable' };
 
-/** Throws for words that the service does not know. */
+/** Throws for roles and capabilities that the service does not know. */
 export function requireKnown(
   { service, roles, capabilities }: ServiceCatalogue,
-  given: { readonly roles: readonly string[]; readonly capabilities: readonly string[] },
+  requested: { readonly roles: readonly string[]; readonly capabilities: readonly string[] },
 ): void {
   const unknown = [
-    ...given.roles.filter((role) => !roles.includes(role)),
-    ...given.capabilities.filter((capability) => !capabilities.includes(capability)),
+    ...requested.roles.filter((role) => !roles.includes(role)),
+    ...requested.capabilities.filter((capability) => !capabilities.includes(capability)),
   ];
   if (unknown.length > 0) throw new RangeError(`${service} knows no ${unknown.join(', ')}`);
 }

@@ -1,7 +1,7 @@
-/** A frame that grows past this size is sent, and the next one begins, so that a large read does not delay small commands. */
+/** A frame that grows past this size is sent at once, so that a large read does not delay small commands. */
 export const FRAME_TARGET_CHARS = 256 * 1024;
 
-/** Entries made in the same turn of the event loop share a frame. A frame for each would slow down every quote. */
+/** Collects entries of one turn of the event loop in one frame. A frame for each entry would slow down every quote. */
 export class FrameBatch {
   private waiting: string[] = [];
   private chars = 0;
@@ -9,7 +9,7 @@ export class FrameBatch {
 
   constructor(
     private readonly send: (frame: string) => void,
-    /** Supplies a last entry. Called only when the frame leaves. */
+    /** Supplies a last entry. Called only when the frame is sent. */
     private readonly last: () => string | undefined = () => undefined,
   ) {}
 
@@ -20,7 +20,7 @@ export class FrameBatch {
     else this.flushSoon();
   }
 
-  /** Sends the frame at the end of this turn. If it has no entry yet, the last entry leaves alone. */
+  /** Sends the frame at the end of this turn. If it has no entries, the last entry is sent alone. */
   flushSoon(): void {
     if (this.flushing) return;
     this.flushing = true;

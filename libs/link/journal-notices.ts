@@ -1,6 +1,6 @@
 import type { NoticeFormat } from './notices.js';
 
-/** A journal has reached `head`, so a follower need not wait for its next poll. */
+/** Announces that a journal has reached `head`, so that followers need not wait for their next poll. */
 export interface JournalNotice {
   readonly head: number;
   /** The appended events; the last one is at `head`. Missing if they are too large, or if there are none. */
@@ -26,7 +26,7 @@ export interface WrittenJournalNotice {
   };
 }
 
-/** Bound on the payloads that wait for one peer. Past it the peer is sent the head alone, and reads the journal. */
+/** Bound on the payloads that wait for one peer. Past it the peer gets only the head, and reads the journal. */
 const MAX_WAITING_CHARS = 1_048_576;
 
 /** Merges notices: only the last head counts. Records are joined while they are consecutive. */
@@ -58,9 +58,9 @@ export const journalNotices: NoticeFormat<JournalNotice, WrittenJournalNotice> =
 
   read(body, payloads) {
     try {
-      const said: unknown = JSON.parse(body);
-      if (!isNotice(said)) return undefined;
-      const { head, epoch, hash } = said;
+      const parsed: unknown = JSON.parse(body);
+      if (!isNotice(parsed)) return undefined;
+      const { head, epoch, hash } = parsed;
       if (payloads === undefined) return { head };
       const records = { epoch, hash, payloads };
       return isRecords(records) ? { head, records } : undefined;

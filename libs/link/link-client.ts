@@ -25,7 +25,7 @@ export class LinkUnavailable extends Error {
 export class LinkCongested extends Error {
   override readonly name = 'LinkCongested';
 }
-/** The server sent something that this protocol does not know. */
+/** The server sent a frame that this protocol does not know. */
 export class LinkGarbled extends Error {
   override readonly name = 'LinkGarbled';
 }
@@ -34,10 +34,10 @@ export interface LinkClientOptions {
   /** `http://host:port` of the server's internal listener. */
   readonly url: string;
   readonly serviceToken: () => string;
-  /** The name of this process; the server logs it. */
+  /** The name of this process, for the server's log. */
   readonly peer: string;
   readonly clock: Clock;
-  /** Headers that the protocol sends once, when the link opens. */
+  /** Headers that are sent once, when the link opens. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Receives the server's notices. Several may be merged into one. */
   readonly onNotice?: NoticeReceiver;
@@ -69,7 +69,7 @@ const RENEW_AGAIN_MILLIS = 1_000;
 const SWEEP_MILLIS = 100;
 const NO_ANSWER_STATUS = 503;
 
-/** One lasting connection to one server, for the requests of many callers. */
+/** One persistent connection to one server, shared by many callers. Reconnects by itself. */
 export class LinkClient<Request extends LinkRequest> {
   private socket: LinkSocket | undefined;
   private readonly pending = new Map<number, Pending>();
@@ -124,12 +124,12 @@ export class LinkClient<Request extends LinkRequest> {
       }
       const id = this.nextId;
       this.nextId += 1;
-      const patience = timeoutMillis === undefined ? this.timeout : BigInt(timeoutMillis) * NANOS_PER_MILLI;
-      const deadline = this.options.clock.monotonicNanos() + patience;
+      const allowed = timeoutMillis === undefined ? this.timeout : BigInt(timeoutMillis) * NANOS_PER_MILLI;
+      const deadline = this.options.clock.monotonicNanos() + allowed;
       this.pending.set(id, { resolve, reject, deadline });
-      const traced = traceparent === undefined ? '' : `,"${traceparent}"`;
-      this.outgoing.add(`[${id},${(this.options.write ?? JSON.stringify)(request)}${traced}]`);
-      if (timeoutMillis !== undefined) this.expectBy(id, timeoutMillis);
+      const tracePart = traceparent === undefined ? '' : `,"${traceparent}"`;
+      this.outgoing.add(`[${id},${(this.options.write ?? JSON.stringify)(request)}${tracePart}]`);
+      if (timeoutMillis !== undefined) this.giveUpAfter(id, timeoutMillis);
       this.startSweep();
     });
   }
@@ -142,30 +142,30 @@ export class LinkClient<Request extends LinkRequest> {
   }
 
   /**
-   * Opens a second connection with the present service token, for all later requests. Closes the first one once all its requests
-   * have had their time, so no caller notices.
+   * Opens a second connection with the present service token, for all later requests. Closes the first one after the timeout of
+   * its last request, so that no caller notices.
    */
   renew(): void {
-    const former = this.socket;
-    // A connection that is not made yet will show the new token.
-    if (this.closed || former === undefined || !this.connected) return;
-    const fresh = this.open();
-    fresh.on('open', () => {
-      if (this.closed || this.socket !== former) {
-        fresh.close(1000);
+    const oldSocket = this.socket;
+    // A connection that is not open yet will present the new token.
+    if (this.closed || oldSocket === undefined || !this.connected) return;
+    const newSocket = this.open();
+    newSocket.on('open', () => {
+      if (this.closed || this.socket !== oldSocket) {
+        newSocket.close(1000);
         return;
       }
-      this.socket = fresh;
+      this.socket = newSocket;
       this.connections += 1;
       this.options.clock.after(Number(this.timeout / NANOS_PER_MILLI), () => {
-        former.close(1000);
+        oldSocket.close(1000);
       });
     });
-    fresh.on('close', () => {
-      // The server refused: it does not know the token yet.
-      if (this.socket !== former) return;
+    newSocket.on('close', () => {
+      // The server has refused: it does not accept the new token yet.
+      if (this.socket !== oldSocket) return;
       this.options.clock.after(RENEW_AGAIN_MILLIS, () => {
-        if (this.socket === former) this.renew();
+        if (this.socket === oldSocket) this.renew();
       });
     });
   }
@@ -189,12 +189,12 @@ export class LinkClient<Request extends LinkRequest> {
     });
     socket.on('error', () => undefined);
     socket.on('close', () => {
-      this.lost(socket);
+      this.onLost(socket);
     });
     return socket;
   }
 
-  private lost(socket: LinkSocket): void {
+  private onLost(socket: LinkSocket): void {
     if (this.socket !== socket) return;
     this.socket = undefined;
     this.outgoing.clear();
@@ -209,12 +209,12 @@ export class LinkClient<Request extends LinkRequest> {
   private receive(text: string): void {
     const replies = parseReplies(text);
     if (replies === undefined) {
-      this.garbled();
+      this.onGarbled();
       return;
     }
     for (const [id, status, body, extra] of replies) {
       if (id === NOTICE_ID) {
-        if (this.options.onNotice?.(body, extra) === false) this.garbled();
+        if (this.options.onNotice?.(body, extra) === false) this.onGarbled();
         continue;
       }
       const waiter = this.pending.get(id);
@@ -224,18 +224,18 @@ export class LinkClient<Request extends LinkRequest> {
     }
   }
 
-  private garbled(): void {
+  private onGarbled(): void {
     this.failAll(new LinkGarbled(`unreadable frame from ${this.options.url}`));
     this.socket?.terminate();
   }
 
-  private expectBy(id: number, millis: number): void {
+  private giveUpAfter(id: number, millis: number): void {
     this.options.clock.after(millis, () => {
       this.giveUp(id);
     });
   }
 
-  /** One timer for all requests. Deadlines grow with the ids, so the oldest request is due first. */
+  /** One timer serves all requests. Deadlines grow with the ids, so the oldest request is due first. */
   private startSweep(): void {
     const [oldest] = this.pending.values();
     if (this.cancelSweep !== undefined || oldest === undefined) return;
@@ -265,7 +265,7 @@ export class LinkClient<Request extends LinkRequest> {
   }
 }
 
-/** A link that shows the present service token, and is renewed when that changes. */
+/** Opens a link that presents the current service token, and renews it when that changes. */
 export function openLink<Request extends LinkRequest>(
   tokens: ServiceTokens,
   options: Omit<LinkClientOptions, 'serviceToken'>,

@@ -11,7 +11,7 @@ export const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 /** `true` from a peer that wants notices. */
 export const NOTICES_HEADER = 'x-auction-notices';
 
-/** What every request of every protocol has. A service adds a union of its own requests. */
+/** The members of every request. Each service defines a union of its own requests. */
 export interface LinkRequest {
   readonly op: string;
   readonly request_id?: string;
@@ -19,11 +19,11 @@ export interface LinkRequest {
 
 export interface LinkReply {
   readonly status: number;
-  /** JSON text, so that a gateway passes it on unchanged. Empty if the status is enough. */
+  /** JSON text, which a gateway passes on unchanged. Empty if the status is enough. */
   readonly body: string;
 }
 
-/** Who opened a link, with the headers that it sent once at that time. */
+/** The process that opened a link, with the headers that it sent then. */
 export interface LinkPeer {
   readonly name: string;
   readonly headers: Readonly<IncomingHttpHeaders>;

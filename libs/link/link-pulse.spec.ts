@@ -15,12 +15,12 @@ import { reply, type LinkReply } from './link-protocol.js';
 import { LinkServer } from './link-server.js';
 
 const TOKEN = 'a-service-token';
-const QUICKER = 40;
+const SPEEDUP = 40;
 
-/** Its timers run early, so that no test waits for several seconds. */
+/** A clock whose timers run early, so that no test waits for several seconds. */
 class QuickClock extends SystemClock {
   override after(millis: number, action: () => void): Cancel {
-    return super.after(millis / QUICKER, action);
+    return super.after(millis / SPEEDUP, action);
   }
 }
 
@@ -41,7 +41,7 @@ beforeEach(async () => {
   }).attach(server);
   const url = `http://127.0.0.1:${proxy.port}`;
   link = new LinkClient({ url, serviceToken: () => TOKEN, peer: 'gateway-0', clock: new QuickClock() });
-  await eventually(async () => expect((await ask()).status).toBe(200));
+  await eventually(async () => expect((await ping()).status).toBe(200));
 });
 
 afterEach(async () => {
@@ -51,7 +51,7 @@ afterEach(async () => {
   await proxy.close();
 });
 
-function ask(): Promise<LinkReply> {
+function ping(): Promise<LinkReply> {
   return link.request({ op: 'ping' });
 }
 
@@ -61,31 +61,31 @@ function connections(): Promise<number> {
 
 describe('a link whose other end vanished silently', () => {
   it.each<ProxyDirection>(['to-server', 'to-client'])(
-    'is reopened if nothing goes %s any more, and the server keeps no dead one',
+    'is reopened if no data flows %s any more, and the server drops the dead connection',
     async (direction) => {
       proxy.blackhole(direction);
       proxy.heal();
-      await eventually(async () => expect((await ask()).status).toBe(200), 3_000);
+      await eventually(async () => expect((await ping()).status).toBe(200), 3_000);
       await eventually(async () => expect(await connections()).toBe(1), 3_000);
     },
   );
 });
 
-it('keeps an idle link', async () => {
+it('an idle link stays open', async () => {
   const sockets: unknown[] = [];
   server.on('connection', (socket) => sockets.push(socket));
   await new Promise((resolve) => setTimeout(resolve, 800));
-  expect((await ask()).status).toBe(200);
+  expect((await ping()).status).toBe(200);
   expect(sockets).toEqual([]);
 });
 
-/** One end of an idle connection. It receives and answers pings at once. */
-class QuietEnd extends EventEmitter implements LinkSocket {
+/** One end of an idle connection. Answers pings at once. */
+class IdleSocket extends EventEmitter implements LinkSocket {
   readonly readyState = 1;
   readonly bufferedAmount = 0;
   pings = 0;
-  isCutOff = false;
-  other: QuietEnd | undefined;
+  isTerminated = false;
+  other: IdleSocket | undefined;
 
   ping(): void {
     this.pings += 1;
@@ -95,7 +95,7 @@ class QuietEnd extends EventEmitter implements LinkSocket {
   }
 
   terminate(): void {
-    this.isCutOff = true;
+    this.isTerminated = true;
     this.emit('close');
   }
 
@@ -105,7 +105,7 @@ class QuietEnd extends EventEmitter implements LinkSocket {
 
 it('only one of two live ends pings; the other starts once it gets no more pings', () => {
   const clock = new MovableClock();
-  const [one, other] = [new QuietEnd(), new QuietEnd()];
+  const [one, other] = [new IdleSocket(), new IdleSocket()];
   [one.other, other.other] = [other, one];
   watchPulse(one, clock);
   clock.leap(1_000);
@@ -115,6 +115,6 @@ it('only one of two live ends pings; the other starts once it gets no more pings
   one.terminate();
   other.other = undefined;
   for (let seconds = 0; seconds < 10; seconds += 1) clock.leap(1_000);
-  expect(other).toMatchObject({ pings: 3, isCutOff: true });
+  expect(other).toMatchObject({ pings: 3, isTerminated: true });
   clock.forgetTimers();
 });

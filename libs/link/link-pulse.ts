@@ -1,41 +1,41 @@
 import { untilNext, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { LinkSocket } from './link-socket.js';
 
-const PULSE_MILLIS = 2_000;
-/** A process that is busy for a moment must not lose its links. */
-const MISSED_PULSES = 3;
+const PING_MILLIS = 2_000;
+/** More than one, so that a process that is busy for a moment does not lose its links. */
+const MAX_MISSED = 3;
 
 /**
- * A connection whose other end vanished silently looks like a quiet one. So an end sends a ping now and then, and closes the
- * connection after several missing replies. An end that receives pings need not send any: of two live ends only one does.
+ * Pings an idle peer and terminates the connection after several missing replies, because a peer that vanished silently looks
+ * like an idle one. An end that receives pings sends none, so only one of two live ends pings.
  */
 export function watchPulse(socket: LinkSocket, clock: Clock): void {
   let missed = 0;
-  let wasAsked = false;
+  let wasPinged = false;
   let cancel: Cancel = () => undefined;
-  const isAlive = (): void => {
+  const onAlive = (): void => {
     missed = 0;
   };
-  socket.on('message', isAlive);
-  socket.on('pong', isAlive);
+  socket.on('message', onAlive);
+  socket.on('pong', onAlive);
   socket.on('ping', () => {
-    wasAsked = true;
-    isAlive();
+    wasPinged = true;
+    onAlive();
   });
   socket.on('close', () => {
     cancel();
   });
   const beat = (): void => {
-    if (missed === MISSED_PULSES) {
+    if (missed === MAX_MISSED) {
       socket.terminate();
       return;
     }
-    if (!wasAsked) {
+    if (!wasPinged) {
       missed += 1;
       socket.ping();
     }
-    wasAsked = false;
-    cancel = clock.after(untilNext(clock, PULSE_MILLIS), beat);
+    wasPinged = false;
+    cancel = clock.after(untilNext(clock, PING_MILLIS), beat);
   };
-  cancel = clock.after(untilNext(clock, PULSE_MILLIS), beat);
+  cancel = clock.after(untilNext(clock, PING_MILLIS), beat);
 }

@@ -37,16 +37,16 @@ export interface LinkServerOptions<Request extends LinkRequest> {
   readonly tracing?: Tracing;
 }
 
-/** A peer that does not read its replies is cut off before they fill the memory. */
+/** A peer with more unread replies than this is disconnected, before they fill the memory. */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 /** A peer with more unread bytes than this gets its notices later. */
 const NOTICE_PATIENCE_BYTES = 64 * 1024;
 const POLICY_VIOLATION = 1008;
 /** How long the other end may take to close by itself. */
-const GOODBYE_MILLIS = 1_000;
+const CLOSE_MILLIS = 1_000;
 const INTERNAL_ERROR = fault(500, 'internal_error');
 
-/** The end that answers requests, on the HTTP server of an internal listener. */
+/** Answers requests of links, on the HTTP server of an internal listener. */
 export class LinkServer<Request extends LinkRequest> {
   private readonly sockets = new WebSocketServer({
     noServer: true,
@@ -56,8 +56,8 @@ export class LinkServer<Request extends LinkRequest> {
     skipUTF8Validation: true,
   });
 
-  /** Connected peers, each with the token that it has shown. */
-  private readonly served = new Map<LinkSocket, string | undefined>();
+  /** Connected peers, each with the token that it presented. */
+  private readonly peerTokens = new Map<LinkSocket, string | undefined>();
   private readonly tracing: Tracing;
 
   constructor(private readonly options: LinkServerOptions<Request>) {
@@ -77,37 +77,37 @@ export class LinkServer<Request extends LinkRequest> {
     });
   }
 
-  /** Replies that are on their way still leave; then the peers are told to go. */
+  /** Sends the replies of this turn, then closes all connections. */
   async close(): Promise<void> {
     await nextTurn();
-    for (const ws of this.served.keys()) ws.close(1001);
+    for (const ws of this.peerTokens.keys()) ws.close(1001);
     this.sockets.close();
   }
 
-  /** Ends every connection at once, with nothing more sent. */
+  /** Terminates all connections at once. Sends nothing more. */
   cut(): void {
-    for (const ws of this.served.keys()) ws.terminate();
+    for (const ws of this.peerTokens.keys()) ws.terminate();
     this.sockets.close();
   }
 
-  /** Sends away peers whose token is no longer valid, and cuts off those that stay. A peer with another token comes back at once. */
+  /** Closes, and after a second terminates, connections whose token is no longer valid. A peer with a valid one reconnects. */
   dropRevoked(): void {
     const { clock, serviceTokens } = this.options;
-    const good = serviceTokens();
-    for (const [ws, token] of this.served) {
-      if (isValidToken(token, good)) continue;
+    const validTokens = serviceTokens();
+    for (const [ws, token] of this.peerTokens) {
+      if (isValidToken(token, validTokens)) continue;
       ws.close(POLICY_VIOLATION);
-      clock.after(GOODBYE_MILLIS, () => {
+      clock.after(CLOSE_MILLIS, () => {
         ws.terminate();
       });
     }
   }
 
-  /** Node has released the socket, so its errors and its end are handled here. */
+  /** Node has handed over the socket, so its errors and its end must be handled here. */
   private refuse(socket: Duplex, refusal: string): void {
     socket.on('error', () => socket.destroy());
     socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-    const cancel = this.options.clock.after(GOODBYE_MILLIS, () => socket.destroy());
+    const cancel = this.options.clock.after(CLOSE_MILLIS, () => socket.destroy());
     socket.once('close', cancel);
   }
 
@@ -116,15 +116,15 @@ export class LinkServer<Request extends LinkRequest> {
     if (!isValidToken(request.headers[SERVICE_TOKEN_HEADER], this.options.serviceTokens()))
       return '403 Forbidden';
     if (typeof request.headers[PEER_HEADER] !== 'string') return '400 Bad Request';
-    if (this.served.size >= (this.options.maxConnections ?? 256)) return '503 Service Unavailable';
+    if (this.peerTokens.size >= (this.options.maxConnections ?? 256)) return '503 Service Unavailable';
     return undefined;
   }
 
-  /** Answers a peer that has shown its token, over a socket that is open. */
+  /** Serves a peer whose token was checked, over an open socket. */
   serve(ws: LinkSocket, headers: IncomingHttpHeaders): void {
     const peer: LinkPeer = { name: String(headers[PEER_HEADER]), headers };
     const token = headers[SERVICE_TOKEN_HEADER];
-    this.served.set(ws, typeof token === 'string' ? token : undefined);
+    this.peerTokens.set(ws, typeof token === 'string' ? token : undefined);
     watchPulse(ws, this.options.clock);
     let notices: PeerNotices | undefined = undefined;
     const replies = this.repliesTo(ws, () => notices);
@@ -134,14 +134,14 @@ export class LinkServer<Request extends LinkRequest> {
       });
     }
     ws.on('close', () => {
-      this.served.delete(ws);
+      this.peerTokens.delete(ws);
       notices?.leave();
     });
     ws.on('error', (error) => {
       this.options.onFault(error, peer.name);
     });
     ws.on('message', (data) => {
-      // A peer that was told to go may still send; its frames are ignored.
+      // A peer may still send while its connection closes. Its frames are ignored.
       if (ws.readyState !== WebSocket.OPEN) return;
       const requests = parseRequests<Request>(textOf(data), this.options.read);
       if (requests === undefined) {
@@ -153,7 +153,7 @@ export class LinkServer<Request extends LinkRequest> {
     });
   }
 
-  /** Notices leave at the end of a frame of replies, or alone. */
+  /** Collects replies in frames. Notices are sent at the end of a frame of replies, or alone. */
   private repliesTo(ws: LinkSocket, notices: () => PeerNotices | undefined): FrameBatch {
     const replies: FrameBatch = new FrameBatch(
       (frame) => {
@@ -172,9 +172,9 @@ export class LinkServer<Request extends LinkRequest> {
     replies: FrameBatch,
   ): void {
     const span = this.tracing.continued(request.op, traceparent);
-    const answered =
+    const replied =
       span === undefined ? this.options.handle(request, peer) : this.traced(span, request, peer);
-    answered.then(
+    replied.then(
       (answer) => {
         replies.add(entryOf(id, answer));
       },
@@ -195,7 +195,7 @@ export class LinkServer<Request extends LinkRequest> {
   }
 }
 
-/** Accepts the request without further checks: the peer has proved that it is one of our processes. */
+/** Requests are not checked further, because the peer has proved that it is one of our processes. */
 function parseRequests<Request extends LinkRequest>(
   text: string,
   read: (frame: string) => unknown = JSON.parse,
@@ -218,8 +218,8 @@ function entryOf(id: number, { status, body }: LinkReply): string {
   return `[${id},${status},${JSON.stringify(body)}]`;
 }
 
-function send(ws: LinkSocket, frame: string, sent: () => void): void {
+function send(ws: LinkSocket, frame: string, onSent: () => void): void {
   if (ws.readyState !== WebSocket.OPEN) return;
   if (ws.bufferedAmount > MAX_BUFFERED_BYTES) ws.terminate();
-  else ws.send(frame, sent);
+  else ws.send(frame, onSent);
 }

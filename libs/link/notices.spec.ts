@@ -12,7 +12,7 @@ import { type JournalNotice, journalNotices, type WrittenJournalNotice } from '.
 import { NoticeBoard, receiveNotices } from './notices.js';
 import { LinkServer } from './link-server.js';
 
-interface Asked {
+interface TestRequest {
   readonly op: 'read';
 }
 
@@ -20,9 +20,9 @@ const TOKEN = 'a-service-token';
 
 let server: Server;
 let url: string;
-let owner: LinkServer<Asked>;
+let owner: LinkServer<TestRequest>;
 let notices: NoticeBoard<JournalNotice, WrittenJournalNotice>;
-let links: LinkClient<Asked>[];
+let links: LinkClient<TestRequest>[];
 let peers: WebSocket[];
 let body: string;
 
@@ -32,7 +32,7 @@ beforeEach(async () => {
   body = '{}';
   server = createServer();
   notices = new NoticeBoard(journalNotices);
-  owner = new LinkServer<Asked>({
+  owner = new LinkServer<TestRequest>({
     serviceTokens: () => [TOKEN],
     handle: () => Promise.resolve({ status: 200, body }),
     notices,
@@ -51,23 +51,26 @@ afterEach(() => {
   server.closeAllConnections();
 });
 
-async function listener(): Promise<{ readonly link: LinkClient<Asked>; readonly heard: JournalNotice[] }> {
-  const heard: JournalNotice[] = [];
-  const link = new LinkClient<Asked>({
+async function listener(): Promise<{
+  readonly link: LinkClient<TestRequest>;
+  readonly received: JournalNotice[];
+}> {
+  const received: JournalNotice[] = [];
+  const link = new LinkClient<TestRequest>({
     url,
     serviceToken: () => TOKEN,
     peer: 'gateway-0',
     clock: new SystemClock(),
     onNotice: receiveNotices(journalNotices, (notice: JournalNotice) => {
-      heard.push(notice);
+      received.push(notice);
     }),
   });
   links.push(link);
   await eventually(() => expect(link.connected).toBe(true));
-  return { link, heard };
+  return { link, received };
 }
 
-/** A peer that shows its frames as they arrive. */
+/** A peer that records the frames that it receives. */
 async function rawPeer(listens: boolean): Promise<{ readonly socket: WebSocket; readonly frames: string[] }> {
   const headers = { [SERVICE_TOKEN_HEADER]: TOKEN, [PEER_HEADER]: 'raw' };
   const socket = new WebSocket(`${url.replace('http', 'ws')}${LINK_PATH}`, {
@@ -80,7 +83,7 @@ async function rawPeer(listens: boolean): Promise<{ readonly socket: WebSocket; 
   return { socket, frames };
 }
 
-function quietly(millis = 60): Promise<void> {
+function wait(millis = 60): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, millis));
 }
 
@@ -88,14 +91,14 @@ describe('the head of the journal is sent', () => {
   it('to every listening peer when it moves, and to a new link at once', async () => {
     const early = await listener();
     notices.announce({ head: 7 });
-    await eventually(() => expect(early.heard).toEqual([{ head: 7 }]));
+    await eventually(() => expect(early.received).toEqual([{ head: 7 }]));
     const late = await listener();
-    await eventually(() => expect(late.heard).toEqual([{ head: 7 }]));
+    await eventually(() => expect(late.received).toEqual([{ head: 7 }]));
     notices.announce({ head: 8 });
     await eventually(() =>
-      expect([early.heard.at(-1), late.heard.at(-1)]).toEqual([{ head: 8 }, { head: 8 }]),
+      expect([early.received.at(-1), late.received.at(-1)]).toEqual([{ head: 8 }, { head: 8 }]),
     );
-    // Replies come as before.
+    // Requests still get their replies.
     expect(await early.link.request({ op: 'read' })).toEqual(reply(200, {}));
   });
 
@@ -111,20 +114,20 @@ describe('the head of the journal is sent', () => {
   it('only to peers that listen', async () => {
     const { frames } = await rawPeer(false);
     notices.announce({ head: 7 });
-    await quietly();
+    await wait();
     expect(frames).toEqual([]);
   });
 
-  it('to a stalled peer only when it reads again, and then the last one alone', async () => {
+  it('to a stalled peer only when it reads again, and then only the last one', async () => {
     body = 'x'.repeat(1_000_000);
     const { socket, frames } = await rawPeer(true);
     socket.pause();
     // Replies fill the buffers between the two processes.
     for (let id = 1; id <= 20; id += 1) socket.send(`[[${id},{"op":"read"}]]`);
-    await quietly(200);
+    await wait(200);
     for (let head = 1; head <= 500; head += 1) {
       notices.announce({ head });
-      if (head % 10 === 0) await quietly(1);
+      if (head % 10 === 0) await wait(1);
     }
     socket.resume();
     const heads = (): string[] => frames.flatMap((frame) => frame.match(/\[0,0,"[^\]]*\]/g) ?? []);
@@ -139,42 +142,42 @@ describe('the committed events are sent with it', () => {
     records: { epoch: 4, hash: `hash of ${head}`, payloads },
   });
 
-  it('each as the text that was written', async () => {
-    const { heard } = await listener();
+  it('each with exactly the text that was written', async () => {
+    const { received } = await listener();
     const notice = committed(7, '{"a":"\\"\\u0001ä\\\\"}', '[]');
     notices.announce(notice);
-    await eventually(() => expect(heard).toEqual([notice]));
+    await eventually(() => expect(received).toEqual([notice]));
     // A peer that connects later has missed the earlier ones, and reads the journal.
     const late = await listener();
-    await eventually(() => expect(late.heard).toEqual([{ head: 7 }]));
+    await eventually(() => expect(late.received).toEqual([{ head: 7 }]));
   });
 
-  it('together if consecutive within one turn, else as the head alone', async () => {
-    const { heard } = await listener();
+  it('together if they are consecutive within one turn, else the head alone is sent', async () => {
+    const { received } = await listener();
     notices.announce(committed(7, '1', '2'));
     notices.announce(committed(8, '3'));
-    await eventually(() => expect(heard).toEqual([committed(8, '1', '2', '3')]));
+    await eventually(() => expect(received).toEqual([committed(8, '1', '2', '3')]));
     notices.announce(committed(9, '4'));
     notices.announce(committed(11, '6'));
-    await eventually(() => expect(heard[1]).toEqual({ head: 11 }));
+    await eventually(() => expect(received[1]).toEqual({ head: 11 }));
     notices.announce({ head: 12 });
     notices.announce(committed(13, '8'));
-    await eventually(() => expect(heard[2]).toEqual({ head: 13 }));
+    await eventually(() => expect(received[2]).toEqual({ head: 13 }));
     notices.announce(committed(14, '9'));
-    await eventually(() => expect(heard[3]).toEqual(committed(14, '9')));
+    await eventually(() => expect(received[3]).toEqual(committed(14, '9')));
   });
 
-  it('up to a bound for a stalled peer: past it the peer gets the head, and reads the journal', async () => {
-    const { heard } = await listener();
+  it('up to a bound for a stalled peer, which past it gets only the head', async () => {
+    const { received } = await listener();
     const large = 'x'.repeat(400_000);
     for (const [first, most] of [
       [0, 2],
       [10, 3],
     ] as const) {
       for (let at = 1; at <= most; at += 1) notices.announce(committed(first + at, large));
-      await eventually(() => expect(heard.at(-1)?.head).toBe(first + most));
+      await eventually(() => expect(received.at(-1)?.head).toBe(first + most));
     }
-    expect(heard.map(({ records }) => records?.payloads.length)).toEqual([2, undefined]);
+    expect(received.map(({ records }) => records?.payloads.length)).toEqual([2, undefined]);
   });
 });
 
@@ -184,21 +187,21 @@ it.each<[string, unknown]>([
   ['{"head":7,"epoch":"1","hash":"h"}', ['x']],
   ['{"head":7,"epoch":1}', ['x']],
   ['{"head":7}', ['x']],
-])('%s with %j is no valid notice', (said, payloads) => {
-  expect(journalNotices.read(said, payloads)).toBe(undefined);
+])('%s with %j is no valid notice', (body, payloads) => {
+  expect(journalNotices.read(body, payloads)).toBe(undefined);
 });
 
 it('an invalid notice ends the link', async () => {
-  const { link, heard } = await listener();
+  const { link, received } = await listener();
   const closed = new Promise<void>((resolve) => {
-    const look = setInterval(() => {
+    const poll = setInterval(() => {
       if (link.connected) return;
-      clearInterval(look);
+      clearInterval(poll);
       resolve();
     }, 5);
   });
   const strange: object = { head: 'seven' };
   notices.announce(strange as JournalNotice);
   await closed;
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
 });

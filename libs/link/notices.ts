@@ -1,32 +1,32 @@
 import { NOTICE_ID } from './link-protocol.js';
 
 /**
- * Encodes and merges the notices of one protocol, which a server sends unasked. A notice is encoded once for all peers;
- * `Written` holds what `merge` needs beside the text.
+ * Encodes and merges the notices of one protocol, which a server sends without a request. A notice is encoded once for all
+ * peers; `Written` is the encoded form, with the data that `merge` needs.
  */
 export interface NoticeFormat<Notice, Written = Notice> {
   write(notice: Notice): Written;
-  /** Merges two notices into one, for a peer that was not sent the earlier one yet. */
+  /** Merges two notices into one, for a peer that has not got the earlier one yet. */
   merge(earlier: Written, later: Written): Written;
-  /** What a peer that connects after `latest` is sent. */
+  /** The notice for a peer that connects after `latest`. */
   forNewcomer(latest: Notice): Notice;
-  /** The body as JSON text, and a second JSON text if the body alone is not enough. */
+  /** The body as JSON text, and a second JSON text if one is needed. */
   print(written: Written): readonly [body: string, extra?: string];
-  /** Undefined for anything that is no notice of this protocol. */
+  /** Parses a notice. Undefined if it is no notice of this protocol. */
   read(body: string, extra: unknown): Notice | undefined;
 }
 
-/** The notices that one peer was not sent yet. */
+/** The pending notices of one peer. */
 export interface PeerNotices {
   readonly isEmpty: boolean;
-  /** Takes the pending notice as an entry of a frame; nothing is left afterwards. */
+  /** Removes the pending notice, and returns it as an entry of a frame. */
   take(): string | undefined;
   leave(): void;
 }
 
-/** Where a server's notices come from. */
+/** The source of a server's notices. */
 export interface NoticeSource {
-  /** Calls `onNews` whenever there is something to take, perhaps at once. */
+  /** Subscribes a peer. Calls `onNews` whenever a notice is pending, perhaps at once. */
   join(onNews: () => void): PeerNotices;
 }
 
@@ -78,7 +78,7 @@ class NoticeSlot<Notice, Written> implements PeerNotices {
   }
 }
 
-/** A client's end of the notices: parses one, and returns false if it is invalid. */
+/** Handles a notice at the client. Returns false if it is invalid. */
 export type NoticeReceiver = (body: string, extra: unknown) => boolean;
 
 export function receiveNotices<Notice>(

@@ -9,11 +9,11 @@ import { fault, reply, type LinkReply } from './link-protocol.js';
 import { LinkServer } from './link-server.js';
 import { NoticeBoard, receiveNotices, type NoticeFormat } from './notices.js';
 
-/** All requests: one member for each operation. */
+/** All requests of this example service. */
 type CounterRequest =
   { readonly op: 'add'; readonly request_id: string; readonly amount: number } | { readonly op: 'total' };
 
-/** The notice of the service. Only the latest total counts. */
+/** The notice of the service. Peers need only the latest total. */
 interface TotalNotice {
   readonly total: number;
 }
@@ -24,9 +24,9 @@ const totalNotices: NoticeFormat<TotalNotice> = {
   forNewcomer: (latest) => latest,
   print: (notice) => [JSON.stringify(notice)],
   read: (body) => {
-    const said: unknown = JSON.parse(body);
-    const isTotal = typeof said === 'object' && said !== null && 'total' in said;
-    return isTotal && typeof said.total === 'number' ? { total: said.total } : undefined;
+    const parsed: unknown = JSON.parse(body);
+    const isTotal = typeof parsed === 'object' && parsed !== null && 'total' in parsed;
+    return isTotal && typeof parsed.total === 'number' ? { total: parsed.total } : undefined;
   },
 };
 
@@ -47,7 +47,7 @@ const clock = new SystemClock();
 const TOKEN = 'a-service-token';
 let server: Server;
 let link: LinkClient<CounterRequest>;
-let heard: number[];
+let totals: number[];
 
 beforeEach(async () => {
   const { handle, notices } = new Counter();
@@ -60,13 +60,13 @@ beforeEach(async () => {
     clock,
   }).attach(server);
   await listen(server, 0, '127.0.0.1');
-  heard = [];
+  totals = [];
   link = new LinkClient({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     serviceToken: () => TOKEN,
     peer: 'reader-0',
     onNotice: receiveNotices(totalNotices, ({ total }) => {
-      heard.push(total);
+      totals.push(total);
     }),
     clock,
   });
@@ -91,5 +91,5 @@ it('sends requests over its own link, and gets replies and refusals', async () =
 
 it('receives the notices of the service', async () => {
   for (const amount of [1, 1, 1]) await link.request({ op: 'add', request_id: 'r', amount });
-  await eventually(() => expect(heard.at(-1)).toBe(3));
+  await eventually(() => expect(totals.at(-1)).toBe(3));
 });

@@ -17,7 +17,7 @@ import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-serve
 import { LinkServer } from './link-server.js';
 import { openServiceTokens, TokenFile, watchServiceTokens } from './service-tokens.js';
 
-interface Asked {
+interface TestRequest {
   readonly op: 'echo';
   readonly text: string;
 }
@@ -43,7 +43,7 @@ async function tokensOf(...lines: string[]): Promise<TokenFile> {
 }
 
 describe('a file of service tokens', () => {
-  it('presents the first and accepts all', async () => {
+  it('presents the first token and accepts all', async () => {
     const tokens = await tokensOf(NEW, `  ${OLD}  `, '');
     expect([tokens.shown(), tokens.accepted()]).toEqual([NEW, [NEW, OLD]]);
   });
@@ -59,29 +59,31 @@ describe('a file of service tokens', () => {
     );
   });
 
-  it('is logged as fingerprints at the start and after each change, never as tokens', async () => {
+  it('is logged at the start and after each change, as fingerprints and never as tokens', async () => {
     await writeFile(file, OLD);
-    const told: unknown[] = [];
+    const logged: unknown[] = [];
     const stops: (() => Promise<void> | void)[] = [];
     watchServiceTokens(
       { SERVICE_TOKEN: undefined, SERVICE_TOKEN_FILE: file },
       {
         clock,
-        log: { info: (fields: object) => told.push(fields), error: () => undefined },
+        log: { info: (fields: object) => logged.push(fields), error: () => undefined },
         scope: { onStop: (_name, stop) => stops.push(stop) },
       },
     );
     await writeFile(file, `${OLD}\n${NEW}`);
     await eventually(() => {
-      expect(told).toHaveLength(2);
+      expect(logged).toHaveLength(2);
     });
     await writeFile(file, `${NEW}\n${OLD}`);
     await eventually(() => {
-      expect(told).toHaveLength(3);
+      expect(logged).toHaveLength(3);
     });
     // printf %s "$TOKEN" | sha256sum | head -c 8
     const [was, is] = ['9c5230e7', 'a94ddb8d'];
-    expect(told).toEqual([[was], [was, is], [is, was]].map((marks) => ({ service_tokens: marks })));
+    expect(logged).toEqual(
+      [[was], [was, is], [is, was]].map((fingerprints) => ({ service_tokens: fingerprints })),
+    );
     for (const stop of stops) await stop();
   });
 
@@ -146,23 +148,23 @@ describe('a file of service tokens', () => {
 
 describe('a rotation', () => {
   let server: Server;
-  let links: LinkServer<Asked>;
+  let links: LinkServer<TestRequest>;
   let url: string;
-  let good: TokenFile;
-  let heard: string[];
+  let serverTokens: TokenFile;
+  let handled: string[];
 
   beforeEach(async () => {
-    heard = [];
-    good = await tokensOf(OLD);
+    handled = [];
+    serverTokens = await tokensOf(OLD);
     const [port = 0] = await pickPorts(1);
     server = createServer();
     await listen(server, port, '127.0.0.1');
     url = `http://127.0.0.1:${port}`;
-    links = new LinkServer<Asked>({
-      serviceTokens: () => good.accepted(),
-      // Some replies are slow: a request on the old connection gets its reply there.
+    links = new LinkServer<TestRequest>({
+      serviceTokens: () => serverTokens.accepted(),
+      // Some replies are slow, so that requests on the old connection are still open.
       handle: async (request) => {
-        heard.push(request.text);
+        handled.push(request.text);
         await pause(clock, request.text === 'slow' ? 300 : 1);
         return reply(200, {});
       },
@@ -170,7 +172,7 @@ describe('a rotation', () => {
       clock,
     });
     links.attach(server);
-    good.onChange(() => {
+    serverTokens.onChange(() => {
       links.dropRevoked();
     });
   });
@@ -182,29 +184,29 @@ describe('a rotation', () => {
 
   async function accept(...tokens: string[]): Promise<void> {
     await writeFile(file, tokens.join('\n'));
-    await good.poll();
+    await serverTokens.poll();
   }
 
-  it('ignores a peer that stays without its token, and cuts it off', async () => {
+  it('ignores and disconnects a peer that stays after its token was removed', async () => {
     const headers = { [SERVICE_TOKEN_HEADER]: OLD, [PEER_HEADER]: 'gateway-0' };
-    const deaf = new WebSocket(`${url.replace('http', 'ws')}${LINK_PATH}`, { headers });
-    await once(deaf, 'open');
+    const stubborn = new WebSocket(`${url.replace('http', 'ws')}${LINK_PATH}`, { headers });
+    await once(stubborn, 'open');
     const ask = (text: string): void => {
-      deaf.send(JSON.stringify([[1, { op: 'echo', text }]]));
+      stubborn.send(JSON.stringify([[1, { op: 'echo', text }]]));
     };
     ask('before');
-    await eventually(() => expect(heard).toEqual(['before']));
+    await eventually(() => expect(handled).toEqual(['before']));
     // It does not answer the close frame.
-    deaf.close = () => undefined;
+    stubborn.close = () => undefined;
     await accept(NEW);
-    ask('behind');
-    await once(deaf, 'close');
-    expect(heard).toEqual(['before']);
+    ask('after');
+    await once(stubborn, 'close');
+    expect(handled).toEqual(['before']);
   });
 
-  it('in three steps fails no request', async () => {
+  it('fails no request if it is made in three steps', async () => {
     const tokens = { shown: OLD };
-    const link = new LinkClient<Asked>({
+    const link = new LinkClient<TestRequest>({
       url,
       serviceToken: () => tokens.shown,
       peer: 'gateway-0',
@@ -226,7 +228,7 @@ describe('a rotation', () => {
       }
       await Promise.all(waiting);
     })();
-    // A gateway that is quicker than its server presents a token that is not accepted yet, and tries again.
+    // A gateway that rotates before its server presents a token that is not accepted yet, and tries again.
     const former = link.connection;
     tokens.shown = NEW;
     link.renew();
@@ -245,7 +247,7 @@ describe('a rotation', () => {
     link.close();
   });
 
-  it('sends away a peer whose token is gone, and does not let it back', async () => {
+  it('disconnects a peer whose token was removed, and refuses it with 403 afterwards', async () => {
     const headers = { [SERVICE_TOKEN_HEADER]: OLD, [PEER_HEADER]: 'thief' };
     const thief = new WebSocket(`${url.replace('http', 'ws')}${LINK_PATH}`, { headers });
     await new Promise((resolve) => thief.once('open', resolve));

@@ -10,7 +10,7 @@ import { nonEmpty, secret } from '#libs/platform/settings/setting-types.js';
 
 export const SHORTEST_TOKEN = 32;
 
-/** Of every process at either end of a link. */
+/** The settings of every process at either end of a link. */
 export const serviceTokenSettings = defineConfig({
   SERVICE_TOKEN: {
     schema: secret(SHORTEST_TOKEN).optional(),
@@ -30,12 +30,12 @@ export function serviceTokenIsSet(config: Config<typeof serviceTokenSettings>): 
 }
 
 const POLL_MILLIS = 1_000;
-/** The old token, the new one, and one spare. */
-const MOST_TOKENS = 3;
+/** An old token, a new one, and a spare one. */
+const MAX_TOKENS = 3;
 const FINGERPRINT_DIGITS = 8;
-const MOST_BYTES = 4_096;
-/** Opening a pipe waits for a writer without end; this flag does not wait. */
-const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
+const MAX_BYTES = 4_096;
+/** Without O_NONBLOCK, opening a pipe would wait forever for a writer. */
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 
 export interface ServiceTokens {
   /** The token to present. */
@@ -52,8 +52,8 @@ export function fixedToken(token: string): ServiceTokens {
 }
 
 /**
- * Tokens from a file that is read again every second. A missing or invalid file changes nothing: an editing mistake must not
- * cut the processes off from each other.
+ * Tokens from a file that is read again every second. A missing or invalid file changes nothing, because an editing mistake
+ * must not disconnect the processes from each other.
  */
 export class TokenFile implements ServiceTokens {
   private tokens: readonly string[];
@@ -105,7 +105,7 @@ export class TokenFile implements ServiceTokens {
 }
 
 function readSync(file: string): string {
-  const opened = openSync(file, AT_ONCE);
+  const opened = openSync(file, OPEN_FLAGS);
   try {
     refuseUnreadable(fstatSync(opened));
     return readFileSync(opened, 'utf8');
@@ -115,7 +115,7 @@ function readSync(file: string): string {
 }
 
 async function read(file: string): Promise<string> {
-  const opened = await open(file, AT_ONCE);
+  const opened = await open(file, OPEN_FLAGS);
   try {
     refuseUnreadable(await opened.stat());
     return await opened.readFile('utf8');
@@ -126,7 +126,7 @@ async function read(file: string): Promise<string> {
 
 function refuseUnreadable(stats: Stats): void {
   if (!stats.isFile()) throw new Error('it is no file');
-  if (stats.size > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES} bytes`);
+  if (stats.size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
 }
 
 export interface OpenedTokens {
@@ -134,7 +134,7 @@ export interface OpenedTokens {
   readonly stop: Cancel;
 }
 
-/** The tokens that the settings name. Starts to watch a file. */
+/** The tokens from the settings. If they are in a file, starts to watch it. */
 export function openServiceTokens(
   config: Config<typeof serviceTokenSettings>,
   clock: Clock,
@@ -154,21 +154,24 @@ interface TokenWatchPorts {
 }
 
 /**
- * The same until the process ends. Logs a file that it cannot use, and which tokens are valid: an operator who replaces a token
- * has to know that all processes have it before any of them presents it.
+ * Watches the tokens until the process ends. Logs an unusable file, and the fingerprints of the valid tokens: an operator who
+ * replaces a token must know that all processes accept it before any of them presents it.
  */
 export function watchServiceTokens(
   config: Config<typeof serviceTokenSettings>,
   { clock, log, scope }: TokenWatchPorts,
 ): ServiceTokens {
   const { tokens, stop } = openServiceTokens(config, clock, (error) => {
-    log.error({ err: error }, 'the file with the service tokens cannot be used; the former ones stay');
+    log.error(
+      { err: error },
+      'the file with the service tokens cannot be used; the previous tokens stay valid',
+    );
   });
   scope.onStop('service tokens', stop);
   const logTokens = (): void => {
     log.info(
       { service_tokens: tokens.accepted().map(fingerprintOf) },
-      'these service tokens are good, and the first is shown',
+      'these service tokens are accepted, and the first is presented',
     );
   };
   logTokens();
@@ -176,7 +179,7 @@ export function watchServiceTokens(
   return tokens;
 }
 
-/** Distinguishes long random texts without revealing them. */
+/** Identifies a token in logs without revealing it. */
 function fingerprintOf(token: string): string {
   return createHash('sha256').update(token).digest('hex').slice(0, FINGERPRINT_DIGITS);
 }
@@ -187,14 +190,14 @@ function tokensIn(text: string): readonly string[] {
     .map((line) => line.trim())
     .filter((line) => line !== '');
   if (tokens.length === 0) throw new Error('it holds no token');
-  if (tokens.length > MOST_TOKENS) throw new Error(`it holds more than ${MOST_TOKENS} tokens`);
+  if (tokens.length > MAX_TOKENS) throw new Error(`it holds more than ${MAX_TOKENS} tokens`);
   if (tokens.some((token) => token.length < SHORTEST_TOKEN)) {
     throw new Error(`a token in it has less than ${SHORTEST_TOKEN} characters`);
   }
   return tokens;
 }
 
-/** Never holds a token: the file system's messages name the file, and ours name the rule. */
+/** The message never contains a token: errors of the file system name the file, and ours name the rule. */
 function messageOf(error: unknown): string {
   return isCodedError(error) || error instanceof Error ? error.message : String(error);
 }

@@ -9,23 +9,23 @@ import { CLOSE, type StreamSocket } from './socket.js';
 /** `client` also stands for a connection that was lost. */
 export type EndedBy = 'gateway' | 'client';
 
-/** What a service says over one connection. `Addressee` is one of several to whom events go, such as a subscription. */
+/** How a service uses one connection. `Addressee` is one of several recipients of events, such as a subscription. */
 export interface ConnectionProtocol<Addressee> extends OverflowRecovery<Addressee> {
-  /** The next frame, in order, never after the end. The first ones have to lead to `ClientConnection.greet`. */
+  /** Receives the next frame, never after the end. The first frames must lead to a call of `ClientConnection.greet`. */
   receive(frame: string): void;
-  /** After the greeting: a heartbeat is due. */
+  /** Sends a heartbeat. Called only after the greeting. */
   beat(): void;
-  /** After the greeting, once for each session: it will end soon. */
+  /** Warns that the session ends soon. Called after the greeting, once for each session. */
   warnOfExpiry(): void;
-  /** After the greeting: asks the client to go elsewhere. */
+  /** Asks the client to connect elsewhere. Called only after the greeting. */
   goAway(reason: string): void;
-  /** Once, when the connection ends. */
+  /** Called once, when the connection ends. */
   end(): void;
 }
 
-/** What all connections of a process share. */
-export interface ConnectionPorts<Who extends SessionHolder> {
-  readonly sessions: Sessions<Who>;
+/** Shared by all connections of a process. */
+export interface ConnectionPorts<Holder extends SessionHolder> {
+  readonly sessions: Sessions<Holder>;
   readonly clock: Clock;
   readonly limits: ConnectionLimits;
   /** `closed` is called once for each connection, as soon as nothing more is sent to it. */
@@ -34,28 +34,28 @@ export interface ConnectionPorts<Who extends SessionHolder> {
 }
 
 /** The session under which a connection was opened. */
-export interface ClientCredentials<Who extends SessionHolder> {
+export interface ClientCredentials<Holder extends SessionHolder> {
   readonly token: string;
-  readonly session: ClientSession<Who>;
+  readonly session: ClientSession<Holder>;
 }
 
-/** One client from the handshake to the end: who it is, whether it lives, when it has to go. */
-export class ClientConnection<Who extends SessionHolder, Addressee> {
+/** One client from the handshake to the end: its session, its heartbeats and its greeting. */
+export class ClientConnection<Holder extends SessionHolder, Addressee> {
   readonly outbox: Outbox<Addressee>;
   readonly requests: RequestWindow;
-  readonly guard: SessionGuard<Who>;
+  readonly guard: SessionGuard<Holder>;
   private readonly protocol: ConnectionProtocol<Addressee>;
   private phase: 'OPENED' | 'GREETING' | 'GREETED' = 'OPENED';
   private ended = false;
-  private heardAt: bigint;
-  private beatAt: bigint;
+  private lastHeardAt: bigint;
+  private lastBeatAt: bigint;
   private openedAt: bigint;
 
   constructor(
-    private readonly ports: ConnectionPorts<Who>,
+    private readonly ports: ConnectionPorts<Holder>,
     private readonly socket: StreamSocket,
-    { token, session }: ClientCredentials<Who>,
-    openProtocol: (connection: ClientConnection<Who, Addressee>) => ConnectionProtocol<Addressee>,
+    { token, session }: ClientCredentials<Holder>,
+    openProtocol: (connection: ClientConnection<Holder, Addressee>) => ConnectionProtocol<Addressee>,
   ) {
     const { clock, limits, sessions } = ports;
     this.outbox = new Outbox(
@@ -73,8 +73,8 @@ export class ClientConnection<Who extends SessionHolder, Addressee> {
       if (!this.ended) this.protocol.receive(frame);
     });
     this.openedAt = clock.monotonicNanos();
-    this.heardAt = this.openedAt;
-    this.beatAt = this.openedAt;
+    this.lastHeardAt = this.openedAt;
+    this.lastBeatAt = this.openedAt;
     this.protocol = openProtocol(this);
     const slowReader = new SlowReader({
       outbox: this.outbox,
@@ -106,16 +106,16 @@ export class ClientConnection<Who extends SessionHolder, Addressee> {
   }
 
   onAlive(): void {
-    this.heardAt = this.ports.clock.monotonicNanos();
+    this.lastHeardAt = this.ports.clock.monotonicNanos();
   }
 
-  /** This process was suspended for so long. The frames that came meanwhile are still unread. */
+  /** This process was suspended for `nanos`. Frames that arrived meanwhile are still unread, so the client is not late. */
   onStandstill(nanos: bigint): void {
-    this.heardAt += nanos;
+    this.lastHeardAt += nanos;
     this.openedAt += nanos;
   }
 
-  /** The socket is gone, whichever side has closed it. Ends the connection without waiting for its last packets. */
+  /** The socket was closed by either side. Ends the connection without waiting for its last packets. */
   onClosed(code: number): void {
     if (!this.ended) this.finish(code, 'client');
   }
@@ -125,13 +125,13 @@ export class ClientConnection<Who extends SessionHolder, Addressee> {
     if (this.ended) return;
     const now = this.ports.clock.monotonicNanos();
     const state = this.guard.poll();
-    // Nothing leaves while it is unknown whether the session still holds.
+    // Nothing is sent while it is unknown whether the session is still valid.
     this.outbox.hold(state === 'unavailable');
-    if (!this.requests.isReading) this.heardAt = now;
+    if (!this.requests.isReading) this.lastHeardAt = now;
     const { helloMillis, heartbeatMillis, silentHeartbeats } = this.ports.limits;
     if (state === 'unauthorized') this.expire();
     else if (state === 'forbidden') this.forbid();
-    else if (isPast(this.heardAt, heartbeatMillis * silentHeartbeats, now)) {
+    else if (isPast(this.lastHeardAt, heartbeatMillis * silentHeartbeats, now)) {
       this.close(CLOSE.heartbeat, 'nothing heard');
     } else if (this.phase === 'GREETED') this.tickGreeted(now);
     else if (this.phase === 'OPENED' && isPast(this.openedAt, helloMillis, now)) {
@@ -140,8 +140,8 @@ export class ClientConnection<Who extends SessionHolder, Addressee> {
   }
 
   /**
-   * Greets the client once `prepared` is there and the session holds; handles no frame until then. Without anything prepared
-   * this process cannot serve the client.
+   * Greets the client once `prepared` resolves and the session is valid. Handles no frame until then. If `prepared` resolves
+   * to undefined, this process cannot serve the client.
    */
   greet<Prepared extends object>(
     prepared: Promise<Prepared | undefined>,
@@ -152,14 +152,14 @@ export class ClientConnection<Who extends SessionHolder, Addressee> {
     Promise.all([prepared, this.guard.check()])
       .then(([found, state]) => {
         if (this.ended) return;
-        // While it is unknown whether the session holds, it may also be unknown when it ends: the welcome waits for both.
+        // While the session's validity is unknown, its end may be unknown too: the welcome waits for both.
         if (state === 'unavailable') this.outbox.hold(true);
         if (state === 'unauthorized') this.expire();
         else if (state === 'forbidden') this.forbid();
-        else if (found === undefined) this.close(CLOSE.draining, 'this gateway is behind');
+        else if (found === undefined) this.close(CLOSE.draining, 'this gateway lags');
         else {
           this.phase = 'GREETED';
-          this.beatAt = this.ports.clock.monotonicNanos();
+          this.lastBeatAt = this.ports.clock.monotonicNanos();
           welcome(found);
           this.requests.hold(false);
         }
@@ -169,17 +169,17 @@ export class ClientConnection<Who extends SessionHolder, Addressee> {
       });
   }
 
-  /** Sends a reply, or anything else that must not be dropped. */
+  /** Sends a reply or another part that must not be dropped. */
   send(part: Part): void {
     this.outbox.send(part);
   }
 
-  /** Asks the client to go elsewhere. Its requests are still answered meanwhile. */
+  /** Asks the client to connect elsewhere. Its requests are still answered. */
   goAway(reason: string): void {
     if (this.phase === 'GREETED') this.protocol.goAway(reason);
   }
 
-  /** Answers the requests so far, reads nothing more, and closes. */
+  /** Answers the requests received so far, reads no more, and closes. */
   async drain(code: number, reason: string): Promise<void> {
     await this.requests.close();
     this.close(code, reason);
@@ -191,7 +191,7 @@ export class ClientConnection<Who extends SessionHolder, Addressee> {
     this.socket.close(code, reason);
   }
 
-  /** For a client that has not answered the close. */
+  /** Terminates a client that has not answered the close frame. */
   cut(): void {
     this.socket.cut();
   }
@@ -200,12 +200,12 @@ export class ClientConnection<Who extends SessionHolder, Addressee> {
     this.close(CLOSE.unauthorized, 'the session has ended');
   }
 
-  /** The session holds, but not for this connection any more. */
+  /** The session is valid, but no longer for this connection. */
   forbid(): void {
     this.close(CLOSE.forbidden, 'not allowed any more');
   }
 
-  /** The client can resume at another process, or here once more. */
+  /** Closes after a fault. The client can resume at this process or at another. */
   fail(error: unknown): void {
     this.ports.onFault(error);
     this.close(CLOSE.draining, 'cannot go on here');
@@ -214,8 +214,8 @@ export class ClientConnection<Who extends SessionHolder, Addressee> {
   private tickGreeted(now: bigint): void {
     const { expiryNoticeMillis, heartbeatMillis } = this.ports.limits;
     if (this.guard.isEnding(expiryNoticeMillis)) this.protocol.warnOfExpiry();
-    if (!isPast(this.beatAt, heartbeatMillis, now)) return;
-    this.beatAt = now;
+    if (!isPast(this.lastBeatAt, heartbeatMillis, now)) return;
+    this.lastBeatAt = now;
     this.protocol.beat();
     this.socket.ping();
   }

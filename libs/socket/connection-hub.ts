@@ -4,14 +4,14 @@ import type { ClientConnection, ClientCredentials } from './client-connection.js
 import type { SessionHolder } from './session-guard.js';
 import { CLOSE, type StreamSocket } from './socket.js';
 
-export interface HubPorts<Who extends SessionHolder, Addressee> {
+export interface HubPorts<Holder extends SessionHolder, Addressee> {
   readonly open: (
     socket: StreamSocket,
-    credentials: ClientCredentials<Who>,
-  ) => ClientConnection<Who, Addressee>;
-  /** False while a new client would not be shown everything. */
+    credentials: ClientCredentials<Holder>,
+  ) => ClientConnection<Holder, Addressee>;
+  /** False while this process cannot show everything to a new client. */
   readonly isWhole: () => boolean;
-  /** Called at each tick. Returns each reason to move all clients elsewhere once. */
+  /** Called at each tick. Returns a reason to send all clients elsewhere, each reason once. */
   readonly reasonToLeave: () => string | undefined;
   readonly meter: { opened(): void };
   readonly clock: Clock;
@@ -20,23 +20,23 @@ export interface HubPorts<Who extends SessionHolder, Addressee> {
 }
 
 const TICK_MILLIS = 250;
-/** A tick that comes this late: the machine slept, or the process was stopped, and no client was heard meanwhile. */
+/** A tick this late means that the machine slept or the process was stopped, so no client was read meanwhile. */
 const STANDSTILL_NANOS = 1_000n * NANOS_PER_MILLI;
 const DRAIN_POLL_MILLIS = 50;
-/** Time for the replies to requests that came before the end. */
-const LAST_ANSWERS_MILLIS = 3_000;
-/** Time for clients to read everything and to answer the close. */
+/** Time for replies to requests that are already in flight. */
+const LAST_REPLIES_MILLIS = 3_000;
+/** Time for clients to read everything and to answer the close frame. */
 const CLOSE_MILLIS = 1_000;
 
-/** All connections of one process: ticked by one timer, counted by account, and drained when the process goes. */
-export class ConnectionHub<Who extends SessionHolder, Addressee> {
-  private readonly connections = new Set<ClientConnection<Who, Addressee>>();
-  private readonly byAccount = new Map<string, number>();
+/** All connections of one process. Ticks them by one timer, counts them by account, and drains them at shutdown. */
+export class ConnectionHub<Holder extends SessionHolder, Addressee> {
+  private readonly connections = new Set<ClientConnection<Holder, Addressee>>();
+  private readonly countByAccount = new Map<string, number>();
   private cancel: Cancel = () => undefined;
   private draining = false;
-  private tickedAt: bigint | undefined;
+  private lastTickAt: bigint | undefined;
 
-  constructor(private readonly ports: HubPorts<Who, Addressee>) {}
+  constructor(private readonly ports: HubPorts<Holder, Addressee>) {}
 
   get size(): number {
     return this.connections.size;
@@ -46,13 +46,13 @@ export class ConnectionHub<Who extends SessionHolder, Addressee> {
     return this.draining;
   }
 
-  /** A new client would not be shown everything here. */
+  /** True while this process cannot show everything to a new client. */
   get isBlind(): boolean {
     return !this.ports.isWhole();
   }
 
   hasRoomFor(account: string): boolean {
-    return (this.byAccount.get(account) ?? 0) < this.ports.connectionsPerAccount;
+    return (this.countByAccount.get(account) ?? 0) < this.ports.connectionsPerAccount;
   }
 
   start(): void {
@@ -62,32 +62,32 @@ export class ConnectionHub<Who extends SessionHolder, Addressee> {
     });
   }
 
-  open(socket: StreamSocket, credentials: ClientCredentials<Who>): ClientConnection<Who, Addressee> {
+  open(socket: StreamSocket, credentials: ClientCredentials<Holder>): ClientConnection<Holder, Addressee> {
     const connection = this.ports.open(socket, credentials);
     const { account } = connection;
     this.connections.add(connection);
-    this.byAccount.set(account, (this.byAccount.get(account) ?? 0) + 1);
+    this.countByAccount.set(account, (this.countByAccount.get(account) ?? 0) + 1);
     this.ports.meter.opened();
     return connection;
   }
 
-  closed(connection: ClientConnection<Who, Addressee>, code: number): void {
+  closed(connection: ClientConnection<Holder, Addressee>, code: number): void {
     const { account } = connection;
-    const left = (this.byAccount.get(account) ?? 1) - 1;
-    if (left === 0) this.byAccount.delete(account);
-    else this.byAccount.set(account, left);
+    const left = (this.countByAccount.get(account) ?? 1) - 1;
+    if (left === 0) this.countByAccount.delete(account);
+    else this.countByAccount.set(account, left);
     this.connections.delete(connection);
     connection.onClosed(code);
   }
 
-  /** Asks all clients to go, waits, answers the requests of the others, closes, and cuts off those that stay. */
+  /** Asks all clients to leave and waits. Answers the requests of those left, closes them, and terminates any that stay. */
   async drain(patienceMillis: number): Promise<void> {
     const { clock } = this.ports;
     this.draining = true;
     for (const connection of this.connections) connection.goAway('DRAINING');
     await this.untilAllLeft(patienceMillis);
     const drained = [...this.connections].map((one) => one.drain(CLOSE.draining, 'draining'));
-    await Promise.race([Promise.all(drained), pause(clock, LAST_ANSWERS_MILLIS)]);
+    await Promise.race([Promise.all(drained), pause(clock, LAST_REPLIES_MILLIS)]);
     for (const connection of this.connections) connection.close(CLOSE.draining, 'draining');
     await this.untilAllLeft(CLOSE_MILLIS);
     for (const connection of this.connections) connection.cut();
@@ -101,12 +101,12 @@ export class ConnectionHub<Who extends SessionHolder, Addressee> {
   }
 
   private tick(): void {
-    const missed = this.missedNanos();
+    const standstill = this.standstillNanos();
     const reason = this.ports.reasonToLeave();
     for (const connection of this.connections) {
-      // One that fails must not take the others with it.
+      // A connection that fails must not affect the others.
       try {
-        if (missed > 0n) connection.onStandstill(missed);
+        if (standstill > 0n) connection.onStandstill(standstill);
         connection.tick();
         if (reason !== undefined) connection.goAway(reason);
       } catch (error) {
@@ -115,11 +115,11 @@ export class ConnectionHub<Who extends SessionHolder, Addressee> {
     }
   }
 
-  /** How long this process stood still before this tick. */
-  private missedNanos(): bigint {
+  /** How long this process was suspended before this tick. */
+  private standstillNanos(): bigint {
     const now = this.ports.clock.monotonicNanos();
-    const since = now - (this.tickedAt ?? now);
-    this.tickedAt = now;
+    const since = now - (this.lastTickAt ?? now);
+    this.lastTickAt = now;
     return since > STANDSTILL_NANOS ? since : 0n;
   }
 }

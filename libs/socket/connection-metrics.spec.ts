@@ -12,7 +12,7 @@ beforeEach(() => {
   metrics = new ConnectionMetrics(registry, NAMES);
 });
 
-/** What has been counted of streams that have ended, by who has closed them and the code. */
+/** The counts of closed streams, by the side that closed and the code. */
 async function closes(): Promise<Readonly<Record<string, number>>> {
   const text = await registry.getSingleMetricAsString('stream_closes_total');
   const rows = [...text.matchAll(/^\w+\{code="(\w+)",by="(\w+)"\} (\d+)$/gm)];
@@ -23,13 +23,13 @@ async function closes(): Promise<Readonly<Record<string, number>>> {
   );
 }
 
-it('has a place for everything that we close with from the beginning', async () => {
+it('has a series for each close code of the gateway from the beginning', async () => {
   const text = await registry.getSingleMetricAsString('stream_closes_total');
   for (const code of [1000, 4400, 4401, 4408, 4431, 4503])
     expect(text).toContain(`{code="${code}",by="gateway"} 0`);
 });
 
-it('counts what a client closed with by name where the protocol has one, and everything else as one', async () => {
+it('counts close codes of clients separately if the protocol has them, and all others together', async () => {
   for (const code of [1000, 1001, 1005, 1006, 1006]) metrics.closed(code, 'client');
   for (let code = 3000; code < 5000; code += 1) metrics.closed(code, 'client');
   expect(await closes()).toEqual({
@@ -41,7 +41,7 @@ it('counts what a client closed with by name where the protocol has one, and eve
   });
 });
 
-it('does not take a client at its word that we have closed it', async () => {
+it('does not count a client that closes with a code of the gateway as closed by the gateway', async () => {
   metrics.closed(4431, 'client');
   metrics.closed(4503, 'client');
   metrics.closed(4431, 'gateway');

@@ -2,31 +2,31 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { EndedBy } from './client-connection.js';
 import { CLOSE } from './socket.js';
 
-/** What a service counts of its connections. `Reason` is why a subscription had to begin anew. */
+/** Counts of a service's connections. `Reason` is why a subscription had to start again. */
 export interface ConnectionMeter<Reason extends string> {
   opened(): void;
-  /** Once for each, as soon as nothing more is sent to it. */
+  /** Called once for each connection, as soon as nothing more is sent to it. */
   closed(code: number, by: EndedBy): void;
-  /** A message of a client, by the name of its kind. */
+  /** Counts a message of a client by its kind. */
   received(kind: string): void;
   resumed(outcome: 'RESUMED' | 'INVALID' | 'EXPIRED'): void;
   resynced(reason: Reason): void;
 }
 
-/** What a service calls its figures. */
+/** A service's names for its metrics. */
 export interface ConnectionMetricNames {
   readonly open: string;
-  /** Before the names of all others. */
+  /** Prefix of the names of all other metrics. */
   readonly prefix: string;
-  /** The label of what clients say. */
+  /** The label for the kind of a message. */
   readonly kind: string;
-  /** As in `Sockets of order execution that are open`. */
+  /** For the help texts, as in `Sockets of order execution that are open`. */
   readonly connections: string;
 }
 
-const OURS: readonly number[] = Object.values(CLOSE);
-/** Of RFC 6455 and its registry. What else clients close with is up to them, and would be as many series as they like. */
-const OF_PROTOCOL = new Set([
+const GATEWAY_CODES: readonly number[] = Object.values(CLOSE);
+/** The codes of RFC 6455 and its registry. Clients choose any other code freely, so each would add a series. */
+const PROTOCOL_CODES = new Set([
   1000, 1001, 1002, 1003, 1005, 1006, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014,
 ]);
 
@@ -46,12 +46,12 @@ export class ConnectionMetrics<Reason extends string> implements ConnectionMeter
       ...labelNames: Label[]
     ): Counter<Label> => new Counter({ name: `${prefix}_${name}_total`, help, labelNames, registers });
     this.connections = new Gauge({ name: open, help: `${connections} that are open`, registers });
-    const ended = `${connections} that have ended, by close code and by who has closed them`;
+    const ended = `${connections} that have ended, by close code and by the side that closed`;
     this.closes = counter('closes', ended, 'code', 'by');
-    for (const code of OURS) this.closes.inc({ code, by: 'gateway' }, 0);
+    for (const code of GATEWAY_CODES) this.closes.inc({ code, by: 'gateway' }, 0);
     this.messages = counter('messages', `Messages of clients, by ${kind}`, kind);
-    this.resumes = counter('resumes', 'Resume tokens that were presented, by what became of them', 'outcome');
-    this.resyncs = counter('resyncs', 'Subscriptions that had to begin anew, by reason', 'reason');
+    this.resumes = counter('resumes', 'Resume tokens that were presented, by outcome', 'outcome');
+    this.resyncs = counter('resyncs', 'Subscriptions that had to start again, by reason', 'reason');
   }
 
   opened(): void {
@@ -60,7 +60,7 @@ export class ConnectionMetrics<Reason extends string> implements ConnectionMeter
 
   closed(code: number, by: EndedBy): void {
     this.connections.dec();
-    const isNamed = by === 'gateway' || OF_PROTOCOL.has(code);
+    const isNamed = by === 'gateway' || PROTOCOL_CODES.has(code);
     this.closes.inc({ code: isNamed ? code : 'other', by });
   }
 

@@ -1,22 +1,22 @@
 import type { Duplex } from 'node:stream';
 
 /**
- * Replies that are ready at the same time leave each socket in one write, because a write is most of the cost of a reply. One
- * frame of an owner often brings many.
+ * Combines replies that are ready at the same time into one write for each socket. A write is most of the cost of a reply,
+ * and one frame of an owner often contains many replies.
  */
 export class Departures {
-  private waiting: Duplex[] = [];
+  private corked: Duplex[] = [];
 
-  /** Corks the wire: everything written to it in this turn, and in the microtasks that follow, leaves together. */
+  /** Corks the wire: data written in this turn of the event loop and in its microtasks is sent together. */
   gather(wire: Duplex): void {
     if (wire.writableCorked > 0) return;
     wire.cork();
-    if (this.waiting.push(wire) === 1) process.nextTick(this.leave);
+    if (this.corked.push(wire) === 1) process.nextTick(this.uncorkAll);
   }
 
-  private readonly leave = (): void => {
-    const leaving = this.waiting;
-    this.waiting = [];
-    for (const wire of leaving) wire.uncork();
+  private readonly uncorkAll = (): void => {
+    const corked = this.corked;
+    this.corked = [];
+    for (const wire of corked) wire.uncork();
   };
 }

@@ -9,7 +9,7 @@ function raise(error: unknown): never {
   throw error;
 }
 
-interface Opened {
+interface OutboxOptions {
   readonly limits: OutboxLimits;
   readonly onOverflow: () => void;
   readonly onFault: (error: unknown) => void;
@@ -19,7 +19,7 @@ function opened({
   limits = MANY,
   onOverflow = (): void => undefined,
   onFault = raise,
-}: Partial<Opened> = {}): {
+}: Partial<OutboxOptions> = {}): {
   readonly outbox: Outbox<string>;
   readonly socket: TestSocket;
 } {
@@ -45,7 +45,7 @@ describe('an outbox', () => {
     expect(readAll(socket)).toEqual(['1', '2', '3', '4', '5']);
   });
 
-  it('gives a fast reader everything at once, and a slow one as much as a socket should hold', () => {
+  it('hands the socket frames up to its limit, and the rest as the reader reads', () => {
     const socket = new TestSocket();
     const outbox = new Outbox<string>(
       socket,
@@ -53,7 +53,7 @@ describe('an outbox', () => {
       () => undefined,
       raise,
     );
-    for (let told = 0; told < 300; told += 1) outbox.send('x'.repeat(1_000));
+    for (let sent = 0; sent < 300; sent += 1) outbox.send('x'.repeat(1_000));
     expect(socket.waiting.length).toBeGreaterThan(60);
     expect(socket.waiting.length).toBeLessThan(70);
     expect(readAll(socket)).toHaveLength(300);
@@ -90,7 +90,7 @@ describe('an outbox', () => {
     let overflows = 0;
     const { outbox } = opened({ limits, onOverflow: () => (overflows += 1) });
     // One more than the limit: the first is in the socket.
-    for (let told = 0; told < allowed; told += 1) outbox.sendEvent('mia', 'auction', text);
+    for (let sent = 0; sent < allowed; sent += 1) outbox.sendEvent('mia', 'auction', text);
     expect([overflows, outbox.isOverfull]).toEqual([0, false]);
     outbox.sendEvent('mia', 'auction', text);
     expect([overflows, outbox.isOverfull]).toEqual([1, true]);
@@ -113,15 +113,15 @@ describe('an outbox', () => {
       ]),
       subjects: new Set(['first', 'second']),
     });
-    outbox.sendEvent('mia', 'auction', 'anew');
-    expect(readAll(socket)).toEqual(['in the socket', 'answer 1', 'answer 2', 'anew']);
+    outbox.sendEvent('mia', 'auction', 'again');
+    expect(readAll(socket)).toEqual(['in the socket', 'answer 1', 'answer 2', 'again']);
     expect(outbox.drop()).toEqual({ events: new Map(), subjects: new Set() });
   });
 
   it('frees the room of dropped parts', () => {
     const { outbox } = opened({ limits: { bufferedMessages: 3, bufferedBytes: 30 } });
     outbox.send('x');
-    for (let told = 0; told < 2; told += 1) outbox.sendEvent('mia', 'auction', 'x'.repeat(10));
+    for (let sent = 0; sent < 2; sent += 1) outbox.sendEvent('mia', 'auction', 'x'.repeat(10));
     outbox.sendState({ size: 11, render: () => '' });
     expect(outbox.isOverfull).toBe(true);
     outbox.drop();
@@ -140,8 +140,8 @@ describe('an outbox', () => {
     expect(readAll(socket)).toEqual(['1', '2', '3']);
   });
 
-  it('neither reorders nor nests sends that a send causes', () => {
-    // A closed socket calls back at once: a send from that callback must neither overtake nor nest.
+  it('neither reorders nor nests the sends that a send triggers', () => {
+    // A closed socket calls back at once, in the middle of the send.
     const socket = new TestSocket(true);
     socket.closedWith = 1006;
     const outbox = new Outbox<string>(
@@ -152,9 +152,9 @@ describe('an outbox', () => {
     );
     outbox.hold(true);
     const order: number[] = [];
-    for (let told = 0; told < 20_000; told += 1) {
+    for (let sent = 0; sent < 20_000; sent += 1) {
       const render = (): string => {
-        order.push(told);
+        order.push(sent);
         return 'x'.repeat(70_000);
       };
       outbox.send({ size: 0, render });
@@ -163,21 +163,21 @@ describe('an outbox', () => {
     expect(order).toEqual(Array.from({ length: 20_000 }, (_, index) => index));
   });
 
-  it('resolves all waiting senders once a quarter is used, and never in the middle of a send', async () => {
+  it('resolves all waiting senders once at most a quarter is used, and never in the middle of a send', async () => {
     const { outbox, socket } = opened({ limits: { bufferedMessages: 8, bufferedBytes: 1_000 } });
-    for (let told = 0; told < 4; told += 1) outbox.send(String(told));
+    for (let sent = 0; sent < 4; sent += 1) outbox.send(String(sent));
     expect(outbox.hasRoom).toBe(false);
-    const given: string[] = [];
-    void outbox.room().then(() => given.push('one'));
-    void outbox.room().then(() => given.push('other'));
+    const resolved: string[] = [];
+    void outbox.room().then(() => resolved.push('one'));
+    void outbox.room().then(() => resolved.push('other'));
     socket.read();
-    expect(given).toEqual([]);
+    expect(resolved).toEqual([]);
     await settled();
-    expect(given).toEqual(['one', 'other']);
+    expect(resolved).toEqual(['one', 'other']);
     await outbox.room();
   });
 
-  it('forgets everything when it is ended', () => {
+  it('discards everything when it is ended', () => {
     const { outbox, socket } = opened();
     outbox.send('1');
     outbox.send('2');

@@ -1,6 +1,6 @@
 import type { StreamSocket } from './socket.js';
 
-/** Text that is made when its turn comes, so that a large snapshot need not wait as text. `size` is what it holds until then. */
+/** A part rendered only when it is sent, so that a large snapshot does not wait as text. `size` counts until then. */
 export interface LaterPart {
   readonly size: number;
   readonly render: () => string;
@@ -9,7 +9,7 @@ export type Part = string | LaterPart;
 
 interface Item<A> {
   readonly part: Part;
-  /** Answers are never dropped. Events are, and are counted. The next snapshot makes a `STATE` superfluous. */
+  /** An `ANSWER` is never dropped. Dropped `EVENT`s are counted. A dropped `STATE` is replaced by the next snapshot. */
   readonly kind: 'ANSWER' | 'EVENT' | 'STATE';
   readonly addressee?: A;
   /** The subject of an event. */
@@ -27,12 +27,12 @@ export interface OutboxLimits {
   readonly bufferedBytes: number;
 }
 
-/** How much the socket may hold before its reader has taken it. The rest waits here, where it is counted. */
+/** How much unread data the socket may hold. The rest waits in the outbox, where it is counted. */
 const SOCKET_BYTES = 64 * 1024;
-/** Senders that can wait use this part of the buffer, and leave the rest to those that cannot. */
+/** Senders that can wait use one part in four of the buffer, and leave the rest to senders that cannot. */
 const ROOM_PART = 4;
 
-/** The parts that wait for one reader, in order and within its limits. `A` is the addressee of an event, one of several. */
+/** The parts waiting for one reader, in order and bounded. `A` is the type of an event's addressee. */
 export class Outbox<A> {
   private queue: Item<A>[] = [];
   private next = 0;
@@ -46,9 +46,9 @@ export class Outbox<A> {
   constructor(
     private readonly socket: StreamSocket,
     private readonly limits: OutboxLimits,
-    /** Called when too much waits. It makes room with `drop`, or ends the connection. */
+    /** Called when too much waits. Must make room with `drop` or end the connection. */
     private readonly onOverflow: () => void,
-    /** A part could not be rendered. Only this callback can end the connection then. */
+    /** Called when a part cannot be rendered. Must end the connection. */
     private readonly onFault: (error: unknown) => void,
   ) {}
 
@@ -65,7 +65,7 @@ export class Outbox<A> {
     return this.waiting <= bufferedMessages / ROOM_PART && this.bytes <= bufferedBytes / ROOM_PART;
   }
 
-  /** An answer. */
+  /** Sends a reply, which is never dropped. */
   send(part: Part): void {
     this.push({ part, kind: 'ANSWER' });
   }
@@ -78,14 +78,14 @@ export class Outbox<A> {
     this.push({ part, kind: 'STATE' });
   }
 
-  /** While held, nothing leaves. */
+  /** While held, the outbox sends nothing. */
   hold(isHeld: boolean): void {
     if (isHeld === this.held) return;
     this.held = isHeld;
     this.pump();
   }
 
-  /** Resolves when little waits, and never in the middle of a send. */
+  /** Resolves when a quarter of the limits or less is used, and never in the middle of a send. */
   room(): Promise<void> {
     if (this.hasRoom) return Promise.resolve();
     return new Promise((resolve) => {
@@ -103,7 +103,7 @@ export class Outbox<A> {
     }
   }
 
-  /** Drops the parts that have not left, except replies. */
+  /** Drops the unsent parts, except replies. */
   drop(): Dropped<A> {
     const events = new Map<A, number>();
     const subjects = new Set<string>();
@@ -111,22 +111,22 @@ export class Outbox<A> {
       if (addressee !== undefined) events.set(addressee, (events.get(addressee) ?? 0) + 1);
       if (subject !== undefined) subjects.add(subject);
     }
-    this.keep(({ kind }) => kind === 'ANSWER');
+    this.retain(({ kind }) => kind === 'ANSWER');
     return { events, subjects };
   }
 
-  /** Keeps nothing and sends nothing from now on. */
+  /** Discards all parts. Sends nothing from now on. */
   end(): void {
     this.isEnded = true;
     this.waitingForRoom = [];
-    this.keep(() => false);
+    this.retain(() => false);
   }
 
   private get waiting(): number {
     return this.queue.length - this.next;
   }
 
-  private keep(isKept: (item: Item<A>) => boolean): void {
+  private retain(isKept: (item: Item<A>) => boolean): void {
     this.queue = this.queue.slice(this.next).filter(isKept);
     this.next = 0;
     this.bytes = this.queue.reduce((sum, item) => sum + sizeOf(item), 0);
@@ -140,7 +140,7 @@ export class Outbox<A> {
     if (this.isOverfull) this.onOverflow();
   }
 
-  /** A send in the middle of another only adds to the queue, so that no part overtakes another. */
+  /** A send during another send only adds to the queue, so that no part overtakes another. */
   private pump(): void {
     if (this.isPumping) return;
     this.isPumping = true;
@@ -186,7 +186,7 @@ export class Outbox<A> {
   }
 }
 
-/** In UTF-16 units, near enough to bytes for a bound. */
+/** In UTF-16 units, which is close enough to bytes for a bound. */
 function sizeOf({ part }: Item<unknown>): number {
   return typeof part === 'string' ? part.length : part.size;
 }

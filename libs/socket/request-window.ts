@@ -1,16 +1,16 @@
 import type { StreamSocket } from './socket.js';
 
 /**
- * Reads the messages of one client no faster than they are answered. While too many replies are missing, or one that
- * everything else depends on, the socket is paused, and frames that were read already wait.
+ * Reads the messages of one client no faster than they are answered. While too many replies are outstanding, or the window is
+ * held, the socket is paused and frames that were already read wait.
  */
 export class RequestWindow {
-  private kept: string[] = [];
+  private queued: string[] = [];
   private inFlight = 0;
   private isHeld = false;
   private isClosed = false;
   private isPaused = false;
-  private whenAnswered: () => void = () => undefined;
+  private onAllAnswered: () => void = () => undefined;
 
   constructor(
     private readonly socket: Pick<StreamSocket, 'pause' | 'resume'>,
@@ -18,7 +18,7 @@ export class RequestWindow {
     private readonly handle: (frame: string) => void,
   ) {}
 
-  /** False while the socket is paused: then the client's silence is not its fault. */
+  /** False while the socket is paused, when the client cannot be blamed for silence. */
   get isReading(): boolean {
     return !this.isPaused;
   }
@@ -26,45 +26,45 @@ export class RequestWindow {
   receive(frame: string): void {
     if (this.isClosed) return;
     if (this.isOpen()) this.handle(frame);
-    else this.kept.push(frame);
+    else this.queued.push(frame);
   }
 
   hold(isHeld: boolean): void {
     this.isHeld = isHeld;
-    this.handleKept();
+    this.handleQueued();
   }
 
-  /** Counts as one request in flight until it is done. `onFailed` has to answer it then. */
+  /** Runs a task, which counts as one request in flight until it is done. If it fails, `onFailed` has to answer the request. */
   run(task: () => Promise<void>, onFailed: (error: unknown) => void): void {
     this.inFlight += 1;
-    this.keepPace();
-    void this.follow(task, onFailed);
+    this.pauseOrResume();
+    void this.runTask(task, onFailed);
   }
 
-  /** Reads nothing more. Resolves when all earlier messages are answered. */
+  /** Stops reading. Resolves when all earlier messages are answered. */
   close(): Promise<void> {
     this.end();
     if (this.inFlight === 0) return Promise.resolve();
     return new Promise((resolve) => {
-      this.whenAnswered = resolve;
+      this.onAllAnswered = resolve;
     });
   }
 
-  /** Reads nothing more. */
+  /** Stops reading and discards frames that wait. */
   end(): void {
-    this.kept = [];
+    this.queued = [];
     this.isClosed = true;
   }
 
-  private async follow(task: () => Promise<void>, onFailed: (error: unknown) => void): Promise<void> {
+  private async runTask(task: () => Promise<void>, onFailed: (error: unknown) => void): Promise<void> {
     try {
       await task();
     } catch (error) {
       onFailed(error);
     } finally {
       this.inFlight -= 1;
-      if (this.inFlight === 0) this.whenAnswered();
-      this.handleKept();
+      if (this.inFlight === 0) this.onAllAnswered();
+      this.handleQueued();
     }
   }
 
@@ -72,16 +72,16 @@ export class RequestWindow {
     return !this.isHeld && this.inFlight < this.maxInFlight;
   }
 
-  private handleKept(): void {
+  private handleQueued(): void {
     while (this.isOpen()) {
-      const frame = this.kept.shift();
+      const frame = this.queued.shift();
       if (frame === undefined) break;
       this.handle(frame);
     }
-    this.keepPace();
+    this.pauseOrResume();
   }
 
-  private keepPace(): void {
+  private pauseOrResume(): void {
     const isPaused = !this.isOpen();
     if (isPaused === this.isPaused) return;
     this.isPaused = isPaused;

@@ -10,7 +10,7 @@ const FIRST = { id: '2f1c8a90-5b7d-4e63-8a11-9d4f0c6b7e20' };
 const RESTORED = { id: 'c4e0b7d6-1f28-4a59-b3c7-6e5d8f9a0b14' };
 const ACCOUNT = '5f0c6d1e-0000-4000-8000-000000000001';
 
-/** The position of a toy service: how far it has read a list, and which list. */
+/** The position of an example service: how far it has read which list. */
 interface ListPosition {
   readonly list: string;
   readonly read: number;
@@ -26,7 +26,7 @@ const tokens = new ResumeTokens([NEW_KEY], listPositions, FIRST);
 const INVALID = { ok: false, error: 'INVALID' };
 
 describe('a resume token', () => {
-  it('gives back what was sealed', () => {
+  it('opens to the position that was sealed', () => {
     fc.assert(
       fc.property(fc.record({ list: fc.string(), read: fc.nat() }), fc.uuid(), (point, account) => {
         expect(tokens.open(tokens.seal(point, account, NOW), account, NOW)).toEqual({ ok: true, point });
@@ -43,7 +43,7 @@ describe('a resume token', () => {
     }
   });
 
-  it('is invalid when it is cut, extended, or something else', () => {
+  it('is invalid when it is cut, extended, or replaced by other text', () => {
     const token = tokens.seal(POSITION, ACCOUNT, NOW);
     for (let length = 0; length < token.length; length += 1) {
       expect(tokens.open(token.slice(0, length), ACCOUNT, NOW)).toEqual(INVALID);
@@ -53,7 +53,7 @@ describe('a resume token', () => {
     }
   });
 
-  it('has only one valid spelling', () => {
+  it('has only one valid encoding', () => {
     // The last letter has unused bits.
     const token = tokens.seal(POSITION, ACCOUNT, NOW);
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -77,7 +77,7 @@ describe('a resume token', () => {
     );
   });
 
-  it('survives a change of keys while the old one is known', () => {
+  it('stays valid after a change of keys while the old key is configured', () => {
     const old = new ResumeTokens([OLD_KEY], listPositions, FIRST).seal(POSITION, ACCOUNT, NOW);
     const both = new ResumeTokens([NEW_KEY, OLD_KEY], listPositions, FIRST);
     expect(both.open(old, ACCOUNT, NOW).ok).toBe(true);
@@ -86,7 +86,7 @@ describe('a resume token', () => {
     expect(() => new ResumeTokens([], listPositions, FIRST).seal(POSITION, ACCOUNT, NOW)).toThrow();
   });
 
-  it('is invalid after the journals were restored, when a new one is valid', () => {
+  it('from before a restore of the journals is invalid; a new one is valid', () => {
     const before = tokens.seal(POSITION, ACCOUNT, NOW);
     const restored = new ResumeTokens([NEW_KEY], listPositions, RESTORED);
     expect(restored.open(before, ACCOUNT, NOW)).toEqual(INVALID);
@@ -95,7 +95,7 @@ describe('a resume token', () => {
     expect(again.open(restored.seal(POSITION, ACCOUNT, NOW), ACCOUNT, NOW)).toEqual(INVALID);
   });
 
-  it('is valid for a day, even if a clock is a little ahead', () => {
+  it('is valid for a day, also if the clock that issued it was up to a minute ahead', () => {
     const token = tokens.seal(POSITION, ACCOUNT, NOW);
     expect(tokens.open(token, ACCOUNT, NOW + DAY).ok).toBe(true);
     expect(tokens.open(token, ACCOUNT, NOW + DAY + 1)).toEqual({ ok: false, error: 'EXPIRED' });

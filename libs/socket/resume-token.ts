@@ -7,7 +7,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 
-/** How a service encodes the position of a connection. `decode` only receives what `encode` made. */
+/** How a service encodes the position of a connection. `decode` receives only output of `encode`. */
 export interface ResumePointCodec<Point> {
   encode(point: Point): Buffer;
   decode(bytes: Buffer): Point;
@@ -26,7 +26,7 @@ const HEAD_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES;
 const TIME_BYTES = 8;
 const UUID_BYTES = 16;
 const LIFE_MILLIS = 86_400_000;
-/** Clocks of two gateways may differ by this much. */
+/** The clocks of two gateways may differ by this much. */
 const SKEW_MILLIS = 60_000;
 const LONGEST_TEXT = 16_384;
 
@@ -36,13 +36,13 @@ interface Key {
 }
 
 /**
- * Resume tokens: AES-256-GCM under a key that all processes share, with the account as associated data, so that no client reads
- * one, makes one, or uses another's. A token of another incarnation of the journals is invalid: other events are at its positions.
+ * Resume tokens: AES-256-GCM under a key that all processes share, with the account as associated data. No client can read or
+ * forge one, or use another's. A token of another incarnation of the journals is invalid, because its positions differ.
  */
 export class ResumeTokens<Point> {
   private readonly keys: readonly Key[];
 
-  /** Hexadecimal keys: the first one encrypts, all of them decrypt. A nonce must never come twice under one key. */
+  /** Keys in hexadecimal: the first one encrypts, all of them decrypt. A nonce must never be used twice with one key. */
   constructor(
     keys: readonly string[],
     private readonly codec: ResumePointCodec<Point>,
@@ -52,7 +52,7 @@ export class ResumeTokens<Point> {
     this.keys = keys.map((hex) => {
       const bytes = Buffer.from(hex, 'hex');
       const id = createHash('sha256').update(bytes).digest().subarray(0, KEY_ID_BYTES);
-      // A key object takes three times as long to make as all else of a token.
+      // Creating a key object takes three times as long as the rest of a token, so it is done once.
       return { secret: createSecretKey(bytes), id };
     });
   }
@@ -79,7 +79,7 @@ export class ResumeTokens<Point> {
     return { ok: true, point: this.codec.decode(plain.subarray(TIME_BYTES, end)) };
   }
 
-  /** When it was issued, the point, and the incarnation of the journals. */
+  /** The time of issue, the point, and the incarnation of the journals. */
   private plain(point: Point, nowMillis: number): Buffer {
     const issued = Buffer.alloc(TIME_BYTES);
     issued.writeDoubleBE(nowMillis);

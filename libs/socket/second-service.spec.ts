@@ -12,7 +12,7 @@ import type { ClientSession, SessionHolder, SessionOutcome } from './session-gua
 
 type WeatherConnection = ClientConnection<SessionHolder, string>;
 
-/** All that a second service writes. This one sends the weather of a town, and answers requests. */
+/** All the code that a second service needs. This one sends the weather of a town, and answers requests. */
 class Weather implements ConnectionProtocol<string> {
   private isOpen = false;
   private latest = 'sunny';
@@ -101,7 +101,7 @@ beforeEach(() => {
   });
 });
 
-/** All frames so far. */
+/** Reads all unread frames. */
 async function read(): Promise<string[]> {
   await settled();
   const texts: string[] = [];
@@ -125,7 +125,7 @@ async function pass(seconds: number): Promise<string[]> {
 }
 
 describe('a connection of a second service', () => {
-  it('is greeted, gets replies, and keeps what is sent during the greeting', async () => {
+  it('is greeted and gets replies, also to frames sent during the greeting', async () => {
     connection.onText('Ulm');
     connection.onText('rain');
     expect(socket.isPaused).toBe(true);
@@ -133,7 +133,7 @@ describe('a connection of a second service', () => {
     expect(socket.isPaused).toBe(false);
   });
 
-  it('is read no faster than it is answered, and a request that fails is answered too', async () => {
+  it('is read no faster than it is answered, and gets a reply to a failed request', async () => {
     await greeted();
     const open: ((text: string) => void)[] = [];
     answer = (question) =>
@@ -150,7 +150,7 @@ describe('a connection of a second service', () => {
     expect(ended).toEqual([[1000, 'gateway']]);
   });
 
-  it('gets the state in place of events that it did not read, once', async () => {
+  it('gets the state in place of unread events once, and is closed the second time', async () => {
     await greeted();
     for (let day = 0; day < 6; day += 1) weather.change(`day ${day}`);
     expect(await read()).toEqual(['day 0', 'day 5, 5 skipped']);
@@ -158,7 +158,7 @@ describe('a connection of a second service', () => {
     expect(socket.closedWith).toBe(4431);
   });
 
-  it('has ten seconds for its hello', () => {
+  it('is closed with 4400 without a hello in ten seconds', () => {
     clock.pass(10_000);
     connection.tick();
     expect(socket.closedWith).toBe(4400);
@@ -172,7 +172,7 @@ describe('a connection of a second service', () => {
     expect([socket.closedWith, socket.pings]).toEqual([4408, 2]);
   });
 
-  it('is warned before its session ends, sent nothing while that is unknown, and closed then', async () => {
+  it('is warned before its session ends, gets nothing while the session is unknown, and is closed at its end', async () => {
     await greeted();
     expect(await pass(40)).toContain('the session will end');
     outcome = 'unavailable';

@@ -5,47 +5,47 @@ export interface SessionHolder {
   readonly account_id: string;
 }
 
-/** A valid token, and its holder. */
-export interface ClientSession<Who extends SessionHolder> {
-  readonly principal: Who;
+/** The holder of a valid token, and when the token expires. */
+export interface ClientSession<Holder extends SessionHolder> {
+  readonly principal: Holder;
   /** In seconds since 1970. */
   readonly expiresAt: number;
 }
-/** `forbidden`: the token is valid, but not for this purpose, or not from there. */
-export type SessionOutcome<Who extends SessionHolder> =
-  ClientSession<Who> | 'unauthorized' | 'forbidden' | 'unavailable';
+/** `forbidden`: the token is valid, but not for this purpose or not from this address. */
+export type SessionOutcome<Holder extends SessionHolder> =
+  ClientSession<Holder> | 'unauthorized' | 'forbidden' | 'unavailable';
 
-/** Whether a token is valid at this moment. Called again and again, so it answers from memory when it can. */
-export type SessionCheck<Who extends SessionHolder> = () =>
-  SessionOutcome<Who> | Promise<SessionOutcome<Who>>;
+/** Checks whether a token is valid now. Called several times a second, so it answers from memory when it can. */
+export type SessionCheck<Holder extends SessionHolder> = () =>
+  SessionOutcome<Holder> | Promise<SessionOutcome<Holder>>;
 
-export interface Sessions<Who extends SessionHolder> {
-  /** Does once what never changes about the token, however often the check is made. */
-  checkOf(token: string): SessionCheck<Who>;
+export interface Sessions<Holder extends SessionHolder> {
+  /** Verifies once whatever never changes about the token, so that each check is cheap. */
+  checkOf(token: string): SessionCheck<Holder>;
 }
 
 export type SessionState = 'good' | 'unauthorized' | 'forbidden' | 'unavailable';
 
-/** The token of one connection: whether it is still valid, when it ends, and which one replaces it. */
-export class SessionGuard<Who extends SessionHolder> {
-  private isAsking = false;
+/** The session of one connection: whether its token is still valid, when it expires, and its replacement by a newer one. */
+export class SessionGuard<Holder extends SessionHolder> {
+  private isChecking = false;
   private state: SessionState = 'good';
-  private isNoticed = false;
+  private hasWarned = false;
   /** When the present token ends. */
-  private ask: SessionCheck<Who>;
+  private validate: SessionCheck<Holder>;
   private endsAt: bigint;
 
   constructor(
-    private readonly sessions: Sessions<Who>,
+    private readonly sessions: Sessions<Holder>,
     private readonly clock: Clock,
     token: string,
-    private session: ClientSession<Who>,
+    private session: ClientSession<Holder>,
   ) {
-    this.ask = sessions.checkOf(token);
+    this.validate = sessions.checkOf(token);
     this.endsAt = endOf(session);
   }
 
-  get principal(): Who {
+  get principal(): Holder {
     return this.session.principal;
   }
 
@@ -53,61 +53,61 @@ export class SessionGuard<Who extends SessionHolder> {
     return this.session.expiresAt;
   }
 
-  /** What is known now. A reply that takes time counts from the next poll on. */
+  /** Returns the last known state without waiting. A check that takes time counts from the next poll on. */
   poll(): SessionState {
-    if (!this.isAsking) {
+    if (!this.isChecking) {
       const state = this.check();
       if (!(state instanceof Promise)) return state;
-      this.isAsking = true;
+      this.isChecking = true;
       void state.then(() => {
-        this.isAsking = false;
+        this.isChecking = false;
       });
     }
     return this.remainingNanos() <= 0n ? 'unauthorized' : this.state;
   }
 
-  /** For callers that need the state at this moment. */
+  /** For callers that need the state as of now. */
   check(): SessionState | Promise<SessionState> {
     if (this.remainingNanos() <= 0n) return 'unauthorized';
-    const { ask } = this;
-    const outcome = ask();
-    if (!(outcome instanceof Promise)) return this.learn(ask, outcome);
-    // A failed check does not say that the token is invalid.
-    return outcome.catch(() => 'unavailable' as const).then((learned) => this.learn(ask, learned));
+    const { validate } = this;
+    const outcome = validate();
+    if (!(outcome instanceof Promise)) return this.recordOutcome(validate, outcome);
+    // A failed check does not mean that the token is invalid.
+    return outcome.catch(() => 'unavailable' as const).then((known) => this.recordOutcome(validate, known));
   }
 
   /** True once for each token, when its end is near. */
   isEnding(noticeMillis: number): boolean {
-    if (this.isNoticed || this.remainingNanos() > BigInt(noticeMillis) * NANOS_PER_MILLI) return false;
-    this.isNoticed = true;
+    if (this.hasWarned || this.remainingNanos() > BigInt(noticeMillis) * NANOS_PER_MILLI) return false;
+    this.hasWarned = true;
     return true;
   }
 
-  /** A newer token of the same account takes over; one that ends sooner is good and changes nothing. */
+  /** Replaces the token by a newer one of the same account. A valid token that expires sooner changes nothing. */
   async refresh(
     token: string,
-  ): Promise<'refreshed' | 'foreign' | Exclude<SessionOutcome<Who>, ClientSession<Who>>> {
-    const ask = this.sessions.checkOf(token);
-    const outcome = await ask();
+  ): Promise<'refreshed' | 'foreign' | Exclude<SessionOutcome<Holder>, ClientSession<Holder>>> {
+    const validate = this.sessions.checkOf(token);
+    const outcome = await validate();
     if (typeof outcome === 'string') return outcome;
     if (outcome.principal.account_id !== this.principal.account_id) return 'foreign';
     if (outcome.expiresAt < this.session.expiresAt && this.state === 'good') return 'refreshed';
-    this.ask = ask;
-    this.hold(outcome);
+    this.validate = validate;
+    this.setSession(outcome);
     this.state = 'good';
-    this.isNoticed = false;
+    this.hasWarned = false;
     return 'refreshed';
   }
 
-  private learn(ask: SessionCheck<Who>, outcome: SessionOutcome<Who>): SessionState {
-    // Another token has taken over meanwhile.
-    if (ask !== this.ask) return this.state;
-    if (typeof outcome !== 'string' && outcome !== this.session) this.hold(outcome);
+  private recordOutcome(validate: SessionCheck<Holder>, outcome: SessionOutcome<Holder>): SessionState {
+    // Another token has replaced this one meanwhile.
+    if (validate !== this.validate) return this.state;
+    if (typeof outcome !== 'string' && outcome !== this.session) this.setSession(outcome);
     this.state = typeof outcome === 'string' ? outcome : 'good';
     return this.state;
   }
 
-  private hold(session: ClientSession<Who>): void {
+  private setSession(session: ClientSession<Holder>): void {
     this.session = session;
     this.endsAt = endOf(session);
   }

@@ -5,9 +5,9 @@ import { CLOSE } from './socket.js';
 
 /** How the protocol of a service makes up for messages that were dropped. */
 export interface OverflowRecovery<Addressee> {
-  /** Whether the present state could not stand in for dropped events about these subjects. */
+  /** True if the present state cannot replace dropped events about these subjects. */
   wouldLose(subjects: ReadonlySet<string>): boolean;
-  /** Sends the present state instead. `dropped` counts the events that were taken back. */
+  /** Sends the present state in place of the dropped events, which `dropped` counts by addressee. */
   sendStateInstead(dropped: ReadonlyMap<Addressee, number>): void;
 }
 
@@ -19,7 +19,7 @@ export interface SlowReaderPorts<Addressee> {
   readonly close: (code: number, reason: string) => void;
 }
 
-/** Sends a slow reader the present state instead, if that suffices and not too often. Otherwise the reader has to go. */
+/** Sends a slow reader the present state instead of events. Closes its connection if that loses something or repeats too soon. */
 export class SlowReader<Addressee> {
   private overflowAt: bigint | undefined;
   private isRecovering = false;
@@ -29,11 +29,11 @@ export class SlowReader<Addressee> {
   overflowed(): void {
     const { outbox, recovery, clock, close } = this.ports;
     const dropped = outbox.drop();
-    if (outbox.isOverfull || this.isRecovering || this.isSoon()) {
+    if (outbox.isOverfull || this.isRecovering || this.isTooSoon()) {
       close(CLOSE.slowReader, 'too slow');
       return;
     }
-    // Snapshots lack what has ended. A client that resumes with its latest token gets it.
+    // Snapshots lack whatever has ended. A client that resumes with its latest token gets it.
     if (recovery.wouldLose(dropped.subjects)) {
       close(outbox.isHeld ? CLOSE.draining : CLOSE.slowReader, 'too much waits');
       return;
@@ -45,25 +45,25 @@ export class SlowReader<Addressee> {
     this.isRecovering = false;
   }
 
-  private isSoon(): boolean {
+  private isTooSoon(): boolean {
     const { outbox, clock, limits } = this.ports;
     if (this.overflowAt === undefined || outbox.isHeld) return false;
     return clock.monotonicNanos() - this.overflowAt < BigInt(limits.overflowMillis) * NANOS_PER_MILLI;
   }
 }
 
-/** What bounds one connection, whatever is said over it. */
+/** Limits of one connection, the same for every protocol. */
 export interface ConnectionLimits {
   readonly helloMillis: number;
   readonly heartbeatMillis: number;
-  /** Heartbeats without a word from the client. */
+  /** Heartbeat intervals without anything from the client, after which it is closed. */
   readonly silentHeartbeats: number;
   /** Bounds on what waits for a reader. */
   readonly bufferedMessages: number;
   readonly bufferedBytes: number;
   /** A second overflow within this time ends the connection. */
   readonly overflowMillis: number;
-  /** Requests without a reply. At this number nothing more is read. */
+  /** Unanswered requests at which reading stops. */
   readonly requestsInFlight: number;
   /** How long before the end of its session a client is warned. */
   readonly expiryNoticeMillis: number;

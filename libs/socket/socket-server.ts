@@ -11,17 +11,17 @@ import { StreamWebSocket } from './web-socket.js';
 const MAX_FRAME_BYTES = 64 * 1024;
 const SUBPROTOCOL = 'authorization';
 const NO_CLOSE_FRAME = 1006;
-/** How long clients that were told to go are waited for. */
+/** Time for clients to leave by themselves. */
 const DRAIN_MILLIS = 1_000;
 
-/** Makes sockets of handshakes that may come in, and connections of sockets. */
-export class SocketServer<Who extends SessionHolder, Addressee> {
+/** Upgrades admitted handshakes to sockets, and opens a connection on each socket. */
+export class SocketServer<Holder extends SessionHolder, Addressee> {
   private readonly sockets = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
     maxPayload: MAX_FRAME_BYTES,
     clientTracking: false,
-    // By itself it cuts off whoever sends many pings at once.
+    // The library's own pong cuts off a client that sends many pings at once.
     autoPong: false,
     handleProtocols: (protocols) => (protocols.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   });
@@ -29,16 +29,16 @@ export class SocketServer<Who extends SessionHolder, Addressee> {
   private isUnreadable = false;
 
   constructor(
-    readonly hub: ConnectionHub<Who, Addressee>,
+    readonly hub: ConnectionHub<Holder, Addressee>,
     private readonly onFault: (error: unknown) => void,
   ) {
-    // By itself it would answer in words of its own.
+    // Without a listener the library would answer with its own text.
     this.sockets.on('wsClientError', () => {
       this.isUnreadable = true;
     });
   }
 
-  /** Everybody goes: to another process, if there is one. */
+  /** Sends all clients away, so that they connect to another process. */
   drain(): Promise<void> {
     return this.hub.drain(DRAIN_MILLIS);
   }
@@ -50,19 +50,19 @@ export class SocketServer<Who extends SessionHolder, Addressee> {
     return !this.isUnreadable;
   }
 
-  /** In the same turn as the handshake, so that no message comes before somebody hears it. */
-  open(ws: WebSocket, wire: Duplex, credentials: ClientCredentials<Who>): void {
+  /** Must be called in the same turn as the handshake, so that a listener is there before the first message. */
+  open(ws: WebSocket, wire: Duplex, credentials: ClientCredentials<Holder>): void {
     ws.on('error', () => undefined);
     try {
       this.attach(ws, new StreamWebSocket(ws, wire, this.departures), credentials);
     } catch (error) {
-      // Whoever called has no use for it, and a process must not end by one socket.
+      // The caller cannot handle it, and one socket must not end the process.
       this.onFault(error);
       ws.terminate();
     }
   }
 
-  private attach(ws: WebSocket, ours: StreamWebSocket, credentials: ClientCredentials<Who>): void {
+  private attach(ws: WebSocket, ours: StreamWebSocket, credentials: ClientCredentials<Holder>): void {
     const connection = this.hub.open(ours, credentials);
     ws.on('message', (data, isBinary) => {
       try {

@@ -1,18 +1,18 @@
-/** The WebSocket as this library needs it; the adapter stands in the gateway. */
+/** The WebSocket as this library needs it. `StreamWebSocket` implements it with the ws package. */
 export interface StreamSocket {
-  /** Bytes that are waiting to leave. */
+  /** Bytes that wait to be sent. */
   readonly buffered: number;
-  /** `onWritten` runs when the frame has left the process, or never will. */
+  /** `onWritten` runs when the frame has left the process, or when it is certain that it never will. */
   send(text: string, onWritten?: () => void): void;
-  /** What is sent until `uncork` leaves in as few packets as possible. */
+  /** Frames sent until `uncork` leave in as few packets as possible. */
   cork(): void;
   uncork(): void;
   ping(): void;
-  /** Nothing more is read until `resume`. */
+  /** Stops reading until `resume`. */
   pause(): void;
   resume(): void;
   close(code: number, reason: string): void;
-  /** Ends the connection below, whatever has not left yet. */
+  /** Ends the TCP connection at once. Unsent data is lost. */
   cut(): void;
 }
 

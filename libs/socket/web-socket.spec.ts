@@ -13,8 +13,8 @@ const CLOSE_FRAME = 8;
 /** A connection that records the calls to the kernel. */
 class RecordedWire extends Duplex {
   writes: Buffer[] = [];
-  /** While false the other side takes nothing. */
-  isTaking = true;
+  /** While false the other side reads nothing. */
+  isReading = true;
 
   override _read(): void {
     // No data arrives.
@@ -35,7 +35,7 @@ class RecordedWire extends Duplex {
 
   private record(bytes: Buffer, done: () => void): void {
     this.writes.push(bytes);
-    if (this.isTaking) done();
+    if (this.isReading) done();
   }
 }
 
@@ -57,8 +57,8 @@ let socket: StreamWebSocket;
 const wires: RecordedWire[] = [];
 
 async function open(): Promise<[RecordedWire, StreamWebSocket]> {
-  const below = new RecordedWire();
-  wires.push(below);
+  const recorded = new RecordedWire();
+  wires.push(recorded);
   const request = new IncomingMessage(new Socket());
   request.method = 'GET';
   request.headers = {
@@ -68,14 +68,14 @@ async function open(): Promise<[RecordedWire, StreamWebSocket]> {
   };
   const server = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   const opened = await new Promise<StreamWebSocket>((resolve) => {
-    server.handleUpgrade(request, below, Buffer.alloc(0), (ws) => {
+    server.handleUpgrade(request, recorded, Buffer.alloc(0), (ws) => {
       ws.on('error', () => undefined);
-      resolve(new StreamWebSocket(ws, below, departures));
+      resolve(new StreamWebSocket(ws, recorded, departures));
     });
   });
   // The reply to the handshake.
-  below.writes = [];
-  return [below, opened];
+  recorded.writes = [];
+  return [recorded, opened];
 }
 
 beforeEach(async () => {
@@ -91,7 +91,7 @@ describe('a socket of the stream', () => {
   it('sends replies that are ready at the same time in one write, in order', async () => {
     const [otherWire, other] = await open();
     socket.send('first');
-    other.send('to somebody else');
+    other.send('to another client');
     socket.send('zweite – ü');
     void Promise.resolve()
       .then(() => undefined)
@@ -100,10 +100,10 @@ describe('a socket of the stream', () => {
       });
     await nextTurn();
     expect(wire.frames).toEqual([['first', 'zweite – ü', 'third, a few promises later']]);
-    expect(otherWire.frames).toEqual([['to somebody else']]);
+    expect(otherWire.frames).toEqual([['to another client']]);
   });
 
-  it('holds nothing back for another turn', async () => {
+  it('sends replies of different turns in separate writes', async () => {
     for (const text of ['one', 'two']) {
       socket.send(text);
       await nextTurn();
@@ -120,8 +120,8 @@ describe('a socket of the stream', () => {
     expect(wire.frames).toEqual([['a', 'b']]);
   });
 
-  it('counts unsent bytes, and reports when they have left', async () => {
-    wire.isTaking = false;
+  it('counts unsent bytes, and calls back only when they have left', async () => {
+    wire.isReading = false;
     let written = 0;
     socket.send('x'.repeat(100), () => (written += 1));
     expect(socket.buffered).toBe(HEAD_BYTES + 100);
@@ -129,14 +129,14 @@ describe('a socket of the stream', () => {
     expect([socket.buffered, written, wire.writes.length]).toEqual([HEAD_BYTES + 100, 0, 1]);
   });
 
-  it('closes after the frames sent before', async () => {
+  it('sends all earlier frames before the close frame', async () => {
     socket.send('last words');
     socket.close(4401, 'over');
     await nextTurn();
     expect(wire.frames.flat()).toEqual(['last words', CLOSE_FRAME]);
   });
 
-  it('resolves callers that wait for frames which will never leave', async () => {
+  it('calls back also for frames that will never be sent', async () => {
     let written = 0;
     const count = (): void => void (written += 1);
     socket.send('too late', count);

@@ -3,9 +3,9 @@ import type { WebSocket } from 'ws';
 import type { StreamSocket } from '#libs/socket/socket.js';
 import type { Departures } from './departures.js';
 
-/** A WebSocket of the ws package, and the connection below it, which alone can cork. */
+/** A WebSocket of the ws package with its TCP connection, because only the latter can cork. */
 export class StreamWebSocket implements StreamSocket {
-  /** The code with which this side closed it, whether or not the other side has read that. */
+  /** The code with which this side closed, even if the other side has not read it. */
   closedWith: number | undefined;
 
   private lastPing: Buffer | undefined;
@@ -26,7 +26,7 @@ export class StreamWebSocket implements StreamSocket {
       return;
     }
     this.departures.gather(this.wire);
-    // As bytes: the ws package measures a text and leaves encoding it to the socket, which together takes longer.
+    // A Buffer is faster: ws measures a string first, and the socket encodes it later.
     this.ws.send(Buffer.from(text), { binary: false }, onWritten);
   }
 
@@ -42,7 +42,7 @@ export class StreamWebSocket implements StreamSocket {
     if (this.ws.readyState === this.ws.OPEN) this.ws.ping();
   }
 
-  /** Of several pings only the last is answered, which stands for those before it (RFC 6455, 5.5.3). */
+  /** Answers only the last of several pings, which covers those before it (RFC 6455, 5.5.3). */
   pongTo(ping: Buffer): void {
     const isFirst = this.lastPing === undefined;
     this.lastPing = ping;
@@ -51,7 +51,7 @@ export class StreamWebSocket implements StreamSocket {
 
   private pong(): void {
     const ping = this.lastPing;
-    // No pong is added to unread data; it is sent once the client reads.
+    // A pong is sent only once the client has read the last one, so that pongs do not pile up.
     if (ping === undefined || this.ws.readyState !== this.ws.OPEN) return;
     this.ws.pong(ping, false, () => {
       const isNewer = this.lastPing !== ping;

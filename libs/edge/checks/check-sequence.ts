@@ -1,25 +1,25 @@
 import { orderOf, type Check, type CheckOutcome, type CheckTools, type Inspection } from './check.js';
 
-/** Takes requests through the checks of a dialect, in its order. */
+/** Runs the checks of a dialect, in its order, on requests and handshakes. */
 export class CheckSequence {
-  private readonly all: readonly Check[];
-  private readonly ofHandshake: readonly Check[];
+  private readonly allChecks: readonly Check[];
+  private readonly handshakeChecks: readonly Check[];
 
   constructor(
     checks: readonly Check[],
     private readonly tools: CheckTools,
   ) {
-    this.all = orderOf(checks);
-    this.ofHandshake = this.all.filter(({ readsBody }) => readsBody !== true);
+    this.allChecks = orderOf(checks);
+    this.handshakeChecks = this.allChecks.filter(({ readsBody }) => readsBody !== true);
   }
 
   request(inspection: Inspection): Promise<CheckOutcome> {
-    return this.run(this.all, inspection);
+    return this.run(this.allChecks, inspection);
   }
 
-  /** Without the checks of a body. */
+  /** Runs the checks that do not need a body. */
   handshake(inspection: Inspection): Promise<CheckOutcome> {
-    return this.run(this.ofHandshake, inspection);
+    return this.run(this.handshakeChecks, inspection);
   }
 
   private async run(checks: readonly Check[], inspection: Inspection): Promise<CheckOutcome> {

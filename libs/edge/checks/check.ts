@@ -7,13 +7,13 @@ import type { PathMatch, PathTree } from '../path-tree.js';
 import type { Connections } from '../server/connections.js';
 import type { ServerLimits } from '../server/server-limits.js';
 
-/** The client is gone, so there is no one to answer. */
+/** The client has disconnected, so no reply is sent. */
 export const GONE = 'gone';
 export type CheckOutcome = Fault | typeof GONE | undefined;
 
 export type AuthOutcome = Caller | 'unauthorized' | 'unavailable';
 
-/** Whom a token stands for. May reply at once: most tokens were seen before. */
+/** Finds the caller of a token. Replies synchronously for tokens that are cached, which most are. */
 export interface Authenticator {
   authenticate(token: string): AuthOutcome | Promise<AuthOutcome>;
 }
@@ -27,22 +27,22 @@ export interface CheckTools {
   readonly connections: Connections;
 }
 
-/** One step on the way of a request to its handler. It refuses, or adds to the known facts about the request. */
+/** One step between a request and its handler. It refuses the request, or adds facts to its inspection. */
 export interface Check {
   readonly name: string;
   /** The checks that must run before this one. */
   readonly after: readonly string[];
-  /** A WebSocket handshake has no body, and is not asked for one. */
+  /** A WebSocket handshake has no body, so this check is skipped for it. */
   readonly readsBody?: true;
   run(inspection: Inspection, tools: CheckTools): CheckOutcome | Promise<CheckOutcome>;
 }
 
-/** The facts about one request so far. */
+/** The facts known about one request. */
 export class Inspection {
   readonly path: string;
   readonly rawQuery: string;
   match: PathMatch | undefined;
-  /** As presented; on public endpoints it is not verified. */
+  /** As presented. On public endpoints it is not verified. */
   token: string | undefined;
   principal: Caller | undefined;
   isAdmitted = false;
@@ -76,26 +76,27 @@ export class Inspection {
     return this.match?.endpoints.get(this.method);
   }
 
-  /** The operation, once the caller may call it: logs name no operation before. */
+  /** The operation, once the caller is permitted to call it. Until then logs must not name it. */
   get admittedSpec(): EndpointSpec | undefined {
     return this.isAdmitted ? this.endpoint?.spec : undefined;
   }
 
-  /** Set after the check of the method, which refuses an unknown one. */
+  /** The endpoint. Available after the check of the method, which refuses an unknown one. */
   get found(): BoundEndpoint {
     const { endpoint } = this;
-    if (endpoint === undefined) throw new Error('the method is checked before what needs an endpoint');
+    if (endpoint === undefined)
+      throw new Error('a check that needs the endpoint runs before the check of the method');
     return endpoint;
   }
 }
 
-/** Throws for an order in which a check would lack a fact that it needs. */
+/** Throws if a check would run before another that it depends on. */
 export function orderOf(checks: readonly Check[]): readonly Check[] {
-  const made = new Set<string>();
+  const done = new Set<string>();
   for (const { name, after } of checks) {
-    const missing = after.find((needed) => !made.has(needed));
+    const missing = after.find((needed) => !done.has(needed));
     if (missing !== undefined) throw new Error(`${name} is checked before ${missing}`);
-    made.add(name);
+    done.add(name);
   }
   return checks;
 }

@@ -5,7 +5,7 @@ import { announcedBytes, announcesBody, type BodyOutcome, readBody } from '../ex
 import { awaitsContinue, carriesHeader, isEncoded, isJsonContent } from '../exchange/request-headers.js';
 import { type Check, type CheckOutcome, GONE } from './check.js';
 
-/** JSON without an encoding. A content type means nothing without a body. */
+/** Accepts JSON without an encoding. The content type is ignored if there is no body. */
 export const contentType: Check = {
   name: 'content type',
   after: ['method'],
@@ -14,7 +14,7 @@ export const contentType: Check = {
     isReadable(request, spec) ? undefined : { kind: 'unsupported-media-type', spec },
 };
 
-/** Reads the body, up to its limit. Then its trailers are known, and are checked like headers. */
+/** Reads the body up to its limit. Trailers arrive with its end, and are checked like headers. */
 export const size: Check = {
   name: 'size',
   after: ['method'],

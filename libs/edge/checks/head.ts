@@ -21,30 +21,30 @@ export const headerCount: Check = {
 };
 
 /**
- * What the parser accepts and RFC 9112 does not. A proxy in front of us may have parsed such a request differently, so nothing
- * after it on its connection can be trusted.
+ * Refuses requests that Node's parser accepts and RFC 9112 forbids. A proxy in front of the gateway may parse them differently,
+ * so nothing after them on the connection can be trusted.
  */
 export const framing: Check = {
   name: 'framing',
   after: [],
   run({ request }) {
-    const kind = isHostSound(request) ? transferFault(request) : 'malformed-request';
+    const kind = isHostValid(request) ? transferFault(request) : 'malformed-request';
     return kind === undefined ? undefined : { kind };
   },
 };
 
-/** Exactly one valid Host on every request (3.2); version 1.0 may omit it. */
-function isHostSound(request: IncomingMessage): boolean {
+/** Every request has exactly one valid Host (3.2). HTTP/1.0 may omit it. */
+function isHostValid(request: IncomingMessage): boolean {
   const { host } = request.headers;
   if (host === undefined) return request.httpVersion !== '1.1';
   return HOST.test(host) && valuesOf(request, 'host').length === 1;
 }
 
-/** Chunked must be last or the end is unknown (6.3); it is all we decode (6.1); version 1.0 has none. */
+/** `chunked` must be last, or the end is unknown (6.3). No other coding is supported (6.1), and HTTP/1.0 has none. */
 function transferFault(request: IncomingMessage): FaultKind | undefined {
-  const given = request.headers['transfer-encoding'];
-  if (given === undefined) return undefined;
-  const codings = given.split(',').map((coding) => coding.trim().toLowerCase());
+  const header = request.headers['transfer-encoding'];
+  if (header === undefined) return undefined;
+  const codings = header.split(',').map((coding) => coding.trim().toLowerCase());
   if (request.httpVersion !== '1.1' || codings.at(-1) !== 'chunked') return 'malformed-request';
   return codings.length === 1 ? undefined : 'unsupported-transfer-coding';
 }

@@ -56,12 +56,12 @@ export const body: Check = {
   run(inspection, { dialect }) {
     const { spec } = inspection.found;
     return spec.body === undefined
-      ? readNothing(inspection, dialect)
+      ? checkEmptyBody(inspection, dialect)
       : readContent(inspection, { spec, kind: spec.body }, dialect);
   },
 };
 
-/** In the header, in the body, or identical in both. */
+/** The key is in the header, in the body, or identical in both. */
 export const idempotencyKey: Check = {
   name: 'idempotency key',
   after: ['body'],
@@ -75,8 +75,8 @@ export const idempotencyKey: Check = {
   },
 };
 
-/** Clients send `{}` when they have nothing to say. Any other content was meant to count, and would not. */
-function readNothing(
+/** An endpoint without a body accepts `{}`. Other content is refused, because the client expects it to have an effect. */
+function checkEmptyBody(
   { bytes = NO_BYTES, found: { spec } }: Inspection,
   { body: rules }: DialectRules,
 ): CheckOutcome {
@@ -96,7 +96,7 @@ function readContent(
   const { bytes = NO_BYTES } = inspection;
   const isAbsent = bytes.length === 0 && rules.absent === 'empty-object' && spec.absentBody !== 'refused';
   const parsed = isAbsent ? ({ ok: true, value: {} } as const) : parseJson(bytes, rules);
-  if (!parsed.ok) return { kind: parsed.fault, spec, location: locationOfRepeat(bytes, rules) };
+  if (!parsed.ok) return { kind: parsed.fault, spec, location: repeatedFieldLocation(bytes, rules) };
   const { fields, keys } =
     spec.idempotency === undefined ? { fields: parsed.value, keys: [] } : split(parsed.value);
   if (keys === undefined) {
@@ -113,12 +113,12 @@ function readContent(
   return undefined;
 }
 
-function locationOfRepeat(bytes: Buffer, rules: DialectRules['body']): FaultLocation | undefined {
+function repeatedFieldLocation(bytes: Buffer, rules: DialectRules['body']): FaultLocation | undefined {
   const field = repeatedField(bytes, rules);
   return field === undefined ? undefined : { path: [field], reason: 'repeated' };
 }
 
-/** The key is in the body but not part of the content; `keys` is undefined if it is not text. */
+/** Separates the idempotency key from the content. `keys` is undefined if the key is not a string. */
 function split(value: object): {
   readonly fields: object;
   readonly keys: readonly string[] | undefined;
@@ -128,12 +128,12 @@ function split(value: object): {
   return { fields, keys: typeof key === 'string' ? [key] : undefined };
 }
 
-/** Load balancers and browsers add their own parameters to queries of public paths. */
+/** Load balancers and browsers add parameters of their own to public paths, so these are ignored. */
 function isAnyQueryIgnored({ access, method, query }: EndpointSpec): boolean {
   return query === undefined && access === 'public' && method === 'GET';
 }
 
-/** An unknown parameter was meant to count, and would not: a strict dialect refuses it on all paths with known callers. */
+/** A strict dialect refuses unknown parameters, because the client expects them to have an effect. */
 export function readQuery(spec: EndpointSpec, raw: string, reading: Reading): unknown {
   if (spec.query !== undefined) return spec.query.read(raw, reading);
   if (raw === '' || isAnyQueryIgnored(spec) || reading.rules.unknown === 'ignored') return undefined;

@@ -5,7 +5,7 @@ import type { Check } from './check.js';
 
 const NOT_FOUND: Fault = { kind: 'not-found' };
 
-/** Finds the path, and refuses nothing: the reply to an unknown one may depend on the caller. */
+/** Finds the path but never refuses, because the reply for an unknown path may depend on the caller. */
 export const route: Check = {
   name: 'route',
   after: [],
@@ -21,7 +21,7 @@ export const path: Check = {
   run: ({ match }) => (match === undefined ? NOT_FOUND : undefined),
 };
 
-/** After the check of credentials, a path that is hidden from this caller does not exist, for any method. */
+/** If credentials are checked first, a path hidden from the caller is not found with any method. */
 export const method: Check = {
   name: 'method',
   after: ['path'],
@@ -31,7 +31,7 @@ export const method: Check = {
   },
 };
 
-/** To a caller without the role the endpoint does not exist. */
+/** An endpoint is not found for a caller without its role. */
 export const visibility: Check = {
   name: 'visibility',
   after: ['method', 'credentials'],

@@ -6,7 +6,7 @@ import type { IdKind } from '../endpoint.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UUID_CHARS = 36;
-/** Control, format, private and unassigned characters, half surrogates and line separators are not printable. */
+/** Control, format, private and unassigned characters, lone surrogates, and line and paragraph separators. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
 export function isUuid(text: string): boolean {
@@ -24,13 +24,13 @@ export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Dec
   };
 }
 
-/** The value counts, not the spelling: `1e1` and `10.0` are the integer 10. */
+/** Spellings do not matter: `1e1` and `10.0` are the integer 10. */
 function integerIn({ text }: NumberToken): number | undefined {
   const exact = parseDecimal(text, 0);
   return exact === undefined ? undefined : Number(exact.units);
 }
 
-/** An exact decimal number with at most so many decimals. Needs a dialect that keeps raw numbers. */
+/** An exact decimal number with at most `places` decimals. Needs a dialect that keeps raw numbers. */
 export function decimal(places: number): Decoder<Decimal> {
   const step = printDecimal({ units: 1n, scale: places });
   return {
@@ -46,7 +46,7 @@ export const atoms: Decoder<number> = integer(0);
 export const positive: Decoder<number> = integer(1);
 
 export interface TextRules {
-  /** Must be anchored and free of backtracking. */
+  /** Must be anchored and must not backtrack. */
   readonly pattern?: RegExp;
   readonly minLength?: number;
   /** In characters, not in UTF-16 units. */
@@ -89,13 +89,13 @@ export function enumOf<const W extends string>(words: readonly W[]): Decoder<W> 
   };
 }
 
-/** Canonical: lower case, hyphens. Any version. */
+/** The canonical form, in lower case with hyphens. Any version. */
 export const uuid: Decoder<string> = {
   decode: (value) => (typeof value === 'string' && isUuid(value) ? value : MISMATCH),
   describe: () => ({ type: 'string', format: 'uuid', pattern: UUID.source }),
 };
 
-/** RFC 3339 in UTC with up to nine fraction digits; the result always has nine. */
+/** RFC 3339 in UTC with up to nine fraction digits. The result always has nine. */
 export const instant: Decoder<string> = {
   decode: (value) => (typeof value === 'string' ? (normalInstant(value) ?? MISMATCH) : MISMATCH),
   describe: () => ({ type: 'string', format: 'date-time' }),

@@ -11,9 +11,9 @@ const order = object({
 type Order = Decoded<typeof order>;
 
 describe('object', () => {
-  it('returns the fields it knows, typed', () => {
-    const given: Order = { side: 'BUY', quantity_atoms: 5, legs: [{ price: 1 }] };
-    expect(order.decode({ ...given })).toEqual(given);
+  it('returns its declared fields with their types', () => {
+    const input: Order = { side: 'BUY', quantity_atoms: 5, legs: [{ price: 1 }] };
+    expect(order.decode({ ...input })).toEqual(input);
   });
 
   it.each([
@@ -36,7 +36,7 @@ describe('object', () => {
     expect(order.decode(value)).toBe(MISMATCH);
   });
 
-  it.each(['__proto__', 'constructor', 'toString'])('treats %s as the unknown field it is', (name) => {
+  it.each(['__proto__', 'constructor', 'toString'])('treats %s as an unknown field', (name) => {
     const value: unknown = JSON.parse(`{"side":"BUY","quantity_atoms":5,"${name}":{"all":true}}`);
     expect(order.decode(value)).toBe(MISMATCH);
   });
@@ -72,7 +72,7 @@ describe('object', () => {
 describe('allOrNone', () => {
   const window = allOrNone({ from: atoms, to: atoms });
 
-  it('accepts all of its fields or an empty object, and nothing between', () => {
+  it('accepts all of its fields or an empty object, and nothing else', () => {
     expect(window.decode({ from: 1, to: 2 })).toEqual({ from: 1, to: 2 });
     expect(window.decode({})).toEqual({});
     for (const value of [
@@ -88,7 +88,7 @@ describe('allOrNone', () => {
     }
   });
 
-  it('expresses that in JSON Schema', () => {
+  it('describes this rule in JSON Schema', () => {
     expect(window.describe()).toMatchObject({
       properties: { from: { type: 'integer' }, to: { type: 'integer' } },
       dependentRequired: { from: ['to'], to: ['from'] },
@@ -123,7 +123,7 @@ describe('scalars', () => {
     },
   );
 
-  it('prints letters, spaces and symbols of any script', () => {
+  it('accepts letters, spaces and symbols of any script as printable', () => {
     expect(text({ printable: true }).decode('Ünïcode € 漢字 😀 ~')).toBe('Ünïcode € 漢字 😀 ~');
   });
 
@@ -151,8 +151,8 @@ describe('instant', () => {
     ['2026-11-20T12:00:00.123456789Z', '2026-11-20T12:00:00.123456789Z'],
     ['2024-02-29T23:59:59Z', '2024-02-29T23:59:59.000000000Z'],
     ['2000-02-29T00:00:00Z', '2000-02-29T00:00:00.000000000Z'],
-  ])('%s is %s', (given, normal) => {
-    expect(instant.decode(given)).toBe(normal);
+  ])('%s is %s', (input, normal) => {
+    expect(instant.decode(input)).toBe(normal);
   });
 
   it.each([
@@ -177,8 +177,8 @@ describe('instant', () => {
     '+2026-01-01T00:00:00Z',
     ' 2026-01-01T00:00:00Z',
     '2026-01-01T00:00:00Z\n',
-  ])('%j is not an instant', (given) => {
-    expect(instant.decode(given)).toBe(MISMATCH);
+  ])('%j is not an instant', (input) => {
+    expect(instant.decode(input)).toBe(MISMATCH);
   });
 
   it('accepts every day of the calendar', () => {

@@ -1,17 +1,17 @@
 import type { Reading } from './reading.js';
 
-/** What a decoder returns for a value of another kind. A symbol, because no JSON text can produce one. */
+/** Returned by a decoder for a value of the wrong kind. A symbol, because no JSON text can produce one. */
 export const MISMATCH: unique symbol = Symbol('mismatch');
 export type Mismatch = typeof MISMATCH;
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Reads one kind of value from parsed JSON, and describes that kind in JSON Schema. */
+/** Decodes one kind of value from parsed JSON, and describes that kind in JSON Schema. */
 export interface Decoder<T> {
   /** Strict, unless `reading` has other rules. */
   decode(value: unknown, reading?: Reading): T | Mismatch;
   describe(): JsonSchema;
-  /** In a field of this kind null is a value even if it is none elsewhere. */
+  /** Null is a value for fields of this kind, whatever the rules say about null. */
   readonly takesNull?: true;
 }
 
@@ -28,7 +28,7 @@ export type DecodedObject<S extends Shape> = Flat<
     (S extends { readonly optional: infer O } ? { readonly [K in keyof O]?: Decoded<O[K]> } : unknown)
 >;
 
-/** An object with these fields and, if strict, no others. Returns a new object; an absent field stays absent. */
+/** Decodes an object with these fields and, if strict, no others. Absent fields stay absent in the result. */
 export function object<S extends Shape>(shape: S): Decoder<DecodedObject<S>> {
   const required = Object.entries<Decoder<unknown>>(shape.required ?? {});
   const optional = Object.entries<Decoder<unknown>>(shape.optional ?? {});
@@ -37,8 +37,8 @@ export function object<S extends Shape>(shape: S): Decoder<DecodedObject<S>> {
     decode(value, reading) {
       if (!isObject(value)) return MISMATCH;
       const decoded: Record<string, unknown> = {};
-      for (const [name, given] of Object.entries(value)) {
-        const read = readField(fields.get(name), given, reading);
+      for (const [name, input] of Object.entries(value)) {
+        const read = readField(fields.get(name), input, reading);
         if (read === IGNORED) continue;
         if (read === MISMATCH) {
           reading?.refuse(name, fields.has(name) ? 'mismatch' : 'unknown');
@@ -64,13 +64,13 @@ export function object<S extends Shape>(shape: S): Decoder<DecodedObject<S>> {
 
 const IGNORED = Symbol('ignored');
 
-function readField(field: Decoder<unknown> | undefined, given: unknown, reading?: Reading): unknown {
+function readField(field: Decoder<unknown> | undefined, input: unknown, reading?: Reading): unknown {
   if (field === undefined) return reading?.rules.unknown === 'ignored' ? IGNORED : MISMATCH;
-  if (given === null && field.takesNull !== true && reading?.rules.nulls === 'absent') return IGNORED;
-  return field.decode(given, reading);
+  if (input === null && field.takesNull !== true && reading?.rules.nulls === 'absent') return IGNORED;
+  return field.decode(input, reading);
 }
 
-/** A value of this kind, or null: a change distinguishes removing a value from leaving it alone. */
+/** A value of this kind, or null. In a change, null removes the value and an absent field leaves it alone. */
 export function nullable<T>(kind: Decoder<T>): Decoder<T | null> {
   return {
     takesNull: true,
@@ -88,8 +88,8 @@ export function allOrNone<F extends Fields>(
   const names = Object.keys(fields);
   return {
     decode(value, reading) {
-      const nothing = none.decode(value);
-      return nothing === MISMATCH ? all.decode(value, reading) : {};
+      const empty = none.decode(value);
+      return empty === MISMATCH ? all.decode(value, reading) : {};
     },
     describe: () => ({
       ...object({ optional: fields }).describe(),
@@ -100,15 +100,15 @@ export function allOrNone<F extends Fields>(
   };
 }
 
-/** `max` is for limits of the reader itself; a limit of a business rule is left to that rule and its code. */
+/** `max` is a technical limit. Limits of business rules are left to those rules, which have their own error codes. */
 export function arrayOf<T>(item: Decoder<T>, bounds: { readonly max?: number } = {}): Decoder<readonly T[]> {
   const max = bounds.max ?? Number.MAX_SAFE_INTEGER;
   return {
     decode(value, reading) {
       if (!Array.isArray(value) || value.length > max) return MISMATCH;
       const decoded: T[] = [];
-      for (const [index, given] of value.entries()) {
-        const element = item.decode(given, reading);
+      for (const [index, input] of value.entries()) {
+        const element = item.decode(input, reading);
         if (element === MISMATCH) {
           reading?.refuse(index, 'mismatch');
           return MISMATCH;

@@ -38,10 +38,10 @@ export function skipWhitespace(text: string, from: number): number {
   return at;
 }
 
-/** The grammar of JSON, for numbers that JSON.parse does not see. */
+/** The JSON grammar of numbers, for raw numbers, which JSON.parse does not get to see. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** The text of a number. Decoders of decimals and of integers read it exactly. */
+/** The text of a number, which decoders of decimals and integers read exactly. */
 export class NumberToken {
   constructor(readonly text: string) {}
 }
@@ -53,17 +53,17 @@ export interface ScannedNumber {
 }
 
 /**
- * One pass over a text for what JSON.parse accepts and we do not: null, repeated keys, depth, lone surrogates, numbers. It does
- * not check the grammar, so it needs JSON.parse beside it. The stack is explicit: depth costs no call frames.
+ * One pass over a text for faults that JSON.parse accepts: null, repeated keys, depth, lone surrogates, numbers. It does not
+ * check the grammar, so callers must also run JSON.parse. The stack is explicit, so depth costs no call frames.
  */
 export class ObjectScan {
-  /** In the order of the text; raw numbers only. */
+  /** Raw numbers, in the order of the text. */
   readonly found: ScannedNumber[] = [];
-  /** The key that came twice in one object, if that is the reason of the refusal. */
+  /** The repeated key, if that is why the text is refused. */
   repeated: string | undefined;
-  /** One entry per open container: the keys so far of an object, undefined for an array. */
+  /** One entry per open container: the keys of an object so far, or undefined for an array. */
   private readonly open: (Set<string> | undefined)[] = [];
-  private keyNext = false;
+  private isKeyNext = false;
   private at = 0;
   private readonly escapes: boolean;
 
@@ -74,7 +74,7 @@ export class ObjectScan {
     this.escapes = text.includes('\\');
   }
 
-  /** The end of the first value; undefined if that is not an object, or one that must be refused. */
+  /** Returns the end of the first value. Undefined if that is not an object, or must be refused. */
   end(): number | undefined {
     this.at = skipWhitespace(this.text, 0);
     if (this.text.charCodeAt(this.at) !== OPEN_BRACE) return undefined;
@@ -98,10 +98,10 @@ export class ObjectScan {
       case CLOSE_BRACKET:
         return this.leave(char === CLOSE_BRACE);
       case COMMA:
-        this.keyNext = this.open[this.open.length - 1] !== undefined;
+        this.isKeyNext = this.open[this.open.length - 1] !== undefined;
         break;
       case COLON:
-        this.keyNext = false;
+        this.isKeyNext = false;
         break;
       case LOWER_N:
         if (this.rules.nulls === 'refused') return false;
@@ -114,7 +114,7 @@ export class ObjectScan {
   }
 
   private enter(keys: Set<string> | undefined): boolean {
-    this.keyNext = keys !== undefined;
+    this.isKeyNext = keys !== undefined;
     this.at += 1;
     return this.open.push(keys) <= this.rules.maxDepth;
   }
@@ -129,10 +129,10 @@ export class ObjectScan {
     const end = this.escapes ? this.closingQuote(start) : this.text.indexOf('"', start + 1);
     if (end < 0) return false;
     this.at = end + 1;
-    if (!this.escapes) return !this.keyNext || this.isNewKey(this.text.slice(start + 1, end));
+    if (!this.escapes) return !this.isKeyNext || this.isNewKey(this.text.slice(start + 1, end));
     const quoted = this.text.slice(start, this.at);
     const content = quoted.includes('\\') ? unescaped(quoted) : quoted.slice(1, -1);
-    return content !== undefined && (!this.keyNext || this.isNewKey(content));
+    return content !== undefined && (!this.isKeyNext || this.isNewKey(content));
   }
 
   /** For a text with backslashes, in which not every quote closes. */
@@ -183,7 +183,7 @@ function isNumberChar(char: number): boolean {
   );
 }
 
-/** The content of a quoted string; undefined if its escapes are broken or leave half a character. */
+/** The content of a quoted string. Undefined if its escapes are broken or leave a lone surrogate. */
 function unescaped(quoted: string): string | undefined {
   try {
     const content: unknown = JSON.parse(quoted);

@@ -4,13 +4,13 @@ import { MISMATCH, object } from './decode.js';
 import { enumOf, instant, uuid } from './decode-scalars.js';
 import { cursor, integerParam, optionalParam, query } from './query.js';
 
-const place = cursor(object({ required: { o: instant, i: uuid } }));
+const position = cursor(object({ required: { o: instant, i: uuid } }));
 const list = query('invalid_list_page', {
   limit: integerParam(1, 50, 50),
-  cursor: place.param,
+  cursor: position.param,
   status: optionalParam(enumOf(['ACTIVE', 'EXPIRED'])),
 });
-const at = { o: '2026-11-20T12:00:00.123456789Z', i: '0f6b2f4e-3c1d-8a2b-9c3d-4e5f60718293' };
+const keys = { o: '2026-11-20T12:00:00.123456789Z', i: '0f6b2f4e-3c1d-8a2b-9c3d-4e5f60718293' };
 const base64url = (text: string): string => Buffer.from(text, 'utf8').toString('base64url');
 
 describe('query', () => {
@@ -69,43 +69,46 @@ describe('cursor', () => {
   };
 
   it('is decoded to the same position', () => {
-    expect(read(place.encode(at))).toEqual(at);
+    expect(read(position.encode(keys))).toEqual(keys);
   });
 
   it.each([
-    ['padding', `${base64url(JSON.stringify({ ...at, o: `${at.o.slice(0, -3)}Z` }))}=`],
+    ['padding', `${base64url(JSON.stringify({ ...keys, o: `${keys.o.slice(0, -3)}Z` }))}=`],
     ['the other alphabet', 'ey+/'],
-    ['a stray character', `${place.encode(at)}!`],
-    ['no open time', base64url(JSON.stringify({ i: at.i }))],
-    ['no id', base64url(JSON.stringify({ o: at.o }))],
-    ['an extra key', base64url(JSON.stringify({ ...at, x: 1 }))],
-    ['a repeated key', base64url(`{"o":"${at.o}","o":"${at.o}","i":"${at.i}"}`)],
-    ['a bad time', base64url(JSON.stringify({ ...at, o: 'yesterday' }))],
-    ['an id in upper case', base64url(JSON.stringify({ ...at, i: at.i.toUpperCase() }))],
-    ['null', base64url(JSON.stringify({ o: null, i: at.i }))],
+    ['a stray character', `${position.encode(keys)}!`],
+    ['no open time', base64url(JSON.stringify({ i: keys.i }))],
+    ['no id', base64url(JSON.stringify({ o: keys.o }))],
+    ['an extra key', base64url(JSON.stringify({ ...keys, x: 1 }))],
+    ['a repeated key', base64url(`{"o":"${keys.o}","o":"${keys.o}","i":"${keys.i}"}`)],
+    ['a bad time', base64url(JSON.stringify({ ...keys, o: 'yesterday' }))],
+    ['an id in upper case', base64url(JSON.stringify({ ...keys, i: keys.i.toUpperCase() }))],
+    ['null', base64url(JSON.stringify({ o: null, i: keys.i }))],
     ['no object', base64url('[]')],
     ['no JSON', base64url('hello')],
     ['invalid UTF-8', Buffer.from([0xff, 0xfe]).toString('base64url')],
-    ['more than 256 bytes', base64url(`${' '.repeat(257 - JSON.stringify(at).length)}${JSON.stringify(at)}`)],
+    [
+      'more than 256 bytes',
+      base64url(`${' '.repeat(257 - JSON.stringify(keys).length)}${JSON.stringify(keys)}`),
+    ],
     ['more than 512 characters', 'A'.repeat(513)],
   ])('with %s is refused', (_what, text) => {
     expect(read(text)).toBe(MISMATCH);
   });
 
   it('may be 256 bytes long', () => {
-    const json = JSON.stringify(at);
-    expect(read(base64url(`${' '.repeat(256 - json.length)}${json}`))).toEqual(at);
+    const json = JSON.stringify(keys);
+    expect(read(base64url(`${' '.repeat(256 - json.length)}${json}`))).toEqual(keys);
   });
 
-  it('has one spelling: changing any character of it changes or breaks it', () => {
-    const spelling = place.encode(at);
+  it('has one encoding: changing any character changes the position or is refused', () => {
+    const encoded = position.encode(keys);
     fc.assert(
       fc.property(
-        fc.nat(spelling.length - 1),
+        fc.nat(encoded.length - 1),
         fc.constantFrom('A', 'Q', 'g', 'w', '-', '_', '0', '9', 'z'),
         (index, char) => {
-          fc.pre(spelling[index] !== char);
-          expect(read(spelling.slice(0, index) + char + spelling.slice(index + 1))).not.toEqual(at);
+          fc.pre(encoded[index] !== char);
+          expect(read(encoded.slice(0, index) + char + encoded.slice(index + 1))).not.toEqual(keys);
         },
       ),
     );

@@ -10,7 +10,7 @@ export interface Param<T> {
 
 type Read<P> = P extends Param<infer T> ? T : never;
 
-/** The query of an endpoint: these parameters, each at most once and, if strict, no others. Anything else is `fault`. */
+/** The query of an endpoint: its parameters, each at most once and, if strict, no others. `fault` is the error code. */
 export interface Query<T> {
   readonly fault: string;
   read(raw: string, reading?: Reading): T | Mismatch;
@@ -27,19 +27,19 @@ export function query<P extends Readonly<Record<string, Param<unknown>>>>(
   return {
     fault,
     read(raw, reading = new Reading()) {
-      const given = pairs(raw);
-      if (given === undefined) return MISMATCH;
+      const remaining = pairs(raw);
+      if (remaining === undefined) return MISMATCH;
       const values: Record<string, unknown> = {};
       for (const [name, param] of entries) {
-        const value = param.read(given.get(name));
+        const value = param.read(remaining.get(name));
         if (value === MISMATCH) {
-          reading.refuse(name, given.has(name) ? 'mismatch' : 'missing');
+          reading.refuse(name, remaining.has(name) ? 'mismatch' : 'missing');
           return MISMATCH;
         }
         values[name] = value;
-        given.delete(name);
+        remaining.delete(name);
       }
-      const [unknown] = given.keys();
+      const [unknown] = remaining.keys();
       if (unknown !== undefined && reading.rules.unknown === 'refused') {
         reading.refuse(unknown, 'unknown');
         return MISMATCH;
@@ -50,7 +50,7 @@ export function query<P extends Readonly<Record<string, Param<unknown>>>>(
   };
 }
 
-/** Undefined for an unreadable query, or one with a repeated name or an empty name or value. */
+/** Undefined for an unreadable query, a repeated name, or an empty name or value. */
 function pairs(raw: string): Map<string, string> | undefined {
   const found = new Map<string, string>();
   if (raw === '') return found;
@@ -75,18 +75,18 @@ function decoded(text: string): string | undefined {
 
 const INTEGER = /^(?:0|[1-9][0-9]{0,15})$/;
 
-export function integerParam(min: number, max: number, usual: number): Param<number> {
+export function integerParam(min: number, max: number, fallback: number): Param<number> {
   return {
     read(text) {
-      if (text === undefined) return usual;
+      if (text === undefined) return fallback;
       const value = INTEGER.test(text) ? Number(text) : -1;
       return value >= min && value <= max ? value : MISMATCH;
     },
-    describe: () => ({ type: 'integer', minimum: min, maximum: max, default: usual }),
+    describe: () => ({ type: 'integer', minimum: min, maximum: max, default: fallback }),
   };
 }
 
-/** A parameter without meaning in replies of `mediaType`: an unreadable value is undefined, and the handler decides. */
+/** A parameter without effect on replies of `mediaType`. An unreadable value becomes undefined, and the handler decides. */
 export function ignoredIn<T>(mediaType: string, param: Param<T>): Param<T | undefined> {
   return {
     read(text) {
@@ -97,7 +97,7 @@ export function ignoredIn<T>(mediaType: string, param: Param<T>): Param<T | unde
   };
 }
 
-/** A parameter whose text a string decoder reads: a word, a pattern, an id. */
+/** An optional parameter that a string decoder reads, such as a word, a pattern or an id. */
 export function optionalParam<T>(kind: Decoder<T>): Param<T | undefined> {
   return {
     read: (text) => (text === undefined ? undefined : kind.decode(text)),
@@ -130,7 +130,7 @@ export function cursor<T extends object>(position: Decoder<T>): Cursor<T> {
   };
 }
 
-/** Undefined unless `text` is the one canonical spelling of those bytes: no padding, no stray bits, no other alphabet. */
+/** Undefined unless `text` is the canonical encoding: no padding, no stray bits, no other alphabet. */
 export function base64urlBytes(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : undefined;

@@ -1,11 +1,11 @@
 export type ValueFault = 'missing' | 'unknown' | 'mismatch' | 'repeated';
 
-/** Where a query or a body does not fit the endpoint. */
+/** Where a query or body is invalid, and why. */
 export interface FaultLocation {
   /** Names and indices from the outside inwards, as in `['orders', 0, 'price']`. */
   readonly path: readonly (string | number)[];
   readonly reason: ValueFault;
-  /** Only where the reader of the value tells more. */
+  /** Details, if the decoder of the value has any. */
   readonly why?: ValueProblem | undefined;
 }
 
@@ -25,43 +25,43 @@ export interface ReadingRules {
 
 const STRICT: ReadingRules = { unknown: 'refused', nulls: 'refused' };
 
-/** One reading of a body or a query. Decoders pass it on, and after a mismatch note its path in it. */
+/** The rules and the faults of reading one body or query. Decoders pass it on, and add the path of a mismatch to it. */
 export class Reading {
-  private readonly inwards: (string | number)[] = [];
-  private readonly noted: FaultLocation[] = [];
+  private readonly pathFromInside: (string | number)[] = [];
+  private readonly notedLocations: FaultLocation[] = [];
   private reason: ValueFault | undefined;
   private why: ValueProblem | undefined;
 
   constructor(readonly rules: ReadingRules = STRICT) {}
 
-  /** Undefined if nothing was refused, or no decoder noted a path. */
+  /** Undefined if nothing was refused, or if no decoder added a path. */
   get location(): FaultLocation | undefined {
     return this.locations[0];
   }
 
-  /** Several only where a reader goes on after the first. */
+  /** More than one only if a decoder continues after the first fault. */
   get locations(): readonly FaultLocation[] {
-    if (this.reason === undefined) return this.noted;
-    const path = [...this.inwards].reverse();
+    if (this.reason === undefined) return this.notedLocations;
+    const path = [...this.pathFromInside].reverse();
     return [
-      ...this.noted,
+      ...this.notedLocations,
       { path, reason: this.reason, ...(this.why === undefined ? {} : { why: this.why }) },
     ];
   }
 
-  /** The first reason stays: the containers around it only add their part of the path. */
+  /** The first reason is kept. The enclosing containers only add their parts of the path. */
   refuse(name: string | number, reason: ValueFault): void {
     this.reason ??= reason;
-    this.inwards.push(name);
+    this.pathFromInside.push(name);
   }
 
-  /** By who refuses the value itself, before the containers around it add the path. */
+  /** Called by the decoder that refuses the value, before the enclosing containers add the path. */
   explain(why: ValueProblem): void {
     this.why ??= why;
   }
 
-  /** A whole location, by a reader that goes on. */
+  /** Adds a complete location. Called by a decoder that continues after a fault. */
   note(location: FaultLocation): void {
-    this.noted.push(location);
+    this.notedLocations.push(location);
   }
 }

@@ -19,7 +19,7 @@ const { object } = fc.letrec((tie) => ({
   ),
 }));
 
-/** The pieces of JSON, so that most texts are nearly valid. */
+/** Pieces of JSON, so that most generated texts are nearly valid. */
 const PIECES = [
   '{',
   '}',
@@ -44,7 +44,7 @@ const PIECES = [
   'true',
   'null',
 ];
-const nearly = fc.oneof(
+const nearlyValid = fc.oneof(
   fc
     .array(fc.constantFrom(...PIECES), {
       maxLength: 14,
@@ -65,7 +65,7 @@ function parsedBy(json: string): { value: unknown } | undefined {
   }
 }
 
-/** The value that JSON.parse returns. */
+/** Replaces number tokens by numbers, as JSON.parse reads them. */
 function withNumbers(value: unknown): unknown {
   if (value instanceof NumberToken) return Number(value.text);
   if (Array.isArray(value)) return value.map(withNumbers);
@@ -89,14 +89,14 @@ describe('strict JSON, for any document', () => {
     let accepted = 0;
     let refused = 0;
     fc.assert(
-      fc.property(nearly, (json) => {
+      fc.property(nearlyValid, (json) => {
         fc.pre(json.isWellFormed());
         const parsed = parseJson(Buffer.from(json), { ...STRICT_JSON, numbers: 'raw' });
-        const usual = parsedBy(json);
+        const expected = parsedBy(json);
         if (parsed.ok) {
           accepted += 1;
-          expect(usual).toEqual({ value: withNumbers(parsed.value) });
-        } else if (usual === undefined) refused += 1;
+          expect(expected).toEqual({ value: withNumbers(parsed.value) });
+        } else if (expected === undefined) refused += 1;
       }),
       { numRuns: 10_000 },
     );
@@ -104,7 +104,7 @@ describe('strict JSON, for any document', () => {
     expect(refused).toBeGreaterThan(100);
   });
 
-  it('reports several values exactly if the first one is acceptable', () => {
+  it('reports trailing data exactly if the first value is valid', () => {
     fc.assert(
       fc.property(object, fc.stringMatching(/^[ \t\r\n]{0,3}[^ \t\r\n]/), (value, rest) => {
         const parsed = parseStrictText(JSON.stringify(value) + rest.toWellFormed());
@@ -114,12 +114,12 @@ describe('strict JSON, for any document', () => {
     );
   });
 
-  it('refuses a repeated key, in any spelling', () => {
-    const spelt = (text: string): string =>
+  it('refuses a repeated key, also if it is escaped', () => {
+    const escaped = (text: string): string =>
       `"${Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`;
     fc.assert(
       fc.property(wellFormed, object, fc.boolean(), (name, value, first) => {
-        const pair = [`${JSON.stringify(name)}:1`, `${spelt(name)}:${JSON.stringify(value)}`];
+        const pair = [`${JSON.stringify(name)}:1`, `${escaped(name)}:${JSON.stringify(value)}`];
         const json = `{${(first ? pair : pair.toReversed()).join(',')}}`;
         expect(parseStrictText(json)).toEqual({ ok: false, fault: 'invalid-json' });
       }),

@@ -246,11 +246,11 @@ describe('strict JSON', () => {
     expect(TEXTS.length + BYTES.length).toBeGreaterThan(150);
   });
 
-  it('refuses half a character in a text', () => {
+  it('refuses a lone surrogate in a text', () => {
     expect(parseStrictText('{"a":"\ud83d"}')).toEqual({ ok: false, fault: bad });
   });
 
-  it('reads a part of a larger buffer, and only that', () => {
+  it('reads only the given part of a larger buffer', () => {
     const whole = Buffer.from('xx{"a":1}yy');
     expect(parseStrictBytes(whole.subarray(2, 9))).toEqual({ ok: true, value: { a: 1 } });
   });
@@ -309,7 +309,7 @@ describe('strict JSON', () => {
     ['a long number', (size) => `{"a":${'1'.repeat(4 * size)}}`],
     ['a deep and open end', (size) => '{"a":['.repeat(32) + '0,'.repeat(size)],
     ['an open text', (size) => '"'.repeat(4 * size)],
-  ])('takes time in proportion to the text: %s', (_, hostile) => {
+  ])('takes time proportional to the length of the text: %s', (_, hostile) => {
     const processorTime = (json: string): number => {
       const before = process.cpuUsage();
       parseStrictText(json);

@@ -4,13 +4,13 @@ import { NumberToken, ObjectScan, skipWhitespace, type ScannedNumber, type ScanR
 export type JsonRules = ScanRules;
 export type JsonFault = 'invalid-json' | 'trailing-data';
 
-/** A value of JSON without null and with plain numbers. */
+/** A JSON value without null and with plain numbers. */
 export type JsonValue = string | number | boolean | JsonObject | readonly JsonValue[];
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
-/** Any object: its values may be null or number tokens, as the rules allow. */
+/** An object whose values may be null or number tokens, as the rules allow. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
 export type Parsed<T> =
@@ -21,7 +21,7 @@ export const STRICT_JSON: JsonRules = { numbers: 'atoms', maxDepth: 64, nulls: '
 const INVALID = { ok: false, fault: 'invalid-json' } as const;
 const TRAILING = { ok: false, fault: 'trailing-data' } as const;
 
-/** UTF-8 without a byte order mark that holds exactly one object, without repeated keys. */
+/** Parses UTF-8 without a byte order mark that holds exactly one object, without repeated keys. */
 export function parseJson(bytes: Uint8Array, rules: JsonRules): Parsed<JsonRecord> {
   const text = textOf(bytes);
   return text === undefined ? INVALID : parsed(text, rules, isRecord);
@@ -36,7 +36,7 @@ export function parseStrictText(text: string): Parsed<JsonObject> {
   return text.isWellFormed() ? parsed(text, STRICT_JSON, isJsonObject) : INVALID;
 }
 
-/** The repeated field for which `parseJson` refused a text, if any. */
+/** The repeated field, if that is why `parseJson` refused the text. */
 export function repeatedField(bytes: Uint8Array, rules: JsonRules): string | undefined {
   const text = textOf(bytes);
   if (text === undefined) return undefined;
@@ -51,8 +51,8 @@ function textOf(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * Judges the first value before anything after it: `{"a":null} {}` is invalid, `{} {"a":null}`, `{}}` and `{} x` are an object
- * with something after it.
+ * Checks the first value before anything after it. `{"a":null} {}` is invalid JSON; `{} {"a":null}`, `{}}` and `{} x` are an
+ * object with trailing data.
  */
 function parsed<T>(text: string, rules: JsonRules, isObject: (value: unknown) => value is T): Parsed<T> {
   const scan = new ObjectScan(text, rules);
@@ -68,7 +68,7 @@ function parsed<T>(text: string, rules: JsonRules, isObject: (value: unknown) =>
   }
 }
 
-/** JSON.parse would round raw numbers, so it sees their indices instead, which are replaced afterwards. */
+/** JSON.parse would round raw numbers. It gets their indices instead, which are then replaced by tokens. */
 function valueOf(text: string, numbers: readonly ScannedNumber[]): unknown {
   if (numbers.length === 0) return JSON.parse(text);
   const pieces: string[] = [];
@@ -84,7 +84,7 @@ function valueOf(text: string, numbers: readonly ScannedNumber[]): unknown {
   });
 }
 
-/** No deeper than the scan allows. */
+/** Recursion is bounded by the depth that the scan allows. */
 function withTokens(value: unknown, tokenOf: (index: number) => NumberToken): unknown {
   if (typeof value === 'number') return tokenOf(value);
   if (Array.isArray(value)) return value.map((element) => withTokens(element, tokenOf));
@@ -96,7 +96,7 @@ function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Called only after the scan has accepted the text, when only an object must be told from other values. */
+/** Called only for a text that the scan accepted, whose values are therefore all plain. */
 function isJsonObject(value: unknown): value is JsonObject {
   return isRecord(value);
 }

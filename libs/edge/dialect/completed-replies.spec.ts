@@ -39,41 +39,41 @@ beforeEach(async () => {
 });
 afterEach(() => listener.close());
 
-const ask = (path: string, ...headers: readonly string[]): Promise<RawReply> =>
+const get = (path: string, ...headers: readonly string[]): Promise<RawReply> =>
   listener.ask([`GET ${path} HTTP/1.1`, 'Host: demo', 'Connection: close', ...headers, '\r\n'].join('\r\n'));
 const TRADER = 'Authorization: Bearer trader';
 
 describe('a dialect', () => {
-  it('makes replies of what handlers throw, with the limits that were counted', async () => {
-    const { status, body, headers } = await ask('/refuse', TRADER);
+  it('turns refusals that handlers throw into replies, with their rate limits', async () => {
+    const { status, body, headers } = await get('/refuse', TRADER);
     expect([status, body, headers['x-ratelimit-remaining']]).toEqual([410, '{"detail":"thrown"}', '1']);
     expect(listener.faults).toEqual([]);
   });
 
-  it('is not asked to hide failures, which were counted too', async () => {
-    const { status, headers } = await ask('/fail', TRADER);
+  it('leaves failures to the edge, which reports them and sends rate limits', async () => {
+    const { status, headers } = await get('/fail', TRADER);
     expect([status, headers['x-ratelimit-remaining']]).toEqual([500, '1']);
     expect(listener.faults).toEqual([new Error('broken')]);
   });
 
-  it('sees every reply last', async () => {
+  it('completes every reply last', async () => {
     for (const path of ['/refuse', '/fail', '/things/1', '/things/1?limit=0', '/nothing']) {
-      expect((await ask(path, TRADER)).headers['x-completed']).toBe(path);
+      expect((await get(path, TRADER)).headers['x-completed']).toBe(path);
     }
-    expect((await ask('/refuse')).headers['x-completed']).toBe('/refuse');
+    expect((await get('/refuse')).headers['x-completed']).toBe('/refuse');
   });
 
-  it('may take paths for what they encode', async () => {
-    expect((await ask('/%74hings/a%2Fb%20c')).body).toBe('{"id":"a/b c"}');
-    expect((await ask('/things%2Fa')).status).toBe(404);
-    expect((await ask('/things/%zz')).status).toBe(404);
-    expect((await ask('/things/%FF')).status).toBe(404);
+  it('may decode percent-encoded paths', async () => {
+    expect((await get('/%74hings/a%2Fb%20c')).body).toBe('{"id":"a/b c"}');
+    expect((await get('/things%2Fa')).status).toBe(404);
+    expect((await get('/things/%zz')).status).toBe(404);
+    expect((await get('/things/%FF')).status).toBe(404);
   });
 
   it('may send weak tags', async () => {
-    for (const named of ['W/"weak"', '"weak"', '"x", W/"weak"']) {
-      expect((await ask('/things/a', `If-None-Match: ${named}`)).status).toBe(304);
+    for (const tags of ['W/"weak"', '"weak"', '"x", W/"weak"']) {
+      expect((await get('/things/a', `If-None-Match: ${tags}`)).status).toBe(304);
     }
-    expect((await ask('/things/a', 'If-None-Match: "W/weak"')).status).toBe(200);
+    expect((await get('/things/a', 'If-None-Match: "W/weak"')).status).toBe(200);
   });
 });

@@ -1,6 +1,6 @@
 import type { JsonRules } from '../decoding/strict-json.js';
 
-/** How bodies are read. Repeated fields are refused in all dialects. */
+/** How bodies are read. All dialects refuse repeated fields. */
 export interface BodyRules extends JsonRules {
   /** For endpoints without their own limit. */
   readonly maxBytes: number;
@@ -11,11 +11,11 @@ export interface BodyRules extends JsonRules {
 
 /** The rules that a dialect gives to the checks. */
 export interface DialectRules {
-  /** In lower case. Headers that no caller may send, before or after the body. */
+  /** Headers that no caller may send, also not as trailers. In lower case. */
   readonly internalHeaders: readonly string[];
   readonly body: BodyRules;
   readonly unknownParameters: 'refused' | 'ignored';
-  /** A path with percent-encoded characters is the same path. Without this every path has one spelling. */
+  /** Percent-encoded characters in paths are decoded. Without this every path has one spelling. */
   readonly decodesPaths?: true;
 }
 

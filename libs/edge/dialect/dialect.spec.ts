@@ -45,17 +45,17 @@ const bulk = endpoint({
   body: object({ optional: { note: text() } }),
 });
 
-const shown = (price: Decimal | undefined): string | undefined => price && printDecimal(price);
+const printed = (price: Decimal | undefined): string | undefined => price && printDecimal(price);
 const ENDPOINTS: readonly BoundEndpoint[] = [
   bind(order, ({ body, query: { limit } }) => ({
     status: 200,
-    body: { ...body, price: shown(body.price), limit },
+    body: { ...body, price: printed(body.price), limit },
   })),
   bind(cancel, ({ ids }) => ({ status: 200, body: ids })),
   bind(bulk, ({ body }) => ({ status: 200, body })),
 ];
 
-interface Asked {
+interface TestRequest {
   readonly path?: string;
   readonly method?: string;
   readonly token?: string;
@@ -80,7 +80,7 @@ const bytesOf = ({
   token,
   headers = [],
   body,
-}: Asked): string =>
+}: TestRequest): string =>
   [
     ...[`${verb} ${at} HTTP/1.1`, 'Host: demo', 'Connection: close', ...headers],
     ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
@@ -88,8 +88,8 @@ const bytesOf = ({
     `\r\n${body ?? ''}`,
   ].join('\r\n');
 
-async function verdict(listener: DemoListener, asked: Asked): Promise<string> {
-  const { status, body } = await listener.ask(bytesOf(asked));
+async function verdict(listener: DemoListener, request: TestRequest): Promise<string> {
+  const { status, body } = await listener.ask(bytesOf(request));
   return `${status} ${body}`;
 }
 
@@ -98,7 +98,12 @@ const unreadable = (type: string, ...loc: readonly (string | number)[]): string 
   `422 ${JSON.stringify({ detail: [{ type, loc }] })}`;
 
 describe('the same endpoints in two dialects', () => {
-  const DIFFERENCES: readonly (readonly [what: string, asked: Asked, strict: string, other: string])[] = [
+  const DIFFERENCES: readonly (readonly [
+    what: string,
+    request: TestRequest,
+    strict: string,
+    other: string,
+  ])[] = [
     [
       'the order of checks: credentials and path',
       { path: '/v1/nothing' },
@@ -185,12 +190,12 @@ describe('the same endpoints in two dialects', () => {
     ],
   ];
 
-  it.each(DIFFERENCES)('differ in %s', async (_what, asked, inStrict, inOther) => {
-    expect(await verdict(strict, asked)).toBe(inStrict);
-    expect(await verdict(other, asked)).toBe(inOther);
+  it.each(DIFFERENCES)('differ in %s', async (_what, request, inStrict, inOther) => {
+    expect(await verdict(strict, request)).toBe(inStrict);
+    expect(await verdict(other, request)).toBe(inOther);
   });
 
-  it('accept more for an endpoint that says so', async () => {
+  it('accept a larger body for an endpoint that allows one', async () => {
     const body = JSON.stringify({ note: 'x'.repeat(150) });
     expect(await verdict(other, { ...trader, path: '/v1/bulk', body })).toBe(`200 ${body}`);
     expect(await verdict(strict, { ...trader, path: '/v1/bulk', body: body.padEnd(201) })).toContain('413');
@@ -202,9 +207,9 @@ describe('the same endpoints in two dialects', () => {
     expect(await verdict(other, twice)).toBe(unreadable('repeated', 'note'));
   });
 
-  it('name requests in their own headers', async () => {
-    const asked = { ...trader, headers: ['X-Request-Id: mine', 'X-Trace: yours'], body: '{}' };
-    const [inStrict, inOther] = [await strict.ask(bytesOf(asked)), await other.ask(bytesOf(asked))];
+  it('send the request id in their own headers', async () => {
+    const request = { ...trader, headers: ['X-Request-Id: mine', 'X-Trace: yours'], body: '{}' };
+    const [inStrict, inOther] = [await strict.ask(bytesOf(request)), await other.ask(bytesOf(request))];
     expect(inStrict.headers).toMatchObject({ 'x-request-id': 'mine', 'cache-control': 'no-store' });
     expect(inStrict.headers).not.toHaveProperty('x-trace');
     expect(inOther.headers).toMatchObject({
@@ -215,13 +220,13 @@ describe('the same endpoints in two dialects', () => {
     expect(inOther.headers).not.toHaveProperty('x-request-id');
   });
 
-  it('send rate limits, or do not', async () => {
-    const asked = bytesOf({ ...trader, body: '{}' });
+  it('send rate limits only in the dialect that has them', async () => {
+    const request = bytesOf({ ...trader, body: '{}' });
     const limits: (string | undefined)[] = [];
     for (let call = 0; call < 3; call += 1) {
-      const { status, headers } = await other.ask(asked);
+      const { status, headers } = await other.ask(request);
       limits.push(`${status} ${headers['x-ratelimit-remaining'] ?? ''} ${headers['retry-after'] ?? ''}`);
-      expect((await strict.ask(asked)).headers).not.toHaveProperty('x-ratelimit-limit');
+      expect((await strict.ask(request)).headers).not.toHaveProperty('x-ratelimit-limit');
     }
     expect(limits).toEqual(['200 1 ', '200 0 ', '429 0 60']);
   });
@@ -241,7 +246,7 @@ describe('the same endpoints in two dialects', () => {
 describe('an order of checks', () => {
   const dialect = (...checks: Dialect['checks']): Dialect => ({ ...DEMO_DIALECT, checks });
 
-  it('in which a check would lack a fact that it needs is refused', () => {
+  it('in which a check precedes another that it needs is refused', () => {
     expect(() => orderOf(dialect(route, path, method, permission).checks)).toThrow(
       'permission is checked before credentials',
     );

@@ -7,23 +7,23 @@ import type { Fault } from './fault.js';
 export type Headers = Readonly<Record<string, string>>;
 
 /**
- * How one service speaks HTTP: the checks and their order, how it reads requests and writes refusals. Endpoint tables and the
- * dispatcher are the same for all services; only this differs.
+ * A service's conventions for HTTP: its checks in order, how it reads requests, and how it writes refusals. Endpoint tables and
+ * the dispatcher are the same for all services.
  */
 export interface Dialect extends DialectRules {
-  /** In order; the first that fails sends the reply. */
+  /** In order. The first that fails decides the reply. */
   readonly checks: readonly Check[];
-  /** The header in which a caller may name its request and every reply names it; ids that do not match `pattern` are replaced. */
+  /** The header of the request id, in requests and replies. Ids of callers that do not match `pattern` are replaced. */
   readonly requestId: { readonly header: string; readonly pattern: RegExp };
-  /** On every reply without its own value. */
+  /** Set on every reply that has no value of its own. */
   readonly replyHeaders: Headers;
   refuse(fault: Fault): Reply;
-  /** On every reply to a call that was counted. */
+  /** Set on every reply to a call that was counted. */
   rateLimitHeaders(window: RateWindow): Headers;
   /** The error code of a refusal, for traces. */
   codeOf(reply: Pick<Reply, 'status' | 'body'>): string | undefined;
-  /** What a handler threw as its reply; undefined for a failure. */
+  /** The reply for a refusal that a handler threw. Undefined for a failure. */
   thrownReply?(error: unknown): Reply | undefined;
-  /** Sees every reply to a request last, refusals included. */
+  /** Completes every reply to a request, also refusals. Runs last. */
   complete?(reply: Reply, request: IncomingMessage): Reply;
 }

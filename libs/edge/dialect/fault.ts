@@ -1,7 +1,7 @@
 import type { FaultLocation } from '../decoding/reading.js';
 import type { EndpointSpec } from '../endpoint.js';
 
-/** Every reason for which the edge itself refuses. Refusals by handlers are ordinary replies. */
+/** The reasons for which the edge itself refuses. Refusals by handlers are ordinary replies. */
 export const FAULT_KINDS = [
   'malformed-request',
   'unsupported-transfer-coding',
@@ -36,7 +36,7 @@ export const CLOSING_FAULTS: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'headers-too-large',
 ]);
 
-/** Why the edge refuses a request. The dialect writes it in its own envelope. */
+/** Why the edge refuses a request. The dialect turns it into a reply. */
 export interface Fault {
   readonly kind: FaultKind;
   /** Undefined if no endpoint was found. */
@@ -44,9 +44,9 @@ export interface Fault {
   /** The code that the endpoint declares for this id, query or body. */
   readonly code?: string | undefined;
   readonly location?: FaultLocation | undefined;
-  /** All that were found; only from readers that go on after the first. */
+  /** All locations, if the decoder continues after the first. */
   readonly locations?: readonly FaultLocation[];
-  /** The reason in words for people, if a check of the dialect has its own. */
+  /** A message for people, if the check has one. */
   readonly message?: string;
   /** The methods of the path; only for `method-not-allowed`. */
   readonly methods?: readonly string[];

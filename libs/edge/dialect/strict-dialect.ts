@@ -14,15 +14,19 @@ export interface StrictDialectParts {
   readonly codes?: Partial<FlatCodes>;
 }
 
-/** Checks the token before the path, accepts nothing unknown or null, refuses in the flat envelope, and sends no limits. */
-export function strictDialect({ internalHeaders: names, isGuarded, codes }: StrictDialectParts): Dialect {
+/** Checks the token before the path, refuses unknown and null fields, uses the flat envelope, and sends no rate limits. */
+export function strictDialect({
+  internalHeaders: headerNames,
+  isGuarded,
+  codes,
+}: StrictDialectParts): Dialect {
   const caller = [credentials(isGuarded), path, method, visibility, permission];
   return {
     checks: [
       ...[internalHeaders, headerCount, framing, route, ...caller],
       ...[contentType, size, ids, query, body, idempotencyKey],
     ],
-    internalHeaders: names,
+    internalHeaders: headerNames,
     body: { ...STRICT_JSON, maxBytes: 1_048_576, unknownFields: 'refused', absent: 'refused' },
     unknownParameters: 'refused',
     requestId: { header: 'x-request-id', pattern: /^[A-Za-z0-9._:-]{1,128}$/ },

@@ -20,12 +20,12 @@ export interface About {
   tagOf(spec: EndpointSpec): string;
   /** Meanings of codes, for the descriptions of refusals. */
   readonly codes: Readonly<Record<string, string>>;
-  /** Meanings of fields and parameters, by name or by `Schema.name`; shapes with their own description keep it. */
+  /** Descriptions of fields and parameters, by name or by `Schema.name`. A shape's own description takes precedence. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Refusals of these statuses carry a message. */
+  /** Refusals with these statuses have a message. */
   readonly explained: ReadonlySet<number>;
   readonly sessionScheme: string;
-  /** Set if the service differs from all others. */
+  /** Only for a service that differs from the others. */
   readonly manners?: Manners;
   examplesOf(operationId: string): OperationExamples | undefined;
 }

@@ -5,9 +5,9 @@ export interface Answer {
   readonly description: string;
   /** JSON; absent if there is no body. */
   readonly body?: Shape;
-  /** The same in other media types; non-JSON text is described as a string. */
+  /** The same reply in other media types. Text other than JSON is described as a string. */
   readonly also?: Readonly<Record<string, Shape>>;
-  /** Headers besides those of every answer, by their names in lower case. With an `etag` the endpoint answers `If-None-Match`. */
+  /** Headers besides the common ones, by names in lower case. An endpoint with an `etag` answers `If-None-Match`. */
   readonly headers?: Readonly<Record<string, Shape>>;
 }
 

@@ -46,7 +46,7 @@ export interface StreamOperation {
   readonly reply?: { readonly channel: Reference; readonly messages: readonly Reference[] };
 }
 
-/** The messages of one direction: `receive` are those that clients send, as the document is the server's. */
+/** The messages of one direction. `receive` means messages from clients, because the document describes the server. */
 export function messagesOf(
   { channels, operations }: AsyncApi,
   action: StreamOperation['action'],

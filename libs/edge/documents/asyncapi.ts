@@ -4,7 +4,7 @@ import { explainFields } from './field-meanings.js';
 import type { OpenApi, Reference } from './openapi-types.js';
 import type { Shape } from './shapes.js';
 
-/** A message by its name: what it says, and in which shape. */
+/** The name, the meaning and the shape of a message. */
 export interface MessageText {
   readonly name: string;
   readonly text: string;
@@ -16,23 +16,23 @@ export interface StreamFacts {
   readonly info: Omit<OpenApi['info'], 'license'>;
   readonly address: string;
   readonly title: string;
-  /** The setting of the port, and what it is by itself. */
+  /** The setting of the port, and its default. */
   readonly port: { readonly setting: string; readonly default: string };
   readonly securitySchemes: AsyncApi['components']['securitySchemes'];
-  /** Headers of the handshake, by what they hold. */
+  /** Headers of the handshake, with their descriptions. */
   readonly headers: Readonly<Record<string, string>>;
   readonly closeCodes: Readonly<Record<string, string>>;
   readonly client: readonly MessageText[];
   readonly server: readonly MessageText[];
-  /** What a message is answered with that was not obeyed. */
+  /** The name of the reply to a refused message. */
   readonly refusal: string;
-  /** Of fields, by their names. */
+  /** Descriptions of fields, by name. */
   readonly meanings: Readonly<Record<string, string>>;
   readonly examples?: Readonly<Record<string, unknown>>;
 }
 
 const CHANNEL = '#/channels/stream';
-/** What these are answered with; anything else that is obeyed is with `ack`. */
+/** Messages with a reply of their own. Any other accepted message is answered with `ack`. */
 const REPLIES: Readonly<Record<string, string>> = {
   hello: 'welcome',
   subscribe: 'subscribed',
@@ -54,7 +54,7 @@ export function streamDescription(facts: StreamFacts): AsyncApi {
   const messages = Object.fromEntries([...client, ...server].map(messageOf));
   const described = (description: string): object => ({ type: 'string', description });
   const properties = Object.fromEntries(
-    Object.entries(facts.headers).map(([name, held]) => [name, described(held)]),
+    Object.entries(facts.headers).map(([name, meaning]) => [name, described(meaning)]),
   );
   const headers = { type: 'object', properties };
   return {
@@ -78,7 +78,7 @@ export function streamDescription(facts: StreamFacts): AsyncApi {
   };
 }
 
-/** A gateway speaks plainly; in production it stands behind whatever ends TLS. */
+/** A gateway does not use TLS itself. In production a proxy in front of it ends TLS. */
 function serversOf({ port, securitySchemes }: StreamFacts): AsyncApi['servers'] {
   const security = Object.keys(securitySchemes).map((name) => ({
     $ref: `#/components/securitySchemes/${name}`,
@@ -87,14 +87,14 @@ function serversOf({ port, securitySchemes }: StreamFacts): AsyncApi['servers'] 
     production: {
       host: '{host}',
       protocol: 'wss',
-      description: 'Behind TLS, as everywhere but on the machine of a developer',
-      variables: { host: { description: 'Host, and port where it is not 443' } },
+      description: 'With TLS, as everywhere except on a developer machine',
+      variables: { host: { description: 'Host, and port if it is not 443' } },
       security,
     },
     local: {
       host: 'localhost:{port}',
       protocol: 'ws',
-      description: 'What `npm start` starts',
+      description: 'Started by `npm start`',
       variables: { port: { description: `\`${port.setting}\``, default: port.default } },
       security,
     },
@@ -104,7 +104,7 @@ function serversOf({ port, securitySchemes }: StreamFacts): AsyncApi['servers'] 
 function operationsOf({ client, server, refusal }: StreamFacts): AsyncApi['operations'] {
   const channel = { $ref: CHANNEL };
   const repliesTo = (name: string): readonly string[] => [REPLIES[name] ?? 'ack', refusal];
-  const said = client.map(({ name, text }): [string, StreamOperation] => [
+  const requests = client.map(({ name, text }): [string, StreamOperation] => [
     keyOf(name),
     {
       ...{ action: 'receive', channel, summary: text, messages: [refTo(name)] },
@@ -113,15 +113,19 @@ function operationsOf({ client, server, refusal }: StreamFacts): AsyncApi['opera
   ]);
   const answers = new Set(client.flatMap(({ name }) => repliesTo(name)));
   const news = server.map(({ name }) => name).filter((name) => !answers.has(name));
-  const told = { action: 'send', channel, summary: 'What the server says unasked.' } as const;
-  return { ...Object.fromEntries(said), news: { ...told, messages: news.map(refTo) } };
+  const unsolicited = {
+    action: 'send',
+    channel,
+    summary: 'Messages that the server sends without a request.',
+  } as const;
+  return { ...Object.fromEntries(requests), news: { ...unsolicited, messages: news.map(refTo) } };
 }
 
 function refTo(name: string): Reference {
   return { $ref: `${CHANNEL}/messages/${keyOf(name)}` };
 }
 
-/** Names with dots and underscores, as keys that everybody can read. */
+/** Turns a name with dots and underscores into a key in camel case. */
 function keyOf(name: string): string {
   return name.replaceAll(/[._](\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -12,12 +12,12 @@ interface Marked {
   readonly [COMPONENT]?: Component;
 }
 
-/** A shape that a document defines once, under this name, and references elsewhere. */
+/** A shape that a document defines once under this name and references elsewhere. */
 export function named(name: string, shape: Shape): Shape {
   return { describe: () => ({ [COMPONENT]: { name, schema: shape.describe() } }) };
 }
 
-/** Collects the named parts of a document, and puts references in their place. */
+/** Collects the named shapes of a document, and replaces them by references. */
 export class Components {
   private readonly found = new Map<string, JsonSchema>();
 
@@ -32,7 +32,7 @@ export class Components {
 
   hoisted(schema: JsonSchema): JsonSchema {
     const rest = Object.fromEntries(
-      Object.entries(schema).map(([name, value]) => [name, this.inside(value)] as const),
+      Object.entries(schema).map(([name, value]) => [name, this.hoistedValue(value)] as const),
     );
     const component = (schema as Marked)[COMPONENT];
     if (component === undefined) return rest;
@@ -40,8 +40,8 @@ export class Components {
     return { $ref: `#/components/schemas/${component.name}`, ...rest };
   }
 
-  private inside(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map((element) => this.inside(element));
+  private hoistedValue(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((element) => this.hoistedValue(element));
     return typeof value === 'object' && value !== null ? this.hoisted({ ...value }) : value;
   }
 
@@ -49,7 +49,7 @@ export class Components {
     const defined = this.hoisted(schema);
     const known = this.found.get(name);
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(defined)) {
-      throw new Error(`two different schemas are called ${name}`);
+      throw new Error(`two different schemas have the name ${name}`);
     }
     this.found.set(name, defined);
   }

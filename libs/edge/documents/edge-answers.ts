@@ -24,13 +24,13 @@ const ANSWERS: readonly DescribedFaults[] = [
     name: 'BadRequest',
     kinds: ['malformed-request', 'invalid-json', 'trailing-data'],
     description:
-      'The peer does not speak HTTP properly or names no host, and then the connection is closed; or a body that is not JSON as documented, or one where none is taken.',
+      'The request is not valid HTTP or has no host, and the connection is closed. Or the body is not JSON as documented, or there is one where none is expected.',
   },
   {
     name: 'Unauthorized',
     kinds: ['unauthorized'],
     description:
-      'No bearer token, or one that does not count (any more). Comes for every path under /v1, known or not.',
+      'No bearer token, or one that is not valid (any more). Applies to every path under /v1, existing or not.',
   },
   {
     name: 'InternalHeaders',
@@ -40,7 +40,7 @@ const ANSWERS: readonly DescribedFaults[] = [
   {
     name: 'NoSuchPath',
     kinds: ['not-found'],
-    description: 'There is no such path, or none for this caller.',
+    description: 'The path does not exist, or not for this caller.',
   },
   {
     name: 'MethodNotAllowed',
@@ -55,7 +55,7 @@ const ANSWERS: readonly DescribedFaults[] = [
   {
     name: 'PayloadTooLarge',
     kinds: ['payload-too-large'],
-    description: 'The body is too large, told by what comes and not only by what is announced.',
+    description: 'The body is too large. The bytes that arrive are counted, not only the announced length.',
   },
   {
     name: 'UnsupportedMediaType',
@@ -70,7 +70,7 @@ const ANSWERS: readonly DescribedFaults[] = [
   {
     name: 'InternalError',
     kinds: ['internal-error'],
-    description: 'A fault of ours. Give the request id when you ask about it.',
+    description: 'A fault of the service. Give the request id when you report it.',
   },
   {
     name: 'UnsupportedTransferCoding',
@@ -81,58 +81,58 @@ const ANSWERS: readonly DescribedFaults[] = [
     name: 'Unavailable',
     kinds: ['too-many-pipelined', 'unavailable'],
     description:
-      'Too many requests in line on one connection, which is closed; or nobody can say at present who is calling or where the call has to go.',
+      'Too many requests wait on one connection, which is closed. Or the service that checks the caller or handles the call cannot be reached.',
   },
 ];
 
-/** These mean that there is no such operation, so no operation has them. */
-const OF_NO_OPERATION: ReadonlySet<string> = new Set(['NoSuchPath', 'MethodNotAllowed']);
+/** Answers of requests that match no operation. */
+const WITHOUT_OPERATION: ReadonlySet<string> = new Set(['NoSuchPath', 'MethodNotAllowed']);
 
-/** Replies that only some checks give, by name. */
-const OF_A_CHECK: Readonly<Record<string, string>> = { UnsupportedMediaType: 'content type' };
+/** The check that gives an answer, for answers that not every dialect has. */
+const CHECK_OF_ANSWER: Readonly<Record<string, string>> = { UnsupportedMediaType: 'content type' };
 
-/** The replies of the edge in this dialect. A kind that it answers with another status than the first is no part of the answer. */
+/** The replies of the edge in this dialect. Kinds whose status differs from that of the first kind are left out. */
 export function edgeAnswersOf(dialect: Dialect): readonly EdgeAnswer[] {
   const checks = new Set(dialect.checks.map(({ name }) => name));
   const isUsed = ({ name }: DescribedFaults): boolean => {
     if (name === 'InternalHeaders') return dialect.internalHeaders.length > 0;
-    const check = OF_A_CHECK[name];
+    const check = CHECK_OF_ANSWER[name];
     return check === undefined || checks.has(check);
   };
   return ANSWERS.filter(isUsed).map(({ name, kinds, description }) => {
-    const written = kinds.map((kind) => writtenIn(dialect, kind));
-    const status = written[0]?.status ?? 0;
-    const same = written.filter((each) => each.status === status);
+    const refusals = kinds.map((kind) => refusalIn(dialect, kind));
+    const status = refusals[0]?.status ?? 0;
+    const same = refusals.filter((each) => each.status === status);
     return { name, description, status, codes: [...new Set(same.map(({ code }) => code))] };
   });
 }
 
-function writtenIn(dialect: Dialect, kind: FaultKind): { readonly status: number; readonly code: string } {
+function refusalIn(dialect: Dialect, kind: FaultKind): { readonly status: number; readonly code: string } {
   const reply = dialect.refuse({ kind });
   return { status: reply.status, code: dialect.codeOf(reply) ?? kind };
 }
 
-/** The refusals of an operation by status: its own, and those of the edge that follow from its declaration. */
+/** The codes of an operation by status: its own, and those of the edge that follow from its declaration. */
 export function codesOf(spec: EndpointSpec, dialect: Dialect): Map<number, readonly string[]> {
   const codes = new Map<number, Set<string>>();
-  const add = (status: number, ...given: readonly (string | undefined)[]): void => {
+  const add = (status: number, ...added: readonly (string | undefined)[]): void => {
     const known = codes.get(status) ?? codes.set(status, new Set()).get(status);
-    for (const code of given) if (code !== undefined) known?.add(code);
+    for (const code of added) if (code !== undefined) known?.add(code);
   };
   for (const [status, own] of Object.entries(spec.statuses ?? {})) {
     if (own.length > 0) add(Number(status), ...own);
   }
   for (const { name, status, codes: common } of edgeAnswersOf(dialect)) {
-    if (OF_NO_OPERATION.has(name)) continue;
+    if (WITHOUT_OPERATION.has(name)) continue;
     if (name === 'Unauthorized' && spec.access === 'public') continue;
     if (name === 'Unavailable' && spec.neverUnavailable === true) continue;
     add(status, ...common);
   }
   const addKinds = (...kinds: readonly FaultKind[]): void => {
-    for (const { status, code } of kinds.map((kind) => writtenIn(dialect, kind))) add(status, code);
+    for (const { status, code } of kinds.map((kind) => refusalIn(dialect, kind))) add(status, code);
   };
   const invalid = (kind: FaultKind, ...own: readonly (string | undefined)[]): void => {
-    if (own.length > 0) add(writtenIn(dialect, kind).status, ...own);
+    if (own.length > 0) add(refusalIn(dialect, kind).status, ...own);
   };
   invalid('invalid-id', ...Object.values(spec.ids ?? {}).map(({ fault }) => fault));
   if (canQueryFail(spec, dialect.unknownParameters)) invalid('invalid-query', queryFault(spec));

@@ -3,8 +3,8 @@ import type { JsonSchema } from '../decoding/decode.js';
 type Meanings = Readonly<Record<string, string>>;
 
 /**
- * Gives every field without a description its meaning: that of `Schema.field` if there is one, else that of the name, because a
- * name has one meaning everywhere.
+ * Adds a description to every field that has none: the meaning of `Schema.field` if there is one, else that of the name. A name
+ * has one meaning everywhere.
  */
 export function explainFields(
   schemas: Readonly<Record<string, JsonSchema>>,

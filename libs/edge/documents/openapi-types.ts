@@ -74,7 +74,7 @@ export interface MediaType {
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
-/** The part of the document that a reference names. */
+/** Resolves a reference within the document. */
 export function followed<T extends object>(part: T | Reference, parts: Readonly<Record<string, T>>): T {
   if (!('$ref' in part)) return part;
   const found = parts[part.$ref.slice(part.$ref.lastIndexOf('/') + 1)];

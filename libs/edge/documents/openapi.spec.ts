@@ -20,7 +20,7 @@ const about: About = {
     { name: 'Unused', description: 'Nothing is here.' },
   ],
   tagOf: () => 'Boats',
-  codes: { forbidden: 'you may not', boat_taken: 'somebody has it' },
+  codes: { forbidden: 'you may not', boat_taken: 'another guest has it' },
   fields: {
     name: 'What it is called.',
     boatID: 'The boat.',
@@ -85,7 +85,7 @@ describe('an operation', () => {
     expect([hired.security, listed.security]).toEqual([[{ session: ['boat:hire'] }], []]);
   });
 
-  it('has its own codes and those of the edge, and references shared replies', () => {
+  it('lists its own codes and those of the edge, and references shared replies', () => {
     expect(codesAt(hired, 400)).toEqual(
       expect.arrayContaining([
         'invalid_boat_id',
@@ -104,7 +104,7 @@ describe('an operation', () => {
 
   it('has the descriptions of shapes and of each code', () => {
     expect(hired.responses[409]).toMatchObject({
-      description: '- `boat_taken`: somebody has it',
+      description: '- `boat_taken`: another guest has it',
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Rejection' } } },
     });
     expect(hired.responses[403]).toMatchObject({
@@ -112,7 +112,7 @@ describe('an operation', () => {
     });
   });
 
-  it('accepts its key in the body too, which has a name', () => {
+  it('accepts its key in the body too, and names the schema of the body', () => {
     const { components } = documentOf(hire);
     expect(hired.requestBody?.content['application/json']?.schema).toEqual({
       $ref: '#/components/schemas/HireBoatRequest',
@@ -128,7 +128,7 @@ describe('an operation', () => {
     });
   });
 
-  it('has its parameters', () => {
+  it('lists its parameters and the common ones', () => {
     expect(hired.parameters).toMatchObject([
       { name: 'boatID', in: 'path', required: true, description: 'The boat.', schema: { format: 'uuid' } },
       { $ref: '#/components/parameters/IdempotencyKey' },

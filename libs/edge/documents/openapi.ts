@@ -10,20 +10,20 @@ import { EVERY_HEADER, Responses } from './responses.js';
 
 const ERROR: JsonSchema = {
   type: 'object',
-  description: 'The flat envelope of every error.',
+  description: 'The common form of errors.',
   properties: { error: { type: 'string' } },
   required: ['error'],
   additionalProperties: false,
 };
 const REJECTION: JsonSchema = {
   type: 'object',
-  description: 'An error that explains itself.',
+  description: 'An error with a message.',
   properties: { error: { type: 'string' }, message: { type: 'string' } },
   required: ['error', 'message'],
   additionalProperties: false,
 };
 
-/** The OpenAPI description of these endpoints, derived from the edge and the declarations, so nothing is written twice. */
+/** The OpenAPI document of these endpoints, derived from their declarations and from the edge. */
 export function openApiDocument(specs: readonly EndpointSpec[], about: About): OpenApi {
   const components = new Components();
   const responses = new Responses(about, components);

@@ -13,7 +13,7 @@ export const COMMON_PARAMETERS: Readonly<Record<string, Parameter>> = {
   RequestId: {
     name: 'X-Request-Id',
     in: 'header',
-    description: 'A name of the caller for this exchange; anything else than this pattern is ignored.',
+    description: "The caller's id for this request. An id that does not match the pattern is ignored.",
     schema: KEY,
   },
   IdempotencyKey: {
@@ -26,8 +26,7 @@ export const COMMON_PARAMETERS: Readonly<Record<string, Parameter>> = {
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description:
-      'The `ETag` of what the caller has; while it is still good the answer is 304 without a body.',
+    description: "The `ETag` of the caller's copy. While it is current the answer is 304 without a body.",
     schema: { type: 'string' },
   },
 };

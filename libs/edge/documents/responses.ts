@@ -11,7 +11,7 @@ const JSON_TYPE = 'application/json';
 const REF = '#/components/responses';
 const NO_STORE: JsonSchema = { type: 'string', const: 'no-store' };
 
-/** Headers of single answers, by status. */
+/** Headers of answers with a certain status. */
 const SPECIAL_HEADERS: Readonly<Record<number, Readonly<Record<string, Shape>>>> = {
   401: { 'www-authenticate': constant('Bearer') },
   426: {
@@ -25,17 +25,17 @@ const SPECIAL_HEADERS: Readonly<Record<number, Readonly<Record<string, Shape>>>>
 export const EVERY_HEADER: Readonly<Record<string, Header>> = {
   'x-request-id': {
     required: true,
-    description: 'Names this exchange in our logs: the id that the caller gave, or one made up for it.',
+    description: "The id of this request in the service's logs: the caller's id, or a generated one.",
     schema: { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,128}$' },
   },
   'cache-control': {
     required: true,
-    description: 'Answers are for the caller alone and true for the moment: nobody may keep them.',
+    description: 'Answers are only for this caller and this moment. Caches must not store them.',
     schema: NO_STORE,
   },
 };
 
-/** The responses of operations, and those that many of them share. */
+/** Builds the responses of operations, and the responses that many operations share. */
 export class Responses {
   private readonly edgeAnswers: readonly EdgeAnswer[];
 
@@ -46,7 +46,7 @@ export class Responses {
     this.edgeAnswers = edgeAnswersOf(about.dialect);
   }
 
-  /** Defined once: the replies of the edge to any request. */
+  /** The replies of the edge to any request, which the document defines once. */
   get common(): Readonly<Record<string, Response>> {
     return Object.fromEntries(
       this.edgeAnswers.map(({ name, status, codes, description }) => [
@@ -98,7 +98,7 @@ export class Responses {
     const content = Object.fromEntries([...json, ...also]);
     return {
       description: [answer.description, ...this.listed(codes)].join('\n'),
-      // The reply to a handshake is the WebSocket library's, and only a status.
+      // The reply to a handshake comes from the WebSocket library, and is only a status.
       ...(status < 200 ? {} : { headers: this.headers({ ...own, ...answer.headers }) }),
       ...(Object.keys(content).length > 0 ? { content } : {}),
     };
@@ -129,7 +129,7 @@ export class Responses {
     };
   }
 
-  /** Beside an answer of the endpoint with the same status. */
+  /** Bodies of refusals whose status an answer of the endpoint has too. */
   private refusedBodies(status: number, codes: readonly string[]): JsonSchema[] {
     const { manners } = this.about;
     if (manners === undefined) return [this.envelope(status, codes)];
@@ -137,14 +137,14 @@ export class Responses {
     return content === undefined ? [] : [content.schema];
   }
 
-  /** The flat envelope of all errors, with the codes that are possible here. */
+  /** The flat envelope with the codes that are possible here. */
   private envelope(status: number, codes: readonly string[], message?: string): JsonSchema {
     const explained = this.about.explained.has(status) || message !== undefined;
-    const said = message === undefined ? {} : { message: { type: 'string', const: message } };
+    const messageSchema = message === undefined ? {} : { message: { type: 'string', const: message } };
     return {
       $ref: `#/components/schemas/${explained ? 'Rejection' : 'Error'}`,
       type: 'object',
-      properties: { error: { type: 'string', enum: codes }, ...said },
+      properties: { error: { type: 'string', enum: codes }, ...messageSchema },
     };
   }
 
@@ -172,7 +172,7 @@ export class Responses {
   private notModified(spec: EndpointSpec): Response {
     const answer = spec.answers?.[200];
     return {
-      description: 'It is still what `If-None-Match` names.',
+      description: 'The content still matches `If-None-Match`.',
       headers: this.headers({ ...this.about.manners?.headersOf(304, spec), ...answer?.headers }),
     };
   }
@@ -193,7 +193,7 @@ function withExample(schema: JsonSchema, name: string, value: unknown): MediaTyp
   return value === undefined ? { schema } : { schema, examples: { [name]: { value } } };
 }
 
-/** Of NDJSON text the first and the last line, because its schema describes one line. */
+/** Shows the first and the last line of NDJSON text, because the schema describes one line. */
 function withLines(schema: JsonSchema, text: unknown): MediaType {
   if (typeof text !== 'string') return { schema };
   const lines = text.trimEnd().split('\n');

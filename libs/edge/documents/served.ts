@@ -11,13 +11,13 @@ const PAGE = {
   'referrer-policy': 'no-referrer',
 } as const;
 
-/** The reply of a document's endpoint, for that document itself. */
+/** Describes the answer of an endpoint that serves a document. */
 export function documentAnswer(description: string): Answer {
   return { description, body: { describe: () => ({ type: 'object' }) }, headers: CACHED };
 }
 
 export const pageAnswer: Answer = {
-  description: 'One page without scripts that loads nothing else.',
+  description: 'A page without scripts that loads nothing else.',
   also: { 'text/html': anyText },
   headers: {
     ...CACHED,
@@ -26,7 +26,7 @@ export const pageAnswer: Answer = {
   },
 };
 
-/** Made once: a document does not change while the process runs. */
+/** Call once per document, because it does not change while the process runs. */
 export function documentReply(document: object): Reply {
   return cachedReply(JSON.stringify(document));
 }

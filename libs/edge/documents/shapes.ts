@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../decoding/decode.js';
 
-/** The shape of a value in a reply. Every decoder is one, so replies and requests are described alike. */
+/** Describes a value in a reply. Every decoder is also a shape, so requests and replies are described alike. */
 export interface Shape {
   describe(): JsonSchema;
 }
@@ -12,7 +12,7 @@ export interface OptionalShape extends Shape {
 
 type Fields = Readonly<Record<string, Shape>>;
 
-/** A shape for every field of `T`, which marks the optional ones: a new field of `T` does not compile without a shape. */
+/** A shape for every field of `T`, with the optional ones marked. A new field of `T` does not compile without a shape. */
 export type ShapesOf<T extends object> = {
   readonly [K in keyof T]-?: object extends Pick<T, K> ? OptionalShape : RequiredShape;
 };
@@ -36,7 +36,7 @@ export function record(fields: Fields): Shape {
   };
 }
 
-/** The same, checked against a type by the compiler. */
+/** Like `record`, but the compiler checks the fields against a type. */
 export function recordOf<T extends object>(fields: ShapesOf<T>): Shape {
   return record({ ...fields });
 }
@@ -65,7 +65,7 @@ export function constant(value: string | boolean | number): Shape {
   return { describe: () => ({ type: typeof value === 'number' ? 'integer' : typeof value, const: value }) };
 }
 
-/** Words and their meanings. The type makes the compiler refuse a missing or an extra word. */
+/** An enumeration with meanings. The compiler refuses a missing or an extra word. */
 export function words<W extends string>(meanings: Readonly<Record<W, string>>): Shape {
   const entries = Object.entries<string>(meanings);
   return {
@@ -81,7 +81,7 @@ export const anyText: Shape = { describe: () => ({ type: 'string' }) };
 export const flag: Shape = { describe: () => ({ type: 'boolean' }) };
 export const nothing: Shape = record({});
 
-/** An instant as this service writes it: always nine fraction digits. */
+/** An instant as the services write it, always with nine fraction digits. */
 export const moment: Shape = {
   describe: () => ({
     type: 'string',
@@ -94,7 +94,7 @@ export function integerFrom(minimum: number, maximum: number = Number.MAX_SAFE_I
   return { describe: () => ({ type: 'integer', minimum, maximum }) };
 }
 
-/** For instance a number of tokens: not money, so it may have a fraction. */
+/** An amount other than money, such as a number of tokens. It may have a fraction. */
 export const amount: Shape = { describe: () => ({ type: 'number', minimum: 0 }) };
 
 /** An integer as decimal digits. */

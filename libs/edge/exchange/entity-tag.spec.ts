@@ -19,7 +19,7 @@ describe('an entity tag', () => {
     [tag.replaceAll('"', ''), false],
     ['', false],
     [undefined, false],
-  ])('is named by %j: %s', (header, named) => {
+  ])('matches If-None-Match %j: %s', (header, named) => {
     expect(namesTag(header, tag)).toBe(named);
   });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { idempotencyKey } from './idempotency-key.js';
 
-function verdict(...given: string[]): string {
-  const { key, fault } = idempotencyKey(given);
+function verdict(...keys: string[]): string {
+  const { key, fault } = idempotencyKey(keys);
   return fault ?? key;
 }
 

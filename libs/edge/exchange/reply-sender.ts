@@ -15,12 +15,12 @@ export interface Exchange {
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-/** These have no body, not even an empty one. */
+/** Statuses without a body, also without an empty one. */
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
-/** A body this short is read to its end, to keep the connection. */
+/** An unread body up to this size is read to its end, so that the connection can be kept. */
 const SMALL_REST_BYTES = 65_536;
 
-/** Writes replies. Neither a slow reader nor an unread body holds resources for long. */
+/** Writes replies. Bounds how long a slow reader or an unread body occupies resources. */
 export class ReplySender {
   private readonly unread: UnreadAnswers;
 
@@ -33,17 +33,19 @@ export class ReplySender {
     this.unread = new UnreadAnswers(limits.unreadBytes);
   }
 
-  async send(exchange: Exchange, given: Reply): Promise<void> {
+  async send(exchange: Exchange, original: Reply): Promise<void> {
     const { request, response } = exchange;
     if (response.destroyed || response.headersSent) return;
-    const reply = isKnown(request, given) ? { status: 304, headers: given.headers ?? {} } : given;
+    const reply = isNotModified(request, original)
+      ? { status: 304, headers: original.headers ?? {} }
+      : original;
     const unread = announcesBody(request) && !request.complete;
-    if (unread && !isWorthReading(request)) this.connections.close(request);
+    if (unread && !isSmallRest(request)) this.connections.close(request);
     const close = this.connections.closesAfter(request);
     const payload = payloadOf(reply);
     response.writeHead(reply.status, this.headersOf(exchange, reply, payload, close));
     if (reply.stream !== undefined) await this.stream(exchange, reply.stream);
-    else if (unread && close) this.endAfterRest(exchange, payload ?? '');
+    else if (unread && close) this.endAfterDiscarding(exchange, payload ?? '');
     else this.end(exchange, payload);
   }
 
@@ -66,14 +68,14 @@ export class ReplySender {
     return reply.headers === undefined ? headers : { ...headers, ...reply.headers };
   }
 
-  /** Most replies reach the kernel at once. Others have a time limit. */
+  /** Most replies are written to the kernel at once. The others get a time limit. */
   private end({ request, response }: Exchange, payload: string | undefined): void {
     response.end(payload);
     if (response.destroyed || response.socket?.writableLength === 0) return;
     response.once('close', this.awaitReader(request.socket));
   }
 
-  /** Until the returned function is called, `socket` has a time limit and a share of memory for its unread reply. */
+  /** Limits the time and the memory of an unread reply until the returned function is called. */
   private awaitReader(socket: Socket): () => void {
     const cancel = this.clock.after(this.limits.sendTimeout, () => socket.destroy());
     const release = this.unread.hold(socket);
@@ -84,10 +86,10 @@ export class ReplySender {
   }
 
   /**
-   * Closing a socket with unread input resets it, and the peer may lose the reply. So the whole reply is sent, and input is
-   * discarded for a while.
+   * Closing a socket with unread input resets it, and the peer may lose the reply. So this sends the reply first and discards
+   * input for a while before the end.
    */
-  private endAfterRest(exchange: Exchange, payload: string): void {
+  private endAfterDiscarding(exchange: Exchange, payload: string): void {
     const { request, response } = exchange;
     let left = this.limits.lingerBytes;
     const finish = (): void => {
@@ -114,38 +116,38 @@ export class ReplySender {
     try {
       for await (const chunk of stream.chunks) {
         if (response.destroyed) return;
-        if (!response.write(chunk)) await this.drained(exchange);
+        if (!response.write(chunk)) await this.untilDrained(exchange);
       }
       this.end(exchange, undefined);
     } catch (error) {
-      // The status is sent: only a torn connection can still say that the reply is incomplete.
+      // The status is already sent, so only a broken connection can tell that the reply is incomplete.
       response.destroy();
       throw error;
     }
   }
 
-  /** Resolves when the reader has taken the data; a reader that is too slow loses the connection. */
-  private drained({ request, response }: Exchange): Promise<void> {
+  /** Resolves when the reader has read the data. A reader that is too slow is disconnected. */
+  private untilDrained({ request, response }: Exchange): Promise<void> {
     return new Promise((resolve) => {
-      const taken = this.awaitReader(request.socket);
-      const settle = (): void => {
-        taken();
-        response.off('drain', settle).off('close', settle);
+      const stopWaiting = this.awaitReader(request.socket);
+      const finish = (): void => {
+        stopWaiting();
+        response.off('drain', finish).off('close', finish);
         resolve();
       };
-      response.on('drain', settle).on('close', settle);
-      if (response.destroyed) settle();
+      response.on('drain', finish).on('close', finish);
+      if (response.destroyed) finish();
     });
   }
 }
 
-/** The caller already has this text. */
-function isKnown({ method, headers }: IncomingMessage, { status, headers: sent }: Reply): boolean {
+/** True if the caller already has this text. */
+function isNotModified({ method, headers }: IncomingMessage, { status, headers: sent }: Reply): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
   return isRead && status === 200 && namesTag(headers['if-none-match'], sent?.etag);
 }
 
-function isWorthReading(request: IncomingMessage): boolean {
+function isSmallRest(request: IncomingMessage): boolean {
   const bytes = announcedBytes(request);
   return request.headers.expect === undefined && bytes > 0 && bytes <= SMALL_REST_BYTES;
 }

@@ -10,14 +10,14 @@ export function announcesBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** The announced length; 0 without one. The parser refuses everything but digits. */
+/** The announced length, or 0 without one. Node's parser has refused anything but digits. */
 export function announcedBytes(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0);
 }
 
 /**
- * The whole body, or why there is none. Bytes are counted on arrival, because a chunked body announces no length. The time limit
- * is the server's `requestTimeout`, which comes back through `connections`.
+ * Resolves with the whole body, or with the reason why there is none. Counts bytes on arrival, because a chunked body has no
+ * announced length. Node enforces `requestTimeout`, and `connections` reports it.
  */
 export function readBody(
   request: IncomingMessage,
@@ -29,7 +29,7 @@ export function readBody(
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const settle = (outcome: BodyOutcome): void => {
+    const finish = (outcome: BodyOutcome): void => {
       request.off('data', onData).off('end', onEnd).off('close', onClose);
       connections.onBodyFault(request, undefined);
       resolve(outcome);
@@ -38,17 +38,17 @@ export function readBody(
       size += chunk.length;
       if (size > maxBytes) {
         request.pause();
-        settle('too-large');
+        finish('too-large');
       } else chunks.push(chunk);
     };
     const onEnd = (): void => {
       const [first] = chunks;
-      settle(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size));
+      finish(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size));
     };
     const onClose = (): void => {
-      settle('gone');
+      finish('gone');
     };
-    connections.onBodyFault(request, settle);
+    connections.onBodyFault(request, finish);
     request.on('data', onData).on('end', onEnd).on('close', onClose);
   });
 }

@@ -24,7 +24,7 @@ export function valuesOf(request: IncomingMessage, name: string): string[] {
   return values;
 }
 
-/** The token of the only Authorization header; undefined if there is none, several, or one of another shape. */
+/** The token of the Authorization header. Undefined if there is none, more than one, or one of another form. */
 export function bearerToken(request: IncomingMessage): string | undefined {
   if (request.headers.authorization === undefined) return undefined;
   const values = valuesOf(request, 'authorization');
@@ -33,7 +33,7 @@ export function bearerToken(request: IncomingMessage): string | undefined {
 
 const PROTOCOLS = /^authorization, *Bearer\.([A-Za-z0-9_-]+)$/;
 
-/** Browsers cannot send headers with a handshake, so the token comes as the second of two subprotocols. */
+/** Browsers cannot set headers of a handshake, so the token comes as the second of two subprotocols. */
 export function protocolToken(request: IncomingMessage): string | undefined {
   const encoded = PROTOCOLS.exec(request.headers['sec-websocket-protocol'] ?? '')?.[1];
   if (encoded === undefined) return undefined;
@@ -45,7 +45,7 @@ export function isEncoded(request: IncomingMessage): boolean {
   return request.headers['content-encoding'] !== undefined;
 }
 
-/** JSON, or no content type at all. */
+/** True for JSON, and for a request without a content type. */
 export function isJsonContent(request: IncomingMessage): boolean {
   if (request.headers['content-type'] === undefined) return true;
   const types = valuesOf(request, 'content-type');
@@ -53,16 +53,16 @@ export function isJsonContent(request: IncomingMessage): boolean {
   return types.length === 1 && type.length <= LONGEST_TYPE && JSON_TYPE.test(type);
 }
 
-/** The id by which the caller names its request; undefined without one, or if the dialect refuses it. */
+/** The caller's id for its request. Undefined if there is none, or if it does not match the dialect's pattern. */
 export function givenRequestId(
   request: IncomingMessage,
   { header, pattern }: Dialect['requestId'],
 ): string | undefined {
-  const given = request.headers[header];
-  return typeof given === 'string' && pattern.test(given) ? given : undefined;
+  const id = request.headers[header];
+  return typeof id === 'string' && pattern.test(id) ? id : undefined;
 }
 
-/** The client waits for `100 Continue` before it sends its body (RFC 9110, 10.1.1). */
+/** True if the client waits for `100 Continue` before it sends its body (RFC 9110, 10.1.1). */
 export function awaitsContinue(request: IncomingMessage): boolean {
   return request.headers.expect?.toLowerCase() === '100-continue' && request.httpVersion === '1.1';
 }

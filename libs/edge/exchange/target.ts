@@ -6,7 +6,7 @@ export interface Target {
 
 const ABSOLUTE = /^https?:\/\//i;
 
-/** Splits a request target; drops the authority of an absolute one (RFC 9112, 3.2.2). */
+/** Splits a request target. Drops the authority of an absolute one (RFC 9112, 3.2.2). */
 export function splitTarget(url: string): Target {
   const origin = ABSOLUTE.test(url) ? withoutAuthority(url) : url;
   const mark = origin.indexOf('?');

@@ -1,29 +1,29 @@
 import type { Socket } from 'node:net';
 
 /**
- * Replies that peers have not read. Past the bound, the peers that have not read for longest are cut off until the rest fits. A
- * peer that reads at all moves back in this order.
+ * Bounds the memory of replies that peers have not read. Past the bound it disconnects the peers that stalled first, until the
+ * rest fits. A peer that reads moves to the end of this order.
  */
 export class UnreadAnswers {
-  /** In the order in which they stalled. */
-  private readonly held = new Map<Socket, number>();
+  /** By socket, in the order in which they stalled. */
+  private readonly unreadBytes = new Map<Socket, number>();
   private bytes = 0;
 
   constructor(private readonly maxBytes: number) {}
 
-  /** Counts the unread data of `socket` until the returned function is called, or the socket is cut off. */
+  /** Counts the unread data of `socket` until the returned function is called or the socket is destroyed. */
   hold(socket: Socket): () => void {
     const size = socket.writableLength;
-    this.held.set(socket, size);
+    this.unreadBytes.set(socket, size);
     this.bytes += size;
-    this.cut();
+    this.enforceBound();
     return () => {
       this.release(socket);
     };
   }
 
-  private cut(): void {
-    for (const socket of this.held.keys()) {
+  private enforceBound(): void {
+    for (const socket of this.unreadBytes.keys()) {
       if (this.bytes <= this.maxBytes) return;
       this.release(socket);
       socket.destroy();
@@ -31,7 +31,7 @@ export class UnreadAnswers {
   }
 
   private release(socket: Socket): void {
-    this.bytes -= this.held.get(socket) ?? 0;
-    this.held.delete(socket);
+    this.bytes -= this.unreadBytes.get(socket) ?? 0;
+    this.unreadBytes.delete(socket);
   }
 }

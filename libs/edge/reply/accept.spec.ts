@@ -12,7 +12,7 @@ describe('the Accept header', () => {
     'application/x-ndjson, */*',
     'application/x-ndjson, application/*;q=0.2',
     'text/html, application/x-ndjson',
-  ])('%s asks for lines', (accept) => {
+  ])('%s prefers NDJSON', (accept) => {
     expect(wantsNdjson(accept)).toBe(true);
   });
 

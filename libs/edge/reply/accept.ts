@@ -6,17 +6,17 @@ interface MediaRange {
 const QUALITY = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
 /**
- * Whether an `Accept` header prefers `wanted` to `usual`: it must name it, because wildcards accept the usual one. Unreadable
- * parts of the header are ignored.
+ * True if an `Accept` header prefers `wanted` to `usual`. It must name `wanted`, because wildcards stand for the usual type.
+ * Unreadable parts of the header are ignored.
  */
 export function prefers(accept: string | undefined, wanted: string, usual: string): boolean {
   if (accept === undefined) return false;
   const ranges = accept.split(',').flatMap(mediaRange);
-  const asked = qualityOf(ranges, [wanted]);
-  if (asked === undefined || asked === 0) return false;
-  const named = qualityOf(ranges, [usual]);
-  if (named !== undefined) return asked > named;
-  return asked >= (qualityOf(ranges, [`${usual.split('/', 1).join('')}/*`, '*/*']) ?? 0);
+  const wantedQuality = qualityOf(ranges, [wanted]);
+  if (wantedQuality === undefined || wantedQuality === 0) return false;
+  const usualQuality = qualityOf(ranges, [usual]);
+  if (usualQuality !== undefined) return wantedQuality > usualQuality;
+  return wantedQuality >= (qualityOf(ranges, [`${usual.split('/', 1).join('')}/*`, '*/*']) ?? 0);
 }
 
 /** The quality of the most specific matching range. */

@@ -1,12 +1,12 @@
 import type { Fault, FaultKind } from '../dialect/fault.js';
 import type { Reply } from './reply.js';
 
-/** The flat envelope: a stable code, and a message if one explains more. */
+/** A refusal in the flat envelope: a stable code, and a message if there is more to say. */
 export function errorReply(status: number, error: string, message?: string): Reply {
   return { status, body: JSON.stringify(message === undefined ? { error } : { error, message }) };
 }
 
-/** Undefined for a reply that is no refusal in this envelope. */
+/** The code of a refusal in the flat envelope. Undefined for any other reply. */
 export function flatCodeOf({ status, body }: Pick<Reply, 'status' | 'body'>): string | undefined {
   if (status < 400) return undefined;
   return typeof body === 'string' ? /^\{"error":"([^"]*)"/.exec(body)?.[1] : undefined;
@@ -46,23 +46,23 @@ const HEADERS: Partial<Record<FaultKind, Reply['headers']>> = {
   'upgrade-required': { upgrade: 'websocket', 'sec-websocket-version': '13' },
 };
 
-/** Writes faults in the flat envelope. A code that the endpoint declares takes precedence over that of the kind. */
+/** Writes faults in the flat envelope. A code that the endpoint declares takes precedence over the code of the kind. */
 export function flatRefusals(own: Partial<FlatCodes> = {}): (fault: Fault) => Reply {
   const codes = { ...CODES, ...own };
-  const written = new Map<FaultKind, Reply>();
+  const cached = new Map<FaultKind, Reply>();
   const plain = (kind: FaultKind): Reply => {
-    const known = written.get(kind);
+    const known = cached.get(kind);
     if (known !== undefined) return known;
     const reply = withHeaders(kind, errorReply(...codes[kind]));
-    written.set(kind, reply);
+    cached.set(kind, reply);
     return reply;
   };
-  return ({ kind: given, code, spec, methods }) => {
-    const kind = given === 'unavailable' && spec?.neverUnavailable === true ? 'internal-error' : given;
-    const [status, usual] = codes[kind];
+  return ({ kind: original, code, spec, methods }) => {
+    const kind = original === 'unavailable' && spec?.neverUnavailable === true ? 'internal-error' : original;
+    const [status, defaultCode] = codes[kind];
     const message = kind === 'unauthorized' ? spec?.unauthorizedMessage : undefined;
     if (code === undefined && message === undefined && methods === undefined) return plain(kind);
-    const reply = withHeaders(kind, errorReply(status, code ?? usual, message));
+    const reply = withHeaders(kind, errorReply(status, code ?? defaultCode, message));
     return methods === undefined ? reply : { ...reply, headers: { allow: methods.join(', ') } };
   };
 }

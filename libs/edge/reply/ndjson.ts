@@ -9,8 +9,8 @@ export function wantsNdjson(accept: string | undefined): boolean {
 }
 
 /**
- * One entry a line, and a last line that says the history is complete: a reader that misses it knows that the text was cut off.
- * Lines leave in larger pieces, because a write each would cost more than the lines.
+ * One entry per line, and a last line that confirms completeness, so that a reader notices when the text was cut off. Lines are
+ * sent in larger pieces, because one write per line would be too costly.
  */
 export function ndjsonReply(
   entries: Iterable<object | string> | AsyncIterable<object | string>,

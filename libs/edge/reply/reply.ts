@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Text in pieces; the next piece is requested only when the reader has taken the last one. */
+/** Text in pieces. The next piece is requested only when the reader has read the last one. */
 export interface ReplyStream {
   readonly contentType: string;
   readonly chunks: AsyncIterable<string>;
@@ -8,9 +8,9 @@ export interface ReplyStream {
 
 export interface Reply {
   readonly status: number;
-  /** An object, or JSON text that is sent unchanged. Other text names its type in `headers`, in lower case. */
+  /** An object, or JSON text that is sent unchanged. Other text needs a `content-type` in `headers`, in lower case. */
   readonly body?: object | string;
-  /** An `etag` among them is compared with the caller's `If-None-Match`. */
+  /** An `etag` is compared with the caller's `If-None-Match`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly stream?: ReplyStream;
 }
@@ -26,14 +26,14 @@ export function entityTag(text: string): string {
   return `"${createHash('sha256').update(text).digest('base64url').slice(0, TAG_CHARS)}"`;
 }
 
-/** Whether `If-None-Match` names this tag (RFC 9110, 13.1.2: weak comparison). */
+/** True if `If-None-Match` contains this tag (RFC 9110, 13.1.2: weak comparison). */
 export function namesTag(ifNoneMatch: string | undefined, tag: string | undefined): boolean {
   if (ifNoneMatch === undefined || tag === undefined) return false;
   const strong = withoutWeakness(tag);
   return ifNoneMatch
     .split(',')
-    .map((named) => withoutWeakness(named.trim()))
-    .some((named) => named === '*' || named === strong);
+    .map((candidate) => withoutWeakness(candidate.trim()))
+    .some((candidate) => candidate === '*' || candidate === strong);
 }
 
 function withoutWeakness(tag: string): string {

@@ -5,31 +5,31 @@ import type { ServerLimits } from './server-limits.js';
 
 export type BodyFault = 'malformed' | 'timeout' | 'gone';
 
-/** `too-many`: refuse the request and close the connection. */
+/** `too-many`: the caller must refuse the request and close the connection. */
 export type ConnectionVerdict = 'welcome' | 'too-many';
 
-interface Waiting {
+interface QueuedRequest {
   readonly request: IncomingMessage;
   readonly begin: () => void;
 }
 
-/** The state of one connection; forgotten with its socket. */
+/** The state of one connection, until its socket closes. */
 interface Connection {
   readonly socket: Duplex;
-  /** In order of arrival; the first one runs, and the others start when it is their turn. */
-  readonly line: Waiting[];
+  /** In order of arrival. The first one runs, and the others wait for their turn. */
+  readonly queue: QueuedRequest[];
   served: number;
   /** Undefined until the first request. */
   latest: IncomingMessage | undefined;
-  /** It has switched to another protocol, and to another owner. */
-  isHandedOver: boolean;
-  /** Nothing after the latest request is read as a request. */
+  /** The connection has switched to another protocol and is no longer managed here. */
+  isUpgraded: boolean;
+  /** Nothing after the latest request is treated as a request. */
   ending: boolean;
   /** The request whose reply closes the connection. */
   closing: IncomingMessage | undefined;
-  /** The reader that waits for the body of the latest request. */
+  /** The callback of the reader that waits for the body of the latest request. */
   bodyFailed: ((fault: BodyFault) => void) | undefined;
-  /** The failure of that body, if it came before a reader waited for it. */
+  /** The failure of that body, if it came before a reader was waiting. */
   bodyFault: BodyFault | undefined;
   whenIdle: (() => void) | undefined;
 }
@@ -45,131 +45,131 @@ export type LineLimits = Pick<
 >;
 
 /**
- * The requests of each connection wait in a queue: one starts when the kernel has taken the reply before it, so nothing is computed
- * for a client that does not read. The queue is bounded, and a parse error is matched to its request.
+ * Queues the requests of each connection. A request starts when the kernel has accepted the previous reply, so nothing is computed
+ * for a client that does not read. Bounds the queues, and matches each parse error to its request.
  */
 export class Connections {
-  private readonly known = new Map<Duplex, Connection>();
-  /** Requests on all connections, after the first of each. */
+  private readonly connections = new Map<Duplex, Connection>();
+  /** Waiting requests on all connections; the running ones do not count. */
   private waiting = 0;
   private draining = false;
-  private isOver = false;
-  private moment: Promise<void> = Promise.resolve();
+  private isDrained = false;
+  private idleGrace: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly limits: LineLimits,
     private readonly clock: Clock,
   ) {}
 
-  /** A peer has connected. It may never send a request. */
+  /** Called when a peer has connected. It may never send a request. */
   opened(socket: Duplex): void {
-    if (this.isOver) {
+    if (this.isDrained) {
       socket.destroy();
       return;
     }
     const connection = this.add(socket);
-    if (this.draining) this.partSoon(connection);
+    if (this.draining) this.closeWhenIdle(connection);
   }
 
-  /** The connection no longer carries requests. It is counted until it ends, because the listener waits for it. */
+  /** Called when a connection switches to another protocol. The listener still waits for its end before it stops. */
   handOver(socket: Duplex): void {
-    const connection = this.known.get(socket);
-    if (connection !== undefined) connection.isHandedOver = true;
+    const connection = this.connections.get(socket);
+    if (connection !== undefined) connection.isUpgraded = true;
   }
 
   /**
-   * From now on every reply is the last on its connection. Idle connections close after a moment, in which a request in transit is
-   * still answered. Bodies have a short time limit. `onCut` gets the number of connections that were cut off at the end.
+   * From now on every reply closes its connection. Idle connections close after a grace period, so that a request in transit is
+   * still answered. Bodies get a short time limit. `onCut` gets the number of connections that were cut off at the end.
    */
   drain(onCut: (connections: number) => void): void {
     if (this.draining) return;
     this.draining = true;
-    this.moment = pause(this.clock, this.limits.partingTimeout);
-    for (const connection of this.known.values()) {
-      this.partSoon(connection);
-      if (connection.latest !== undefined) this.expectBody(connection, connection.latest);
+    this.idleGrace = pause(this.clock, this.limits.partingTimeout);
+    for (const connection of this.connections.values()) {
+      this.closeWhenIdle(connection);
+      if (connection.latest !== undefined) this.limitBodyTime(connection, connection.latest);
     }
     this.clock.after(this.limits.lastAnswerTimeout, () => {
-      this.isOver = true;
-      if (this.known.size > 0) onCut(this.known.size);
-      for (const socket of this.known.keys()) socket.destroy();
+      this.isDrained = true;
+      if (this.connections.size > 0) onCut(this.connections.size);
+      for (const socket of this.connections.keys()) socket.destroy();
     });
   }
 
-  /** Resolves when the moment of idle connections is over; at once if there are none. */
+  /** Resolves when the grace period of idle connections is over, or at once without connections. */
   parting(): Promise<void> {
-    return this.known.size === 0 ? Promise.resolve() : this.moment;
+    return this.connections.size === 0 ? Promise.resolve() : this.idleGrace;
   }
 
-  /** Calls `begin` when it is the request's turn: at once, later, or never if its connection ends before. */
+  /** Calls `begin` when it is the request's turn: at once, later, or never if its connection ends first. */
   enter(
     request: IncomingMessage,
     response: ServerResponse,
     begin: (verdict: ConnectionVerdict) => void,
   ): void {
-    const connection = this.known.get(request.socket) ?? this.add(request.socket);
+    const connection = this.connections.get(request.socket) ?? this.add(request.socket);
     if (connection.ending) return;
-    const { line } = connection;
+    const { queue } = connection;
     connection.latest = request;
     connection.bodyFailed = undefined;
     connection.served += 1;
-    const isFirst = line.length === 0;
+    const isFirst = queue.length === 0;
     const tooMany =
-      line.length >= this.limits.pipelinedRequests ||
+      queue.length >= this.limits.pipelinedRequests ||
       (!isFirst && this.waiting >= this.limits.waitingRequests);
     const isLast = this.draining || connection.served >= this.limits.requestsPerConnection;
     if (tooMany || isLast) this.close(request);
-    if (this.draining) this.expectBody(connection, request);
+    if (this.draining) this.limitBodyTime(connection, request);
     const entry = tooMany ? 'too-many' : 'welcome';
-    line.push({
+    queue.push({
       request,
       begin: () => {
         response.once('close', () => {
-          this.leave(connection, request);
+          this.replySent(connection, request);
         });
         begin(entry);
       },
     });
-    if (isFirst) line[0]?.begin();
+    if (isFirst) queue[0]?.begin();
     else this.waiting += 1;
   }
 
-  /** The reply to `request` is the last on its connection; requests after it are not read. */
+  /** Makes the reply to `request` the last on its connection. Later requests are not read. */
   close(request: IncomingMessage): void {
-    const connection = this.known.get(request.socket);
+    const connection = this.connections.get(request.socket);
     if (connection === undefined) return;
     connection.ending = true;
     connection.closing = request;
   }
 
-  /** Called when the reply to `request` begins. While draining that is the last one, unless others wait after it. */
+  /** Called when the reply to `request` begins. While draining, the reply to the latest request closes the connection. */
   closesAfter(request: IncomingMessage): boolean {
-    const connection = this.known.get(request.socket);
+    const connection = this.connections.get(request.socket);
     if (this.draining && connection?.latest === request && !connection.ending) this.close(request);
     return connection?.closing === request;
   }
 
-  /** Calls `failed` when the parser gives up on the body of `request`, or at once if it already has. */
+  /** Calls `failed` when the parser fails on the body of `request`, or at once if it already has. */
   onBodyFault(request: IncomingMessage, failed: ((fault: BodyFault) => void) | undefined): void {
-    const connection = this.known.get(request.socket);
+    const connection = this.connections.get(request.socket);
     if (connection?.latest !== request) return;
     connection.bodyFailed = failed;
     if (connection.bodyFault !== undefined) failed?.(connection.bodyFault);
   }
 
   /**
-   * The parser has given up on `socket`. Within a body, the body's reader reports that in the reply; without a reader there is no
-   * further reply. Otherwise it was a new request: `refuse` runs after the queued ones are answered.
+   * Called when the parser fails on `socket`. Within a body, the body's reader puts that into the reply; without a reader no further
+   * reply is sent. Otherwise a new request was malformed, and `refuse` runs after the queued requests are answered.
    */
   parserFailed(socket: Duplex, fault: BodyFault, refuse: () => void): void {
-    const connection = this.known.get(socket);
+    const connection = this.connections.get(socket);
     if (connection?.latest?.complete === false) {
       this.bodyFailed(connection, connection.latest, fault);
     } else if (connection === undefined) {
       refuse();
     } else if (!connection.ending) {
       connection.ending = true;
-      if (connection.line.length === 0) refuse();
+      if (connection.queue.length === 0) refuse();
       else connection.whenIdle = refuse;
     }
   }
@@ -178,62 +178,62 @@ export class Connections {
     if (connection.closing === undefined) this.close(latest);
     connection.bodyFault = fault;
     connection.bodyFailed?.(fault);
-    if (connection.line.length === 0) connection.socket.destroy();
+    if (connection.queue.length === 0) connection.socket.destroy();
   }
 
-  private expectBody(connection: Connection, request: IncomingMessage): void {
+  private limitBodyTime(connection: Connection, request: IncomingMessage): void {
     this.clock.after(this.limits.lastBodyTimeout, () => {
       const isMissing = connection.latest === request && !request.complete;
-      if (isMissing && connection.line.length > 0) this.bodyFailed(connection, request, 'timeout');
+      if (isMissing && connection.queue.length > 0) this.bodyFailed(connection, request, 'timeout');
     });
   }
 
-  private partSoon(connection: Connection): void {
+  private closeWhenIdle(connection: Connection): void {
     this.clock.after(this.limits.partingTimeout, () => {
-      const { line, ending, isHandedOver, socket } = connection;
-      if (line.length === 0 && !ending && !isHandedOver) socket.destroy();
+      const { queue, ending, isUpgraded, socket } = connection;
+      if (queue.length === 0 && !ending && !isUpgraded) socket.destroy();
     });
   }
 
-  /** The first reply has reached the kernel, or its connection is gone. */
-  private leave(connection: Connection, request: IncomingMessage): void {
-    const { line } = connection;
-    if (request.socket.destroyed || connection.closing === request) this.forget(connection);
-    line.shift();
-    const next = line[0];
+  /** Called when the kernel has accepted the first reply, or its connection is closed. */
+  private replySent(connection: Connection, request: IncomingMessage): void {
+    const { queue } = connection;
+    if (request.socket.destroyed || connection.closing === request) this.dropWaiting(connection);
+    queue.shift();
+    const next = queue[0];
     if (next === undefined) {
       connection.whenIdle?.();
-      if (this.draining) this.partSoon(connection);
+      if (this.draining) this.closeWhenIdle(connection);
       return;
     }
     this.waiting -= 1;
     next.begin();
   }
 
-  /** The waiting requests can no longer be answered. */
-  private forget({ line }: Connection): void {
-    if (line.length < 2) return;
-    this.waiting -= line.length - 1;
-    line.length = 1;
+  /** Drops the waiting requests, which can no longer be answered. */
+  private dropWaiting({ queue }: Connection): void {
+    if (queue.length < 2) return;
+    this.waiting -= queue.length - 1;
+    queue.length = 1;
   }
 
   private add(socket: Duplex): Connection {
     const connection: Connection = {
       socket,
-      line: [],
+      queue: [],
       served: 0,
       latest: undefined,
-      isHandedOver: false,
+      isUpgraded: false,
       ending: false,
       closing: undefined,
       bodyFailed: undefined,
       bodyFault: undefined,
       whenIdle: undefined,
     };
-    this.known.set(socket, connection);
+    this.connections.set(socket, connection);
     socket.once('close', () => {
-      this.forget(connection);
-      this.known.delete(socket);
+      this.dropWaiting(connection);
+      this.connections.delete(socket);
     });
     return connection;
   }

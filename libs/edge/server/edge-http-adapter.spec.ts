@@ -48,7 +48,7 @@ interface Started {
   readonly app: INestApplication;
 }
 
-async function listening(): Promise<Started> {
+async function startDemo(): Promise<Started> {
   const listener = new EdgeListener({
     dialect: DEMO_DIALECT,
     authenticator: { authenticate: () => 'unauthorized' },
@@ -70,7 +70,7 @@ async function listening(): Promise<Started> {
 
 describe('the adapter for Nest', () => {
   it('serves the endpoints of injectables, without Express', async () => {
-    const { url, app } = await listening();
+    const { url, app } = await startDemo();
     try {
       const doubled = await fetch(`${url}/double`, {
         method: 'POST',
@@ -87,26 +87,26 @@ describe('the adapter for Nest', () => {
     }
   });
 
-  it('ends although clients keep sending on persistent connections', async () => {
-    const { url, listener, app } = await listening();
+  it('stops even if clients keep sending on persistent connections', async () => {
+    const { url, listener, app } = await startDemo();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const told: (string | undefined)[] = [];
-    const asking = (async () => {
+    const connectionHeaders: (string | undefined)[] = [];
+    const requests = (async () => {
       for (;;) {
         const answer = await ask(`${url}/nothing`, agent).catch(() => undefined);
         if (answer === undefined) return;
-        told.push(answer);
+        connectionHeaders.push(answer);
       }
     })();
     await pause(new SystemClock(), 50);
     listener.drain();
     await pause(new SystemClock(), 50);
     await app.close();
-    await asking;
+    await requests;
     agent.destroy();
-    expect(told.length).toBeGreaterThan(2);
-    expect(told[0]).toBe('keep-alive');
-    expect(told.at(-1)).toBe('close');
+    expect(connectionHeaders.length).toBeGreaterThan(2);
+    expect(connectionHeaders[0]).toBe('keep-alive');
+    expect(connectionHeaders.at(-1)).toBe('close');
   });
 
   it('finds the endpoints of base classes too', () => {

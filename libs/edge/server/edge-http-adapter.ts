@@ -2,8 +2,8 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import type { EdgeListener } from './edge-listener.js';
 
 /**
- * Runs Nest on listeners of the edge, one for each service. Requests go straight to their dispatcher: Express would change each
- * one's prototype and run a router that can match nothing. Nest knows one server, so the listeners listen by themselves.
+ * Runs Nest on listeners of the edge, one for each service. Requests bypass Express, which would change their prototypes and run
+ * an empty router. Nest knows only one server, so each listener starts to listen by itself.
  */
 export class EdgeHttpAdapter extends ExpressAdapter {
   constructor(private readonly listeners: readonly [EdgeListener, ...EdgeListener[]]) {

@@ -8,7 +8,7 @@ import { createEdgeServer, stopListening, type Listener } from './edge-server.js
 import { SERVER_LIMITS, type ServerLimits } from './server-limits.js';
 import { Upgrades, type Accept } from './upgrades.js';
 
-/** Takes handshakes to other protocols than HTTP. */
+/** Handles handshakes of protocols other than HTTP. */
 export interface UpgradeHandler {
   accepts(request: IncomingMessage): boolean;
   handle(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
@@ -45,8 +45,8 @@ export class EdgeListener {
   }
 
   /**
-   * Call before listening. `instances`: the injectables whose methods carry `@Endpoint`. `accept` gets the handshakes that have
-   * passed the checks of their path's endpoint, if that path is one of `paths`.
+   * Call before listening. `instances` are the injectables with `@Endpoint` methods. `accept` gets the handshakes for one of `paths`
+   * that have passed the checks of the path's endpoint.
    */
   mount(instances: readonly object[], paths: readonly string[] = [], accept?: Accept): void {
     const { dialect } = this.ports;
@@ -59,7 +59,7 @@ export class EdgeListener {
     });
   }
 
-  /** Replaces the handshakes of endpoints. Call after `mount`, and before listening. */
+  /** Replaces the handling of handshakes. Call after `mount` and before listening. */
   upgradeBy(handler: UpgradeHandler): void {
     this.upgrades = handler;
   }
@@ -69,12 +69,12 @@ export class EdgeListener {
     await once(this.server, 'listening');
   }
 
-  /** Answers later requests, and closes their connections afterwards. `onCut` learns how many were cut off. */
+  /** Still answers requests, and closes each connection after its reply. `onCut` gets the number of those cut off. */
   drain(onCut: (connections: number) => void = () => undefined): void {
     this.connections.drain(onCut);
   }
 
-  /** In order: new connections are accepted while idle ones have their moment. */
+  /** Stops in order. New connections are accepted during the grace period of idle ones. */
   async close(): Promise<void> {
     this.drain();
     await this.connections.parting();

@@ -26,10 +26,10 @@ afterEach(async () => {
 });
 
 async function start(
-  changed: Partial<ServerLimits> = QUICK,
+  overrides: Partial<ServerLimits> = QUICK,
   hold?: () => Promise<void>,
 ): Promise<DemoListener> {
-  listener = await DemoListener.start(demoEndpoints(hold), changed);
+  listener = await DemoListener.start(demoEndpoints(hold), overrides);
   return listener;
 }
 
@@ -44,7 +44,7 @@ function expectRefusal(reply: RawReply | undefined, status: number, code: string
   });
 }
 
-/** The point of every limit: no other client suffers. */
+/** Other clients must not be affected by any limit. */
 async function expectAlive(on: DemoListener): Promise<void> {
   expect((await on.ask(LAST)).status).toBe(200);
 }
@@ -74,14 +74,14 @@ describe('a malformed request', () => {
     ['a host with a path', 'GET /healthz HTTP/1.1\r\nHost: demo/healthz\r\n\r\n'],
     ['a host with a user', 'GET /healthz HTTP/1.1\r\nHost: me@demo\r\n\r\n'],
     ['chunks of an older version', 'GET /healthz HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
-  ])('%s is refused in the envelope', async (_what, bytes) => {
+  ])('with %s is refused in the envelope', async (_what, bytes) => {
     const on = await start();
     expectRefusal(await on.ask(bytes), 400, 'malformed_request');
     await expectAlive(on);
   });
 
   it.each(['demo:8080', '[::1]:8080', '127.0.0.1', 'demo.example:', ''])(
-    'is no fault with the host %j',
+    'is not one with the host %j',
     async (host) => {
       const on = await start();
       const reply = await on.ask(`GET /healthz HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
@@ -90,7 +90,7 @@ describe('a malformed request', () => {
   );
 
   it.each(['gzip, chunked', 'identity, chunked'])(
-    'is no fault with %s, which is not decoded here',
+    'is not one with %s, which is refused as unsupported',
     async (coding) => {
       const on = await start();
       const bytes = `${POST}Transfer-Encoding: ${coding}\r\n\r\n11\r\n${BODY}\r\n0\r\n\r\n`;
@@ -99,7 +99,7 @@ describe('a malformed request', () => {
     },
   );
 
-  it('in the head prevents reading anything after it', async () => {
+  it('with a bad head closes the connection before the next request', async () => {
     const on = await start();
     const smuggled = 'GET /v1/auctions HTTP/1.1\r\nHost: demo\r\nAuthorization: Bearer trader\r\n\r\n';
     const client = on.connect().send(`GET /healthz HTTP/1.1\r\nHost: demo\r\nHost: other\r\n\r\n`);
@@ -107,14 +107,14 @@ describe('a malformed request', () => {
     expect(statuses(await client.untilClosed())).toEqual([400]);
   });
 
-  it('after a good request leaves that one its reply', async () => {
+  it('after a valid request does not prevent the reply to that request', async () => {
     const on = await start();
     const replies = await on.connect().send(`${GET}!!!\r\n\r\n${GET}`).untilClosed();
     expect(statuses(replies)).toEqual([200, 400]);
     expectRefusal(replies[1], 400, 'malformed_request');
   });
 
-  it('after a running request waits for its reply', async () => {
+  it('after a running request is refused after the reply to that one', async () => {
     let release = (): void => undefined;
     const on = await start(QUICK, () => new Promise((resolve) => (release = resolve)));
     const client = on.connect().send(`GET /held HTTP/1.1\r\nHost: demo\r\n\r\n`);
@@ -141,16 +141,16 @@ describe('a malformed request', () => {
     expect(statuses(replies)).toEqual([400]);
   });
 
-  it('as CONNECT is refused, internal headers included', async () => {
+  it('with the method CONNECT is refused, also with internal headers', async () => {
     const on = await start();
     expectRefusal(await on.ask('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'), 405, 'method_not_allowed');
-    const carrying = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\nx-peer: x\r\n\r\n';
-    expectRefusal(await on.ask(carrying), 403, 'internal_header');
+    const internal = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\nx-peer: x\r\n\r\n';
+    expectRefusal(await on.ask(internal), 403, 'internal_header');
   });
 });
 
 describe('headers', () => {
-  it('beyond 16 KiB are refused', async () => {
+  it('longer than 16 KiB are refused with 431', async () => {
     const on = await start();
     expectRefusal(
       await on.ask(`GET /healthz HTTP/1.1\r\nHost: demo\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`),
@@ -161,7 +161,7 @@ describe('headers', () => {
     await expectAlive(on);
   });
 
-  it('beyond a hundred are refused', async () => {
+  it('of more than a hundred lines are refused with 431', async () => {
     const on = await start();
     const many = (count: number): string => Array.from({ length: count }, () => 'a: 1\r\n').join('');
     const head = 'GET /healthz HTTP/1.1\r\nHost: demo\r\nConnection: close\r\n';
@@ -194,7 +194,7 @@ describe('slow and half-open clients', () => {
     expectRefusal(replies[0], 408, 'request_timeout');
   });
 
-  it('that send a byte at a time are cut off too', async () => {
+  it('that send one byte at a time are closed with 408 too', async () => {
     const on = await start();
     const client = on.connect().send(`${POST}Content-Length: 1000\r\n\r\n`);
     drip = setInterval(() => client.send(' '), 20);
@@ -218,7 +218,7 @@ describe('slow and half-open clients', () => {
     expectRefusal((await client.untilClosed())[0], 400, 'malformed_request');
   });
 
-  it('that vanish within a body are not logged as our fault', async () => {
+  it('that vanish within a body are not logged as a fault', async () => {
     const on = await start();
     const client = on.connect().send(`${POST}Content-Length: 17\r\n\r\n{"pri`);
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -228,7 +228,7 @@ describe('slow and half-open clients', () => {
     expect(on.faults).toEqual([]);
   });
 
-  it('that do not read their reply lose the connection', async () => {
+  it('that do not read their reply are disconnected', async () => {
     const on = await start({ ...QUICK, sendTimeout: 200 });
     const client = on.connect();
     client.socket.pause();
@@ -250,7 +250,7 @@ describe('bodies', () => {
     expectRefusal(reply, 413, 'payload_too_large');
   });
 
-  it('that are too large may be sent completely before the client reads its reply', async () => {
+  it('that are too large are discarded, so that a client that sends first still gets its reply', async () => {
     const on = await start({ ...QUICK, requestTimeout: 5_000, lingerTimeout: 2_000 });
     const client = on.connect();
     client.socket.pause();
@@ -262,7 +262,7 @@ describe('bodies', () => {
     expectRefusal((await client.untilClosed())[0], 413, 'payload_too_large');
   });
 
-  it('that are too large in chunks are refused on the way, and the reply arrives', async () => {
+  it('that are too large in chunks are refused while they arrive, and the reply arrives', async () => {
     const on = await start();
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
     const client = on.connect().send(`${POST}Transfer-Encoding: chunked\r\n\r\n`);
@@ -278,7 +278,7 @@ describe('bodies', () => {
     await expectAlive(on);
   });
 
-  it('of exactly a mebibyte may come in chunks', async () => {
+  it('of exactly one mebibyte are accepted in chunks', async () => {
     const on = await start();
     const chunks = `100000\r\n${BODY.padEnd(MIB)}\r\n0\r\n\r\n`;
     expect(
@@ -286,7 +286,7 @@ describe('bodies', () => {
     ).toBe(201);
   });
 
-  it('that are longer than announced count as another, malformed request', async () => {
+  it('that are longer than announced are treated as a second, malformed request', async () => {
     const on = await start();
     const replies = await on
       .connect()
@@ -305,7 +305,7 @@ describe('bodies', () => {
     expect(statuses(replies)).toEqual([401, 200]);
   });
 
-  it('of a refused request that announces a large one end the connection', async () => {
+  it('of a refused request close the connection if they are large', async () => {
     const on = await start();
     const head = 'POST /v1/auctions HTTP/1.1\r\nHost: demo\r\nContent-Length: 900000\r\n\r\n';
     const replies = await on
@@ -316,7 +316,7 @@ describe('bodies', () => {
     expect(replies[0]?.headers.connection).toBe('close');
   });
 
-  it('are requested if the client waits, and only if they will be read', async () => {
+  it('are requested with 100 Continue only if they will be read', async () => {
     const on = await start();
     const expecting = `${POST}Expect: 100-continue\r\nConnection: close\r\nContent-Length: 17\r\n`;
     const client = on.connect().send(`${expecting}\r\n`);
@@ -345,7 +345,7 @@ describe('connections', () => {
     expect(replies.slice(0, 3).map(({ headers }) => headers['x-request-id'])).toEqual(ids);
   });
 
-  it('run one request at a time, and bound how many wait', async () => {
+  it('run one request at a time, and refuse more than a bounded queue', async () => {
     let running = 0;
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
@@ -363,25 +363,25 @@ describe('connections', () => {
     expect(running).toBe(4);
   });
 
-  it('bound the waiting requests over all of them, and let each run one', async () => {
+  it('share one bound on waiting requests, and each may run one', async () => {
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
     const on = await start({ ...QUICK, waitingRequests: 3 }, () => gate);
-    const held = 'GET /held HTTP/1.1\r\nHost: demo\r\n\r\n';
-    const greedy = on.connect().send(held.repeat(5));
+    const request = 'GET /held HTTP/1.1\r\nHost: demo\r\n\r\n';
+    const greedy = on.connect().send(request.repeat(5));
     await new Promise((resolve) => setTimeout(resolve, 50));
-    const late = on.connect().send(held.repeat(2));
-    const modest = on.connect().send(held.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+    const late = on.connect().send(request.repeat(2));
+    const modest = on.connect().send(request.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
     await new Promise((resolve) => setTimeout(resolve, 50));
     release();
     expect(statuses(await greedy.untilClosed())).toEqual([200, 200, 200, 200, 503]);
     expect(statuses(await late.untilClosed())).toEqual([200, 503]);
     expect(statuses(await modest.untilClosed())).toEqual([200]);
-    const again = on.connect().send(held.repeat(4)).send(LAST);
+    const again = on.connect().send(request.repeat(4)).send(LAST);
     expect(statuses(await again.untilClosed())).toEqual([200, 200, 200, 200, 503]);
   });
 
-  it('that are reset do not run their waiting requests', async () => {
+  it('that are reset do not start their waiting requests', async () => {
     let running = 0;
     let release = (): void => undefined;
     const on = await start(QUICK, () => {
@@ -397,7 +397,7 @@ describe('connections', () => {
     expect(running).toBe(1);
   });
 
-  it('close in order after their share of requests', async () => {
+  it('close gracefully after their maximum of requests', async () => {
     const on = await start({ ...QUICK, requestsPerConnection: 3 });
     const replies = await on.connect().send(GET.repeat(5)).untilClosed();
     expect(statuses(replies)).toEqual([200, 200, 200]);
@@ -406,10 +406,10 @@ describe('connections', () => {
 
   it('are bounded in number', async () => {
     const on = await start({ ...QUICK, headersTimeout: 5_000, requestTimeout: 5_000, connections: 3 });
-    const held = [on.connect(), on.connect(), on.connect()];
-    for (const client of held) await client.send(GET).until('"ok"');
+    const clients = [on.connect(), on.connect(), on.connect()];
+    for (const client of clients) await client.send(GET).until('"ok"');
     expect(await on.connect().send(GET).untilClosed()).toEqual([]);
-    for (const client of held) client.close();
+    for (const client of clients) client.close();
   });
 
   it('are bounded for each address', async () => {
@@ -419,13 +419,13 @@ describe('connections', () => {
       requestTimeout: 5_000,
       connectionsPerAddress: 2,
     });
-    const held = [on.connect(), on.connect()];
-    for (const client of held) await client.send(GET).until('"ok"');
+    const clients = [on.connect(), on.connect()];
+    for (const client of clients) await client.send(GET).until('"ok"');
     expect(await on.connect().send(GET).untilClosed()).toEqual([]);
-    held[0]?.close();
+    clients[0]?.close();
     await new Promise((resolve) => setTimeout(resolve, 50));
     await expectAlive(on);
-    held[1]?.close();
+    clients[1]?.close();
   });
 
   it('are closed when idle', async () => {

@@ -29,13 +29,13 @@ export interface ServerPorts extends RefusalPorts {
   readonly connections: Connections;
 }
 
-/** A server that applies all limits, and answers broken requests in the envelope of the dialect. */
+/** A server that applies all limits and answers malformed requests in the envelope of the dialect. */
 export function createEdgeServer(listener: Listener, ports: ServerPorts): Server {
   const { limits } = ports;
   const server = createServer(serverOptions(limits), listener);
   server.maxConnections = limits.connections;
   boundConnectionsPerAddress(server, limits.connectionsPerAddress);
-  // Past a count Node drops headers silently, perhaps an internal one: their bytes are bounded, their count is checked later.
+  // Node would silently drop headers past a count, perhaps an internal one. Their bytes are bounded; a check counts them later.
   server.maxHeadersCount = 0;
   server.setTimeout(limits.idleTimeout);
   // A client may close its sending side after the request; by default Node then drops the answer.
@@ -61,12 +61,12 @@ export function createEdgeServer(listener: Listener, ports: ServerPorts): Server
   return server;
 }
 
-/** Turns of the event loop for connections that wait to be accepted when the listener closes; under load there are always some. */
+/** Most turns of the event loop for accepting waiting connections at the end. Under load there are always some. */
 const LAST_TURNS = 256;
 
 /**
- * Resolves when no connection is left. The HTTP server's own close would destroy every connection whose reply is written but
- * not fully read.
+ * Stops listening. Resolves when no connection is left. The HTTP server's own `close` would destroy every connection whose reply
+ * is written but not fully read.
  */
 export async function stopListening(server: Server): Promise<void> {
   await untilNoneWaits(server);
@@ -77,7 +77,7 @@ export async function stopListening(server: Server): Promise<void> {
   });
 }
 
-/** A turn of the event loop accepts one connection, and closing would reset the waiting ones. After a turn without any, none waits. */
+/** Closing resets connections that wait to be accepted. A turn of the event loop accepts one; a turn without any ends the wait. */
 async function untilNoneWaits(server: Server): Promise<void> {
   let accepted = 0;
   const count = (): void => {
@@ -108,9 +108,9 @@ function faultOf(code: string | undefined): FaultKind {
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request-timeout' : 'malformed-request';
 }
 
-/** Sends a reply on the bare socket and closes it a moment later: closing at once could reset the reply away. */
+/** Sends a reply on the bare socket and closes it later, because closing at once could lose the reply. */
 export function refuse(socket: Duplex, reply: Reply, ports: RefusalPorts): void {
-  // Node no longer watches sockets that ask for a tunnel or an upgrade: a peer that resets one must not end the process.
+  // Node does not handle errors of sockets that ask for a tunnel or an upgrade. A reset must not end the process.
   socket.on('error', () => {
     socket.destroy();
   });
@@ -136,7 +136,7 @@ export function refuse(socket: Duplex, reply: Reply, ports: RefusalPorts): void 
   socket.once('close', cancel);
 }
 
-/** Closes connections of one network address past its share, as Node does past the total bound. */
+/** Closes connections beyond the limit of one network address, as Node does beyond the total. */
 export function boundConnectionsPerAddress(server: Server, limit: number): void {
   const open = new Map<string, number>();
   server.on('connection', (socket) => {

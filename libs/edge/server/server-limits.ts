@@ -1,41 +1,41 @@
 import type { ServerOptions } from 'node:http';
 
-/** Everything that bounds what one peer can make the listener store or wait for. Times are milliseconds. */
+/** Bounds on what a peer can make the listener store or wait for. Times are in milliseconds. */
 export interface ServerLimits {
-  /** Request line and headers together, in bytes; more is 431. */
+  /** Bytes of request line and headers together. More gives 431. */
   readonly headerBytes: number;
-  /** More headers than this are 431. */
+  /** Number of headers. More gives 431. */
   readonly headerCount: number;
-  /** From the first byte of a request to the end of its headers; then 408. */
+  /** From the first byte of a request to the end of its headers. Longer gives 408. */
   readonly headersTimeout: number;
-  /** From the first byte of a request to the end of its body; then 408. */
+  /** From the first byte of a request to the end of its body. Longer gives 408. */
   readonly requestTimeout: number;
-  /** The interval of checking the two above, and so their inaccuracy. */
+  /** How often the two timeouts above are checked, and so their inaccuracy. */
   readonly timeoutCheckInterval: number;
   /** A connection without a request is closed after this. */
   readonly keepAliveTimeout: number;
-  /** A connection on which nothing moves in either direction is cut. */
+  /** A connection without data in either direction is cut after this. */
   readonly idleTimeout: number;
-  /** The time for a reader to take one reply, or one piece of a stream. */
+  /** Time for a client to read one reply, or one piece of a stream. */
   readonly sendTimeout: number;
-  /** After a refusal the rest of a request is read for this long and this far, so that a reset does not lose the reply. */
+  /** After a refusal the rest of the request is read up to these limits, so that a reset does not lose the reply. */
   readonly lingerTimeout: number;
   readonly lingerBytes: number;
-  /** Queued requests on one connection, including the running one; the next is 503 and the connection closes. */
+  /** Requests queued on one connection, with the running one. The next gets 503 and the connection closes. */
   readonly pipelinedRequests: number;
-  /** Requests that wait after others, over all connections; past it they are 503 as well. */
+  /** Waiting requests over all connections. The next gets 503. */
   readonly waitingRequests: number;
-  /** After this many requests the connection is closed in order, so that load spreads over new gateways. */
+  /** After this many requests a connection is closed gracefully, so that load spreads to new gateways. */
   readonly requestsPerConnection: number;
-  /** More connections are closed without a reply, which would cost more than it is worth. */
+  /** Connections in total. More are closed without a reply, which would cost too much. */
   readonly connections: number;
-  /** The same for those of one network address. */
+  /** Connections of one network address. */
   readonly connectionsPerAddress: number;
-  /** Running reads of one account, a page counting as four; further ones wait their turn. */
+  /** Running reads of one account; a page counts as four. Further ones wait their turn. */
   readonly readsPerAccount: number;
-  /** A read that runs longer waits for another system, and no longer counts. */
+  /** A read that runs longer probably waits for another system, so it stops counting. */
   readonly readPatience: number;
-  /** Bytes of unread replies in all; past it the connections that have not read for longest are cut off first. */
+  /** Bytes of unread replies in total. Past it the connections that stalled first are cut off. */
   readonly unreadBytes: number;
   /** While stopping: how long idle connections stay open, so that a request in transit is answered and not reset. */
   readonly partingTimeout: number;
@@ -69,7 +69,7 @@ export const SERVER_LIMITS: ServerLimits = {
   lastAnswerTimeout: 5_500,
 };
 
-/** Node's own part of the limits. The others are held by `Connections`, the body reader and the sender. */
+/** The limits that Node enforces. `Connections`, the body reader and the sender enforce the others. */
 export function serverOptions(limits: ServerLimits): ServerOptions {
   return {
     maxHeaderSize: limits.headerBytes,

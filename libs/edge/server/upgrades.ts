@@ -8,7 +8,7 @@ import type { Reply } from '../reply/reply.js';
 import { bearerToken, givenRequestId, protocolToken } from '../exchange/request-headers.js';
 import { splitTarget } from '../exchange/target.js';
 
-/** A WebSocket handshake whose caller is known and allowed. */
+/** A WebSocket handshake whose caller was authenticated and permitted. */
 export interface Handshake {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
@@ -17,7 +17,7 @@ export interface Handshake {
   readonly token: string;
 }
 
-/** Takes the socket over, or returns why not. */
+/** Takes over the socket, or returns a refusal. */
 export type Accept = (handshake: Handshake) => Reply | undefined;
 
 export type UpgradePorts = RefusalPorts & Pick<EdgePorts, 'onFault' | 'onAnswer'>;
@@ -25,7 +25,7 @@ export type UpgradePorts = RefusalPorts & Pick<EdgePorts, 'onFault' | 'onAnswer'
 const KEY = /^[A-Za-z0-9+/]{22}==$/;
 const VERSION = '13';
 
-/** Takes WebSocket handshakes through the checks of every request, and answers in the same envelope. */
+/** Checks WebSocket handshakes like other requests, and refuses them in the same envelope. */
 export class Upgrades {
   constructor(
     private readonly dispatcher: Dispatcher,
@@ -43,7 +43,7 @@ export class Upgrades {
     const fail = (): void => {
       socket.destroy();
     };
-    // Node no longer watches the socket, so an error after the peer has left would reach no listener.
+    // Node no longer handles errors of the socket, and without a listener an error would end the process.
     socket.on('error', fail);
     const reply = await this.answer({ request, socket, head }, fail);
     if (reply === undefined) return;
@@ -53,10 +53,10 @@ export class Upgrades {
   }
 
   private async answer(
-    asked: Pick<Handshake, 'request' | 'socket' | 'head'>,
+    upgrade: Pick<Handshake, 'request' | 'socket' | 'head'>,
     fail: () => void,
   ): Promise<Reply | undefined> {
-    const { request, socket } = asked;
+    const { request, socket } = upgrade;
     try {
       const { dialect } = this.ports;
       if (!this.accepts(request)) return dialect.refuse({ kind: 'malformed-request' });
@@ -67,8 +67,8 @@ export class Upgrades {
       if (principal === undefined || token === undefined) throw new Error('a handshake without a caller');
       const fault = handshakeFault(request);
       if (fault !== undefined) return dialect.refuse(fault);
-      const refused = this.accept({ ...asked, principal, token });
-      // The new owner of the socket listens from now on; while a handshake is refused, a lost peer must not end the process.
+      const refused = this.accept({ ...upgrade, principal, token });
+      // From now on the new owner of the socket handles its errors. After a refusal `fail` still does.
       if (refused === undefined) socket.off('error', fail);
       return refused;
     } catch (error) {

@@ -4,7 +4,7 @@ import { epochSeconds } from '../epoch.js';
 import { requireKnown, type ServiceCatalogue } from '../principal.js';
 import { emailKey } from './email.js';
 
-/** A user in one service, whether it may come in or not. */
+/** A user as one service sees it, also if it is disabled or not enrolled. */
 export interface KnownUser {
   readonly account_id: string;
   readonly email: string;
@@ -42,7 +42,7 @@ const ENROL = `
   on conflict (account_id, service)
   do update set roles = excluded.roles, capabilities = excluded.capabilities`;
 
-/** Changes of who may use one service. Every gateway follows them like revocations. */
+/** Changes users and their enrolment in one service. Every gateway applies the changes as fast as revocations. */
 export class AccountAdministration {
   constructor(
     private readonly database: Pool | PoolClient,
@@ -50,7 +50,7 @@ export class AccountAdministration {
     private readonly catalogue: ServiceCatalogue,
   ) {}
 
-  /** In the order of their addresses. */
+  /** All users, ordered by e-mail address. */
   async users(): Promise<readonly KnownUser[]> {
     return (await this.database.query<KnownUser>(`${USERS} order by u.email_key`, [this.catalogue.service]))
       .rows;
@@ -71,12 +71,12 @@ export class AccountAdministration {
     );
   }
 
-  /** Ends the sessions too: anyone who logged in with the old password is logged out. */
+  /** Also ends the user's sessions, so that anyone who knows the old password is logged out. */
   async changePassword(accountId: string, passwordHash: string): Promise<void> {
     await this.database.query(CHANGE_PASSWORD, [accountId, epochSeconds(this.clock), passwordHash]);
   }
 
-  /** Ends the sessions too, so that none of them comes back when the user does. */
+  /** Also ends the user's sessions, so that none is valid again when the user is enabled. */
   async disable(accountId: string): Promise<void> {
     await this.database.query(DISABLE, [accountId, epochSeconds(this.clock)]);
   }
@@ -87,7 +87,7 @@ export class AccountAdministration {
     ]);
   }
 
-  /** Enrols a user, or changes the enrolment that it has. */
+  /** Enrols a user, or replaces its roles and capabilities. */
   async enrol(accountId: string, roles: readonly string[], capabilities: readonly string[]): Promise<void> {
     requireKnown(this.catalogue, { roles, capabilities });
     await this.database.query(ENROL, [accountId, this.catalogue.service, roles, capabilities]);

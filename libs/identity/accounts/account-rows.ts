@@ -12,7 +12,7 @@ export interface AccountRow {
   readonly enrolments: Readonly<Record<string, EnrolmentRow>>;
 }
 
-/** A disabled user, and one without any enrolment, has no row. `condition` is on `u`, the user. */
+/** Selects no row for a user that is disabled or has no enrolment. `condition` is about `u`, the user. */
 export function enrolledUsersWhere(condition: string): string {
   return `
     select u.account_id, u.email, u.display_name,
@@ -35,7 +35,7 @@ export function enrolledUserOf(row: AccountRow, catalogues: readonly ServiceCata
   };
 }
 
-/** Words that the service does not know are ignored. */
+/** Ignores roles and capabilities that the service does not know. */
 function enrolmentOf(row: EnrolmentRow, { roles, capabilities }: ServiceCatalogue): Enrolment {
   return {
     roles: new Set(roles.filter((role) => row.roles.includes(role))),

@@ -18,7 +18,7 @@ function person(name: string, roles: readonly string[] | undefined): NewUser {
     accountId: randomUUID(),
     email: `${name}@test.sotto`,
     displayName: `${name} Ltd`,
-    passwordHash: 'not asked for here',
+    passwordHash: 'never checked here',
     ...(roles === undefined ? {} : { enrolment: { roles } }),
   };
 }
@@ -33,14 +33,14 @@ async function enrolled(users: readonly NewUser[]): Promise<number> {
 }
 
 describe('entering users', () => {
-  it('accepts hundreds at once, any number of times', async () => {
+  it('accepts hundreds at once, and can be repeated', async () => {
     const users = Array.from({ length: 600 }, (_, number) => person(`load-${number}`, ['MARKET_MAKER']));
     await enrolUsers(database.pool, users, AUCTIONS);
     await enrolUsers(database.pool, users, AUCTIONS);
     expect(await enrolled(users)).toBe(600);
   });
 
-  it('leaves later decisions as they are', async () => {
+  it('does not undo later changes when it is repeated', async () => {
     const user = person('changed', ['MARKET_MAKER']);
     await enrolUsers(database.pool, [user], AUCTIONS);
     await database.pool.query(`delete from identity.enrolments where account_id = $1`, [user.accountId]);
@@ -56,7 +56,7 @@ describe('entering users', () => {
     expect(rows).toEqual([{ password_hash: 'newer' }]);
   });
 
-  it('refuses an e-mail address that another user has, in any spelling, and then enters no user', async () => {
+  it('refuses an e-mail address of another user in any spelling, and then enters no user at all', async () => {
     const [taken, innocent] = [person('taken', ['VIEWER']), person('innocent', ['VIEWER'])];
     await enrolUsers(database.pool, [taken], AUCTIONS);
     const again = { ...person('x', ['VIEWER']), email: 'TAKEN@test.sotto' };
@@ -66,7 +66,7 @@ describe('entering users', () => {
     expect(await enrolled([innocent])).toBe(0);
   });
 
-  it('refuses invalid e-mail addresses, and words that the service does not know', async () => {
+  it('refuses invalid e-mail addresses, and roles and capabilities that the service does not know', async () => {
     await expect(enrolUsers(database.pool, [{ ...person('x', []), email: '' }], AUCTIONS)).rejects.toThrow(
       'e-mail',
     );
@@ -76,7 +76,7 @@ describe('entering users', () => {
     await expect(enrolUsers(database.pool, [person('king', ['OPERATOR'])], LIBRARY)).rejects.toThrow(
       'LIBRARY knows no OPERATOR',
     );
-    const mighty = { ...person('m', undefined), enrolment: { roles: [], capabilities: ['*'] } };
-    await expect(enrolUsers(database.pool, [mighty], AUCTIONS)).rejects.toThrow('AUCTION knows no *');
+    const wildcard = { ...person('m', undefined), enrolment: { roles: [], capabilities: ['*'] } };
+    await expect(enrolUsers(database.pool, [wildcard], AUCTIONS)).rejects.toThrow('AUCTION knows no *');
   });
 });

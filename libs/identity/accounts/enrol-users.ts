@@ -6,12 +6,12 @@ export interface NewUser {
   readonly accountId: string;
   readonly email: string;
   readonly displayName: string;
-  /** From hashPassword(); many users may share one. */
+  /** From hashPassword(). Many users may share one hash. */
   readonly passwordHash: string;
-  /** Without an enrolment a user can log in, but the service does not know it. */
+  /** Without an enrolment the user can log in, but has no access to the service. */
   readonly enrolment?: {
     readonly roles: readonly string[];
-    /** All of the service, by default. */
+    /** All capabilities of the service by default. */
     readonly capabilities?: readonly string[];
   };
 }
@@ -30,8 +30,8 @@ const ENTER = `
   select account_id, $2, roles, capabilities from seed join entered using (account_id) where enrolled`;
 
 /**
- * Enters users and enrols them in one service, hundreds in one statement. A known account stays unchanged, its enrolment and its
- * password included; an address that belongs to another account is an error.
+ * Enters users and enrols them in one service, hundreds with one statement. An existing account stays unchanged, with its
+ * enrolment and password. An address of another account is an error.
  */
 export async function enrolUsers(
   client: Pool | PoolClient,
@@ -47,7 +47,7 @@ const ENROL = `
   select account_id, $2, roles, '{}' from jsonb_to_recordset($1) as s (account_id uuid, roles text[])
   on conflict (account_id, service) do nothing`;
 
-/** Enrols known users in one more service. Users that are enrolled there already stay unchanged. */
+/** Enrols existing users in one more service. Users that are already enrolled there stay unchanged. */
 export async function enrolKnown(
   client: Pool | PoolClient,
   users: readonly { readonly accountId: string; readonly roles: readonly string[] }[],

@@ -5,14 +5,14 @@ import { KNOWN_KEY, type KnownKey } from './api-key-rows.js';
 export interface ApiKeyNews {
   readonly keys: number;
   readonly access: number;
-  /** By the clock of the database, in seconds; the start of the next query for changes. */
+  /** The database's time in seconds, from which the next query looks for blocked addresses. */
   readonly at: number;
   readonly blocked: readonly { readonly address: string; readonly millis: number }[];
 }
 
 interface AccessRow {
   readonly provider: string;
-  /** Null: unknown at present. */
+  /** Null if unknown at present. */
   readonly enabled: boolean | null;
 }
 
@@ -27,7 +27,7 @@ const NEWS = `
 const CHANGED = `select ${KNOWN_KEY} from identity.api_keys where version > $1 order by version limit $2`;
 const ONE = `select ${KNOWN_KEY} from identity.api_keys where client_id = $1`;
 
-/** What processes that check API keys follow: numbered changes of keys and of access, and blocked addresses. */
+/** The data that processes with API keys follow: numbered changes of keys and of access, and blocked addresses. */
 export class ApiKeyFeed {
   constructor(private readonly pool: Pool) {}
 
@@ -36,12 +36,12 @@ export class ApiKeyFeed {
       quickly({ name: 'api-key-news', text: NEWS, values: [since] }),
     );
     const [news] = rows;
-    if (news === undefined) throw new Error('identity.version has lost its row');
+    if (news === undefined) throw new Error('identity.version has no row');
     return news;
   }
 
-  async changedSince(version: number, most: number): Promise<readonly KnownKey[]> {
-    const values = [version, most];
+  async changedSince(version: number, limit: number): Promise<readonly KnownKey[]> {
+    const values = [version, limit];
     return (await this.pool.query<KnownKey>(quickly({ name: 'api-keys-changed', text: CHANGED, values })))
       .rows;
   }

@@ -1,6 +1,6 @@
 import type { Preset } from './scopes.js';
 
-/** A key as the check of calls needs it. Times are in milliseconds since 1970. */
+/** A key with everything that its check needs. Times are in milliseconds since 1970. */
 export interface KnownKey {
   readonly client_id: string;
   readonly account_id: string;

@@ -20,11 +20,11 @@ let trader: NewUser;
 
 beforeAll(async () => {
   database = await createTestDatabase(identityMigrations);
-  await database.pool.query('create table public.book (line text not null)');
+  await database.pool.query('create table public.action_log (line text not null)');
 });
 
 beforeEach(async () => {
-  await database.pool.query('delete from public.book');
+  await database.pool.query('delete from public.action_log');
   trader = await enterTrader(database.pool);
   gateway = await openKeyGateway(database.url, new SystemClock());
 });
@@ -33,17 +33,17 @@ afterEach(() => gateway.close());
 afterAll(() => database.drop());
 
 async function lines(): Promise<string[]> {
-  const { rows } = await database.pool.query<{ line: string }>('select line from public.book');
+  const { rows } = await database.pool.query<{ line: string }>('select line from public.action_log');
   return rows.map(({ line }) => line);
 }
 
 describe('an operator', () => {
-  it('grants any scopes as written, and records that', async () => {
+  it('grants any scopes as written, and the grant is recorded', async () => {
     const issued = await gateway.keys.service.grant(
       trader.accountId,
       { name: 'all', scopes: ['*', 'trade', '*'] },
       async (client, id) => {
-        await client.query('insert into public.book values ($1)', [id]);
+        await client.query('insert into public.action_log values ($1)', [id]);
       },
     );
     const { triple, row } = issued!;
@@ -54,8 +54,8 @@ describe('an operator', () => {
   });
 
   it('may grant no scope at all', async () => {
-    const given = { name: 'bare', scopes: [] };
-    const issued = await gateway.keys.service.grant(trader.accountId, given, () => Promise.resolve());
+    const terms = { name: 'bare', scopes: [] };
+    const issued = await gateway.keys.service.grant(trader.accountId, terms, () => Promise.resolve());
     expect(await gateway.ask(headersOf(issued!.triple), newPeer())).toMatchObject({
       ok: true,
       caller: { scopes: [] },
@@ -63,11 +63,11 @@ describe('an operator', () => {
   });
 
   it.each([['auction:create'], ['auction:quote'], ['auction:'], ['a b'], ['']])(
-    'cannot grant %p, nor can a direct write to the table',
+    'cannot grant the scope %p, nor can a direct write to the table',
     async (scope) => {
-      const given = { name: 'x', scopes: [scope] };
+      const terms = { name: 'x', scopes: [scope] };
       await expect(
-        gateway.keys.service.grant(trader.accountId, given, () => Promise.resolve()),
+        gateway.keys.service.grant(trader.accountId, terms, () => Promise.resolve()),
       ).rejects.toThrow(RangeError);
       if (!scope.startsWith('auction:')) return;
       const { triple } = await newKey(gateway, trader);
@@ -80,8 +80,8 @@ describe('an operator', () => {
     },
   );
 
-  it('does nothing if it cannot be recorded', async () => {
-    const failing = (): Promise<void> => Promise.reject(new Error('no room in the book'));
+  it('changes nothing if the action cannot be recorded', async () => {
+    const failing = (): Promise<void> => Promise.reject(new Error('no room in the log'));
     const { service, access } = gateway.keys;
     await expect(service.grant(trader.accountId, { name: 'x', scopes: ['read'] }, failing)).rejects.toThrow(
       'no room',
@@ -95,15 +95,15 @@ describe('an operator', () => {
     expect(access.accessOf('venue_b')).toBe('enabled');
   });
 
-  it('grants no key without a user, and revokes the key of any user, once', async () => {
+  it('grants no key to an unknown user, and revokes the key of any user once', async () => {
     const { service } = gateway.keys;
-    const writeDown = (): Promise<void> =>
-      database.pool.query(`insert into public.book values ('x')`).then(() => undefined);
-    expect(await service.grant(randomUUID(), { name: 'x', scopes: ['read'] }, writeDown)).toBeUndefined();
+    const recordAction = (): Promise<void> =>
+      database.pool.query(`insert into public.action_log values ('x')`).then(() => undefined);
+    expect(await service.grant(randomUUID(), { name: 'x', scopes: ['read'] }, recordAction)).toBeUndefined();
     const { triple } = await newKey(gateway, trader);
-    expect(await service.revokeAny(triple.client_id, writeDown)).toBe(true);
-    expect(await service.revokeAny(triple.client_id, writeDown)).toBe(false);
-    expect(await service.revokeAny('sotto_ck_nobody', writeDown)).toBe(false);
+    expect(await service.revokeAny(triple.client_id, recordAction)).toBe(true);
+    expect(await service.revokeAny(triple.client_id, recordAction)).toBe(false);
+    expect(await service.revokeAny('sotto_ck_unknown', recordAction)).toBe(false);
     expect(await lines()).toEqual(['x']);
     expect(verdict(await gateway.ask(headersOf(triple), newPeer()))).toBe(401);
   });
@@ -122,7 +122,7 @@ describe('a revoked key', () => {
 });
 
 describe('the time of last use', () => {
-  it('is written at most once a minute, however often a key is used', async () => {
+  it('is written at most once a minute for each key', async () => {
     const { triple } = await newKey(gateway, trader);
     for (let count = 0; count < 20; count += 1) await gateway.ask(headersOf(triple), newPeer());
     await gateway.keys.stop();

@@ -20,7 +20,7 @@ export interface GrantedKey extends KeyTerms {
   readonly scopes: readonly string[];
 }
 
-/** Absent fields stay; null removes. */
+/** An absent field stays unchanged. Null removes the value. */
 export interface KeyChange {
   readonly name?: string;
   readonly ip_allow_list?: readonly string[] | null;
@@ -28,7 +28,7 @@ export interface KeyChange {
   readonly expires_at?: Date | null;
 }
 
-/** The only time that the two secrets are shown. */
+/** A new key with its two secrets, which are shown only this once. */
 export interface IssuedKey {
   readonly triple: KeyTriple;
   readonly row: ListedKey;
@@ -37,7 +37,7 @@ export interface RotatedKey extends IssuedKey {
   readonly previous_valid_until: Date;
 }
 
-/** Records who did it and why, in the same transaction. */
+/** Records who acted and why, in the same transaction. */
 export type WriteDown = (client: PoolClient) => Promise<void>;
 
 const INSERT = `
@@ -63,7 +63,7 @@ const REVOKE = `
   update identity.api_keys set revoked_at = clock_timestamp()
   where client_id = $1 and ($2::uuid is null or account_id = $2) and revoked_at is null`;
 
-/** Keys of users. Every process that checks them follows these changes; this one at once. */
+/** Changes API keys of users. This process applies a change at once; the others follow within a second. */
 export class ApiKeyService {
   constructor(
     private readonly pool: Pool,
@@ -76,7 +76,7 @@ export class ApiKeyService {
     return (await this.pool.query<ListedKey>(text, [account_id])).rows;
   }
 
-  /** Undefined: the user has as many keys as allowed. */
+  /** Undefined if the user already has as many keys as allowed. */
   create(account_id: string, { preset, ...terms }: NewKey): Promise<IssuedKey | undefined> {
     return this.changing(async (client) => {
       await client.query('select pg_advisory_xact_lock(hashtextextended($1, 79))', [account_id]);
@@ -89,25 +89,25 @@ export class ApiKeyService {
     });
   }
 
-  /** For an operator. Undefined: there is no such user. Fails for scopes that no key may have. */
+  /** For an operator. Undefined for an unknown user. Throws for scopes that no key may have. */
   async grant(
     account_id: string,
-    given: GrantedKey,
-    writeDown: (client: PoolClient, client_id: string) => Promise<void>,
+    key: GrantedKey,
+    recordAction: (client: PoolClient, client_id: string) => Promise<void>,
   ): Promise<IssuedKey | undefined> {
-    const scopes = [...new Set(given.scopes)].sort();
+    const scopes = [...new Set(key.scopes)].sort();
     const [forbidden] = scopes.filter((scope) => !isGrantable(scope));
     if (forbidden !== undefined) throw new RangeError(`no key may have the scope ${forbidden}`);
     return this.changing(async (client) => {
       const user = await client.query('select from identity.users where account_id = $1', [account_id]);
       if (user.rowCount === 0) return undefined;
-      const issued = await this.insert(client, account_id, { ...given, scopes });
-      await writeDown(client, issued.triple.client_id);
+      const issued = await this.insert(client, account_id, { ...key, scopes });
+      await recordAction(client, issued.triple.client_id);
       return issued;
     });
   }
 
-  /** Undefined: the user has no such key. */
+  /** Undefined if the user has no such key. */
   async change(account_id: string, client_id: string, change: KeyChange): Promise<ListedKey | undefined> {
     const { name, ip_allow_list: list, orders_per_minute: limit, expires_at: end } = change;
     return this.changing(async (client) => {
@@ -121,7 +121,7 @@ export class ApiKeyService {
     });
   }
 
-  /** A new triple under the same id; the former one stays valid for the overlap. */
+  /** Issues a new triple with the same id. The previous one stays valid for the overlap. */
   async rotate(
     account_id: string,
     client_id: string,
@@ -147,12 +147,12 @@ export class ApiKeyService {
     });
   }
 
-  /** For an operator: the key of any user. */
-  revokeAny(client_id: string, writeDown: WriteDown): Promise<boolean> {
+  /** For an operator: revokes the key of any user. */
+  revokeAny(client_id: string, recordAction: WriteDown): Promise<boolean> {
     return this.changing(async (client) => {
       const { rowCount } = await client.query(REVOKE, [client_id, null]);
       if (rowCount === 0) return false;
-      await writeDown(client);
+      await recordAction(client);
       return true;
     });
   }
@@ -173,11 +173,11 @@ export class ApiKeyService {
   private async row(client: PoolClient, client_id: string): Promise<ListedKey> {
     const { rows } = await client.query<ListedKey>(`${LISTED_KEYS} and k.client_id = $1`, [client_id]);
     const [row] = rows;
-    if (row === undefined) throw new Error('a key that was written in this transaction is not there');
+    if (row === undefined) throw new Error('the key written in this transaction cannot be read');
     return row;
   }
 
-  /** This process must not forget its own change before its next poll. */
+  /** Applies the change here at once, without waiting for the next poll. */
   private async changing<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const result = await withTransaction(this.pool, 'read committed', work);
     await this.watch.refresh().catch(() => undefined);

@@ -9,33 +9,33 @@ import type { KnownKey } from './api-key-rows.js';
 
 export type AccessState = 'enabled' | 'disabled' | 'unknown';
 
-/** Entries of one kind; a flood of unknown ids must not displace keys. */
-const MOST_KEYS = 20_000;
-/** After more changes than that at once, everything is forgotten and read again. */
-const MOST_CHANGES = 2_000;
-const MOST_BLOCKED = 100_000;
-/** A block may be committed a little after its moment. */
+/** Entries in each cache. Known and unknown ids have separate caches, so that a flood of unknown ids displaces no keys. */
+const MAX_KEYS = 20_000;
+/** After more changes than this at once, the cache is cleared. */
+const MAX_CHANGES = 2_000;
+const MAX_BLOCKED = 100_000;
+/** A block may be committed a little later than its time says. */
 const OVERLAP_S = 3;
-/** How long a caller waits for the database when memory cannot tell. */
-const ASK_MS = 1_000;
+/** How long a caller waits for the database. */
+const LOOKUP_MS = 1_000;
 
 /**
- * Keeps used keys, the access of providers and blocked addresses in memory and follows their changes. It gives no answer from data
- * that is too old.
+ * Keeps used keys, the access to providers and blocked addresses in memory and follows their changes. Data that is too old is not
+ * used.
  */
 export class ApiKeyWatch {
-  private readonly known = new BoundedCache<KnownKey>(MOST_KEYS);
-  private readonly unknown = new BoundedCache<true>(MOST_KEYS);
-  /** Until when, by the monotonic clock. */
+  private readonly known = new BoundedCache<KnownKey>(MAX_KEYS);
+  private readonly unknown = new BoundedCache<true>(MAX_KEYS);
+  /** By address, the end of the block on the monotonic clock. */
   private readonly blocked = new Map<string, bigint>();
   private access: ReadonlyMap<string, boolean | null> = new Map();
-  private seen = { keys: 0, access: 0, at: 0 };
-  private seenAt: bigint | undefined;
-  /** Rises with each change that was followed: a result that was read before may be older than the change. */
+  private applied = { keys: 0, access: 0, at: 0 };
+  private appliedAt: bigint | undefined;
+  /** Rises with each applied change. A query that was sent before may have an older result. */
   private changes = 0;
-  private turn: Promise<void> = Promise.resolve();
-  /** One poll for all waiting callers. */
-  private freshening: Promise<void> | undefined;
+  private lastPoll: Promise<void> = Promise.resolve();
+  /** The poll that all waiting callers share. */
+  private sharedRefresh: Promise<void> | undefined;
   private readonly polls: PacedPoll;
   private readonly maxAgeNanos: bigint;
 
@@ -51,7 +51,7 @@ export class ApiKeyWatch {
     );
   }
 
-  /** Polls once, which must succeed, and goes on polling. */
+  /** Polls once, which must succeed, and then regularly. */
   async start(): Promise<void> {
     await this.refresh();
     this.polls.start();
@@ -63,40 +63,40 @@ export class ApiKeyWatch {
 
   isFresh(): boolean {
     this.polls.wanted();
-    if (this.seenAt === undefined) return false;
-    return this.clock.monotonicNanos() - this.seenAt <= this.maxAgeNanos;
+    if (this.appliedAt === undefined) return false;
+    return this.clock.monotonicNanos() - this.appliedAt <= this.maxAgeNanos;
   }
 
-  /** After an idle time the first caller waits for a poll. False: changes cannot be followed. */
+  /** After an idle time the first caller waits for a poll. False if the database cannot be reached. */
   async makeFresh(): Promise<boolean> {
     if (this.isFresh()) return true;
-    this.freshening ??= this.refresh().finally(() => {
-      this.freshening = undefined;
+    this.sharedRefresh ??= this.refresh().finally(() => {
+      this.sharedRefresh = undefined;
     });
-    await within(this.clock, ASK_MS, this.freshening).catch(() => undefined);
+    await within(this.clock, LOOKUP_MS, this.sharedRefresh).catch(() => undefined);
     return this.isFresh();
   }
 
-  /** `absent` only for an id that was looked up; undefined: it has to be looked up. */
+  /** `absent` for an id that was looked up and does not exist. Undefined for one that must be looked up. */
   keyOf(client_id: string): KnownKey | 'absent' | undefined {
     const known = this.known.get(client_id);
     if (known !== undefined) return known;
     return this.unknown.get(client_id) === true ? 'absent' : undefined;
   }
 
-  /** Asks the database, again if changes were followed meanwhile. */
+  /** Reads a key from the database, and again if changes were applied meanwhile. */
   async load(client_id: string): Promise<KnownKey | 'absent'> {
     for (;;) {
       const before = this.changes;
-      const key = await within(this.clock, ASK_MS, this.feed.keyOf(client_id));
+      const key = await within(this.clock, LOOKUP_MS, this.feed.keyOf(client_id));
       if (before !== this.changes) continue;
       if (key === undefined) this.unknown.set(client_id, true);
-      else this.note(key);
+      else this.store(key);
       return key ?? 'absent';
     }
   }
 
-  /** Whether calls with keys may reach a provider. */
+  /** Whether calls with API keys may reach a provider. */
   accessOf(provider: string): AccessState {
     if (!this.isFresh()) return 'unknown';
     const enabled = this.access.get(provider);
@@ -110,15 +110,15 @@ export class ApiKeyWatch {
   }
 
   noteBlocked(address: string, millis: number): void {
-    if (this.blocked.size >= MOST_BLOCKED) this.forgetPast();
+    if (this.blocked.size >= MAX_BLOCKED) this.forgetPast();
     const nanos = BigInt(Math.ceil(millis)) * NANOS_PER_MILLI;
     this.blocked.set(address, this.clock.monotonicNanos() + nanos);
   }
 
-  /** Polls now, one poll after another: an older one never overwrites what a newer one read. */
+  /** Polls now. Polls run one after another, so that an older result never overwrites a newer one. */
   refresh(): Promise<void> {
-    const poll = this.turn.then(() => this.poll());
-    this.turn = poll.catch(() => undefined);
+    const poll = this.lastPoll.then(() => this.poll());
+    this.lastPoll = poll.catch(() => undefined);
     return poll;
   }
 
@@ -129,31 +129,31 @@ export class ApiKeyWatch {
 
   private async poll(): Promise<void> {
     const began = this.clock.monotonicNanos();
-    const news = await this.feed.news(this.seen.at - OVERLAP_S);
-    if (news.keys !== this.seen.keys) await this.followKeys(news.keys);
-    if (news.access !== this.seen.access) {
+    const update = await this.feed.news(this.applied.at - OVERLAP_S);
+    if (update.keys !== this.applied.keys) await this.followKeys(update.keys);
+    if (update.access !== this.applied.access) {
       this.access = new Map((await this.feed.access()).map(({ provider, enabled }) => [provider, enabled]));
     }
-    for (const { address, millis } of news.blocked) this.noteBlocked(address, millis);
-    this.seen = news;
-    this.seenAt = began;
+    for (const { address, millis } of update.blocked) this.noteBlocked(address, millis);
+    this.applied = update;
+    this.appliedAt = began;
   }
 
-  /** At first, and after the database was restored from a backup, all cached entries are invalid. */
+  /** At the start, and after a restore of the database from a backup, all cached entries are invalid. */
   private async followKeys(current: number): Promise<void> {
-    const { keys: seen } = this.seen;
+    const { keys: applied } = this.applied;
     const changed =
-      seen === 0 || current < seen ? undefined : await this.feed.changedSince(seen, MOST_CHANGES);
+      applied === 0 || current < applied ? undefined : await this.feed.changedSince(applied, MAX_CHANGES);
     this.changes += 1;
-    if (changed === undefined || changed.length >= MOST_CHANGES) {
+    if (changed === undefined || changed.length >= MAX_CHANGES) {
       this.known.clear();
       this.unknown.clear();
       return;
     }
-    for (const key of changed) this.note(key);
+    for (const key of changed) this.store(key);
   }
 
-  private note(key: KnownKey): void {
+  private store(key: KnownKey): void {
     this.unknown.delete(key.client_id);
     this.known.set(key.client_id, key);
   }

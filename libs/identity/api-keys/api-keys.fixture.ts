@@ -13,12 +13,12 @@ import { openApiKeys, type ApiKeys } from './open-api-keys.js';
 export const TRADING = { service: 'TRADING', roles: ['TRADER', 'OPERATOR'], capabilities: [] };
 export const API_KEY_SECRET = '5e'.repeat(32);
 
-/** One process that checks keys, with its own connections. */
+/** One process that checks API keys, with connections of its own. */
 export interface KeyGateway {
   readonly keys: ApiKeys;
   readonly identity: Gateway;
   readonly authenticator: ApiAuthenticator;
-  /** The result for these headers from an address. */
+  /** Authenticates a call with these headers from this address. */
   ask(
     headers: Readonly<Record<string, string>>,
     peer: string,
@@ -74,20 +74,20 @@ export function headersOf({ client_id, api_key, api_secret }: KeyTriple): Record
 export async function newKey(
   gateway: KeyGateway,
   user: NewUser,
-  different: { readonly ip_allow_list?: readonly string[]; readonly expires_at?: Date } = {},
+  overrides: { readonly ip_allow_list?: readonly string[]; readonly expires_at?: Date } = {},
 ): Promise<IssuedKey> {
   const issued = await gateway.keys.service.create(user.accountId, {
     name: 'key',
     preset: 'trading',
-    ...different,
+    ...overrides,
   });
-  if (issued === undefined) throw new Error('no key was made');
+  if (issued === undefined) throw new Error('no key was created');
   return issued;
 }
 
 let lastHost = 0;
 
-/** A fresh address without failures. */
+/** A new address without failures. */
 export function newPeer(): string {
   lastHost += 1;
   return `10.9.${lastHost >> 8}.${lastHost & 255}`;

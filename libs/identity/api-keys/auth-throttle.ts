@@ -3,17 +3,17 @@ import { networkOf } from '#libs/platform/network-of.js';
 import { quickly } from '../quick-query.js';
 import type { ApiKeyWatch } from './api-key-watch.js';
 
-interface Counted {
+interface CountResult {
   readonly counted: boolean;
-  /** Null while another failure is allowed. */
+  /** Null while more failures are allowed. */
   readonly blocked_ms: number | null;
 }
 
 const COUNT = 'select counted, blocked_ms from identity.count_auth_failure($1)';
 
-/** Ten failed authentications a minute from one address, over all processes; then all its credentials are refused. */
+/** Allows ten failed authentications per minute and address, over all processes. Then refuses all credentials from there. */
 export class AuthThrottle {
-  /** `service`: one whose failures are counted apart from those of others. */
+  /** `service`: set for a service whose failures are counted separately. */
   constructor(
     private readonly pool: Pool,
     private readonly watch: ApiKeyWatch,
@@ -21,25 +21,25 @@ export class AuthThrottle {
   ) {}
 
   isOver(peer: string): boolean {
-    return this.watch.isBlocked(this.countOf(peer));
+    return this.watch.isBlocked(this.bucketOf(peer));
   }
 
   /**
-   * Returns false if others came first: then this call is answered as if it had not been checked. Nothing is counted without an
-   * address, as for a client that has left: all such clients would share one count.
+   * Returns false if concurrent failures have used up the limit; the caller then replies as if it had not checked. Failures without
+   * an address, from clients that have disconnected, are not counted, because all would share one count.
    */
   async countFailure(peer: string): Promise<boolean> {
     if (peer === '') return true;
-    const values = [this.countOf(peer)];
-    const { rows } = await this.pool.query<Counted>(
+    const values = [this.bucketOf(peer)];
+    const { rows } = await this.pool.query<CountResult>(
       quickly({ name: 'count-auth-failure', text: COUNT, values }),
     );
     const { counted, blocked_ms: millis } = rows[0] ?? { counted: false, blocked_ms: null };
-    if (millis !== null) this.watch.noteBlocked(this.countOf(peer), millis);
+    if (millis !== null) this.watch.noteBlocked(this.bucketOf(peer), millis);
     return counted;
   }
 
-  private countOf(peer: string): string {
+  private bucketOf(peer: string): string {
     const network = networkOf(peer);
     return this.service === undefined ? network : `${this.service} ${network}`;
   }

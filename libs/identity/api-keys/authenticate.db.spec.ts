@@ -36,21 +36,21 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await Promise.all([gateway, ...others.splice(0)].map((one) => one.close()));
+  await Promise.all([gateway, ...others.splice(0)].map((gatewayUnderTest) => gatewayUnderTest.close()));
 });
 
 afterAll(() => database.drop());
 
-async function another(url = database.url): Promise<KeyGateway> {
+async function openOther(url = database.url): Promise<KeyGateway> {
   const opened = await openKeyGateway(url, new SystemClock());
   others.push(opened);
   return opened;
 }
 
-async function millisUntil(isSo: () => boolean | Promise<boolean>): Promise<number> {
+async function millisUntil(holds: () => boolean | Promise<boolean>): Promise<number> {
   const began = performance.now();
-  while (!(await isSo())) {
-    if (performance.now() - began > 5_000) throw new Error('it never came');
+  while (!(await holds())) {
+    if (performance.now() - began > 5_000) throw new Error('the condition never became true');
     await sleep(5);
   }
   return performance.now() - began;
@@ -59,7 +59,7 @@ async function millisUntil(isSo: () => boolean | Promise<boolean>): Promise<numb
 const WRONG_KEY = { 'x-api-key': 'f'.repeat(64) };
 
 describe('a triple', () => {
-  it('stands for its user, with its scopes and its own limit', async () => {
+  it('authenticates its user, with its scopes and its own limit', async () => {
     const issued = await gateway.keys.service.create(trader.accountId, {
       name: 'desk',
       preset: 'readonly',
@@ -88,25 +88,25 @@ describe('a triple', () => {
     ['a short key', (good) => ({ ...good, 'x-api-key': 'ff' })],
     ['an id sent twice', (good) => ({ ...good, 'x-client-id': `${good['x-client-id']}, x` })],
     ['the right triple in capitals', (good) => ({ ...good, 'x-api-key': good['x-api-key']!.toUpperCase() })],
-  ])('that is wrong by %s is refused as the endpoint requires', async (_what, spoil) => {
-    const headers = spoil(headersOf((await newKey(gateway, trader)).triple));
+  ])('with %s is refused with the status of the endpoint', async (_what, alter) => {
+    const headers = alter(headersOf((await newKey(gateway, trader)).triple));
     expect(verdict(await gateway.ask(headers, newPeer(), { wrongTriple: 401 }))).toBe(401);
     expect(verdict(await gateway.ask(headers, newPeer(), { wrongTriple: 403 }))).toBe(403);
   });
 
-  it.each(['x-api-key', 'x-api-secret'])('without %s is 401 on every call', async (missing) => {
+  it.each(['x-api-key', 'x-api-secret'])('without %s gets 401 on every call', async (missing) => {
     const whole = Object.entries(headersOf((await newKey(gateway, trader)).triple));
     const headers = Object.fromEntries(whole.filter(([name]) => name !== missing));
     expect(verdict(await gateway.ask(headers, newPeer(), { wrongTriple: 403 }))).toBe(401);
   });
 
-  it('that is wrong is refused despite a session beside it', async () => {
+  it('that is wrong is refused, also together with a valid session', async () => {
     const authorization = `Bearer ${await logIn(gateway.identity, trader)}`;
     const headers = { ...headersOf((await newKey(gateway, trader)).triple), ...WRONG_KEY, authorization };
     expect(verdict(await gateway.ask(headers, newPeer()))).toBe(401);
   });
 
-  it('without its id is ignored beside a bearer or a cookie, and incomplete alone', async () => {
+  it('without its id is ignored together with a bearer or a cookie, and refused alone', async () => {
     const token = await logIn(gateway.identity, trader);
     const parts = { 'x-api-key': 'a', 'x-api-secret': 'b' };
     expect(verdict(await gateway.ask({ ...parts, authorization: `Bearer ${token}` }, newPeer()))).toBe('ok');
@@ -116,7 +116,7 @@ describe('a triple', () => {
     expect(verdict(await gateway.ask(parts, newPeer(), { wrongTriple: 403 }))).toBe(401);
   });
 
-  it('from an unlisted address is 403, and its list applies to mapped addresses', async () => {
+  it('from an unlisted address gets 403; mapped addresses match the list', async () => {
     const peer = newPeer();
     const { triple } = await newKey(gateway, trader, { ip_allow_list: [peer, '::1'] });
     expect(verdict(await gateway.ask(headersOf(triple), newPeer()))).toBe(403);
@@ -132,24 +132,24 @@ describe('a triple', () => {
     await eventually(async () => expect(verdict(await gateway.ask(headersOf(triple), newPeer()))).toBe(401));
   });
 
-  it('that was made with another secret of the process is invalid', async () => {
-    const elsewhere = await openKeyGateway(database.url, new SystemClock(), '77'.repeat(32));
-    others.push(elsewhere);
-    const { triple } = await newKey(elsewhere, trader);
-    expect(verdict(await elsewhere.ask(headersOf(triple), newPeer()))).toBe('ok');
+  it('that was created under another secret of the process is invalid', async () => {
+    const withOtherSecret = await openKeyGateway(database.url, new SystemClock(), '77'.repeat(32));
+    others.push(withOtherSecret);
+    const { triple } = await newKey(withOtherSecret, trader);
+    expect(verdict(await withOtherSecret.ask(headersOf(triple), newPeer()))).toBe('ok');
     expect(verdict(await gateway.ask(headersOf(triple), newPeer()))).toBe(401);
   });
 });
 
 describe('a session', () => {
-  it('may come as a bearer, as a cookie, or in another way, and has every scope', async () => {
+  it('is accepted as a bearer, as a cookie, or in another way, and has every scope', async () => {
     const token = await logIn(gateway.identity, trader);
-    const asked = [
+    const outcomes = [
       gateway.ask({ authorization: `Bearer ${token}` }, newPeer()),
       gateway.ask({ cookie: `a=b; custody_session_jwt=${token}; c=d` }, newPeer()),
       gateway.ask({}, newPeer(), { token }),
     ];
-    for (const outcome of await Promise.all(asked)) {
+    for (const outcome of await Promise.all(outcomes)) {
       expect(outcome).toMatchObject({
         ok: true,
         caller: { user_id: trader.accountId, auth_method: 'session', scopes: SESSION_SCOPES },
@@ -157,13 +157,13 @@ describe('a session', () => {
     }
   });
 
-  it('counts by its bearer alone if a cookie comes too', async () => {
+  it('is taken from the bearer if there is a cookie too', async () => {
     const cookie = `custody_session_jwt=${await logIn(gateway.identity, trader)}`;
     expect(verdict(await gateway.ask({ cookie, authorization: 'Bearer a.b.c' }, newPeer()))).toBe(401);
     expect(verdict(await gateway.ask({ cookie, authorization: 'Basic abc' }, newPeer()))).toBe('ok');
   });
 
-  it('is not read from a cookie if cookies are not accepted', async () => {
+  it('in a cookie is refused if cookies are not accepted', async () => {
     const cookie = `custody_session_jwt=${await logIn(gateway.identity, trader)}`;
     expect(verdict(await gateway.ask({ cookie }, newPeer(), { takesCookie: false }))).toBe(401);
   });
@@ -180,7 +180,7 @@ describe('a session', () => {
   });
 });
 
-describe('within a second, everywhere and on open sockets', () => {
+describe('within a second, on every process and on open sockets', () => {
   it.each<[string, (id: string) => Promise<unknown>]>([
     ['a revocation', (id) => gateway.keys.service.revoke(trader.accountId, id)],
     ['an end', (id) => gateway.keys.service.change(trader.accountId, id, { expires_at: new Date() })],
@@ -194,21 +194,21 @@ describe('within a second, everywhere and on open sockets', () => {
       (id) =>
         database.pool.query('update identity.api_keys set revoked_at = now() where client_id = $1', [id]),
     ],
-  ])('%s takes effect', async (_what, act) => {
-    const there = await another();
+  ])('%s takes effect', async (_what, change) => {
+    const other = await openOther();
     const { triple } = await newKey(gateway, trader);
     const peer = newPeer();
-    const open = await there.ask(headersOf(triple), peer);
+    const open = await other.ask(headersOf(triple), peer);
     if (!open.ok) throw new Error('the key was refused');
-    await act(triple.client_id);
+    await change(triple.client_id);
     const millis = await millisUntil(async () => 'status' in (await open.recheck()));
     expect(millis).toBeLessThan(1_000);
-    expect(verdict(await there.ask(headersOf(triple), newPeer()))).not.toBe('ok');
+    expect(verdict(await other.ask(headersOf(triple), newPeer()))).not.toBe('ok');
   });
 
   it('flags of providers take effect, and the default is enabled', async () => {
-    const there = await another();
-    expect(there.keys.access.accessOf('venue_b')).toBe('enabled');
+    const other = await openOther();
+    expect(other.keys.access.accessOf('venue_b')).toBe('enabled');
     const decide = (enabled: boolean | null): Promise<void> =>
       gateway.keys.access.set({ provider: 'venue_b', enabled, by: trader.accountId, reason: 'a test' }, () =>
         Promise.resolve(),
@@ -220,19 +220,19 @@ describe('within a second, everywhere and on open sockets', () => {
     ] as const) {
       await decide(enabled);
       expect(gateway.keys.access.accessOf('venue_b')).toBe(state);
-      expect(await millisUntil(() => there.keys.access.accessOf('venue_b') === state)).toBeLessThan(1_000);
+      expect(await millisUntil(() => other.keys.access.accessOf('venue_b') === state)).toBeLessThan(1_000);
     }
   });
 
   it('a key from another process is valid at once, even if its id was looked up before', async () => {
-    const there = await another();
+    const other = await openOther();
     const { triple } = await newKey(gateway, trader);
-    expect(verdict(await there.ask(headersOf(triple), newPeer()))).toBe('ok');
+    expect(verdict(await other.ask(headersOf(triple), newPeer()))).toBe('ok');
   });
 });
 
 describe('a rotation', () => {
-  it('keeps the former triple for the overlap, under the same id', async () => {
+  it('keeps the previous triple valid for the overlap, with the same id', async () => {
     const { triple: before } = await newKey(gateway, trader);
     const rotated = await gateway.keys.service.rotate(trader.accountId, before.client_id, 3_600);
     const { triple: present, previous_valid_until: until } = rotated!;
@@ -250,21 +250,21 @@ describe('a rotation', () => {
 });
 
 describe('ten failures from one address', () => {
-  const failing = (one: KeyGateway, peer: string): Promise<'ok' | number> =>
-    one.ask({ authorization: 'Bearer a.b.c' }, peer).then(verdict);
+  const failOnce = (gatewayUnderTest: KeyGateway, peer: string): Promise<'ok' | number> =>
+    gatewayUnderTest.ask({ authorization: 'Bearer a.b.c' }, peer).then(verdict);
 
-  it('get the usual reply; then all calls with credentials are 429 on every process', async () => {
-    const there = await another();
-    const bystander = await another();
+  it('get the usual reply; then all calls with credentials get 429 on every process', async () => {
+    const other = await openOther();
+    const bystander = await openOther();
     const peer = newPeer();
     const good = headersOf((await newKey(gateway, trader)).triple);
     for (let count = 0; count < 5; count += 1) {
-      expect(await failing(gateway, peer)).toBe(401);
-      expect(await failing(there, `::ffff:${peer}`)).toBe(401);
+      expect(await failOnce(gateway, peer)).toBe(401);
+      expect(await failOnce(other, `::ffff:${peer}`)).toBe(401);
     }
-    expect(await failing(gateway, peer)).toBe(429);
-    expect(await failing(there, peer)).toBe(429);
-    expect(verdict(await there.ask(good, peer))).toBe(429);
+    expect(await failOnce(gateway, peer)).toBe(429);
+    expect(await failOnce(other, peer)).toBe(429);
+    expect(verdict(await other.ask(good, peer))).toBe(429);
     expect(await millisUntil(async () => verdict(await bystander.ask(good, peer)) === 429)).toBeLessThan(
       1_000,
     );
@@ -273,34 +273,34 @@ describe('ten failures from one address', () => {
   });
 
   it('are exactly ten, even if concurrent', async () => {
-    const there = await another();
+    const other = await openOther();
     const peer = newPeer();
     const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, number) => failing(number % 2 === 0 ? gateway : there, peer)),
+      Array.from({ length: 40 }, (_, number) => failOnce(number % 2 === 0 ? gateway : other, peer)),
     );
     expect(answers.filter((answer) => answer === 401)).toHaveLength(10);
     expect(answers.filter((answer) => answer === 429)).toHaveLength(30);
   });
 
-  it('exclude calls without credentials, other addresses, and calls refused by the throttle', async () => {
+  it('do not include calls without credentials, calls from unlisted addresses, or throttled calls', async () => {
     const peer = newPeer();
     const { triple } = await newKey(gateway, trader, { ip_allow_list: ['192.0.2.1'] });
     for (let count = 0; count < 12; count += 1) {
       expect(verdict(await gateway.ask({}, peer))).toBe(401);
       expect(verdict(await gateway.ask(headersOf(triple), peer))).toBe(403);
     }
-    for (let count = 0; count < 10; count += 1) expect(await failing(gateway, peer)).toBe(401);
+    for (let count = 0; count < 10; count += 1) expect(await failOnce(gateway, peer)).toBe(401);
     const { rows } = await database.pool.query('select from identity.auth_failures where address = $1', [
       peer,
     ]);
-    for (let count = 0; count < 5; count += 1) expect(await failing(gateway, peer)).toBe(429);
+    for (let count = 0; count < 5; count += 1) expect(await failOnce(gateway, peer)).toBe(429);
     expect(rows).toHaveLength(10);
   });
 
-  it('count in a sliding window', async () => {
+  it('are counted in a sliding window', async () => {
     const clock = new HandClock(NOON);
-    const one = await openKeyGateway(database.url, clock);
-    others.push(one);
+    const gatewayUnderTest = await openKeyGateway(database.url, clock);
+    others.push(gatewayUnderTest);
     const peer = newPeer();
     const age = async (seconds: number): Promise<void> => {
       const values = [peer, seconds];
@@ -314,35 +314,35 @@ describe('ten failures from one address', () => {
       );
       clock.pass(seconds * 1_000);
     };
-    for (let count = 0; count < 5; count += 1) expect(await failing(one, peer)).toBe(401);
+    for (let count = 0; count < 5; count += 1) expect(await failOnce(gatewayUnderTest, peer)).toBe(401);
     await age(30);
-    for (let count = 0; count < 5; count += 1) expect(await failing(one, peer)).toBe(401);
-    expect(await failing(one, peer)).toBe(429);
+    for (let count = 0; count < 5; count += 1) expect(await failOnce(gatewayUnderTest, peer)).toBe(401);
+    expect(await failOnce(gatewayUnderTest, peer)).toBe(429);
     await age(31);
-    for (let count = 0; count < 5; count += 1) expect(await failing(one, peer)).toBe(401);
-    expect(await failing(one, peer)).toBe(429);
+    for (let count = 0; count < 5; count += 1) expect(await failOnce(gatewayUnderTest, peer)).toBe(401);
+    expect(await failOnce(gatewayUnderTest, peer)).toBe(429);
   });
 });
 
 describe('without the database', () => {
-  it('keys are refused as unverifiable once memory is too old, and access is unknown', async () => {
+  it('keys get 503 and access is unknown once the cached data is too old', async () => {
     const location = new URL(database.url);
     const proxy = await openProxy({ target: { host: location.hostname, port: Number(location.port) } });
     location.host = `127.0.0.1:${proxy.port}`;
-    const there = await another(location.href);
+    const other = await openOther(location.href);
     const { triple } = await newKey(gateway, trader);
-    expect(verdict(await there.ask(headersOf(triple), newPeer()))).toBe('ok');
+    expect(verdict(await other.ask(headersOf(triple), newPeer()))).toBe('ok');
     try {
       proxy.cut();
       proxy.refuse();
-      await eventually(() => expect(there.keys.access.accessOf('venue_b')).toBe('unknown'));
-      expect(verdict(await there.ask(headersOf(triple), newPeer()))).toBe(503);
-      expect(verdict(await there.ask({ ...headersOf(triple), ...WRONG_KEY }, newPeer()))).toBe(503);
+      await eventually(() => expect(other.keys.access.accessOf('venue_b')).toBe('unknown'));
+      expect(verdict(await other.ask(headersOf(triple), newPeer()))).toBe(503);
+      expect(verdict(await other.ask({ ...headersOf(triple), ...WRONG_KEY }, newPeer()))).toBe(503);
       proxy.heal();
-      await eventually(async () => expect(verdict(await there.ask(headersOf(triple), newPeer()))).toBe('ok'));
+      await eventually(async () => expect(verdict(await other.ask(headersOf(triple), newPeer()))).toBe('ok'));
     } finally {
       proxy.heal();
-      await Promise.all(others.splice(0).map((one) => one.close()));
+      await Promise.all(others.splice(0).map((gatewayUnderTest) => gatewayUnderTest.close()));
       await proxy.close();
     }
   });

@@ -12,17 +12,17 @@ import type { KeyUses } from './key-uses.js';
 import { presentedIn, type PresentedParts } from './presented.js';
 import { SESSION_SCOPES } from './scopes.js';
 
-/** The caller, by key or by session. */
+/** A caller with an API key or a session. */
 export interface ApiCaller {
   readonly user_id: string;
   readonly auth_method: 'api_key' | 'session';
   readonly roles: ReadonlySet<string>;
-  /** The granted scopes of a key, sorted; for a session all scopes that endpoints require. */
+  /** The granted scopes of a key, sorted. For a session, all scopes that endpoints require. */
   readonly scopes: readonly string[];
-  /** For a key alone. */
+  /** Only for a key. */
   readonly client_id?: string;
   readonly orders_per_minute?: number;
-  /** For a session alone. */
+  /** Only for a session. */
   readonly session?: Principal;
 }
 
@@ -34,7 +34,7 @@ export interface CredentialRefusal {
 export type CallerOutcome =
   | { readonly ok: true; readonly caller: ApiCaller; readonly recheck: () => Rechecked }
   | { readonly ok: false; readonly refusal: CredentialRefusal };
-/** Checks the same credentials again: returns the caller's present state, or why they fail. Counts nothing. */
+/** The result of checking the same credentials again. Such failures are not counted. */
 export type Rechecked = MaybePromise<ApiCaller | CredentialRefusal>;
 
 type MaybePromise<T> = T | Promise<T>;
@@ -55,25 +55,25 @@ export interface AuthenticatorPorts {
   readonly feed: IdentityFeed;
   readonly verifier: TokenVerifier;
   readonly clock: Clock;
-  /** The service in which its users are enrolled. */
+  /** The service in which users must be enrolled. */
   readonly service: string;
 }
 
-const NOTHING = refusal(401, 'Authentication required');
+const NO_CREDENTIALS = refusal(401, 'Authentication required');
 const INCOMPLETE = refusal(401, 'X-Client-Id, X-Api-Key and X-Api-Secret travel together');
 const WRONG = { 401: refusal(401, 'Invalid API credentials'), 403: refusal(403, 'Invalid API credentials') };
-const ELSEWHERE = refusal(403, 'This API key may not be used from this address');
+const WRONG_ADDRESS = refusal(403, 'This API key may not be used from this address');
 const NO_USER = refusal(401, 'The user of this API key is not active');
 const BAD_TOKEN = refusal(401, 'Invalid or expired session token');
 const THROTTLED = refusal(429, 'Too many failed authentications from this address');
 const UNVERIFIABLE = refusal(503, 'Credentials cannot be verified at present');
 
 /**
- * Identifies the caller by an API key or a session. Replies at once, except for a key that is not in memory, and for a failure,
- * which is counted first.
+ * Authenticates callers by an API key or a session. Synchronous, except for a key that is not in memory and for a failure, which is
+ * counted first.
  */
 export class ApiAuthenticator {
-  /** The same object while nothing about it has changed. */
+  /** Caches callers, so that the object stays the same while key and user are unchanged. */
   private readonly callers = new WeakMap<
     KnownKey,
     { readonly user: TokenState; readonly caller: ApiCaller | CredentialRefusal }
@@ -87,57 +87,59 @@ export class ApiAuthenticator {
 
   authenticate(parts: CallCredentials): MaybePromise<CallerOutcome> {
     const presented = presentedIn(parts);
-    if (presented.kind === 'nothing') return refused(NOTHING);
+    if (presented.kind === 'nothing') return refused(NO_CREDENTIALS);
     const { keys } = this.ports;
-    if (keys.isFresh()) return this.judge(parts, presented);
+    if (keys.isFresh()) return this.authenticatePresented(parts, presented);
     return keys
       .makeFresh()
-      .then((isFresh) => (isFresh ? this.judge(parts, presented) : refused(UNVERIFIABLE)));
+      .then((isFresh) => (isFresh ? this.authenticatePresented(parts, presented) : refused(UNVERIFIABLE)));
   }
 
-  private judge(
+  private authenticatePresented(
     parts: CallCredentials,
     presented: Exclude<ReturnType<typeof presentedIn>, { kind: 'nothing' }>,
   ): MaybePromise<CallerOutcome> {
     if (this.ports.throttle.isOver(parts.peer)) return refused(THROTTLED);
-    if (presented.kind === 'parts') return this.counted(parts, INCOMPLETE);
+    if (presented.kind === 'parts') return this.refuseCounted(parts, INCOMPLETE);
     if (presented.kind === 'token') return this.byToken(parts, presented.token);
     const { client_id, api_key, api_secret } = presented;
-    if (api_key === undefined || api_secret === undefined) return this.counted(parts, INCOMPLETE);
+    if (api_key === undefined || api_secret === undefined) return this.refuseCounted(parts, INCOMPLETE);
     return this.byKey(parts, { client_id, api_key, api_secret });
   }
 
   private byToken(parts: CallCredentials, token: string | undefined): MaybePromise<CallerOutcome> {
-    if (token === undefined) return this.counted(parts, BAD_TOKEN);
+    if (token === undefined) return this.refuseCounted(parts, BAD_TOKEN);
     const verify = this.ports.verifier.follow(token);
     return after(verify(), (verified) => {
       if (verified.ok) return admitted(sessionCaller(verified.principal), () => after(verify(), rechecked));
-      return verified.reason === 'unavailable' ? refused(UNVERIFIABLE) : this.counted(parts, BAD_TOKEN);
+      return verified.reason === 'unavailable' ? refused(UNVERIFIABLE) : this.refuseCounted(parts, BAD_TOKEN);
     });
   }
 
   private byKey(parts: CallCredentials, triple: KeyTriple): MaybePromise<CallerOutcome> {
     const wrong = WRONG[parts.wrongTriple];
     const digest = this.check.digestOf(triple);
-    if (digest === undefined) return this.counted(parts, wrong);
+    if (digest === undefined) return this.refuseCounted(parts, wrong);
     const { client_id } = triple;
     const recheck = (): Rechecked =>
-      after(this.check.judge(client_id, digest, parts.peer), (verdict) => this.callerBy(verdict, wrong));
-    return after(recheck(), (judged) => {
-      if (!('status' in judged)) {
+      after(this.check.judge(client_id, digest, parts.peer), (verdict) =>
+        this.callerOfVerdict(verdict, wrong),
+      );
+    return after(recheck(), (checked) => {
+      if (!('status' in checked)) {
         this.ports.uses.note(client_id);
-        return admitted(judged, recheck);
+        return admitted(checked, recheck);
       }
-      return judged === wrong ? this.counted(parts, wrong) : refused(judged);
+      return checked === wrong ? this.refuseCounted(parts, wrong) : refused(checked);
     });
   }
 
-  private callerBy(verdict: KeyVerdict, wrong: CredentialRefusal): ApiCaller | CredentialRefusal {
+  private callerOfVerdict(verdict: KeyVerdict, wrong: CredentialRefusal): ApiCaller | CredentialRefusal {
     switch (verdict) {
       case 'wrong':
         return wrong;
       case 'elsewhere':
-        return ELSEWHERE;
+        return WRONG_ADDRESS;
       case 'unverifiable':
         return UNVERIFIABLE;
       default:
@@ -166,8 +168,8 @@ export class ApiAuthenticator {
     };
   }
 
-  /** A failure that cannot be counted gets no verdict: it would be a free guess. */
-  private async counted({ peer }: CallCredentials, why: CredentialRefusal): Promise<CallerOutcome> {
+  /** A failure that cannot be counted gets 503, because a verdict would allow uncounted guesses. */
+  private async refuseCounted({ peer }: CallCredentials, why: CredentialRefusal): Promise<CallerOutcome> {
     try {
       return refused((await this.ports.throttle.countFailure(peer)) ? why : THROTTLED);
     } catch {
@@ -203,7 +205,7 @@ function admitted(caller: ApiCaller, recheck: () => Rechecked): CallerOutcome {
   return { ok: true, caller, recheck };
 }
 
-/** Synchronous if the result is known. */
+/** Like `then`, but synchronous if the value is not a promise. */
 function after<T, U>(value: MaybePromise<T>, then: (value: T) => MaybePromise<U>): MaybePromise<U> {
   return value instanceof Promise ? value.then(then) : then(value);
 }

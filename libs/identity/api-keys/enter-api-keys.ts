@@ -8,7 +8,7 @@ export interface EnteredKey extends KeyTriple {
   readonly name: string;
   readonly preset?: Preset;
   readonly scopes: readonly string[];
-  /** None: from everywhere. */
+  /** Without it the key is valid from every address. */
   readonly ip_allow_list?: readonly string[];
   readonly isRevoked?: boolean;
 }
@@ -21,11 +21,11 @@ const ENTER = `
   from jsonb_to_recordset($1) as s (client_id text, account_id uuid, name text, preset text, scopes jsonb, listed jsonb, digest text, revoked boolean)
   on conflict (client_id) do nothing`;
 
-/** An existing key stays unchanged, revoked or not. */
+/** Enters keys with given triples. An existing key stays unchanged, also if it is revoked. */
 export async function enterApiKeys(pool: Pool, seal: TripleSeal, keys: readonly EnteredKey[]): Promise<void> {
   const records = keys.map((key) => {
     if (!isWellFormed(key) || !key.scopes.every(isGrantable)) {
-      throw new RangeError(`${key.client_id} is no key that can be entered`);
+      throw new RangeError(`the API key ${key.client_id} is malformed, or has a scope that no key may have`);
     }
     const { client_id, account_id, name, preset = null, scopes, ip_allow_list: listed = [] } = key;
     const digest = seal.digestOf(key).toString('hex');

@@ -8,7 +8,7 @@ import type { ApiKeyWatch } from './api-key-watch.js';
 import { isSameDigest, isWellFormed, type KeyTriple, type TripleSeal } from './key-triple.js';
 import { isListed } from './source-address.js';
 
-/** A right key and the state of its user, or why it is refused. `unverifiable`: the database does not answer. */
+/** A valid key and the state of its user, or why it is refused. `unverifiable`: the database does not answer. */
 export type KeyVerdict =
   { readonly key: KnownKey; readonly user: TokenState } | 'wrong' | 'elsewhere' | 'unverifiable';
 
@@ -22,11 +22,11 @@ export interface KeyCheckPorts {
 
 type MaybePromise<T> = T | Promise<T>;
 
-/** Compared with the credentials for an unknown id, so that it takes the same work. */
-const NOBODYS = Buffer.alloc(32);
-const ASK_MS = 1_000;
+/** Compared with the credentials if the id is unknown, so that the work is the same. */
+const NO_DIGEST = Buffer.alloc(32);
+const LOOKUP_MS = 1_000;
 
-/** Says whether a triple is right, and whose. Replies at once, except for a key that is not in memory. */
+/** Checks a triple and finds its user. Synchronous, except for data that is not in memory. */
 export class KeyCheck {
   constructor(private readonly ports: KeyCheckPorts) {}
 
@@ -43,31 +43,31 @@ export class KeyCheck {
         .then((isFresh) => (isFresh ? this.judge(client_id, digest, address) : 'unverifiable'));
     }
     const known = keys.keyOf(client_id);
-    if (known !== undefined) return this.judgeKnown(known, digest, address);
+    if (known !== undefined) return this.judgeLoaded(known, digest, address);
     return keys.load(client_id).then(
-      (key) => this.judgeKnown(key, digest, address),
+      (key) => this.judgeLoaded(key, digest, address),
       () => 'unverifiable',
     );
   }
 
-  private judgeKnown(key: KnownKey | 'absent', digest: Buffer, address: string): MaybePromise<KeyVerdict> {
-    if (!this.isRight(key, digest) || key === 'absent') return 'wrong';
+  private judgeLoaded(key: KnownKey | 'absent', digest: Buffer, address: string): MaybePromise<KeyVerdict> {
+    if (!this.isValid(key, digest) || key === 'absent') return 'wrong';
     if (!isListed(key.ip_allow_list, address)) return 'elsewhere';
     const { users, feed, clock } = this.ports;
     const user = users.userOf(key.account_id);
     if (user !== undefined) return { key, user };
-    return within(clock, ASK_MS, feed.userOf(key.account_id)).then(
-      (asked) => ({ key, user: asked }),
+    return within(clock, LOOKUP_MS, feed.userOf(key.account_id)).then(
+      (loaded) => ({ key, user: loaded }),
       () => 'unverifiable',
     );
   }
 
-  /** Compares both digests, whatever the first comparison gives, and for an unknown id as well. */
-  private isRight(known: KnownKey | 'absent', digest: Buffer): boolean {
+  /** Always compares both digests, also for an unknown id, so that the time reveals nothing. */
+  private isValid(known: KnownKey | 'absent', digest: Buffer): boolean {
     const key = known === 'absent' ? undefined : known;
     const now = epochMillis(this.ports.clock);
-    const isPresent = isSameDigest(key?.digest ?? NOBODYS, digest);
-    const wasPresent = isSameDigest(key?.previous_digest ?? NOBODYS, digest);
+    const isPresent = isSameDigest(key?.digest ?? NO_DIGEST, digest);
+    const wasPresent = isSameDigest(key?.previous_digest ?? NO_DIGEST, digest);
     if (key === undefined || key.is_revoked) return false;
     if (key.expires_at !== null && key.expires_at <= now) return false;
     return isPresent || (wasPresent && key.previous_valid_until !== null && key.previous_valid_until > now);

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** The credentials that a caller presents, and that the user sees once. */
+/** The three parts of an API key. The user sees the secrets only once. */
 export interface KeyTriple {
   readonly client_id: string;
   readonly api_key: string;
@@ -26,13 +26,13 @@ export function newTriple(client_id: string = PREFIX + randomBytes(ID_BYTES).toS
   return { client_id, api_key: secret(), api_secret: secret() };
 }
 
-/** Derives the stored form of a triple. The HMAC key is outside the database, so its content is useless to a reader. */
+/** Computes the stored digest of a triple. Its HMAC key is not in the database, so the digests alone are useless. */
 export class TripleSeal {
   private readonly key: Buffer;
 
   /** 256 bits in hexadecimal. */
   constructor(hex: string) {
-    if (!HEX_64.test(hex.toLowerCase())) throw new RangeError('the key of API keys has 256 bits');
+    if (!HEX_64.test(hex.toLowerCase())) throw new RangeError('the secret for API keys must have 256 bits');
     this.key = Buffer.from(hex, 'hex');
   }
 

@@ -13,7 +13,7 @@ import { ProviderAccessBook } from './provider-access.js';
 
 export interface ApiKeysPorts {
   readonly pool: Pool;
-  /** The identity's own pool: following changes never waits for other work. */
+  /** A separate pool of the identity library, so that following changes never waits for other work. */
   readonly watchPool: Pool;
   readonly clock: Clock;
 }
@@ -31,19 +31,19 @@ export interface ApiKeys {
   authenticatorOf(
     ports: Pick<AuthenticatorPorts, 'users' | 'feed' | 'verifier' | 'service'>,
   ): ApiAuthenticator;
-  /** For a service that words its own refusals, and counts its own failures. */
+  /** For a service with its own refusal texts and its own count of failures. */
   partsOf(
     service: string,
     ports: Pick<AuthenticatorPorts, 'users' | 'feed'>,
   ): Pick<AuthenticatorPorts, 'keys' | 'throttle' | 'uses'> & { readonly check: KeyCheck };
   start(): Promise<void>;
-  /** Writes the pending uses. */
+  /** Stops, and writes the pending uses. */
   stop(): Promise<void>;
 }
 
-const TIDY_MS = 60_000;
+const CLEANUP_MS = 60_000;
 
-/** Everything about API keys that one process needs. */
+/** Opens everything that one process needs for API keys. */
 export function openApiKeys({ pool, watchPool, clock }: ApiKeysPorts, settings: ApiKeysSettings): ApiKeys {
   const keys = new ApiKeyWatch(new ApiKeyFeed(watchPool), clock, settings.watch);
   const seal = new TripleSeal(settings.secret);
@@ -54,15 +54,15 @@ export function openApiKeys({ pool, watchPool, clock }: ApiKeysPorts, settings: 
     service: new ApiKeyService(pool, seal, keys),
     access: new ProviderAccessBook(pool, keys),
     throttle,
-    authenticatorOf: (given) => new ApiAuthenticator({ ...given, keys, throttle, seal, uses, clock }),
-    partsOf: (name, given) => ({
+    authenticatorOf: (ports) => new ApiAuthenticator({ ...ports, keys, throttle, seal, uses, clock }),
+    partsOf: (name, ports) => ({
       ...{ keys, uses, throttle: new AuthThrottle(pool, keys, name) },
-      check: new KeyCheck({ ...given, keys, seal, clock }),
+      check: new KeyCheck({ ...ports, keys, seal, clock }),
     }),
     async start() {
       await keys.start();
-      // Failed work is repeated next time.
-      cancel = repeat(clock, TIDY_MS, () => throttle.forgetOld().catch(() => undefined));
+      // After a failure the next run repeats the work.
+      cancel = repeat(clock, CLEANUP_MS, () => throttle.forgetOld().catch(() => undefined));
     },
     async stop() {
       cancel();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { presentedIn, type HeaderValues } from './presented.js';
 
-const shown = (headers: HeaderValues): unknown => presentedIn({ headers, takesCookie: true });
+const present = (headers: HeaderValues): unknown => presentedIn({ headers, takesCookie: true });
 
 describe('the credentials of a caller', () => {
   it.each<[string, HeaderValues, object]>([
@@ -22,7 +22,7 @@ describe('the credentials of a caller', () => {
     ['a bearer with a space', { authorization: 'Bearer a b' }, { kind: 'token', token: undefined }],
     ['a bearer without anything', { authorization: 'Bearer' }, { kind: 'token', token: undefined }],
     ['another scheme', { authorization: 'Basic abc' }, { kind: 'nothing' }],
-    ['a scheme that begins alike', { authorization: 'Bearerx abc' }, { kind: 'nothing' }],
+    ['a scheme that begins with the same letters', { authorization: 'Bearerx abc' }, { kind: 'nothing' }],
     ['a cookie among others', { cookie: 'a=1; custody_session_jwt=t; b' }, { kind: 'token', token: 't' }],
     [
       'a bad bearer beside a cookie',
@@ -32,6 +32,6 @@ describe('the credentials of a caller', () => {
     ['an empty cookie', { cookie: 'custody_session_jwt=' }, { kind: 'nothing' }],
     ['a cookie of a longer name', { cookie: 'xcustody_session_jwt=t' }, { kind: 'nothing' }],
   ])('%s', (_what, headers, expected) => {
-    expect(shown(headers)).toMatchObject(expected);
+    expect(present(headers)).toMatchObject(expected);
   });
 });

@@ -1,6 +1,6 @@
 import { SESSION_COOKIE } from '../sessions/session-cookie.js';
 
-/** By lower-case names, as Node has them. */
+/** By names in lower case, as in Node. */
 export type HeaderValues = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** The credentials of a caller. A part is undefined if it was not sent, or has an impossible form. */
@@ -21,13 +21,13 @@ const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
 export interface PresentedParts {
   readonly headers: HeaderValues;
-  /** A token that came in another way than by header, such as a subprotocol. */
+  /** A token that did not come in a header, for instance from a subprotocol. */
   readonly token?: string;
-  /** A browser sends cookies with the handshakes of any page, so they are ignored there. */
+  /** False for handshakes, because a browser sends cookies with the handshakes of any page. */
   readonly takesCookie: boolean;
 }
 
-/** An id, even an empty one, makes it a key; then a bearer counts, then the cookie. */
+/** Precedence: a client id, even an empty one, then a bearer token, then the cookie. */
 export function presentedIn({ headers, token, takesCookie }: PresentedParts): Presented {
   const client_id = textOf(headers['x-client-id']);
   const api_key = textOf(headers['x-api-key']);
@@ -43,7 +43,7 @@ export function presentedIn({ headers, token, takesCookie }: PresentedParts): Pr
   return { kind: api_key === undefined && api_secret === undefined ? 'nothing' : 'parts' };
 }
 
-/** Two cookies of one name are refused: another site may have planted one. An empty one counts as missing. */
+/** Two cookies of the name are refused, because another site may have set one. An empty one counts as missing. */
 function cookieIn(header: string | undefined): { readonly token: string } | 'several' | undefined {
   const values = (header ?? '')
     .split(';')

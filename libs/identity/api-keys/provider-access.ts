@@ -3,7 +3,7 @@ import { withTransaction } from '#libs/platform/database/postgres.js';
 import type { WriteDown } from './api-key-service.js';
 import type { AccessState, ApiKeyWatch } from './api-key-watch.js';
 
-/** Whether calls with keys may reach a provider at this moment. */
+/** Whether calls with API keys may reach a provider now. */
 export interface AccessFlags {
   accessOf(provider: string): AccessState;
 }
@@ -13,7 +13,7 @@ const SET = `
   on conflict (provider) do update set enabled = excluded.enabled, set_by = excluded.set_by,
     reason = excluded.reason, set_at = clock_timestamp()`;
 
-/** Null: no verdict, and so no access. */
+/** `enabled` is null while the access is unknown, which allows no calls. */
 export interface AccessDecision {
   readonly provider: string;
   readonly enabled: boolean | null;
@@ -31,10 +31,10 @@ export class ProviderAccessBook implements AccessFlags {
     return this.watch.accessOf(provider);
   }
 
-  async set({ provider, enabled, by, reason }: AccessDecision, writeDown: WriteDown): Promise<void> {
+  async set({ provider, enabled, by, reason }: AccessDecision, recordAction: WriteDown): Promise<void> {
     await withTransaction(this.pool, 'read committed', async (client) => {
       await client.query(SET, [provider, enabled, by, reason]);
-      await writeDown(client);
+      await recordAction(client);
     });
     await this.watch.refresh().catch(() => undefined);
   }

@@ -14,32 +14,32 @@ const KNOWN = [
 const scope = fc.oneof(fc.constantFrom(...KNOWN, 'constructor', '__proto__', ''), fc.string());
 const granted = fc.array(fc.constantFrom(...KNOWN));
 
-/** The rules, written out a second time. */
+/** A second, independent implementation of the rules. */
 function enough(required: string): readonly string[] {
   if (required === 'read') return ['read', 'trade:read', 'position:read', '*'];
   return required === 'trade' ? ['trade', 'trade:execute', '*'] : [required, '*'];
 }
 
 describe('a requirement', () => {
-  it('is met only by its listed scopes and by the wildcard', () => {
+  it('is satisfied only by its listed scopes and by the wildcard', () => {
     fc.assert(
-      fc.property(granted, scope, (given, required) => {
-        expect(satisfies(given, required)).toBe(given.some((one) => enough(required).includes(one)));
+      fc.property(granted, scope, (scopes, required) => {
+        expect(satisfies(scopes, required)).toBe(scopes.some((one) => enough(required).includes(one)));
       }),
     );
   });
 
-  it('of any kind is met by the wildcard', () => {
-    fc.assert(fc.property(granted, scope, (given, required) => satisfies([...given, '*'], required)));
+  it('of any kind is satisfied by the wildcard', () => {
+    fc.assert(fc.property(granted, scope, (scopes, required) => satisfies([...scopes, '*'], required)));
   });
 
-  it('is not met by a similar text', () => {
+  it('is not satisfied by a similar text', () => {
     fc.assert(
       fc.property(fc.constantFrom(...KNOWN), (required) => {
-        const near = [required.toUpperCase(), `${required} `, `${required}:x`, required.slice(0, -1), ''];
+        const similar = [required.toUpperCase(), `${required} `, `${required}:x`, required.slice(0, -1), ''];
         expect(
           satisfies(
-            near.filter((one) => one !== required && !enough(required).includes(one)),
+            similar.filter((one) => one !== required && !enough(required).includes(one)),
             required,
           ),
         ).toBe(false);
@@ -47,11 +47,11 @@ describe('a requirement', () => {
     );
   });
 
-  it('of trading is met by a preset only if the preset lists it', () => {
+  it('of trading is satisfied by a preset only if the preset lists it', () => {
     expect(satisfies(PRESETS.readonly, 'trade:execute')).toBe(false);
     expect(satisfies(PRESETS.readonly, 'trade')).toBe(false);
     expect(satisfies(PRESETS.trading, 'trade')).toBe(true);
-    for (const asked of KNOWN.slice(0, 5)) expect(satisfies(SESSION_SCOPES, asked)).toBe(true);
+    for (const required of KNOWN.slice(0, 5)) expect(satisfies(SESSION_SCOPES, required)).toBe(true);
   });
 });
 

@@ -11,38 +11,42 @@ function keyFrom(activeFrom: number): SigningKey {
 describe('a key ring', () => {
   let old: SigningKey;
   let current: SigningKey;
-  let coming: SigningKey;
+  let announced: SigningKey;
   let ring: KeyRing;
 
   beforeAll(() => {
-    [old, current, coming] = [keyFrom(100), keyFrom(200), keyFrom(300)];
-    ring = new KeyRing([current, coming, old]);
+    [old, current, announced] = [keyFrom(100), keyFrom(200), keyFrom(300)];
+    ring = new KeyRing([current, announced, old]);
   });
 
-  it('signs with the newest active key, by the time alone', () => {
+  it('signs with the newest key that is active at the time', () => {
     expect([199, 200, 299, 300].map((now) => ring.signer(now)?.kid)).toEqual([
       old.kid,
       current.kid,
       current.kid,
-      coming.kid,
+      announced.kid,
     ]);
   });
 
-  it('knows which key comes next', () => {
-    expect([150, 250, 300].map((now) => ring.next(now)?.kid)).toEqual([current.kid, coming.kid, undefined]);
+  it('gives the key that becomes active next', () => {
+    expect([150, 250, 300].map((now) => ring.next(now)?.kid)).toEqual([
+      current.kid,
+      announced.kid,
+      undefined,
+    ]);
   });
 
-  it('knows the use of each key', () => {
+  it('gives the state of each key', () => {
     expect(ring.states(250)).toEqual(
       new Map([
-        [coming.kid, 'NEXT'],
+        [announced.kid, 'NEXT'],
         [current.kid, 'ACTIVE'],
         [old.kid, 'RETIRED'],
       ]),
     );
   });
 
-  it('signs with the first key even by a slow clock', () => {
+  it('signs with the first key even if a slow clock says that it is not active yet', () => {
     expect(new KeyRing([old]).signer(99)).toBe(old);
     expect(new KeyRing([old]).next(99)).toBeUndefined();
     expect(new KeyRing([]).signer(99)).toBeUndefined();
@@ -50,7 +54,7 @@ describe('a key ring', () => {
 
   it('publishes every key without its private part', () => {
     const { keys } = ring.jwks();
-    expect(keys.map(({ kid }) => kid)).toEqual([coming.kid, current.kid, old.kid]);
+    expect(keys.map(({ kid }) => kid)).toEqual([announced.kid, current.kid, old.kid]);
     for (const key of keys) {
       expect(Object.keys(key).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
       expect(key).toMatchObject({ kty: 'RSA', use: 'sig', alg: 'RS256', e: 'AQAB' });
@@ -60,6 +64,6 @@ describe('a key ring', () => {
   it('names a key by its thumbprint', () => {
     const times = { createdAt: 5, activeFrom: 6 };
     expect(signingKeyOf(old.privateKey, times).kid).toBe(old.kid);
-    expect(new Set([old.kid, current.kid, coming.kid]).size).toBe(3);
+    expect(new Set([old.kid, current.kid, announced.kid]).size).toBe(3);
   });
 });

@@ -4,8 +4,8 @@ import { publicJwk, type PublicJwk, type SigningKey } from './signing-key.js';
 export type KeyState = 'NEXT' | 'ACTIVE' | 'RETIRED';
 
 /**
- * The signing keys at one moment. Which one signs depends on the time alone, so no process performs the change-over and none can
- * miss it; tokens of all keys are accepted.
+ * The signing keys. The time alone decides which one signs, so no process has to switch and none can miss it. Tokens of all keys
+ * are accepted.
  */
 export class KeyRing {
   private readonly newestFirst: readonly SigningKey[];
@@ -24,12 +24,12 @@ export class KeyRing {
     return this.byKid.get(kid)?.publicKey;
   }
 
-  /** By a slow clock, even the first key may not be active yet; it signs nevertheless. */
+  /** By a slow clock even the first key may not be active yet. It signs nevertheless. */
   signer(nowSeconds: number): SigningKey | undefined {
     return this.newestFirst.find((key) => key.activeFrom <= nowSeconds) ?? this.newestFirst.at(-1);
   }
 
-  /** The key that will take over first. */
+  /** The key that becomes active next. */
   next(nowSeconds: number): SigningKey | undefined {
     const signer = this.signer(nowSeconds);
     return this.newestFirst.findLast((key) => key.activeFrom > nowSeconds && key !== signer);

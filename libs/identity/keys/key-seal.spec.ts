@@ -24,7 +24,7 @@ describe('an encrypted key', () => {
     expect(seal.open(sealed, 'kid-2')).toBeUndefined();
   });
 
-  it('decrypts with a former key while that is still set, and is encrypted with the first', () => {
+  it('decrypts with a previous key while that is configured; new ones are encrypted with the first', () => {
     const before = seal.seal(privateKey, 'kid-1');
     const rotated = new KeySeal('cd'.repeat(32), 'ab'.repeat(32));
     expect(rotated.open(before, 'kid-1')?.equals(privateKey)).toBe(true);

@@ -5,17 +5,17 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts private keys at rest. The encryption also proves their origin: anyone who can write to the database but lacks the key
- * encryption key can neither add a signing key nor swap two.
+ * Encrypts private keys at rest. This also proves their origin: without the key encryption key, write access to the database is
+ * not enough to add a signing key or to swap two.
  */
 export class KeySeal {
   private readonly newest: Buffer;
   private readonly all: readonly Buffer[];
 
-  /** In hexadecimal. The first one encrypts, all of them decrypt. */
-  constructor(first: string, ...former: readonly string[]) {
+  /** Keys in hexadecimal. The first one encrypts, all of them decrypt. */
+  constructor(first: string, ...previous: readonly string[]) {
     this.newest = Buffer.from(first, 'hex');
-    this.all = [this.newest, ...former.map((hex) => Buffer.from(hex, 'hex'))];
+    this.all = [this.newest, ...previous.map((hex) => Buffer.from(hex, 'hex'))];
   }
 
   seal(privateKey: KeyObject, kid: string): Buffer {
@@ -26,7 +26,7 @@ export class KeySeal {
     return Buffer.concat([nonce, cipher.update(der), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** Undefined if none of the keys decrypts it, or the name differs. */
+  /** Undefined if no key decrypts it, or if `kid` differs. */
   open(sealed: Buffer, kid: string): KeyObject | undefined {
     for (const key of this.all) {
       const opened = openedWith(key, sealed, kid);

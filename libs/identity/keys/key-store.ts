@@ -17,7 +17,7 @@ const ROWS = `
     extract(epoch from active_from)::int8 as active_from
   from identity.signing_keys`;
 
-/** Changes of the keys, made under a lock. */
+/** Changes the keys while the table is locked. */
 export interface KeyChanges {
   readonly ring: KeyRing;
   /** Also counts rows that this process cannot decrypt. */
@@ -32,7 +32,7 @@ export class KeyStore {
     private readonly seal: KeySeal,
   ) {}
 
-  /** Decrypts new rows; rows that we did not encrypt are no keys. */
+  /** Decrypts rows that are not in `known`. Ignores rows that our key does not decrypt. */
   async load(known?: KeyRing): Promise<KeyRing> {
     const { rows } = await this.pool.query<KeyRow>(quickly({ name: 'identity-keys', text: ROWS }));
     return this.ringOf(rows, known);
@@ -53,7 +53,7 @@ export class KeyStore {
     });
   }
 
-  /** Deletes keys whose successor was active at `seconds` already. */
+  /** Deletes keys whose successor became active before `seconds`. */
   async removeSucceededBefore(seconds: number): Promise<void> {
     await this.pool.query(
       `delete from identity.signing_keys k where exists (

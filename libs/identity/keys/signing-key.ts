@@ -4,12 +4,12 @@ import { promisify } from 'node:util';
 const MODULUS_BITS = 2_048;
 
 export interface SigningKey {
-  /** The RFC 7638 thumbprint of the public key: a name that no other key can have. */
+  /** The RFC 7638 thumbprint of the public key, which is unique. */
   readonly kid: string;
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
   readonly createdAt: number;
-  /** In seconds since 1970. Before that it is only published, so that every verifier knows it before it signs. */
+  /** In seconds since 1970. Until then the key is only published, so that every verifier has it before it signs. */
   readonly activeFrom: number;
 }
 

@@ -39,11 +39,11 @@ function published(of: Gateway): readonly string[] {
   return of.keys.jwks()?.keys.map(({ kid }) => kid) ?? [];
 }
 
-async function isGood(token: string, at: Gateway): Promise<boolean> {
+async function isAccepted(token: string, at: Gateway): Promise<boolean> {
   return (await at.verifier.verify(token)).ok;
 }
 
-async function everybodyLooks(): Promise<void> {
+async function refreshAll(): Promise<void> {
   await Promise.all([gateway.watch.refresh(), other.watch.refresh()]);
 }
 
@@ -67,7 +67,7 @@ describe('the first key', () => {
     expect(rows[0]?.sealed).not.toContain('PRIVATE KEY');
   });
 
-  it('ends the start of a gateway with another key encryption key, with a clear message', async () => {
+  it('makes a gateway with another key encryption key fail at its start with a clear message', async () => {
     const start = openGateway(database.url, clock, { keyEncryptionKeys: ['b2'.repeat(32)] });
     await expect(start).rejects.toThrow('SESSION_KEK is not the key that sealed');
   });
@@ -92,21 +92,21 @@ describe('rotating', () => {
     expect(gateway.keys.states()?.get(old)).toBe('RETIRED');
   });
 
-  it('leaves tokens of the old key valid until their end, and refreshable', async () => {
+  it('keeps tokens of the old key valid and refreshable until their end', async () => {
     const token = await logIn(gateway, user);
     const next = await gateway.keys.rotate(0);
     clock.setWall(NOON + DAY - 3);
     await gateway.tidy();
-    await everybodyLooks();
-    expect([await isGood(token, gateway), await isGood(token, other)]).toEqual([true, true]);
+    await refreshAll();
+    expect([await isAccepted(token, gateway), await isAccepted(token, other)]).toEqual([true, true]);
     clock.setWall(NOON + 28 * HOUR - 3);
     await gateway.tidy();
-    await everybodyLooks();
+    await refreshAll();
     const refreshed = await other.sessions.refresh(token);
     expect(refreshed.ok && kidOf(refreshed.access_token)).toBe(next);
   });
 
-  it('returns the announced key instead of another one', async () => {
+  it('returns the key that is already announced instead of a new one', async () => {
     const [first, second] = await Promise.all([gateway.keys.rotate(600), other.keys.rotate(600)]);
     expect(first).toBe(second);
     expect(published(gateway)).toHaveLength(2);
@@ -117,11 +117,11 @@ describe('rotating', () => {
     await gateway.keys.rotate(600);
     clock.setWall(NOON + 600 + 29 * HOUR);
     await gateway.tidy();
-    await everybodyLooks();
+    await refreshAll();
     expect(published(other)).toContain(old);
     clock.setWall(NOON + 600 + 29 * HOUR + 1);
     await gateway.tidy();
-    await everybodyLooks();
+    await refreshAll();
     expect(published(other)).not.toContain(old);
     expect(published(other)).toHaveLength(1);
   });
@@ -146,29 +146,29 @@ describe('rotating', () => {
 });
 
 describe('a withdrawn key', () => {
-  it('invalidates its tokens everywhere, and another one signs at once', async () => {
+  it('invalidates its tokens on every process, and another key signs at once', async () => {
     const token = await logIn(gateway, user);
     const follow = other.verifier.follow(token);
-    expect([await isGood(token, other), (await follow()).ok]).toEqual([true, true]);
+    expect([await isAccepted(token, other), (await follow()).ok]).toEqual([true, true]);
     await gateway.keys.withdraw(kidOf(token)!);
     await other.watch.refresh();
-    expect([await isGood(token, gateway), await isGood(token, other)]).toEqual([false, false]);
+    expect([await isAccepted(token, gateway), await isAccepted(token, other)]).toEqual([false, false]);
     expect(await follow()).toBe(UNAUTHORIZED);
     expect(await gateway.sessions.refresh(token)).toEqual({ ok: false, reason: 'unauthorized' });
     const fresh = await logIn(other, user);
     expect(kidOf(fresh)).not.toBe(kidOf(token));
-    expect(await isGood(fresh, gateway)).toBe(true);
+    expect(await isAccepted(fresh, gateway)).toBe(true);
   });
 });
 
 describe('a key that was planted in the database', () => {
-  it('is ignored: it lacks our encryption', async () => {
+  it('is ignored, because it was not encrypted with our key', async () => {
     await database.pool.query(
       `insert into identity.signing_keys
        select 'planted', sealed_private_key, created_at, active_from + interval '1 second' from identity.signing_keys`,
     );
     clock.setWall(NOON + 10);
-    await everybodyLooks();
+    await refreshAll();
     expect(published(gateway)).not.toContain('planted');
     expect(kidOf(await logIn(gateway, user))).not.toBe('planted');
   });

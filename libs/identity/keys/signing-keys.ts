@@ -8,13 +8,13 @@ import type { KeyState } from './key-ring.js';
 import type { KeyChanges, KeyStore } from './key-store.js';
 import { generatePrivateKey, signingKeyOf, type PublicJwk } from './signing-key.js';
 
-/** How long a new key is published before it signs; longer than clients may cache the JWKS document. */
+/** How long a new key is published before it signs. Longer than clients may cache the JWKS document. */
 const ANNOUNCE_S = 10 * MINUTE_S;
 const SIGNING_DAYS = 30;
-/** The last token of a key can be refreshed until then; the hour allows for clock differences. */
-const KEPT_AFTER_S = MAX_TOKEN_S + MAX_REFRESH_S + HOUR_S;
+/** After this the last token of a replaced key cannot be refreshed. The hour allows for clock differences. */
+const RETENTION_S = MAX_TOKEN_S + MAX_REFRESH_S + HOUR_S;
 
-/** The keys that sign tokens: one signs, sometimes another is announced, and older ones still verify. */
+/** The keys of tokens: one signs, another may be announced, and older ones only verify. */
 export class SigningKeys {
   constructor(
     private readonly store: KeyStore,
@@ -22,7 +22,7 @@ export class SigningKeys {
     private readonly clock: Clock,
   ) {}
 
-  /** Creates the first key of a new cluster. Every gateway calls it at its start; one of them does it. */
+  /** Creates the first key of a new cluster. Every gateway calls it at its start, and only the first creates one. */
   async ensure(): Promise<void> {
     await this.store.change(async (changes) => {
       if (changes.ring.signer(epochSeconds(this.clock)) !== undefined) return;
@@ -33,7 +33,7 @@ export class SigningKeys {
     });
   }
 
-  /** The document for other verifiers of tokens; undefined before the keys were first read. */
+  /** The JWKS document for other verifiers of tokens. Undefined until the keys have been read. */
   jwks(): { readonly keys: readonly PublicJwk[] } | undefined {
     return this.watch.keys()?.jwks();
   }
@@ -42,13 +42,13 @@ export class SigningKeys {
     return this.watch.keys()?.states(epochSeconds(this.clock));
   }
 
-  /** Announces the next key; returns the announced one, if there is one. */
+  /** Announces the next key, unless one is announced already. Returns its id. */
   async rotate(announceSeconds: number = ANNOUNCE_S): Promise<string> {
     const kid = await this.store.change(async (changes) => {
       const now = epochSeconds(this.clock);
       const next = changes.ring.next(now);
       if (next !== undefined) return next.kid;
-      // No two keys become active at the same moment, so it is always clear which of them signs.
+      // No two keys become active in the same second, so it is always clear which one signs.
       const earliest = (changes.ring.signer(now)?.activeFrom ?? 0) + 1;
       return this.addKey(changes, Math.max(now + announceSeconds, earliest));
     });
@@ -62,7 +62,7 @@ export class SigningKeys {
     if (signer !== undefined && now >= signer.activeFrom + SIGNING_DAYS * DAY_S) await this.rotate();
   }
 
-  /** For a key that may have leaked: its tokens end at once, and their users log in again. */
+  /** For a key that may have leaked. Its tokens become invalid at once, and their users must log in again. */
   async withdraw(kid: string): Promise<void> {
     await this.store.change(async (changes) => {
       const now = epochSeconds(this.clock);
@@ -73,7 +73,7 @@ export class SigningKeys {
   }
 
   removeSpent(): Promise<void> {
-    return this.store.removeSucceededBefore(epochSeconds(this.clock) - KEPT_AFTER_S);
+    return this.store.removeSucceededBefore(epochSeconds(this.clock) - RETENTION_S);
   }
 
   private async addKey(changes: KeyChanges, activeFrom: number): Promise<string> {

@@ -1,12 +1,12 @@
-// A namespace import: a Node without Argon2 must still be able to load this.
+// A namespace import, so that a Node without Argon2 can still load this file.
 import * as crypto from 'node:crypto';
 import type { Argon2Cost, PasswordCost, ScryptCost } from './password-cost.js';
 
-/** Derives a key from a password; a port, so that a test can see that every refusal costs the same work. */
+/** Derives a key from a password. Injected, so that a test can check that every refusal costs the same work. */
 export type Derive = (password: string, salt: Buffer, length: number, cost: PasswordCost) => Promise<Buffer>;
 
 export const deriveKey: Derive = (password, salt, length, cost) => {
-  // The same characters may be typed as different code points.
+  // Keyboards may produce different code points for the same characters.
   const characters = password.normalize('NFKC');
   return 'logN' in cost ? byScrypt(characters, salt, length, cost) : byArgon2(characters, salt, length, cost);
 };
@@ -33,7 +33,7 @@ function byArgon2(
   tagLength: number,
   { memoryKib, passes, lanes }: Argon2Cost,
 ): Promise<Buffer> {
-  if (!('argon2' in crypto)) throw new Error('this hash needs a Node with Argon2, which is 24.7 or newer');
+  if (!('argon2' in crypto)) throw new Error('this hash needs Argon2, which Node has since 24.7');
   const parameters = { message, nonce, tagLength, memory: memoryKib, passes, parallelism: lanes };
   return new Promise((resolve, reject) => {
     crypto.argon2('argon2id', parameters, (error, key) => {

@@ -1,25 +1,25 @@
 import type { Clock } from '#libs/platform/time/clock.js';
 
-/** The subject of an attempt, as far as it is known before the password is checked. */
+/** The keys under which a login attempt is counted. */
 export interface Attempt {
   readonly email: string;
   readonly network: string;
 }
 
 export interface LoginQueueLimits {
-  /** Concurrent password checks; the thread pool of a process has four threads, and other work needs some. */
+  /** Concurrent password checks. Node's thread pool has four threads, and other work needs some of them. */
   readonly atOnce: number;
-  /** Running or waiting, for one e-mail address, for one network address, and in all. */
+  /** Running and waiting attempts: for one e-mail address, for one network, and in total. */
   readonly perEmail: number;
   readonly perNetwork: number;
   readonly inAll: number;
-  /** An attempt that has waited this long is refused: few clients wait longer. */
+  /** An attempt that has waited this long is refused, because few clients wait longer. */
   readonly patienceMillis: number;
 }
 
 /**
- * A firm may log in all its programs from one address at the opening, so a network may have most of the queue and still leaves
- * room for others. It never needs many concurrent attempts for one e-mail address.
+ * A firm may log in all its programs from one network at the same time, so a network may use most of the queue, but not all. No
+ * firm needs many concurrent attempts for one e-mail address.
  */
 export const LOGIN_QUEUE_LIMITS: LoginQueueLimits = {
   atOnce: 2,
@@ -29,19 +29,19 @@ export const LOGIN_QUEUE_LIMITS: LoginQueueLimits = {
   patienceMillis: 30_000,
 };
 
-/** `share`: this address has used its share. `full` and `late`: the gateway is overloaded. */
+/** `share`: this e-mail address or network has used its share. `full` and `late`: the gateway is overloaded. */
 export type LoginRefusal = 'share' | 'full' | 'late';
 
 /**
- * Runs a few attempts at a time and lets a bounded number wait: a password hash takes a thread of the shared pool, and tens of
- * megabytes. Networks take turns, so a flood from one delays another by one attempt a turn.
+ * Runs a few attempts at a time and queues a bounded number, because a password hash needs a thread of the shared pool and tens
+ * of megabytes. Networks take turns, so a flood from one delays another by only one attempt per turn.
  */
 export class LoginQueue {
   private running = 0;
-  private held = 0;
-  private readonly ofEmail = new Map<string, number>();
-  private readonly ofNetwork = new Map<string, number>();
-  /** By network, in the order of their turns; none is empty. */
+  private total = 0;
+  private readonly countByEmail = new Map<string, number>();
+  private readonly countByNetwork = new Map<string, number>();
+  /** By network, in the order of their turns. No set is empty. */
   private readonly waiting = new Map<string, Set<() => void>>();
 
   constructor(
@@ -49,66 +49,66 @@ export class LoginQueue {
     private readonly limits: LoginQueueLimits = LOGIN_QUEUE_LIMITS,
   ) {}
 
-  async run<T>(by: Attempt, work: () => Promise<T>): Promise<{ readonly result: T } | LoginRefusal> {
+  async run<T>(attempt: Attempt, work: () => Promise<T>): Promise<{ readonly result: T } | LoginRefusal> {
     const { perEmail, perNetwork, inAll } = this.limits;
-    if (countOf(this.ofEmail, by.email) >= perEmail) return 'share';
-    if (countOf(this.ofNetwork, by.network) >= perNetwork) return 'share';
-    if (this.held >= inAll) return 'full';
-    this.count(by, 1);
+    if (countOf(this.countByEmail, attempt.email) >= perEmail) return 'share';
+    if (countOf(this.countByNetwork, attempt.network) >= perNetwork) return 'share';
+    if (this.total >= inAll) return 'full';
+    this.count(attempt, 1);
     try {
-      if (!(await this.turn(by.network))) return 'late';
+      if (!(await this.waitForTurn(attempt.network))) return 'late';
       try {
         return { result: await work() };
       } finally {
-        this.handOver();
+        this.startNext();
       }
     } finally {
-      this.count(by, -1);
+      this.count(attempt, -1);
     }
   }
 
-  /** Resolves when it is this attempt's turn, or with false after too long a wait. */
-  private turn(network: string): true | Promise<boolean> {
+  /** Resolves with true when it is this attempt's turn, or with false after too long a wait. */
+  private waitForTurn(network: string): true | Promise<boolean> {
     if (this.running < this.limits.atOnce) {
       this.running += 1;
       return true;
     }
     return new Promise((resolve) => {
-      const line = this.waiting.get(network) ?? new Set();
-      this.waiting.set(network, line);
-      const go = (): void => {
+      const attempts = this.waiting.get(network) ?? new Set();
+      this.waiting.set(network, attempts);
+      const start = (): void => {
         cancel();
         resolve(true);
       };
       const cancel = this.clock.after(this.limits.patienceMillis, () => {
-        line.delete(go);
-        if (line.size === 0) this.waiting.delete(network);
+        attempts.delete(start);
+        if (attempts.size === 0) this.waiting.delete(network);
         resolve(false);
       });
-      line.add(go);
+      attempts.add(start);
     });
   }
 
-  /** The end of an attempt starts the first one of the next network, which then goes to the end. */
-  private handOver(): void {
+  /** Starts the first attempt of the next network, which then moves to the end of the queue. */
+  private startNext(): void {
     const [next] = this.waiting;
     if (next === undefined) {
       this.running -= 1;
       return;
     }
-    const [network, line] = next;
-    const [go] = line;
+    const [network, attempts] = next;
+    const [start] = attempts;
     this.waiting.delete(network);
-    if (go === undefined) throw new Error('a network without attempts has a turn');
-    line.delete(go);
-    if (line.size > 0) this.waiting.set(network, line);
-    go();
+    if (start === undefined) throw new Error('a network without attempts is in the queue');
+    attempts.delete(start);
+    if (attempts.size > 0) this.waiting.set(network, attempts);
+    start();
   }
 
-  private count({ email, network }: Attempt, by: 1 | -1): void {
-    this.held += by;
-    addTo(this.ofEmail, email, by);
-    addTo(this.ofNetwork, network, by);
+  private count({ email, network }: Attempt, change: 1 | -1): void {
+    this.total += change;
+    addTo(this.countByEmail, email, change);
+    addTo(this.countByNetwork, network, change);
   }
 }
 

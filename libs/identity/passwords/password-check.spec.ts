@@ -19,7 +19,7 @@ describe('checking a password', () => {
     work = [];
   });
 
-  it('tells right from wrong', async () => {
+  it('accepts the right password and refuses a wrong one', async () => {
     const hash = await hashPassword('right', COST);
     expect(await check.isRight('right', hash)).toBe(true);
     expect(await check.isRight('wrong', hash)).toBe(false);
@@ -32,22 +32,22 @@ describe('checking a password', () => {
     expect(work).toEqual(Array(3).fill({ cost: COST, saltBytes: 16, length: 32 }));
   });
 
-  it('costs the same as new hashes in production, for every caller', async () => {
+  it('costs the same as new hashes in production, also for an unknown user', async () => {
     const production = new PasswordCheck(PRODUCTION_COST, recorded);
     await production.isRight('wrong', undefined);
     await production.isRight('wrong', await hashPassword('right'));
     expect(work.map(({ cost }) => cost)).toEqual([PRODUCTION_COST, PRODUCTION_COST]);
   });
 
-  it('accepts nothing without a hash, even if the key of the decoy matches', async () => {
+  it('refuses every password of a user without a hash, even if the decoy matches', async () => {
     const derived: Buffer[] = [];
     const alwaysSame: Derive = (_password, _salt, length) => {
       derived.push(Buffer.alloc(length));
       return Promise.resolve(Buffer.alloc(length));
     };
-    const fooled = new PasswordCheck(COST, alwaysSame);
-    Object.assign(fooled, { decoy: { cost: COST, salt: Buffer.alloc(16), key: Buffer.alloc(32) } });
-    expect(await fooled.isRight('anything', undefined)).toBe(false);
+    const alwaysMatching = new PasswordCheck(COST, alwaysSame);
+    Object.assign(alwaysMatching, { decoy: { cost: COST, salt: Buffer.alloc(16), key: Buffer.alloc(32) } });
+    expect(await alwaysMatching.isRight('anything', undefined)).toBe(false);
     expect(derived).toHaveLength(1);
   });
 });

@@ -3,7 +3,7 @@ import { PRODUCTION_COST, type PasswordCost } from './password-cost.js';
 import { decoyHash, matches, parsePasswordHash, type PasswordHash } from './password-hash.js';
 
 /**
- * Checks a password. The work does not reveal whether there is a hash, if `cost` is the cost of the stored hashes.
+ * Checks a password. Does the same work for a user without a hash, if `cost` is the cost of the stored hashes.
  */
 export class PasswordCheck {
   private readonly decoy: PasswordHash;
@@ -17,7 +17,7 @@ export class PasswordCheck {
 
   async isRight(password: string, storedHash: string | undefined): Promise<boolean> {
     const hash = storedHash === undefined ? undefined : parsePasswordHash(storedHash);
-    const same = await matches(password, hash ?? this.decoy, this.derive);
-    return same && hash !== undefined;
+    const isMatch = await matches(password, hash ?? this.decoy, this.derive);
+    return isMatch && hash !== undefined;
   }
 }

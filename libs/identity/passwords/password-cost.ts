@@ -16,15 +16,15 @@ export interface Argon2Cost {
 
 export type PasswordCost = ScryptCost | Argon2Cost;
 
-/** OWASP's first recommendation: of its equally strong settings the fastest beside another login: 19 MiB, two passes. */
+/** OWASP's first recommendation, 19 MiB and two passes. Of its equally strong settings the fastest for two logins at once. */
 export const ARGON2: Argon2Cost = { memoryKib: 19_456, passes: 2, lanes: 1 };
-/** OWASP's equally strong choice without Argon2. It takes four times as long. */
+/** OWASP's equally strong setting for scrypt. It takes four times as long. */
 export const SCRYPT: ScryptCost = { logN: 14, r: 8, p: 5 };
 
-/** Node has Argon2 since 24.7, which is older than the version that this product includes. */
+/** Node has Argon2 since 24.7. The version shipped with this product is newer. */
 export const PRODUCTION_COST: PasswordCost = 'argon2' in crypto ? ARGON2 : SCRYPT;
 
-/** Bounds the memory that a damaged or planted row could make a gateway allocate. */
+/** Bounds the memory that a damaged or forged row could make a gateway allocate. */
 const MAX_LOG_N = 18;
 const MAX_R = 16;
 const MAX_P = 16;
@@ -43,7 +43,7 @@ export function isSane(cost: PasswordCost): boolean {
   );
 }
 
-/** False for anything that is no number. */
+/** False for NaN. */
 function isWithin(value: number, min: number, max: number): boolean {
   return value >= min && value <= max;
 }

@@ -23,14 +23,14 @@ describe('a password hash', () => {
     expect(await hashPassword('same', CHEAP)).not.toBe(await hashPassword('same', CHEAP));
   });
 
-  it('contains its own cost, so that other costs stay readable', async () => {
+  it('contains its cost, so that hashes with other costs can still be checked', async () => {
     const text = await hashPassword('old', { logN: 5, r: 4, p: 2 });
     expect(text).toMatch(/^\$scrypt\$ln=5,r=4,p=2\$/);
     expect(parsed(text).cost).toEqual({ logN: 5, r: 4, p: 2 });
     expect(await matches('old', parsed(text), deriveKey)).toBe(true);
   });
 
-  it('is made and checked at the production cost by default', async () => {
+  it('has the production cost by default', async () => {
     const text = await hashPassword('dear');
     expect(parsed(text).cost).toEqual(PRODUCTION_COST);
     expect(await matches('dear', parsed(text), deriveKey)).toBe(true);
@@ -45,7 +45,7 @@ describe('a password hash', () => {
     expect(await matches('deer', hash, deriveKey)).toBe(false);
   });
 
-  it('treats the same characters as the same password, however they were typed', async () => {
+  it('accepts the same characters in another Unicode form', async () => {
     const hash = parsed(await hashPassword('caf\u00e9', CHEAP));
     expect(await matches('cafe\u0301', hash, deriveKey)).toBe(true);
   });
@@ -55,12 +55,15 @@ describe('a password hash', () => {
     ['correct horse', 'plain text'],
     ['$2b$12$abcdefghijklmnopqrstuv', 'another scheme'],
     [`$scrypt$ln=30,r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, 'a cost that would exhaust the machine'],
-    [`$scrypt$ln=4,r=99,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, 'blocks that would'],
+    [`$scrypt$ln=4,r=99,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, 'blocks that would exhaust the machine'],
     [`$scrypt$ln=0,r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, 'no work at all'],
     [`$scrypt$ln=4,r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(42)}`, 'a key cut short'],
-    [`$argon2id$v=19$m=999999,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, 'memory that would'],
+    [
+      `$argon2id$v=19$m=999999,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`,
+      'memory that would exhaust the machine',
+    ],
     [`$argon2id$v=19$m=64,t=0,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, 'no passes'],
-    [`$argon2id$v=19$m=7,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, 'less memory than Argon2 has'],
+    [`$argon2id$v=19$m=7,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, 'less memory than Argon2 allows'],
     [`$argon2i$v=19$m=64,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, 'another Argon2'],
     [`$argon2id$v=16$m=64,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, 'an older Argon2'],
   ])('is not read from %j: %s', (text) => {

@@ -14,14 +14,14 @@ const SALT_AND_KEY = '\\$([A-Za-z0-9+/]{22})\\$([A-Za-z0-9+/]{43})$';
 const SCRYPT_HASH = new RegExp(`^\\$scrypt\\$ln=(\\d{1,2}),r=(\\d{1,2}),p=(\\d{1,2})${SALT_AND_KEY}`);
 const ARGON2_HASH = new RegExp(`^\\$argon2id\\$v=19\\$m=(\\d{1,6}),t=(\\d{1,2}),p=(\\d{1,2})${SALT_AND_KEY}`);
 
-/** A PHC string, which contains its own cost: old hashes stay valid when the cost of new ones is raised. */
+/** Returns a PHC string, which contains the cost, so that old hashes stay valid when the cost is raised. */
 export async function hashPassword(password: string, cost: PasswordCost = PRODUCTION_COST): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const key = await deriveKey(password, salt, KEY_BYTES, cost);
   return encode({ cost, salt, key });
 }
 
-/** Used for users without a hash: the work is the same, and no password is right. */
+/** For users without a hash: checking takes the same work, and no password matches. */
 export function decoyHash(cost: PasswordCost): PasswordHash {
   return { cost, salt: randomBytes(SALT_BYTES), key: randomBytes(KEY_BYTES) };
 }

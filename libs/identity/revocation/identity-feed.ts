@@ -5,7 +5,7 @@ import { quickly } from '../quick-query.js';
 import type { Claims } from '../tokens/claims.js';
 import type { Revoked } from './revoked-ids.js';
 
-/** One number a part, which rises with every change of that part and never falls. */
+/** A number for each kind of data. It rises with every change and never falls. */
 export interface FeedVersions {
   readonly accounts: number;
   readonly revocations: number;
@@ -24,7 +24,7 @@ export type TokenState = EnrolledUser | 'refused';
 export interface TokenStanding {
   readonly token_revoked: boolean;
   readonly session_revoked: boolean;
-  /** Known and not disabled, enrolled or not. */
+  /** True if the user exists and is not disabled, with or without an enrolment. */
   readonly is_active: boolean;
 }
 
@@ -55,7 +55,7 @@ const STANDING = `
 
 const USER = enrolledUsersWhere('u.account_id = $1');
 
-/** The changes that gateways follow: numbered, of accounts, revocations and keys. */
+/** Reads the numbered changes that gateways follow: of accounts, revocations and keys. */
 export class IdentityFeed {
   constructor(
     private readonly pool: Pool,
@@ -67,7 +67,7 @@ export class IdentityFeed {
       quickly({ name: 'identity-versions', text: VERSIONS }),
     );
     const [versions] = rows;
-    if (versions === undefined) throw new Error('identity.version has lost its row');
+    if (versions === undefined) throw new Error('identity.version has no row');
     return versions;
   }
 
@@ -81,14 +81,14 @@ export class IdentityFeed {
     }));
   }
 
-  async revokedSince(version: number, nowSeconds: number, most: number): Promise<readonly Revoked[]> {
+  async revokedSince(version: number, nowSeconds: number, limit: number): Promise<readonly Revoked[]> {
     const { rows } = await this.pool.query<Revoked>(
-      quickly({ name: 'identity-revocations', text: NEW_REVOCATIONS, values: [version, nowSeconds, most] }),
+      quickly({ name: 'identity-revocations', text: NEW_REVOCATIONS, values: [version, nowSeconds, limit] }),
     );
     return rows;
   }
 
-  /** The state of one token at this moment, for callers whose memory is too old. */
+  /** Reads the present state of one token, for callers whose cached data is too old. */
   async stateOf({ sub, sid, jti }: Claims): Promise<TokenState> {
     const { rows } = await this.pool.query<AccountRow>(
       quickly({ name: 'identity-token-state', text: STATE, values: [sub, [sid, jti]] }),
@@ -96,7 +96,7 @@ export class IdentityFeed {
     return rows[0] === undefined ? 'refused' : enrolledUserOf(rows[0], this.catalogues);
   }
 
-  /** What of a token is revoked, and whether its user may come in anywhere. */
+  /** Reads what is revoked about a token, and whether its user is active. */
   async standingOf({ sub, sid, jti }: Pick<Claims, 'sub' | 'sid' | 'jti'>): Promise<TokenStanding> {
     const { rows } = await this.pool.query<TokenStanding>(
       quickly({ name: 'identity-token-standing', text: STANDING, values: [sub, sid, jti] }),
@@ -104,7 +104,7 @@ export class IdentityFeed {
     return rows[0] ?? { token_revoked: false, session_revoked: false, is_active: false };
   }
 
-  /** The same for a user without a token. */
+  /** Like `stateOf`, for a user without a token. */
   async userOf(accountId: string): Promise<TokenState> {
     const { rows } = await this.pool.query<AccountRow>(
       quickly({ name: 'identity-user-state', text: USER, values: [accountId] }),

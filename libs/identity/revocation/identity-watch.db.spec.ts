@@ -64,73 +64,73 @@ describe('a revocation', () => {
     'by %s takes effect on another gateway within a second',
     async (how) => {
       const clock = new SystemClock();
-      const [here, there] = [await gatewayAt(clock), await gatewayAt(clock)];
-      const token = await logIn(here, user);
-      const follow = there.verifier.follow(token);
-      expect([(await there.verifier.verify(token)).ok, (await follow()).ok]).toEqual([true, true]);
-      expect(await here.sessions[how](token)).toEqual({ ok: true });
-      expect(await here.verifier.verify(token)).toBe(UNAUTHORIZED);
-      const refused = [() => there.verifier.verify(token), follow].map(millisUntilRefused);
+      const [gateway, other] = [await gatewayAt(clock), await gatewayAt(clock)];
+      const token = await logIn(gateway, user);
+      const follow = other.verifier.follow(token);
+      expect([(await other.verifier.verify(token)).ok, (await follow()).ok]).toEqual([true, true]);
+      expect(await gateway.sessions[how](token)).toEqual({ ok: true });
+      expect(await gateway.verifier.verify(token)).toBe(UNAUTHORIZED);
+      const refused = [() => other.verifier.verify(token), follow].map(millisUntilRefused);
       for (const millis of await Promise.all(refused)) expect(millis).toBeLessThan(1_000);
     },
   );
 
-  it('survives a restart', async () => {
+  it('is still effective after a restart', async () => {
     const clock = new SystemClock();
     const before = await gatewayAt(clock);
-    const [ended, whole, kept] = [
+    const [ended, endedSession, kept] = [
       await logIn(before, user),
       await logIn(before, user),
       await logIn(before, user),
     ];
     await before.sessions.logout(ended);
-    await before.sessions.logoutAll(whole);
+    await before.sessions.logoutAll(endedSession);
     const after = await gatewayAt(clock);
     expect(await after.verifier.verify(ended)).toBe(UNAUTHORIZED);
-    expect(await after.verifier.verify(whole)).toBe(UNAUTHORIZED);
+    expect(await after.verifier.verify(endedSession)).toBe(UNAUTHORIZED);
     expect((await after.verifier.verify(kept)).ok).toBe(true);
   });
 
-  it('that was missed because the clock ran ahead is found when the clock is corrected', async () => {
+  it('missed while the clock was ahead takes effect when the clock is corrected', async () => {
     const clock = new HandClock(NOON);
-    const [here, there] = [await gatewayAt(new HandClock(NOON)), await gatewayAt(clock)];
-    const token = await logIn(here, user);
+    const [gateway, other] = [await gatewayAt(new HandClock(NOON)), await gatewayAt(clock)];
+    const token = await logIn(gateway, user);
     clock.setWall(NOON + 10 * 86_400);
-    await here.sessions.logout(token);
-    await there.watch.refresh();
+    await gateway.sessions.logout(token);
+    await other.watch.refresh();
     clock.setWall(NOON);
-    await there.watch.refresh();
-    expect(await there.verifier.verify(token)).toBe(UNAUTHORIZED);
+    await other.watch.refresh();
+    expect(await other.verifier.verify(token)).toBe(UNAUTHORIZED);
   });
 
-  it('is found again after the database is restored from a backup', async () => {
+  it('takes effect after the database was restored from a backup', async () => {
     const clock = new HandClock(NOON);
-    const [here, there] = [await gatewayAt(new HandClock(NOON)), await gatewayAt(clock)];
-    const token = await logIn(here, user);
+    const [gateway, other] = [await gatewayAt(new HandClock(NOON)), await gatewayAt(clock)];
+    const token = await logIn(gateway, user);
     await database.pool.query('update identity.version set revocations = revocations + 1000');
-    await there.watch.refresh();
+    await other.watch.refresh();
     await database.pool.query('update identity.version set revocations = revocations - 1000');
-    await here.sessions.logout(token);
-    await there.watch.refresh();
-    expect(await there.verifier.verify(token)).toBe(UNAUTHORIZED);
+    await gateway.sessions.logout(token);
+    await other.watch.refresh();
+    expect(await other.verifier.verify(token)).toBe(UNAUTHORIZED);
   });
 });
 
 describe('a watch without a recent poll', () => {
-  it('answers from memory up to its age bound, then asks the database', async () => {
+  it('answers from memory up to its age bound, and then from the database', async () => {
     const clock = new HandClock(NOON);
-    const [here, there] = [await gatewayAt(new HandClock(NOON)), await gatewayAt(clock)];
-    const token = await logIn(here, user);
-    await here.sessions.logout(token);
+    const [gateway, other] = [await gatewayAt(new HandClock(NOON)), await gatewayAt(clock)];
+    const token = await logIn(gateway, user);
+    await gateway.sessions.logout(token);
     clock.passUnnoticed(900);
-    expect(there.verifier.verify(token)).toMatchObject({ ok: true });
+    expect(other.verifier.verify(token)).toMatchObject({ ok: true });
     clock.passUnnoticed(1);
-    const asked = there.verifier.verify(token);
-    expect(asked).toBeInstanceOf(Promise);
-    expect(await asked).toBe(UNAUTHORIZED);
+    const verification = other.verifier.verify(token);
+    expect(verification).toBeInstanceOf(Promise);
+    expect(await verification).toBe(UNAUTHORIZED);
   });
 
-  it('still accepts users that the database knows', async () => {
+  it('accepts users by looking them up in the database', async () => {
     const clock = new HandClock(NOON);
     const gateway = await gatewayAt(clock);
     const token = await logIn(gateway, user);
@@ -147,31 +147,31 @@ describe('a watch without a recent poll', () => {
     const gateway = await gatewayAt(clock);
     const token = await logIn(gateway, user);
     clock.passUnnoticed(10_000);
-    const asked = gateway.verifier.verify(token);
+    const verification = gateway.verifier.verify(token);
     clock.setWall(NOON + 86_400);
-    expect(await asked).toBe(UNAUTHORIZED);
+    expect(await verification).toBe(UNAUTHORIZED);
   });
 });
 
 describe('an idle watch', () => {
   const watch = { ...WATCH_DEFAULTS, pollMillis: 10, idlePollMillis: 60_000, maxAgeMillis: 60 };
 
-  it('polls rarely; the first caller is checked by the database and wakes it', async () => {
+  it('polls rarely; the first caller is checked in the database and makes it poll again', async () => {
     const clock = new SystemClock();
-    const [here, there] = [await gatewayAt(clock), await gatewayAt(clock, { watch })];
-    const [ended, kept] = [await logIn(here, user), await logIn(here, user)];
-    await eventually(() => expect(there.watch.isFresh()).toBe(false));
-    await here.sessions.logout(ended);
-    const asked = there.verifier.verify(ended);
-    expect(asked).toBeInstanceOf(Promise);
-    expect(await asked).toBe(UNAUTHORIZED);
-    await eventually(() => expect(there.watch.isFresh()).toBe(true));
-    expect((await there.verifier.verify(kept)).ok).toBe(true);
+    const [gateway, other] = [await gatewayAt(clock), await gatewayAt(clock, { watch })];
+    const [ended, kept] = [await logIn(gateway, user), await logIn(gateway, user)];
+    await eventually(() => expect(other.watch.isFresh()).toBe(false));
+    await gateway.sessions.logout(ended);
+    const verification = other.verifier.verify(ended);
+    expect(verification).toBeInstanceOf(Promise);
+    expect(await verification).toBe(UNAUTHORIZED);
+    await eventually(() => expect(other.watch.isFresh()).toBe(true));
+    expect((await other.verifier.verify(kept)).ok).toBe(true);
   });
 });
 
 describe('without the database', () => {
-  it('all callers are refused once memory is too old, and accepted again when it is back', async () => {
+  it('all callers are refused once cached data is too old, and accepted when it is back', async () => {
     const { proxy, url } = await breakable();
     const gateway = await gatewayAt(new SystemClock(), {}, url);
     const token = await logIn(gateway, user);
@@ -185,7 +185,7 @@ describe('without the database', () => {
     await eventually(() => expect(gateway.verifier.verify(token)).toMatchObject({ ok: true }));
   });
 
-  it('no caller waits long if it is silent', async () => {
+  it('no caller waits long if it does not answer', async () => {
     const { proxy, url } = await breakable();
     const gateway = await gatewayAt(new SystemClock(), {}, url);
     const token = await logIn(gateway, user);
@@ -196,7 +196,7 @@ describe('without the database', () => {
     expect(performance.now() - began).toBeLessThan(1_500);
   });
 
-  it('logins, refreshes and logouts report that', async () => {
+  it('logins, refreshes and logouts are refused as unavailable', async () => {
     const { proxy, url } = await breakable();
     const gateway = await gatewayAt(new SystemClock(), {}, url);
     const token = await logIn(gateway, user);
@@ -210,16 +210,16 @@ describe('without the database', () => {
   });
 });
 
-describe('more revocations than memory may hold', () => {
+describe('more revocations than may be kept in memory', () => {
   const watch = { ...WATCH_DEFAULTS, maxRevocations: 3 };
 
   it('are looked up in the database, until they fit again', async () => {
     const clock = new HandClock(NOON + 100 * 86_400);
-    const [here, there] = [await gatewayAt(clock), await gatewayAt(clock, { watch })];
-    const tokens = await Promise.all(Array.from({ length: 5 }, () => logIn(here, user)));
-    for (const token of tokens.slice(1)) await here.sessions.logout(token);
-    await there.watch.refresh();
-    const [kept, revoked] = [there.verifier.verify(tokens[0]!), there.verifier.verify(tokens[4]!)];
+    const [gateway, other] = [await gatewayAt(clock), await gatewayAt(clock, { watch })];
+    const tokens = await Promise.all(Array.from({ length: 5 }, () => logIn(gateway, user)));
+    for (const token of tokens.slice(1)) await gateway.sessions.logout(token);
+    await other.watch.refresh();
+    const [kept, revoked] = [other.verifier.verify(tokens[0]!), other.verifier.verify(tokens[4]!)];
     expect(kept).toBeInstanceOf(Promise);
     expect(await kept).toMatchObject({ ok: true });
     expect(await revoked).toBe(UNAUTHORIZED);
@@ -228,7 +228,7 @@ describe('more revocations than memory may hold', () => {
       NOON + 90 * 86_400,
     ]);
     clock.passUnnoticed(60_000);
-    await there.watch.refresh();
-    expect(there.verifier.verify(tokens[0]!)).toMatchObject({ ok: true });
+    await other.watch.refresh();
+    expect(other.verifier.verify(tokens[0]!)).toMatchObject({ ok: true });
   });
 });

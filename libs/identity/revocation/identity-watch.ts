@@ -10,11 +10,11 @@ import type { FeedVersions, IdentityFeed, TokenState } from './identity-feed.js'
 import { RevokedIds, type Revoked } from './revoked-ids.js';
 
 export interface WatchSettings {
-  /** The interval between polls while tokens are presented. */
+  /** The polling interval while tokens are presented. */
   readonly pollMillis: number;
-  /** The interval while none are: then memory is too old to decide, and the first caller asks the database. */
+  /** The polling interval while none are presented. Cached data is then too old, and the first caller asks the database. */
   readonly idlePollMillis: number;
-  /** Data that is older than this decides nothing. This bound makes a revocation effective everywhere within a second. */
+  /** Data older than this is not used. This bound makes a revocation effective on every process within a second. */
   readonly maxAgeMillis: number;
   readonly maxRevocations: number;
 }
@@ -26,22 +26,22 @@ export const WATCH_DEFAULTS: WatchSettings = {
   maxRevocations: 200_000,
 };
 
-const NOTHING_SEEN: FeedVersions = { accounts: 0, revocations: 0, keys: 0 };
+const NO_VERSIONS: FeedVersions = { accounts: 0, revocations: 0, keys: 0 };
 
 /**
- * Keeps revocations, enrolled accounts and signing keys in memory and follows their changes. It answers only after a recent poll;
- * give it its own pool, so that its polls never wait for other work.
+ * Keeps revocations, enrolled accounts and signing keys in memory and follows their changes. Its data is used only after a recent
+ * poll. Needs a pool of its own, so that polls never wait for other work.
  */
 export class IdentityWatch {
   private readonly accounts = new Map<string, EnrolledUser>();
   private readonly revoked: RevokedIds;
   private ring: KeyRing | undefined;
-  private seen = NOTHING_SEEN;
-  /** The start of the last complete poll: its data cannot be older than that. */
-  private seenAt: bigint | undefined;
+  private applied = NO_VERSIONS;
+  /** The start of the last complete poll. The data is at least as recent. */
+  private appliedAt: bigint | undefined;
   private polledAt = 0;
-  private tidyAt = 0;
-  private turn: Promise<void> = Promise.resolve();
+  private cleanUpAt = 0;
+  private lastPoll: Promise<void> = Promise.resolve();
   private readonly polls: PacedPoll;
   private readonly maxAgeNanos: bigint;
 
@@ -54,13 +54,13 @@ export class IdentityWatch {
     this.revoked = new RevokedIds(settings.maxRevocations);
     this.maxAgeNanos = BigInt(settings.maxAgeMillis) * NANOS_PER_MILLI;
     const { pollMillis: busyMillis, idlePollMillis: idleMillis } = settings;
-    // A failed poll shows in the age of the data.
+    // After failed polls the data becomes too old, which `isFresh` reports.
     this.polls = new PacedPoll(clock, { busyMillis, idleMillis }, () =>
       this.refresh().catch(() => undefined),
     );
   }
 
-  /** Polls once, which must succeed, and goes on polling. */
+  /** Polls once, which must succeed, and then regularly. */
   async start(): Promise<void> {
     await this.refresh();
     this.polls.start();
@@ -75,11 +75,11 @@ export class IdentityWatch {
   }
 
   isFresh(): boolean {
-    if (this.seenAt === undefined) return false;
-    return this.clock.monotonicNanos() - this.seenAt <= this.maxAgeNanos;
+    if (this.appliedAt === undefined) return false;
+    return this.clock.monotonicNanos() - this.appliedAt <= this.maxAgeNanos;
   }
 
-  /** Undefined if memory cannot tell; then ask the database. */
+  /** Undefined if the cached data cannot tell, and the database must be asked. */
   stateOf({ sub, sid, jti }: Claims): TokenState | undefined {
     this.polls.wanted();
     if (!this.isFresh()) return undefined;
@@ -90,41 +90,42 @@ export class IdentityWatch {
     return this.accounts.get(sub) ?? 'refused';
   }
 
-  /** The same for a user without a token. */
+  /** Like `stateOf`, for a user without a token. */
   userOf(accountId: string): TokenState | undefined {
     this.polls.wanted();
     return this.isFresh() ? (this.accounts.get(accountId) ?? 'refused') : undefined;
   }
 
-  /** Adds this gateway's own revocation, without waiting for the next poll. */
+  /** Adds a revocation made by this gateway, without waiting for the next poll. */
   noteRevoked(revoked: Revoked): void {
     this.revoked.add([revoked]);
   }
 
-  /** Polls now. Polls run one after another, so that an older one never overwrites what a newer one read. */
+  /** Polls now. Polls run one after another, so that an older result never overwrites a newer one. */
   refresh(): Promise<void> {
-    const poll = this.turn.then(() => this.poll());
-    this.turn = poll.catch(() => undefined);
+    const poll = this.lastPoll.then(() => this.poll());
+    this.lastPoll = poll.catch(() => undefined);
     return poll;
   }
 
   private async poll(): Promise<void> {
     const began = this.clock.monotonicNanos();
     const now = epochSeconds(this.clock);
-    // While the clock was ahead, valid revocations may have been skipped or forgotten.
-    if (now < this.polledAt) this.seen = { ...this.seen, revocations: 0 };
+    // While the clock was ahead, valid revocations may have been skipped or removed, so all are read again.
+    if (now < this.polledAt) this.applied = { ...this.applied, revocations: 0 };
     this.polledAt = now;
     const current = await this.feed.versions();
-    if (current.keys !== this.seen.keys) this.ring = await this.keyStore.load(this.ring);
-    if (current.accounts !== this.seen.accounts) await this.followAccounts(current.accounts);
-    if (current.revocations !== this.seen.revocations) await this.followRevocations(current.revocations, now);
-    this.seen = current;
-    this.seenAt = began;
-    if (now >= this.tidyAt || now < this.tidyAt - MINUTE_S) await this.tidy(now);
+    if (current.keys !== this.applied.keys) this.ring = await this.keyStore.load(this.ring);
+    if (current.accounts !== this.applied.accounts) await this.followAccounts(current.accounts);
+    if (current.revocations !== this.applied.revocations)
+      await this.followRevocations(current.revocations, now);
+    this.applied = current;
+    this.appliedAt = began;
+    if (now >= this.cleanUpAt || now < this.cleanUpAt - MINUTE_S) await this.cleanUp(now);
   }
 
   private async followAccounts(current: number): Promise<void> {
-    const changes = await this.feed.accountsChangedSince(followedFrom(this.seen.accounts, current));
+    const changes = await this.feed.accountsChangedSince(versionToReadFrom(this.applied.accounts, current));
     for (const { accountId, account } of changes) {
       if (account === undefined) this.accounts.delete(accountId);
       else this.accounts.set(accountId, account);
@@ -133,20 +134,20 @@ export class IdentityWatch {
 
   private async followRevocations(current: number, now: number): Promise<void> {
     if (this.revoked.overflowed) return;
-    const from = followedFrom(this.seen.revocations, current);
+    const from = versionToReadFrom(this.applied.revocations, current);
     this.revoked.add(await this.feed.revokedSince(from, now, this.revoked.capacity + 1));
   }
 
-  /** Now and then: forgets expired entries. After an overflow, reads again whether all fit now. */
-  private async tidy(now: number): Promise<void> {
-    this.tidyAt = now + MINUTE_S;
+  /** Removes expired entries once a minute. After an overflow, reads all revocations again in case they fit now. */
+  private async cleanUp(now: number): Promise<void> {
+    this.cleanUpAt = now + MINUTE_S;
     this.revoked.prune(now);
     if (!this.revoked.overflowed) return;
     this.revoked.recover(await this.feed.revokedSince(0, now, this.revoked.capacity + 1));
   }
 }
 
-/** A smaller number means that the database was restored from a backup: all cached data is invalid. */
-function followedFrom(seen: number, current: number): number {
-  return current < seen ? 0 : seen;
+/** A smaller current number means that the database was restored from a backup, so everything must be read again. */
+function versionToReadFrom(applied: number, current: number): number {
+  return current < applied ? 0 : applied;
 }

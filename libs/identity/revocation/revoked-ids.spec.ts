@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { RevokedIds } from './revoked-ids.js';
 
 describe('revoked ids', () => {
-  it('are known until they no longer matter', () => {
+  it('are removed when their tokens have expired', () => {
     const revoked = new RevokedIds(10);
     revoked.add([
       { id: 'a', until: 100 },
@@ -12,20 +12,20 @@ describe('revoked ids', () => {
     expect([revoked.has('a'), revoked.has('b'), revoked.size]).toEqual([false, true, 1]);
   });
 
-  it('are counted once', () => {
+  it('added twice are counted once', () => {
     const revoked = new RevokedIds(1);
     revoked.add([{ id: 'a', until: 100 }]);
     revoked.add([{ id: 'a', until: 100 }]);
     expect([revoked.overflowed, revoked.has('a')]).toEqual([false, true]);
   });
 
-  it('give no answer once they are too many', () => {
+  it('give no answer once there are too many', () => {
     const revoked = new RevokedIds(2);
     revoked.add(['a', 'b', 'c'].map((id) => ({ id, until: 100 })));
     expect([revoked.has('a'), revoked.has('z'), revoked.size]).toEqual([undefined, undefined, 0]);
   });
 
-  it('are known again after a recovery, with those added meanwhile', () => {
+  it('give answers again after a recovery, with those added meanwhile', () => {
     const revoked = new RevokedIds(2);
     revoked.add(['a', 'b', 'c'].map((id) => ({ id, until: 100 })));
     revoked.add([{ id: 'd', until: 300 }]);

@@ -1,11 +1,11 @@
 export interface Revoked {
-  /** A `jti` or a `sid`: both are random UUIDs, so one set holds them. */
+  /** A `jti` or a `sid`. Both are random UUIDs, so one set can hold them. */
   readonly id: string;
-  /** In seconds since 1970; from then on tokens with this id are refused anyway. */
+  /** In seconds since 1970. From then on tokens with this id are refused anyway. */
   readonly until: number;
 }
 
-/** Revoked ids whose tokens would otherwise be accepted. Holds a bounded number; past that it gives no answer. */
+/** Revoked ids whose tokens have not expired. Holds a bounded number, and gives no answer beyond that. */
 export class RevokedIds {
   private readonly untilOf = new Map<string, number>();
   private overflowing = false;
@@ -27,7 +27,7 @@ export class RevokedIds {
     this.overflowing = true;
   }
 
-  /** Answers again, given all present revocations. Keeps those added meanwhile, which may be newer. */
+  /** Ends an overflow with all current revocations. Keeps those added since, which may be newer. */
   recover(revoked: readonly Revoked[]): void {
     this.overflowing = false;
     this.add(revoked);

@@ -16,7 +16,7 @@ describe('attempts to log in are counted', () => {
     expect(email).not.toBe(network);
   });
 
-  it('under keys of one size that do not reveal the input', () => {
+  it('under keys of a fixed size that do not reveal the input', () => {
     for (const typed of ['', 'hunter2', '\u0000', 'x'.repeat(100_000)]) {
       for (const key of Object.values(loginKeys(typed, undefined))) expect(key).toMatch(/^[\w-]{43}$/);
     }

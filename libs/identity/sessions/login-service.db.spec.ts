@@ -60,14 +60,14 @@ function tally(results: readonly LoginResult[]): Record<string, number> {
   return counts;
 }
 
-/** Checks no password before the test says so. */
-function hesitant(queue: LoginQueue): { readonly logins: LoginService; readonly look: () => void } {
-  let look: () => void = () => undefined;
-  const looked = new Promise<void>((resolve) => {
-    look = resolve;
+/** A login service that checks no password before `release`. */
+function slowLogins(queue: LoginQueue): { readonly logins: LoginService; readonly release: () => void } {
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
   });
   const slow: Derive = async (...of) => {
-    await looked;
+    await released;
     return deriveKey(...of);
   };
   const logins = new LoginService(
@@ -77,11 +77,11 @@ function hesitant(queue: LoginQueue): { readonly logins: LoginService; readonly 
     gateway.sessions,
     queue,
   );
-  return { logins, look };
+  return { logins, release };
 }
 
 describe('a login', () => {
-  it('gives a token and its end', async () => {
+  it('returns a token and its expiry', async () => {
     const result = await gateway.logins.login(user.email, PASSWORD, newAddress());
     expect(result).toEqual({
       ok: true,
@@ -107,8 +107,8 @@ describe('a login', () => {
 
   it.each([
     ['a wrong password', (): [string, string] => [user.email, 'wrong']],
-    ['an unknown address', (): [string, string] => ['nobody@test.sotto', PASSWORD]],
-    ['an address that no database can hold', (): [string, string] => ['\u0000@test.sotto', PASSWORD]],
+    ['an unknown address', (): [string, string] => ['unknown@test.sotto', PASSWORD]],
+    ['an address that the database cannot store', (): [string, string] => ['\u0000@test.sotto', PASSWORD]],
     ['an endless address', (): [string, string] => ['x'.repeat(500_000), PASSWORD]],
     ['SQL', (): [string, string] => [`' or true --`, PASSWORD]],
   ])('is refused for %s', async (_what, attempt) => {
@@ -116,20 +116,20 @@ describe('a login', () => {
     expect(await gateway.logins.login(email, password, newAddress())).toEqual(INVALID);
   });
 
-  it('is refused to a disabled user', async () => {
+  it('of a disabled user is refused', async () => {
     await new AccountAdministration(database.pool, clock, AUCTIONS).disable(user.accountId);
     expect(await gateway.logins.login(user.email, PASSWORD, newAddress())).toEqual(INVALID);
   });
 });
 
 describe('the throttle', () => {
-  it('allows ten failures of an e-mail address in a minute, from all networks together', async () => {
+  it('allows ten failures per minute for one e-mail address, over all networks', async () => {
     await failTimes(10, () => fail(user.email, newAddress()));
     expect(await fail(user.email, newAddress())).toEqual(THROTTLED);
     expect(await gateway.logins.login(user.email, PASSWORD, newAddress())).toEqual(THROTTLED);
   });
 
-  it('allows ten failures of a network address in a minute, for all users together', async () => {
+  it('allows ten failures per minute from one network, over all users', async () => {
     const address = newAddress();
     let number = 0;
     await failTimes(10, () => fail(`user-${(number += 1)}@test.sotto`, address));
@@ -137,12 +137,12 @@ describe('the throttle', () => {
     expect(await gateway.logins.login(user.email, PASSWORD, address)).toEqual(THROTTLED);
   });
 
-  it('counts unknown addresses like any other', async () => {
-    await failTimes(10, () => fail('nobody@test.sotto', newAddress()));
-    expect(await fail('Nobody@test.sotto', newAddress())).toEqual(THROTTLED);
+  it('counts failures of unknown e-mail addresses too', async () => {
+    await failTimes(10, () => fail('unknown@test.sotto', newAddress()));
+    expect(await fail('Unknown@test.sotto', newAddress())).toEqual(THROTTLED);
   });
 
-  it('does not affect others', async () => {
+  it('does not affect other users and networks', async () => {
     const address = newAddress();
     await failTimes(10, () => fail(user.email, address));
     const other = await enterUser(database.pool);
@@ -199,7 +199,7 @@ describe('the throttle', () => {
     expect(tally(results)).toEqual({ invalid: 10, throttled: 30 });
   });
 
-  it('reports an outage if the server has no room', async () => {
+  it('refuses logins as unavailable if the database is out of memory', async () => {
     await database.pool.query(`
       create function public.full() returns trigger language plpgsql as
         $$ begin raise exception 'out of shared memory' using errcode = 'out_of_memory'; end $$;
@@ -209,7 +209,7 @@ describe('the throttle', () => {
     expect(await gateway.logins.login(user.email, PASSWORD, newAddress())).toMatchObject({ ok: true });
   });
 
-  it('lets any number succeed at once', async () => {
+  it('allows any number of concurrent successful logins', async () => {
     const address = newAddress();
     const results = await Promise.all(
       Array.from({ length: 40 }, () => gateway.logins.login(user.email, PASSWORD, address)),
@@ -217,36 +217,38 @@ describe('the throttle', () => {
     expect(tally(results)).toEqual({ ok: 40 });
   });
 
-  it('refuses one more concurrent attempt than an address may have, with any password', async () => {
+  it('refuses concurrent attempts beyond the share of an address, with any password', async () => {
     const limits = { atOnce: 1, perEmail: 3, perNetwork: 5, inAll: 6, patienceMillis: 30_000 };
-    const { logins, look } = hesitant(new LoginQueue(clock, limits));
-    const house = newAddress();
-    const wrong = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => logins.login(`${name}@test.sotto`, '', house));
+    const { logins, release } = slowLogins(new LoginQueue(clock, limits));
+    const network = newAddress();
+    const wrong = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) =>
+      logins.login(`${name}@test.sotto`, '', network),
+    );
     expect(await Promise.race(wrong)).toEqual(THROTTLED);
-    const right = [newAddress(), newAddress()].map((flat) => logins.login(user.email, PASSWORD, flat));
+    const right = [newAddress(), newAddress()].map((address) => logins.login(user.email, PASSWORD, address));
     expect(await Promise.race(right)).toEqual(UNAVAILABLE);
-    look();
+    release();
     expect(tally(await Promise.all(wrong))).toEqual({ invalid: 5, throttled: 1 });
     expect(tally(await Promise.all(right))).toEqual({ ok: 1, unavailable: 1 });
   });
 
   it('refuses even the right password if the failures were used up during its check', async () => {
-    const { logins, look } = hesitant(new LoginQueue(clock));
+    const { logins, release } = slowLogins(new LoginQueue(clock));
     await failTimes(9, () => fail(user.email, newAddress()));
     const right = logins.login(user.email, PASSWORD, newAddress());
     await failTimes(1, () => fail(user.email, newAddress()));
-    look();
+    release();
     expect(await right).toEqual(THROTTLED);
   });
 
-  it('forgets failures that are older than its window', async () => {
+  it('removes failures that are older than its window', async () => {
     await fail(user.email, newAddress());
     clock.passUnnoticed(60_000);
     await gateway.tidy();
     expect((await database.pool.query('select from identity.login_failures')).rowCount).toBe(0);
   });
 
-  it('stores nothing that was typed', async () => {
+  it('stores no input of a login', async () => {
     await fail('my-secret-password', newAddress());
     const { rows } = await database.pool.query('select * from identity.login_failures');
     expect(rows).toHaveLength(2);

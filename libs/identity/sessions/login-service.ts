@@ -15,8 +15,8 @@ import { networkOf } from '#libs/platform/network-of.js';
 import { emailKey } from '../accounts/email.js';
 
 /**
- * A caller that fails does not learn why: an unknown address, a wrong password and a disabled user get the same reply after the
- * same work.
+ * Logs users in. Does not reveal why a login fails: an unknown address, a wrong password and a disabled user get the same reply
+ * after the same work.
  */
 export class LoginService {
   constructor(
@@ -29,51 +29,57 @@ export class LoginService {
 
   login(email: string, password: string, address: string | undefined): Promise<LoginResult> {
     return unlessUnreachable(async () => {
-      const by = loginKeys(email, address);
-      // Even the read of the throttle waits for its turn: a flood must not keep the database busy.
-      const done = await this.queue.run(by, () => this.attempt(email, password, keysOf(by)));
-      if (typeof done === 'object') return done.result;
-      return refused(done === 'share' ? 'throttled' : 'unavailable');
+      const attempt = loginKeys(email, address);
+      // Even reading the throttle waits in the queue, so that a flood does not keep the database busy.
+      const outcome = await this.queue.run(attempt, () => this.openSession(email, password, keysOf(attempt)));
+      if (typeof outcome === 'object') return outcome.result;
+      return refused(outcome === 'share' ? 'throttled' : 'unavailable');
     });
   }
 
   /**
-   * Whether a logged-in user knows its password. Wrong guesses count with the failed logins of the same user; the caller counts those
-   * of the address.
+   * Checks the password of a user that is logged in. Failures count with the failed logins of the user. The caller counts failures
+   * of the network address.
    */
   confirm(email: string, password: string, address: string | undefined): Promise<ConfirmResult> {
     return unlessUnreachable(async () => {
-      const by = loginKeys(email, address);
-      const done = await this.queue.run(by, () => this.confirmed(email, password, [by.email]));
-      if (typeof done === 'object') return done.result;
-      return refused(done === 'share' ? 'throttled' : 'unavailable');
+      const attempt = loginKeys(email, address);
+      const outcome = await this.queue.run(attempt, () =>
+        this.checkPassword(email, password, [attempt.email]),
+      );
+      if (typeof outcome === 'object') return outcome.result;
+      return refused(outcome === 'share' ? 'throttled' : 'unavailable');
     });
   }
 
-  private async confirmed(email: string, password: string, keys: readonly string[]): Promise<ConfirmResult> {
-    const user = await this.rightful(email, password, keys);
+  private async checkPassword(
+    email: string,
+    password: string,
+    keys: readonly string[],
+  ): Promise<ConfirmResult> {
+    const user = await this.authenticate(email, password, keys);
     return 'ok' in user ? user : { ok: true };
   }
 
-  private async attempt(email: string, password: string, keys: readonly string[]): Promise<LoginResult> {
-    const user = await this.rightful(email, password, keys);
+  private async openSession(email: string, password: string, keys: readonly string[]): Promise<LoginResult> {
+    const user = await this.authenticate(email, password, keys);
     return 'ok' in user ? user : this.sessions.open({ accountId: user.account_id, email: user.email });
   }
 
   /**
-   * Reads the throttle again at the end, even for a right password: concurrent attempts get the same replies as consecutive ones, in
-   * the order in which they ended, so a burst gets no extra guesses.
+   * Reads the throttle again after the check, also for a right password. So concurrent attempts get the same replies as consecutive
+   * ones, and a burst gets no extra guesses.
    */
-  private async rightful(
+  private async authenticate(
     email: string,
     password: string,
     keys: readonly string[],
   ): Promise<LoginRow | Refusal<'invalid' | 'throttled'>> {
-    // Read when its turn has come: others may have used up the failures while it waited.
+    // Read only now, because other attempts may have used up the failures while this one waited.
     if (await this.throttle.isOver(keys)) return refused('throttled');
     const user = await this.store.loginOf(email);
-    const right = await this.passwords.isRight(password, user?.password_hash);
-    if (user === undefined || !right || user.disabled) {
+    const isRight = await this.passwords.isRight(password, user?.password_hash);
+    if (user === undefined || !isRight || user.disabled) {
       return refused((await this.throttle.countFailure(keys)) ? 'invalid' : 'throttled');
     }
     return (await this.throttle.isOver(keys)) ? refused('throttled') : user;
@@ -85,8 +91,8 @@ function keysOf({ email, network }: Attempt): readonly string[] {
 }
 
 /**
- * The keys under which one attempt is counted. Digests, because people type passwords into the wrong field, and because the input
- * may have any length.
+ * The keys under which one attempt is counted. They are digests, because users type passwords into the wrong field, and because
+ * the input may have any length.
  */
 export function loginKeys(email: string, address: string | undefined): Attempt {
   return {

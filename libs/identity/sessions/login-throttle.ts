@@ -18,7 +18,7 @@ export class LoginThrottle {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether one of the keys has used up its failures for now. */
+  /** True if one of the keys has used up its failures for now. */
   async isOver(keys: readonly string[]): Promise<boolean> {
     const values = [keys, this.windowStart(), MAX_FAILURES];
     const { rowCount } = await this.pool.query({ name: 'identity-throttle', text: OVER, values });
@@ -26,12 +26,12 @@ export class LoginThrottle {
   }
 
   /**
-   * Counts a failure. Returns false if another one would be too many: concurrent failures came first, and this attempt is answered
-   * as if it had been refused before its check.
+   * Counts a failure. Returns false if concurrent failures have already used up the limit. The caller then replies as if it had
+   * refused the attempt before the check.
    */
   async countFailure(keys: readonly string[]): Promise<boolean> {
     return withTransaction(this.pool, 'read committed', async (client) => {
-      // In one order for all, to avoid deadlocks.
+      // Always in the same order, to avoid deadlocks.
       for (const key of [...keys].sort()) {
         await client.query('select pg_advisory_xact_lock(hashtextextended($1, 77))', [key]);
       }

@@ -1,6 +1,6 @@
 import { isUnanswered } from '#libs/platform/database/postgres.js';
 
-/** In the form of the wire. */
+/** Field names as in the JSON of the API. */
 export interface IssuedToken {
   readonly ok: true;
   readonly access_token: string;
@@ -21,7 +21,7 @@ export function refused<R extends string>(reason: R): Refusal<R> {
   return { ok: false, reason };
 }
 
-/** An unreachable database is neither the caller's fault nor a bug. */
+/** Turns the error of an unreachable database into a refusal. Other errors are bugs, and are thrown. */
 export async function unlessUnreachable<T>(work: () => Promise<T>): Promise<T | Refusal<'unavailable'>> {
   try {
     return await work();

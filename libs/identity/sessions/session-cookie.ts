@@ -1,4 +1,4 @@
-/** The browser's cookie with the token. Scripts of a page cannot read it, and pages of other sites cannot send it. */
+/** The cookie with a browser's token. Scripts cannot read it, and pages of other sites cannot send it. */
 export const SESSION_COOKIE = 'custody_session_jwt';
 
 const ATTRIBUTES = 'HttpOnly; Secure; SameSite=Strict; Path=/';

@@ -9,13 +9,13 @@ export const MAX_SESSION_S = DAY_S + 4 * HOUR_S;
 export interface SessionLifetimes {
   /** How long a token is valid. */
   readonly tokenSeconds: number;
-  /** How long after its end it can still be refreshed. */
+  /** How long after its expiry a token can still be refreshed. */
   readonly refreshSeconds: number;
-  /** How long a login lasts, however often it is refreshed. */
+  /** How long a login lasts, whatever its refreshes. */
   readonly sessionSeconds: number;
 }
 
-/** The specified maxima are the defaults: they can only be shortened. */
+/** The specified maxima are the defaults, so the settings can only shorten them. */
 export const sessionSettings = defineConfig({
   SESSION_TTL_S: {
     schema: integer(1, MAX_TOKEN_S),

@@ -39,12 +39,12 @@ function issued(result: RefreshResult): string {
   return result.access_token;
 }
 
-async function isGood(of: string): Promise<boolean> {
+async function isAccepted(of: string): Promise<boolean> {
   return (await gateway.verifier.verify(of)).ok;
 }
 
 describe('refreshing', () => {
-  it('gives another token of the same session; the old one stays valid until its end', async () => {
+  it('returns a new token of the same session; the old one stays valid until its expiry', async () => {
     clock.setWall(NOON + HOUR);
     const result = await gateway.sessions.refresh(token);
     expect(result).toMatchObject({ ok: true, expires_at: '2026-11-22T12:59:58.000000000Z' });
@@ -55,12 +55,12 @@ describe('refreshing', () => {
       exp: NOON + 25 * HOUR - 2,
     });
     expect(claims(next).jti).not.toBe(claims(token).jti);
-    expect([await isGood(token), await isGood(next)]).toEqual([true, true]);
+    expect([await isAccepted(token), await isAccepted(next)]).toEqual([true, true]);
     clock.setWall(NOON + 24 * HOUR);
-    expect([await isGood(token), await isGood(next)]).toEqual([false, true]);
+    expect([await isAccepted(token), await isAccepted(next)]).toEqual([false, true]);
   });
 
-  it('never reaches past the end of the session', async () => {
+  it('never returns a token that expires after the session', async () => {
     clock.setWall(NOON + 20 * HOUR);
     const next = issued(await gateway.sessions.refresh(token));
     expect(claims(next).exp).toBe(NOON + 28 * HOUR);
@@ -70,7 +70,7 @@ describe('refreshing', () => {
     expect(await gateway.sessions.refresh(next)).toEqual(UNAUTHORIZED);
   });
 
-  it('is possible for four hours after the end of a token, and not a second longer', async () => {
+  it('is possible until exactly four hours after the expiry of a token', async () => {
     await gateway.close();
     gateway = await openGateway(database.url, clock, {
       lifetimes: { ...LONGEST_LIFETIMES, tokenSeconds: HOUR },
@@ -103,12 +103,12 @@ describe('refreshing', () => {
     expect(await gateway.sessions.refresh('garbage')).toEqual(UNAUTHORIZED);
   });
 
-  it('is refused if the token is from the future by the present clock', async () => {
+  it('is refused if the token was issued in the future by the present clock', async () => {
     clock.setWall(NOON - 3);
     expect(await gateway.sessions.refresh(token)).toEqual(UNAUTHORIZED);
   });
 
-  it('is refused if the session belonged to another user', async () => {
+  it('is refused if the session belongs to another user', async () => {
     const other = await enterUser(database.pool);
     await database.pool.query('update identity.sessions set account_id = $1 where sid = $2', [
       other.accountId,
@@ -119,26 +119,26 @@ describe('refreshing', () => {
 });
 
 describe('logging out', () => {
-  it('ends this token at once, and no other', async () => {
+  it('ends only this token, at once', async () => {
     const other = issued(await gateway.sessions.refresh(token));
     expect(await gateway.sessions.logout(token)).toEqual({ ok: true });
-    expect([await isGood(token), await isGood(other)]).toEqual([false, true]);
+    expect([await isAccepted(token), await isAccepted(other)]).toEqual([false, true]);
   });
 
-  it('of a whole session ends all its tokens at once, and no other session', async () => {
+  it('of a whole session ends all its tokens at once, but no other session', async () => {
     const user = await enterUser(database.pool);
-    const [first, elsewhere] = [await logIn(gateway, user), await logIn(gateway, user)];
+    const [first, otherSession] = [await logIn(gateway, user), await logIn(gateway, user)];
     await gateway.watch.refresh();
     const second = issued(await gateway.sessions.refresh(first));
     expect(await gateway.sessions.logoutAll(first)).toEqual({ ok: true });
-    expect([await isGood(first), await isGood(second), await isGood(elsewhere)]).toEqual([
+    expect([await isAccepted(first), await isAccepted(second), await isAccepted(otherSession)]).toEqual([
       false,
       false,
       true,
     ]);
   });
 
-  it('is refused a second time, like any use of a revoked token', async () => {
+  it('is refused a second time, like every use of a revoked token', async () => {
     await gateway.sessions.logout(token);
     expect(await gateway.sessions.logout(token)).toEqual(UNAUTHORIZED);
     expect(await gateway.sessions.logoutAll(token)).toEqual(UNAUTHORIZED);

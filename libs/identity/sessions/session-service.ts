@@ -25,9 +25,9 @@ import type { SessionLifetimes } from './session-lifetimes.js';
 import type { SessionStore } from './session-store.js';
 import type { SigningKey } from '../keys/signing-key.js';
 
-type Bearer = Omit<TokenContent, 'jti' | 'iat'>;
+type TokenSubject = Omit<TokenContent, 'jti' | 'iat'>;
 
-/** The lifetime of a login: one `sid`, under which tokens follow each other until it ends or is revoked. */
+/** Opens, refreshes and ends sessions. A session is one login with one `sid` and any number of tokens. */
 export class SessionService {
   constructor(
     private readonly store: SessionStore,
@@ -37,7 +37,7 @@ export class SessionService {
     private readonly clock: Clock,
   ) {}
 
-  /** For a user that has just proved its identity. */
+  /** Opens a session for a user that was just authenticated. */
   async open(user: {
     readonly accountId: string;
     readonly email: string;
@@ -52,7 +52,7 @@ export class SessionService {
     );
   }
 
-  /** Another token of the same session. The presented one stays unchanged. */
+  /** Issues another token of the same session. The presented one stays valid. */
   refresh(token: string): Promise<RefreshResult> {
     return this.withClaims(token, async (claims) => {
       const session = await this.store.liveSessionOf(claims);
@@ -66,12 +66,12 @@ export class SessionService {
     });
   }
 
-  /** Ends this token; others of its session stay valid. */
+  /** Ends this token. Other tokens of its session stay valid. */
   logout(token: string): Promise<LogoutResult> {
     return this.revoke('TOKEN', token);
   }
 
-  /** Ends every present and later token of the session. */
+  /** Ends the session with all its tokens. */
   logoutAll(token: string): Promise<LogoutResult> {
     return this.revoke('SESSION', token);
   }
@@ -85,7 +85,7 @@ export class SessionService {
     });
   }
 
-  /** An expired token is still accepted here while it can be refreshed. */
+  /** Accepts also an expired token, as long as it can be refreshed. */
   private async withClaims<T>(
     token: string,
     work: (claims: Claims) => Promise<T>,
@@ -104,11 +104,11 @@ export class SessionService {
     return Math.min(now + this.lifetimes.tokenSeconds, longest, endOfSession);
   }
 
-  private issue(bearer: Bearer, now: number): IssuedToken | Refusal<'unavailable'> {
+  private issue(subject: TokenSubject, now: number): IssuedToken | Refusal<'unavailable'> {
     const key = this.watch.keys()?.signer(now);
     if (key === undefined) return refused('unavailable');
-    const token = signToken({ ...bearer, jti: randomUUID(), iat: now - CLOCK_ALLOWANCE_S }, key);
-    return { ok: true, access_token: token, expires_at: instantOfSeconds(bearer.exp) };
+    const token = signToken({ ...subject, jti: randomUUID(), iat: now - CLOCK_ALLOWANCE_S }, key);
+    return { ok: true, access_token: token, expires_at: instantOfSeconds(subject.exp) };
   }
 }
 

@@ -27,8 +27,8 @@ const LIVE_SESSION = `
     and not exists (select from identity.revocations where id in ($1, $3))`;
 
 /**
- * A revocation expires with the session, or with the token if that ends earlier. The database ignores the value from a gateway with
- * its own role: it sets the longest possible lifetime (migration 1790000053000), and returns that.
+ * A revocation expires with the session, or with the token if that expires earlier. For a gateway with a role of its own, the
+ * database sets and returns the longest possible lifetime instead (migration 1790000053000).
  */
 const REVOKE = `
   insert into identity.revocations (id, kind, revoked_at, expires_at)
@@ -39,12 +39,12 @@ const REVOKE = `
   on conflict (id) do nothing
   returning extract(epoch from expires_at)::int8 as until`;
 
-/** Tokens are not stored: only the id of a revoked one is, and only while the token could be used. */
+/** Tokens are not stored. Only the id of a revoked token is, while the token could be used. */
 export class SessionStore {
   constructor(private readonly pool: Pool) {}
 
   async loginOf(email: string): Promise<LoginRow | undefined> {
-    // No key is empty: an impossible address gets the same look-up.
+    // No user has an empty key, so an impossible address finds nothing but takes the same look-up.
     const values = [emailKey(email) ?? ''];
     return (await this.pool.query<LoginRow>({ name: 'identity-login', text: LOGIN, values })).rows[0];
   }
@@ -62,7 +62,7 @@ export class SessionStore {
     return (await this.pool.query<SessionRow>(LIVE_SESSION, [sid, sub, jti])).rows[0];
   }
 
-  /** Until when the revocation matters; undefined if the token was useless already. */
+  /** Revokes, and returns when the revocation expires. Undefined if the token was already revoked or unknown. */
   async revoke(kind: 'TOKEN' | 'SESSION', claims: Claims, now: number): Promise<number | undefined> {
     const { sid, sub, jti, exp } = claims;
     const [id, ends] = kind === 'TOKEN' ? [jti, exp] : [sid, Number.POSITIVE_INFINITY];
@@ -78,10 +78,10 @@ export class SessionStore {
     return rows[0]?.until;
   }
 
-  /** The last token of a session can be refreshed for so long; the hour allows for clock differences. */
+  /** Deletes sessions whose last token can no longer be refreshed. The hour allows for clock differences. */
   async forgetEnded(now: number): Promise<void> {
-    const spent = [now - MAX_REFRESH_S - HOUR_S];
-    await this.pool.query('delete from identity.sessions where max_until < to_timestamp($1)', spent);
-    await this.pool.query('delete from identity.revocations where expires_at < to_timestamp($1)', spent);
+    const values = [now - MAX_REFRESH_S - HOUR_S];
+    await this.pool.query('delete from identity.sessions where max_until < to_timestamp($1)', values);
+    await this.pool.query('delete from identity.revocations where expires_at < to_timestamp($1)', values);
   }
 }

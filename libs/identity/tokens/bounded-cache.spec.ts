@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { BoundedCache } from './bounded-cache.js';
 
 describe('a bounded cache', () => {
-  it('forgets the least recently used entry', () => {
+  it('evicts the least recently used entry', () => {
     const cache = new BoundedCache<number>(2);
     cache.set('a', 1);
     cache.set('b', 2);
@@ -18,7 +18,7 @@ describe('a bounded cache', () => {
     expect(cache.get('999')).toBe(999);
   });
 
-  it('holds an entry once, however often it is set', () => {
+  it('holds an entry once if it is set again', () => {
     const cache = new BoundedCache<number>(2);
     cache.set('a', 1);
     cache.set('a', 2);

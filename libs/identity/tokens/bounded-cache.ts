@@ -1,4 +1,4 @@
-/** Forgets the least recently used entry. */
+/** A cache of bounded size that evicts the least recently used entry. */
 export class BoundedCache<V> {
   private readonly entries = new Map<string, V>();
 
@@ -11,7 +11,7 @@ export class BoundedCache<V> {
   get(key: string): V | undefined {
     const value = this.entries.get(key);
     if (value === undefined) return undefined;
-    // A map keeps the order of insertion; inserting an entry again makes it the newest.
+    // A map keeps the order of insertion, so inserting an entry again makes it the newest.
     this.entries.delete(key);
     this.entries.set(key, value);
     return value;

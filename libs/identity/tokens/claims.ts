@@ -4,14 +4,14 @@ import { DAY_S } from '../epoch.js';
 export const ISSUER = 'https://auth.sotto.exchange';
 export const AUDIENCE = 'sotto-api';
 export const TOKEN_VERSION = 1;
-/** No token is valid for longer, whatever the settings were when it was made. */
+/** No token is valid for longer, whatever the settings were when it was issued. */
 export const MAX_TOKEN_S = DAY_S;
-/** A token is dated this much before its gateway's clock, so that a slightly slow clock elsewhere does not see it as from the future. */
+/** Tokens are dated this much before the gateway's clock, so that a slightly slower clock does not see them as from the future. */
 export const CLOCK_ALLOWANCE_S = 2;
 
 const canonicalUuid = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
 
-/** Types are exact: `"1"` is no version, a list of audiences is no audience. Other claims are dropped. */
+/** Types must match exactly: `"1"` is not a version, and a list is not an audience. Other claims are dropped. */
 const claimsSchema = z.object({
   iss: z.literal(ISSUER),
   aud: z.literal(AUDIENCE),
@@ -27,19 +27,19 @@ const claimsSchema = z.object({
 
 export type Claims = z.output<typeof claimsSchema>;
 
-/** What a genuine token must contain at any time; its expiry is checked elsewhere. */
+/** Checks everything about the claims that does not depend on the time. Callers check the expiry. */
 export function parseClaims(payload: unknown): Claims | undefined {
   const { success, data } = claimsSchema.safeParse(payload);
-  return success && isOfSoundLength(data) ? data : undefined;
+  return success && hasValidLifetime(data) ? data : undefined;
 }
 
-/** The claims of a token for anybody, of any version. */
+/** The claims of a token for any audience and of any version. */
 const bareClaimsSchema = claimsSchema.omit({ aud: true, ver: true });
 
-/** The same without audience and version, which callers are told of apart. */
+/** Like `parseClaims`, but without audience and version, for which some services have refusals of their own. */
 export function parseBareClaims(payload: unknown): Omit<Claims, 'aud' | 'ver'> | undefined {
   const { success, data } = bareClaimsSchema.safeParse(payload);
-  return success && isOfSoundLength(data) ? data : undefined;
+  return success && hasValidLifetime(data) ? data : undefined;
 }
 
 export function isForUs(payload: object): boolean {
@@ -50,7 +50,7 @@ export function isOfPresentVersion(payload: object): boolean {
   return 'ver' in payload && payload.ver === TOKEN_VERSION;
 }
 
-function isOfSoundLength({ iat, exp }: Pick<Claims, 'iat' | 'exp'>): boolean {
+function hasValidLifetime({ iat, exp }: Pick<Claims, 'iat' | 'exp'>): boolean {
   return exp > iat && exp - iat <= MAX_TOKEN_S;
 }
 

@@ -66,15 +66,15 @@ function isGenuine(token: string): boolean {
 }
 
 describe('a genuine token', () => {
-  it('gives its claims', () => {
+  it('is read as its key id and claims', () => {
     expect(new TokenReader().read(signed(CLAIMS), ring)).toEqual({ kid: ours.kid, claims: CLAIMS });
   });
 
-  it('may have an e-mail address, and unknown claims', () => {
+  it('may have an e-mail address and unknown claims', () => {
     expect(isGenuine(signed({ ...CLAIMS, email: 'a@b.c', custodyOrgId: 'org' }))).toBe(true);
   });
 
-  it('is still genuine when it has expired', () => {
+  it('is still genuine after its expiry', () => {
     expect(isGenuine(signed({ ...CLAIMS, iat: 1_000, exp: 2_000 }))).toBe(true);
   });
 
@@ -86,7 +86,7 @@ describe('a genuine token', () => {
 });
 
 describe('the signature', () => {
-  it('belongs to one text: no part has another valid spelling', () => {
+  it('is valid for one text only, because no part has another accepted encoding', () => {
     const parts = signed(CLAIMS).split('.');
     const others = parts.flatMap((part, index) =>
       [...otherSpellings(part)].map((other) =>
@@ -130,21 +130,21 @@ describe('the signature', () => {
     }
   });
 
-  it('is refused from another key under the name of ours', () => {
+  it('of another key is refused under the id of our key', () => {
     expect(isGenuine(signed(CLAIMS, {}, theirs.privateKey))).toBe(false);
   });
 
-  it('is refused under a name that is unknown, missing or no text', () => {
+  it('is refused with a key id that is unknown, missing or not a string', () => {
     for (const kid of [theirs.kid, '', undefined, 7, '__proto__'])
       expect(isGenuine(signed(CLAIMS, { kid }))).toBe(false);
   });
 
-  it('is refused with its own key in the header', () => {
+  it('is refused with a key in the header', () => {
     const jwk = theirs.publicKey.export({ format: 'jwk' });
     expect(isGenuine(signed(CLAIMS, { jwk, kid: undefined }, theirs.privateKey))).toBe(false);
   });
 
-  it('is refused with extensions that we do not understand', () => {
+  it('is refused with critical extensions', () => {
     expect(isGenuine(signed(CLAIMS, { crit: ['b64'], b64: false }))).toBe(false);
   });
 
@@ -192,7 +192,7 @@ describe('the claims', () => {
     expect(isGenuine(signed({ ...CLAIMS, [name]: value }))).toBe(false);
   });
 
-  it('are refused when they end before they begin', () => {
+  it('are refused if they expire when they are issued', () => {
     expect(isGenuine(signed({ ...CLAIMS, exp: IAT }))).toBe(false);
     expect(isGenuine(signed({ ...CLAIMS, exp: IAT + 1 }))).toBe(true);
   });
@@ -232,7 +232,7 @@ describe('a text that is no token', () => {
     }
   });
 
-  it('is refused when it is longer than 8 KiB, and read up to that', () => {
+  it('is refused if it is longer than 8 KiB', () => {
     const padded = (length: number): string => signed({ ...CLAIMS, custodyOrgId: 'x'.repeat(length) });
     const longest = 5_400;
     expect(padded(longest).length).toBeLessThanOrEqual(8_192);
@@ -249,7 +249,7 @@ describe('a token that was read before', () => {
     expect(reader.read(token, ring)).toBe(reader.read(token, ring));
   });
 
-  it('is refused once its key is gone, and accepted again when it is back', () => {
+  it('is refused once its key was removed, and accepted when the key is back', () => {
     const reader = new TokenReader();
     const token = signed(CLAIMS);
     expect(reader.read(token, ring)).toBeDefined();
@@ -257,7 +257,7 @@ describe('a token that was read before', () => {
     expect(reader.read(token, ring)).toBeDefined();
   });
 
-  it('is read again after other tokens displaced it', () => {
+  it('is read again after it was evicted from the cache', () => {
     const reader = new TokenReader(1);
     const [first, second] = [signed(CLAIMS), signed({ ...CLAIMS, jti: randomUUID() })];
     const before = reader.read(first, ring);

@@ -7,37 +7,37 @@ import { parseClaims, type Claims } from './claims.js';
 export const MAX_TOKEN_LENGTH = 8_192;
 const DEFAULT_CAPACITY = 20_000;
 
-/** A token that we signed and that has all required claims. It may be expired, revoked, or of a user that has left. */
+/** A token with our signature and all required claims. It may be expired or revoked, and its user may be gone. */
 export interface GenuineToken {
   readonly kid: string;
   readonly claims: Claims;
 }
 
-/** Reads tokens; a token that was read before is known by its hash, so its signature is not checked again. */
+/** Reads tokens and checks their signatures. Caches them by hash, so that each signature is checked only once. */
 export class TokenReader {
-  private readonly known: BoundedCache<GenuineToken>;
+  private readonly cache: BoundedCache<GenuineToken>;
 
   constructor(capacity: number = DEFAULT_CAPACITY) {
-    this.known = new BoundedCache(capacity);
+    this.cache = new BoundedCache(capacity);
   }
 
   read(token: string, ring: KeyRing): GenuineToken | undefined {
     if (token.length > MAX_TOKEN_LENGTH) return undefined;
     const digest = hash('sha256', token, 'base64');
-    const known = this.known.get(digest);
+    const known = this.cache.get(digest);
     if (known !== undefined) {
-      // A key may be withdrawn before its time.
+      // The key may have been withdrawn since.
       if (ring.verifier(known.kid) !== undefined) return known;
-      this.known.delete(digest);
+      this.cache.delete(digest);
       return undefined;
     }
     const genuine = check(token, ring);
-    if (genuine !== undefined) this.known.set(digest, genuine);
+    if (genuine !== undefined) this.cache.set(digest, genuine);
     return genuine;
   }
 }
 
-/** Otherwise one signature would be valid for several texts, and a cache by text would know only one. */
+/** Base64url with stray bits or padding is refused, so that one token has exactly one text. */
 function isCanonical(token: string): boolean {
   return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }

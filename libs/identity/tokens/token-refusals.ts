@@ -8,7 +8,7 @@ import type { IdentityWatch } from '../revocation/identity-watch.js';
 import { isExpired, isForUs, isFromTheFuture, isOfPresentVersion, parseBareClaims } from './claims.js';
 import { MAX_TOKEN_LENGTH } from './token-reader.js';
 
-/** In the order in which they hold. A stranger is a user with a good session whom the service does not know. */
+/** In the order in which they are checked. A stranger is a user with a valid session and no enrolment in the service. */
 export type TokenRefusal =
   | 'garbage'
   | 'signature'
@@ -28,10 +28,10 @@ interface ReadToken {
   readonly claims: BareClaims;
 }
 
-const ASK_MS = 1_000;
+const LOOKUP_MS = 1_000;
 const ALGORITHM = 'RS256';
 
-/** Says why a token was refused, for services that tell. It decides nothing: the verifier has refused the token before. */
+/** Finds the reason why the verifier has refused a token, for services whose replies contain it. */
 export class TokenRefusals {
   constructor(
     private readonly watch: IdentityWatch,
@@ -49,21 +49,21 @@ export class TokenRefusals {
     if (isExpired(read.claims, now)) return 'expired';
     if (!isForUs(read.payload)) return 'audience';
     if (!isOfPresentVersion(read.payload)) return 'version';
-    return this.standing(read.claims);
+    return this.reasonInDatabase(read.claims);
   }
 
-  private async standing(claims: BareClaims): Promise<TokenRefusal> {
+  private async reasonInDatabase(claims: BareClaims): Promise<TokenRefusal> {
     try {
-      const known = await within(this.clock, ASK_MS, this.feed.standingOf(claims));
-      if (known.token_revoked) return 'token revoked';
-      return known.session_revoked || !known.is_active ? 'session revoked' : { stranger: claims.sub };
+      const status = await within(this.clock, LOOKUP_MS, this.feed.standingOf(claims));
+      if (status.token_revoked) return 'token revoked';
+      return status.session_revoked || !status.is_active ? 'session revoked' : { stranger: claims.sub };
     } catch {
       return 'unavailable';
     }
   }
 }
 
-/** What the token says of itself; undefined where that is no token of ours. */
+/** Reads a token without checking its signature. Undefined for text that is not one of our tokens. */
 function readUnverified(token: string): ReadToken | undefined {
   if (token.length > MAX_TOKEN_LENGTH) return undefined;
   const [header = '', content = '', ...rest] = token.split('.');

@@ -14,21 +14,21 @@ import type { IdentityWatch } from '../revocation/identity-watch.js';
 import { isExpired, isFromTheFuture, type Claims } from './claims.js';
 import type { GenuineToken, TokenReader } from './token-reader.js';
 
-/** How long a caller waits for the database if memory cannot tell. */
-const ASK_MS = 1_000;
+/** How long a caller waits for the database. */
+const LOOKUP_MS = 1_000;
 
-interface Answered {
+interface CachedVerification {
   readonly user: EnrolledUser;
-  readonly answer: Verification;
+  readonly verification: Verification;
 }
 
 /**
- * Identifies the principal of a bearer token for one service. Checks the signature once a token, and its time, revocation and the
- * subject's enrolment on every call. Replies at once unless it has to ask the database.
+ * Verifies bearer tokens for one service. Checks the signature once per token, and expiry, revocation and the user's enrolment on
+ * every call. Synchronous unless it has to ask the database.
  */
 export class TokenVerifier {
-  /** The same result, and so the same principal object, while nothing about it has changed. */
-  private readonly answers = new WeakMap<GenuineToken, Answered>();
+  /** Caches results, so that the principal object stays the same while the user is unchanged. */
+  private readonly verifications = new WeakMap<GenuineToken, CachedVerification>();
 
   constructor(
     private readonly reader: TokenReader,
@@ -40,52 +40,52 @@ export class TokenVerifier {
 
   verify(token: string): Verification | Promise<Verification> {
     const ring = this.watch.keys();
-    return ring === undefined ? UNAVAILABLE : this.judge(this.reader.read(token, ring));
+    return ring === undefined ? UNAVAILABLE : this.verifyGenuine(this.reader.read(token, ring));
   }
 
-  /** The same for a token that is checked again and again: its text, which cannot change, is read once. */
+  /** Returns a function that verifies the same token repeatedly, and reads its text only once. */
   follow(token: string): () => Verification | Promise<Verification> {
     let genuine: GenuineToken | undefined;
     return () => {
       const ring = this.watch.keys();
       if (ring === undefined) return UNAVAILABLE;
-      // A key may be withdrawn before its time.
+      // The key may have been withdrawn since.
       if (genuine === undefined || ring.verifier(genuine.kid) === undefined) {
         genuine = this.reader.read(token, ring);
       }
-      return this.judge(genuine);
+      return this.verifyGenuine(genuine);
     };
   }
 
-  private judge(genuine: GenuineToken | undefined): Verification | Promise<Verification> {
-    if (genuine === undefined || !this.isTimely(genuine.claims)) return UNAUTHORIZED;
+  private verifyGenuine(genuine: GenuineToken | undefined): Verification | Promise<Verification> {
+    if (genuine === undefined || !this.isWithinLifetime(genuine.claims)) return UNAUTHORIZED;
     const state = this.watch.stateOf(genuine.claims);
-    return state === undefined ? this.ask(genuine) : this.answer(genuine, state);
+    return state === undefined ? this.verifyInDatabase(genuine) : this.verificationOf(genuine, state);
   }
 
-  /** A failure to read revocations must never let a token through. */
-  private async ask(genuine: GenuineToken): Promise<Verification> {
+  /** If revocations cannot be read, the token is refused. */
+  private async verifyInDatabase(genuine: GenuineToken): Promise<Verification> {
     try {
-      const state = await within(this.clock, ASK_MS, this.feed.stateOf(genuine.claims));
-      return this.isTimely(genuine.claims) ? this.answer(genuine, state) : UNAUTHORIZED;
+      const state = await within(this.clock, LOOKUP_MS, this.feed.stateOf(genuine.claims));
+      return this.isWithinLifetime(genuine.claims) ? this.verificationOf(genuine, state) : UNAUTHORIZED;
     } catch {
       return UNAVAILABLE;
     }
   }
 
-  private isTimely(claims: Claims): boolean {
+  private isWithinLifetime(claims: Claims): boolean {
     const now = epochSeconds(this.clock);
     return !isExpired(claims, now) && !isFromTheFuture(claims, now);
   }
 
-  private answer(genuine: GenuineToken, state: TokenState): Verification {
+  private verificationOf(genuine: GenuineToken, state: TokenState): Verification {
     const enrolment = state === 'refused' ? undefined : state.enrolments.get(this.service);
     if (state === 'refused' || enrolment === undefined) return UNAUTHORIZED;
-    const known = this.answers.get(genuine);
-    if (known?.user === state) return known.answer;
-    const answer: Verification = { ok: true, principal: principalOf(genuine.claims, state, enrolment) };
-    this.answers.set(genuine, { user: state, answer });
-    return answer;
+    const cached = this.verifications.get(genuine);
+    if (cached?.user === state) return cached.verification;
+    const verification: Verification = { ok: true, principal: principalOf(genuine.claims, state, enrolment) };
+    this.verifications.set(genuine, { user: state, verification });
+    return verification;
   }
 }
 

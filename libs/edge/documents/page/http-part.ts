@@ -36,7 +36,7 @@ ${markdown(info.description)}
 ${tags.map(
   ({ name, description }) => markup`
 <section class="part"><h2>${name}</h2><p>${inline(description)}</p>
-${operationsOf(document, name).map((placed) => operationSection(document, placed))}
+${operationsOf(document, name).map((located) => operationSection(document, located))}
 </section>`,
 )}
 ${anyPath(document)}`;
@@ -78,8 +78,8 @@ function accessOf({ security }: OpenApiOperation): Markup {
 }
 
 function parameterRow({ name, in: where, required, schema, description }: Parameter): Markup {
-  const place = where === 'query' && required === true ? 'query, required' : where;
-  return fieldRow(name, place, kindOf(schema), description);
+  const location = where === 'query' && required === true ? 'query, required' : where;
+  return fieldRow(name, location, kindOf(schema), description);
 }
 
 /** A request schema is shown where it is used; reply schemas have their own section. */
@@ -95,7 +95,7 @@ function bodyOf({ components }: OpenApi, content: Content): Markup {
 function sharedAnswers(answers: readonly (readonly [string, Response | Reference])[]): Markup {
   const shared = answers.filter(([, response]) => '$ref' in response).map(([status]) => status);
   const links = shared.map((status) => markup`<a href="#any-${status}">${status}</a> `);
-  return markup`<p class="kind">As anywhere: ${links}</p>`;
+  return markup`<p class="kind">As for any request: ${links}</p>`;
 }
 
 function anyPath({ components, 'x-any-path': any }: OpenApi): Markup {
@@ -104,7 +104,7 @@ function anyPath({ components, 'x-any-path': any }: OpenApi): Markup {
     return markup`<article id="any-${status}">${answerDetails(status, response)}</article>`;
   };
   return markup`
-<section class="part"><h2>Answers anywhere</h2><p>To any request, whether there is such a path or not.</p>
+<section class="part"><h2>Answers to any request</h2><p>For every path, existing or not.</p>
 ${Object.entries(any).map(article)}
 </section>`;
 }

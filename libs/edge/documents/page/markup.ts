@@ -1,20 +1,20 @@
-/** Text that is HTML already. */
+/** Text that is already HTML. */
 export class Markup {
   constructor(readonly text: string) {}
 }
 
 type Part = Markup | string | number | undefined | readonly Part[];
 
-/** HTML that escapes every value that is not HTML already; lists are joined and `undefined` is empty. */
+/** Builds HTML and escapes every value that is not HTML. Lists are joined, and `undefined` is empty. */
 export function markup(texts: TemplateStringsArray, ...parts: readonly Part[]): Markup {
-  const pieces = texts.map((text, at) => (at === 0 ? text : `${written(parts[at - 1])}${text}`));
+  const pieces = texts.map((text, at) => (at === 0 ? text : `${textOf(parts[at - 1])}${text}`));
   return new Markup(pieces.join(''));
 }
 
-function written(part: Part): string {
+function textOf(part: Part): string {
   if (part === undefined) return '';
   if (part instanceof Markup) return part.text;
-  if (typeof part === 'object') return part.map(written).join('');
+  if (typeof part === 'object') return part.map(textOf).join('');
   return escaped(String(part));
 }
 

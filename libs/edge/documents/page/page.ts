@@ -11,14 +11,14 @@ import { STYLE } from './style.js';
 
 export interface DocumentPage {
   readonly html: string;
-  /** Allows the page its own style, and nothing else. */
+  /** A content security policy that allows only the page's own style. */
   readonly policy: string;
 }
 
 /** Schemas that are shown where they are used. */
 const SHOWN_ELSEWHERE = /(?:Message|Request)$/;
 
-/** Both documents on one self-contained page: no script, font, picture or other request. Some services have no stream. */
+/** Shows both documents on one page that loads nothing else, also no script or font. Some services have no stream. */
 export function documentPage(http: OpenApi, stream?: AsyncApi): DocumentPage {
   const schemas = Object.entries({ ...stream?.components.schemas, ...http.components.schemas })
     .filter(([name]) => !SHOWN_ELSEWHERE.test(name))
@@ -55,7 +55,7 @@ ${stream === undefined ? undefined : streamPart(stream)}
 
 function schemaSection([name, schema]: readonly [string, JsonSchema]): Markup {
   const { description } = schema as { readonly description?: string };
-  const said = description === undefined ? undefined : markup`<p>${inline(description)}</p>`;
+  const intro = description === undefined ? undefined : markup`<p>${inline(description)}</p>`;
   return markup`
-<article id="schema-${name}"><h3>${name}</h3>${said}${schemaTable(schema)}</article>`;
+<article id="schema-${name}"><h3>${name}</h3>${intro}${schemaTable(schema)}</article>`;
 }

@@ -19,7 +19,7 @@ interface Schema {
   readonly description?: string;
 }
 
-/** Every field of an object in a row, nested fields by their path; anything else in one line. */
+/** A table with a row for every field, nested fields by path. A schema without fields is one line. */
 export function schemaTable(schema: JsonSchema): Markup {
   const known: Schema = schema;
   const rows = rowsOf(known, '');
@@ -28,8 +28,8 @@ export function schemaTable(schema: JsonSchema): Markup {
 }
 
 export function fieldRow(name: string, note: string | undefined, kind: Markup, meaning: string): Markup {
-  const beside = note === undefined ? undefined : markup` <span class="optional">${note}</span>`;
-  return markup`<tr><th><code>${name}</code>${beside}</th><td>${kind}</td><td>${inline(meaning)}</td></tr>
+  const noteText = note === undefined ? undefined : markup` <span class="optional">${note}</span>`;
+  return markup`<tr><th><code>${name}</code>${noteText}</th><td>${kind}</td><td>${inline(meaning)}</td></tr>
 `;
 }
 

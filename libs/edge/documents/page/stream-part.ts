@@ -26,8 +26,8 @@ ${markdown(info.description)}
 <h4>Close codes</h4>
 <div class="scroll"><table>${closes}</table></div>
 </section>
-${directionPart(document, 'What clients say', 'in')}
-${directionPart(document, 'What the server says', 'out')}`;
+${directionPart(document, 'Messages from clients', 'in')}
+${directionPart(document, 'Messages from the server', 'out')}`;
 }
 
 function directionPart(document: AsyncApi, title: string, direction: Direction): Markup {

@@ -1,4 +1,4 @@
-/** One column for navigation and one for reading; light or dark as the reader's machine prefers. */
+/** One column for navigation and one for content. Light or dark as the browser prefers. */
 export const STYLE = `
 :root { color-scheme: light dark; --line: #d8dde3; --soft: #f5f7f9; --dim: #5b6672; --text: #17202a; --page: #fff; --link: #0b57a4;
   --get: #0b6b3a; --post: #0b57a4; --put: #8a5300; --delete: #a4262c; }
