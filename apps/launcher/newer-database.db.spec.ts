@@ -131,7 +131,7 @@ describe.each([
     make: () => beginRestore(database.pool),
     mend: () => endRestore(database.pool),
     refusal:
-      /the beginning of a restore that has not come to its end: unless one is at work, npm run backup -- restore --resume goes on .* drop the database/,
+      /the restore of this database is not finished: unless one is running, npm run backup -- restore --resume finishes it .* drop the database/,
     exitCode: 65,
     // Who refuses the one asks after the other in the same look.
     processes: ['owner'],

@@ -4,7 +4,7 @@ const MAPPED_IPV4 = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i;
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
-/** One subscriber commands a whole /64 of IPv6, so all of it counts as one address. */
+/** The network of an address. One subscriber has a whole /64 of IPv6, so all of it counts as one address. */
 export function networkOf(address: string): string {
   const mapped = MAPPED_IPV4.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

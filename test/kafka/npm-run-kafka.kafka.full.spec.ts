@@ -136,7 +136,7 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     const beside = Run.start('--folder', folder);
     expect([await beside.code, beside.output]).toEqual([
       69,
-      expect.stringContaining('runs already (process '),
+      expect.stringContaining('is already running (process '),
     ]);
     expect(await again.stop()).toBe(0);
     const other = Run.start('--folder', folder, '--brokers', '3');
@@ -152,7 +152,7 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     const second = await Promise.race(starts.map((start) => start.code.then(() => start)));
     expect([await second.code, second.output]).toEqual([
       69,
-      expect.stringContaining('runs already (process '),
+      expect.stringContaining('is already running (process '),
     ]);
     const [first] = starts.filter((start) => start !== second);
     await first?.ready();

@@ -77,7 +77,7 @@ describe('an internal listener on an interface that is not there', () => {
       78,
       [
         expect.stringMatching(
-          /^INTERNAL_HOST: nosuch0 is no address of this machine, and no interface of it \(E\w+\)$/,
+          /^INTERNAL_HOST: nosuch0 is neither an address nor an interface of this machine \(E\w+\)$/,
         ),
       ],
     ]);

@@ -49,7 +49,7 @@ async function told(tool: string, args: string, url: string): Promise<[number | 
 
 describe.each(COMMANDS)('npm run %s -- %s', (tool, args) => {
   it('says that a database was never migrated', async () => {
-    const nothing = expect.stringContaining('the database holds nothing of this product');
+    const nothing = expect.stringContaining('the database has no tables of this product');
     expect(await told(tool, args, empty.url)).toEqual([78, [nothing]]);
   });
 

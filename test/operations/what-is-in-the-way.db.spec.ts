@@ -68,7 +68,7 @@ describe.each(COMMANDS)('npm run %s -- %s', (tool, args) => {
   it('says that a database was never migrated', async () => {
     expect(await told(empty.url)).toEqual({
       code: 78,
-      lines: [expect.stringContaining('the database holds nothing of this product')],
+      lines: [expect.stringContaining('the database has no tables of this product')],
     });
   });
 

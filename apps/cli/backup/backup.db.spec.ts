@@ -291,7 +291,7 @@ it('a restore from where no backup is makes no database for it', async () => {
 });
 
 describe('a restore that is interrupted', () => {
-  const TOLD = 'the beginning of a restore that has not come to its end';
+  const TOLD = 'the restore of this database is not finished';
 
   it('leaves a database that is not restored into again', async () => {
     await create();

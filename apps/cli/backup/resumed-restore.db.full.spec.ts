@@ -134,7 +134,10 @@ describe('a restore of what a later migration does not take', () => {
     expect([code, output]).toEqual([0, expect.stringContaining('restored')]);
     const again = await runTool(TOOL, ['create', '--folder', path.join(folder, 'other')], env);
     expect(again.code).toBe(0);
-    expect(await fault(resume, env)).toEqual([69, expect.stringContaining('no restore has been begun here')]);
+    expect(await fault(resume, env)).toEqual([
+      69,
+      expect.stringContaining('there is no unfinished restore here'),
+    ]);
   });
 });
 
@@ -170,7 +173,7 @@ describe('a restore that is to go on', () => {
     for (const env of [{ DATABASE_URL: database.url }, { DATA_DIR: place }]) {
       expect(await fault(['restore', '--resume'], env)).toEqual([
         69,
-        expect.stringContaining('no restore has been begun here'),
+        expect.stringContaining('there is no unfinished restore here'),
       ]);
     }
     expect([existsSync(place), await isHere()]).toEqual([false, false]);
@@ -229,7 +232,7 @@ it('a restore that is killed leaves a data folder that nothing works on, also wh
     expect([program, code, `${output}${errors}`]).toEqual([
       program,
       65,
-      expect.stringContaining('the beginning of a restore that has not come to its end'),
+      expect.stringContaining('the restore of this database is not finished'),
     ]);
     expect(`${output}${errors}`).not.toContain('SOUND');
   }

@@ -3,8 +3,8 @@ import { ArrayRoom, binaryArray, TEXT } from './binary-array.js';
 
 const MEBIBYTE = 1_048_576;
 
-describe('a room for arrays', () => {
-  it('encodes each array as if alone, whatever the buffer held before', () => {
+describe('a reused buffer for arrays', () => {
+  it('gives the same encoding as a new buffer, whatever it held before', () => {
     const room = new ArrayRoom();
     for (const items of [
       ['a long one', null, 'ü'.repeat(5_000)],
@@ -22,7 +22,7 @@ describe('a room for arrays', () => {
     expect(memory.size).toBe(1);
   });
 
-  it('does not keep large buffers', () => {
+  it('does not retain large buffers', () => {
     const room = new ArrayRoom();
     const [small, large] = [room.take(100).buffer, room.take(2 * MEBIBYTE).buffer];
     expect(room.take(100).buffer).toBe(small);

@@ -4,26 +4,26 @@ import { quietly } from '../process/log.js';
 
 const POLL_MS = 500;
 
-export interface Waiting {
+export interface WaitOptions {
   readonly clock: Clock;
   readonly stopping: AbortSignal;
-  /** Called at once, and again while the database is away. */
+  /** Called at the first failure, and again from time to time while the database is unreachable. */
   readonly onFault: (error: unknown) => void;
 }
 
 /**
- * Repeats a query until the database replies. Resolves with whether the process may begin; false if it is told to stop meanwhile.
+ * Repeats a query until the database replies. Resolves with true then, or with false if the process is told to stop meanwhile.
  */
 export async function onceDatabaseAnswers(
-  ask: () => Promise<void>,
-  { clock, stopping, onFault }: Waiting,
+  query: () => Promise<void>,
+  { clock, stopping, onFault }: WaitOptions,
 ): Promise<boolean> {
   const notify = quietly((_what, error) => {
     onFault(error);
   }, clock);
   while (!stopping.aborted) {
     try {
-      await ask();
+      await query();
       return true;
     } catch (error) {
       if (!isUnanswered(error)) throw error;

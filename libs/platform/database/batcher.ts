@@ -1,44 +1,44 @@
-interface Waiting<Q, A> {
+interface PendingQuestion<Q, A> {
   readonly question: Q;
   readonly resolve: (answer: A) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Sends questions of one kind to the database together: while a batch is in flight, the next one collects. A statement's fixed cost
- * outweighs that of a question, and no caller waits longer than one further reply.
+ * Sends questions of one kind to the database in batches. While one batch is in flight, the next one fills. The fixed cost of a
+ * statement is larger than that of a question, and no caller waits for more than one other batch.
  */
 export class Batcher<Q, A> {
-  private waiting: Waiting<Q, A>[] = [];
-  private isAsking = false;
+  private pending: PendingQuestion<Q, A>[] = [];
+  private isSending = false;
 
   constructor(
-    /** Replies in the order of the questions. */
-    private readonly ask: (questions: readonly Q[]) => Promise<readonly A[]>,
-    private readonly most: number,
+    /** Must reply in the order of the questions. */
+    private readonly sendQuestions: (questions: readonly Q[]) => Promise<readonly A[]>,
+    private readonly maxBatch: number,
   ) {}
 
   answer(question: Q): Promise<A> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ question, resolve, reject });
-      if (!this.isAsking) void this.askAll();
+      this.pending.push({ question, resolve, reject });
+      if (!this.isSending) void this.sendAll();
     });
   }
 
-  private async askAll(): Promise<void> {
-    this.isAsking = true;
+  private async sendAll(): Promise<void> {
+    this.isSending = true;
     // Questions of the same turn join the first one.
     await Promise.resolve();
-    while (this.waiting.length > 0) await this.askSome(this.waiting.splice(0, this.most));
-    this.isAsking = false;
+    while (this.pending.length > 0) await this.sendBatch(this.pending.splice(0, this.maxBatch));
+    this.isSending = false;
   }
 
-  private async askSome(some: readonly Waiting<Q, A>[]): Promise<void> {
+  private async sendBatch(batch: readonly PendingQuestion<Q, A>[]): Promise<void> {
     try {
-      const answers = await this.ask(some.map(({ question }) => question));
-      for (const [index, { resolve }] of some.entries()) resolve(answers[index] as A);
+      const answers = await this.sendQuestions(batch.map(({ question }) => question));
+      for (const [index, { resolve }] of batch.entries()) resolve(answers[index] as A);
     } catch (error) {
-      for (const { reject } of some) reject(error);
+      for (const { reject } of batch) reject(error);
     }
   }
 }

@@ -1,6 +1,6 @@
-/** The encoding of values of one type in an array of PostgreSQL's binary format. */
+/** How values of one type are encoded in an array of PostgreSQL's binary format. */
 export interface ElementType<T> {
-  /** Fixed in PostgreSQL's catalogue. */
+  /** The type's id in PostgreSQL's catalogue. */
   readonly oid: number;
   readonly sizeOf: (value: T) => number;
   /** Returns the number of written bytes. */
@@ -13,7 +13,7 @@ export const TEXT: ElementType<string> = {
   write: (array, text, at) => array.write(text, at),
 };
 
-/** From hex digits. */
+/** Values are given as hex digits. */
 export const BYTEA: ElementType<string> = {
   oid: 17,
   sizeOf: (hex) => hex.length / 2,
@@ -33,8 +33,8 @@ const LENGTH_BYTES = 4;
 const NULL_LENGTH = -1;
 
 /**
- * A one-dimensional array, which the driver passes on unchanged. In the driver's text format it would escape every quote of every
- * value, and the server would undo that.
+ * Encodes a one-dimensional array, which the driver passes on unchanged. The driver's text format would escape every quote of
+ * every value, and the server would have to undo that.
  */
 export function binaryArray<T>(type: ElementType<T>, items: readonly (T | null)[], room?: ArrayRoom): Buffer {
   let size = HEADER_BYTES + LENGTH_BYTES * items.length;
@@ -55,20 +55,21 @@ export function binaryArray<T>(type: ElementType<T>, items: readonly (T | null)[
   return array;
 }
 
-/** A larger array gets its own memory, so that it does not stay for ever. */
-const MOST_KEPT_BYTES = 1_048_576;
+/** A larger array gets memory of its own, so that it is released afterwards. */
+const MAX_REUSED_BYTES = 1_048_576;
 
 /**
- * One buffer for arrays that are sent one after the other. A buffer for each costs more than filling it: V8 collects the whole heap
- * for every few dozen megabytes of external memory.
+ * One buffer for arrays that are sent one after the other. A new buffer for each would cost more than filling it, because V8
+ * collects the whole heap for every few dozen megabytes of external memory.
  */
 export class ArrayRoom {
-  private kept = Buffer.alloc(0);
+  private buffer = Buffer.alloc(0);
 
-  /** Valid until the next call, which overwrites it. */
+  /** Returns memory that the next call overwrites. */
   take(bytes: number): Buffer {
-    if (bytes > MOST_KEPT_BYTES) return Buffer.allocUnsafeSlow(bytes);
-    if (bytes > this.kept.length) this.kept = Buffer.allocUnsafeSlow(Math.min(2 * bytes, MOST_KEPT_BYTES));
-    return this.kept.subarray(0, bytes);
+    if (bytes > MAX_REUSED_BYTES) return Buffer.allocUnsafeSlow(bytes);
+    if (bytes > this.buffer.length)
+      this.buffer = Buffer.allocUnsafeSlow(Math.min(2 * bytes, MAX_REUSED_BYTES));
+    return this.buffer.subarray(0, bytes);
   }
 }

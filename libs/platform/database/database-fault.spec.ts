@@ -36,9 +36,9 @@ it.each([
   ],
   [coded('54000', 'array size exceeds the maximum allowed'), 65, 'cannot be read: array size'],
   [coded('3D000', 'database "x" does not exist'), 78, 'refuses DATABASE_URL: database "x" does not exist'],
-])('%s is a fault that an operator can mend', (error, code, told) => {
+])('%s is a fault that an operator can repair', (error, code, message) => {
   const fault = asDatabaseFault(error);
-  expect([fault?.exitCode, fault?.message]).toEqual([code, expect.stringContaining(told)]);
+  expect([fault?.exitCode, fault?.message]).toEqual([code, expect.stringContaining(message)]);
 });
 
 it('a full disk is not reported as a bug', () => {
@@ -47,7 +47,7 @@ it('a full disk is not reported as a bug', () => {
 });
 
 it.each([new Error('a bug'), coded('42501', 'permission denied'), coded('EACCES', 'no'), undefined])(
-  '%s is none of these',
+  '%s is not such a fault',
   (error) => {
     expect(asDatabaseFault(error)).toBeUndefined();
   },

@@ -1,14 +1,14 @@
 import { isOutOfResources, isUnanswered, UnreadableNumber } from './postgres.js';
 import { EXIT, isCodedError, StartFault } from '../process/start-fault.js';
 
-/** Invalid authorization, and a missing database. */
+/** SQLSTATE of a refused login, or of a missing database. */
 const REFUSED = /^(?:28\w{3}|3D000)$/;
 
-/** A statement that is too large for the server. */
+/** SQLSTATE of a statement that is too large for the server. */
 const TOO_LARGE = '54000';
 const TOO_LARGE_FOR_SERVER = 'invalid memory alloc request size';
 
-/** A stored value that cannot be read: too long for the server or for us, or no JavaScript number. */
+/** True for a stored value that is too long to read, or too large for a JavaScript number. */
 function isUnreadable(error: unknown): boolean {
   if (error instanceof UnreadableNumber) return true;
   if (!isCodedError(error)) return false;
@@ -19,7 +19,7 @@ function isUnreadable(error: unknown): boolean {
   );
 }
 
-/** A database fault at start that an operator can mend; undefined for anything else. */
+/** Describes a database fault at start that an operator can repair. Undefined for anything else. */
 export function asDatabaseFault(
   error: unknown,
   codeOfAway: number = EXIT.unavailable,
@@ -38,7 +38,7 @@ export function asDatabaseFault(
   return new StartFault(`the database refuses DATABASE_URL: ${error.message}`, EXIT.config);
 }
 
-/** A name with several addresses fails with one error for each, and no readable message of its own. */
+/** A host name with several addresses fails with one error for each address, and with no message of its own. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '')
     return error.errors.map((each) => reasonOf(each)).join(', ');

@@ -15,36 +15,36 @@ function pulse(question?: string): DatabasePulse {
   return new DatabasePulse(database.pool, new SystemClock(), question);
 }
 
-async function questionsOf(work: () => Promise<unknown>): Promise<number> {
-  let asked = 0;
-  const count = (): void => void (asked += 1);
+async function countQueries(work: () => Promise<unknown>): Promise<number> {
+  let queries = 0;
+  const count = (): void => void (queries += 1);
   database.pool.on('acquire', count);
   try {
     await work();
   } finally {
     database.pool.off('acquire', count);
   }
-  return asked;
+  return queries;
 }
 
-it('asks once for all concurrent callers', async () => {
-  const beating = pulse();
-  const all = () => Promise.all(Array.from({ length: 50 }, () => beating.answers()));
+it('sends one query for all concurrent callers', async () => {
+  const pulseUnderTest = pulse();
+  const all = () => Promise.all(Array.from({ length: 50 }, () => pulseUnderTest.answers()));
   expect(
-    await questionsOf(async () => {
+    await countQueries(async () => {
       expect(new Set(await all())).toEqual(new Set([true]));
     }),
   ).toBe(1);
-  expect(await questionsOf(all)).toBe(1);
+  expect(await countQueries(all)).toBe(1);
 });
 
-it('returns false within a second without a reply, and sends only one query', async () => {
+it('returns false after a second without a reply, and sends no second query', async () => {
   const hanging = pulse('select pg_sleep(3)');
-  const asked = await questionsOf(async () => {
+  const queries = await countQueries(async () => {
     expect(await hanging.answers()).toBe(false);
     expect(await hanging.answers()).toBe(false);
   });
-  expect(asked).toBe(1);
+  expect(queries).toBe(1);
 });
 
 it('returns false if the query is refused', async () => {

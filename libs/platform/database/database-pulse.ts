@@ -1,17 +1,17 @@
 import type { Pool } from 'pg';
 import { pause, type Clock } from '../time/clock.js';
 
-const PATIENCE_MILLIS = 1_000;
+const TIMEOUT_MILLIS = 1_000;
 
-/** For processes that decide commands: a connection is not enough, the rules must be readable. */
+/** For processes that decide commands: they need not only a connection, but also to read the rules. */
 export const SCHEMA_ANSWERS = 'select version from control.version';
 
 /**
- * Whether the database replies. One query at a time, however many callers wait and however long it hangs: anyone may ask for
- * readiness, as often as they like.
+ * Checks whether the database replies. Sends only one query at a time, for all callers and however long it hangs, because anyone
+ * may ask for readiness as often as they like.
  */
 export class DatabasePulse {
-  private asked: Promise<boolean> | undefined;
+  private pending: Promise<boolean> | undefined;
 
   constructor(
     private readonly pool: Pick<Pool, 'query'>,
@@ -20,18 +20,18 @@ export class DatabasePulse {
   ) {}
 
   answers(): Promise<boolean> {
-    this.asked ??= this.ask();
-    return Promise.race([this.asked, pause(this.clock, PATIENCE_MILLIS).then(() => false)]);
+    this.pending ??= this.sendQuery();
+    return Promise.race([this.pending, pause(this.clock, TIMEOUT_MILLIS).then(() => false)]);
   }
 
-  private async ask(): Promise<boolean> {
+  private async sendQuery(): Promise<boolean> {
     try {
       await this.pool.query(this.question);
       return true;
     } catch {
       return false;
     } finally {
-      this.asked = undefined;
+      this.pending = undefined;
     }
   }
 }

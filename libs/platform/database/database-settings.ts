@@ -1,7 +1,7 @@
 import { defineConfig } from '../settings/config.js';
 import { integer, postgresUrl } from '../settings/setting-types.js';
 
-/** For every process that uses the database. */
+/** Settings of every process that uses the database. */
 export const databaseSettings = defineConfig({
   DATABASE_URL: { schema: postgresUrl(), describe: 'The PostgreSQL database of the cluster', secret: true },
   DATABASE_POOL: {
@@ -12,8 +12,8 @@ export const databaseSettings = defineConfig({
 });
 
 /**
- * A separate pool for reading projections. A writer of projections may lock them, and waiting readers must not keep connections
- * from work that does not need projections.
+ * The size of a separate pool for reading projections. Readers that wait for a writer of projections must not use up the
+ * connections of other work.
  */
 export function projectionSessions(pool: number): number {
   return Math.ceil(pool / 2);

@@ -5,13 +5,13 @@ import { KEPT } from './postgres.js';
 import { EXIT, StartFault } from '../process/start-fault.js';
 import { refuseUnfinishedRestore } from './unfinished-restore.js';
 
-/** Called by every writer before its first write. Refuses a database of a later release, and one with an unfinished restore. */
+/** Every writer must call this before its first write. Refuses a database of a newer release or with an unfinished restore. */
 export async function refuseUnfitDatabase(database: Pick<ClientBase, 'query'>): Promise<void> {
   await refuseUnfinishedRestore(database);
   await refuseNewerDatabase(database);
 }
 
-/** The same over a separate connection, with further checks by the caller. */
+/** Does the same over a separate connection, with further checks by the caller. */
 export async function refuseUnfitDatabaseAt(
   url: string,
   refuseMore: (database: Pick<ClientBase, 'query'>) => Promise<void> = () => Promise.resolve(),
@@ -31,12 +31,12 @@ export async function refuseUnfitDatabaseAt(
 const FIND = `
   select from pg_class where relname = 'migration' and relnamespace = (select oid from pg_namespace where nspname = 'meta')`;
 
-/** For tools that work on tables and create none. */
+/** For tools that use tables but create none. */
 export async function refuseUnmigratedDatabase(database: Pick<ClientBase, 'query'>): Promise<void> {
   const { rowCount } = await database.query(FIND);
   if (rowCount !== 0) return;
   throw new StartFault(
-    'the database holds nothing of this product: DATABASE_URL names another one, or its migration has not run yet',
+    'the database has no tables of this product: DATABASE_URL names another database, or the migration has not run yet',
     EXIT.config,
   );
 }

@@ -57,17 +57,17 @@ async function steps(): Promise<number[]> {
   return rows.map((row) => row.n);
 }
 
-it('applies what is missing, once and in order', async () => {
+it('applies missing migrations once and in order', async () => {
   await migrate(database.url, [First1790000000001], log);
   await migrate(database.url, [Second1790000000002, First1790000000001], log);
   await migrate(database.url, [Second1790000000002, First1790000000001], log);
   expect(await steps()).toEqual([2]);
   expect(lines).toEqual([{ migration: 'First1790000000001' }, { migration: 'Second1790000000002' }]);
-  const kept = await database.pool.query('select name from meta.migration order by timestamp');
-  expect(kept.rows).toEqual([{ name: 'First1790000000001' }, { name: 'Second1790000000002' }]);
+  const recorded = await database.pool.query('select name from meta.migration order by timestamp');
+  expect(recorded.rows).toEqual([{ name: 'First1790000000001' }, { name: 'Second1790000000002' }]);
 });
 
-it('may be called by several processes at once', async () => {
+it('can be called by several processes at once', async () => {
   const all = [First1790000000001, Second1790000000002];
   await Promise.all([1, 2, 3, 4].map(() => migrate(database.url, all, log)));
   expect(await steps()).toEqual([2]);
@@ -88,13 +88,13 @@ it('changes nothing in a database with other migrations', async () => {
   expect(await steps()).toEqual([]);
 });
 
-it('leaves nothing of a migration that failed', async () => {
+it('rolls back a migration that failed', async () => {
   const all = [First1790000000001, Second1790000000002, Broken1790000000003];
   await expect(migrate(database.url, all, log)).rejects.toThrow('nonsense');
   expect(await steps()).toEqual([2]);
 });
 
-it('reports a refusal of the database in one line, with an exit code for its kind', async () => {
+it('reports a refusal of the database in one line, with an exit code for its kind of fault', async () => {
   const url = new URL(database.url);
   const role = `${url.pathname.slice(1)}_stranger`;
   await database.pool.query('drop schema meta cascade');
@@ -115,7 +115,7 @@ it('reports a refusal of the database in one line, with an exit code for its kin
   await expect(migrate(database.url, broken, log)).rejects.toMatchObject({ exitCode: 65 });
 });
 
-it('loses its log on a full disk, not its work, and reports that', async () => {
+it('migrates also if standard output is full, and reports that it could not log', async () => {
   const env = { PATH: process.env.PATH, DATABASE_URL: database.url };
   const { status, stderr } = spawnSync(process.execPath, ['dist/apps/cli/main.js', 'migrate'], {
     env,

@@ -10,11 +10,11 @@ export type MigrationClass = new () => MigrationInterface;
 
 export interface MigrationLog {
   info(fields: object, message: string): void;
-  /** Receives the reason of a wait. */
+  /** Receives a line if the migration has to wait. */
   readonly tell?: (line: string) => void;
 }
 
-interface Circumstances {
+interface MigrateOptions {
   readonly isRestore?: boolean;
   readonly patience?: MigrationPatience;
 }
@@ -22,19 +22,19 @@ interface Circumstances {
 const NAME = 'sotto-migrate';
 const SCHEMA = 'meta';
 const TABLE = 'migration';
-/** Any constant will do as long as it never changes: it is what keeps two migrators apart. */
+/** An arbitrary number that must never change, so that two migrators cannot run at once. */
 const ADVISORY_LOCK = 7_210_554_316;
 
 /**
- * Migrates the database; safe to call from many processes at once, and at every start. The lock has its own connection, so that it
- * also covers TypeORM's steps before its first transaction. Resolves with the newer release's migrations that it found: then it
- * has changed nothing. During a restore only the restore creates tables.
+ * Migrates the database. Safe to call by many processes at once, and at every start. Resolves with applied migrations of a newer
+ * release, if there are any; then nothing was changed. The lock has a connection of its own, so that it also covers TypeORM's
+ * steps before the first transaction.
  */
 export async function migrate(
   url: string,
   migrationClasses: readonly MigrationClass[],
   log: MigrationLog,
-  { isRestore = false, patience }: Circumstances = {},
+  { isRestore = false, patience }: MigrateOptions = {},
 ): Promise<readonly string[]> {
   const guard = new pg.Client({
     connectionString: url,
@@ -50,7 +50,7 @@ export async function migrate(
     await guard.query(`create schema if not exists ${SCHEMA}`);
     const { pending, unknown } = await compareWith(guard, migrationClasses);
     if (pending.length === 0) return unknown;
-    if (unknown.length > 0) throw anotherLine(pending, unknown);
+    if (unknown.length > 0) throw otherReleaseLine(pending, unknown);
     await amidOthers(() => runMigrations(url, migrationClasses));
     for (const name of pending) log.info({ migration: name }, 'migration applied');
     return [];
@@ -61,14 +61,17 @@ export async function migrate(
   }
 }
 
-interface Compared {
+interface MigrationDifference {
   readonly pending: readonly string[];
   /** Applied by a newer release. */
   readonly unknown: readonly string[];
 }
 
-/** Checked before TypeORM is loaded: an up-to-date database should cost a start next to nothing. */
-async function compareWith(client: pg.Client, classes: readonly MigrationClass[]): Promise<Compared> {
+/** Compares before TypeORM is loaded, so that a start with an up-to-date database is fast. */
+async function compareWith(
+  client: pg.Client,
+  classes: readonly MigrationClass[],
+): Promise<MigrationDifference> {
   const table = await client.query<{ known: boolean }>('select to_regclass($1) is not null as known', [
     `${SCHEMA}.${TABLE}`,
   ]);
@@ -82,8 +85,8 @@ async function compareWith(client: pg.Client, classes: readonly MigrationClass[]
   };
 }
 
-/** A newer release has all migrations of an older one; this database belongs to neither. */
-function anotherLine(pending: readonly string[], unknown: readonly string[]): StartFault {
+/** A newer release has all migrations of an older one, so this database belongs to neither. */
+function otherReleaseLine(pending: readonly string[], unknown: readonly string[]): StartFault {
   return new StartFault(
     `this database has migrations that this release does not know (${unknown.join(', ')}), and lacks some of its own (${pending.join(', ')}): it belongs to releases of another line`,
     EXIT.config,
@@ -102,7 +105,7 @@ async function runMigrations(url: string, classes: readonly MigrationClass[]): P
     applicationName: NAME,
     extra: { options: migrationOptions() },
     logging: false,
-    // The usual logger prints failures despite all settings. The caller reports them.
+    // The default logger prints failures whatever the settings. The caller reports them.
     logger: 'debug',
     poolSize: 1,
   });

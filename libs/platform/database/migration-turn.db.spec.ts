@@ -24,17 +24,17 @@ async function session(): Promise<pg.Client> {
   return client;
 }
 
-describe('the turn of migrations', () => {
-  it('is awaited and logged, times out, and comes when the other session ends', async () => {
+describe('the lock of migrations', () => {
+  it('is waited for with a log line, times out, and is free when the other session releases it', async () => {
     const [first, second] = [await session(), await session()];
-    const told: string[] = [];
-    const tell = (line: string): void => {
-      told.push(line);
+    const lines: string[] = [];
+    const report = (line: string): void => {
+      lines.push(line);
     };
-    await awaitTurn(first, LOCK, tell);
-    await expect(awaitTurn(second, LOCK, tell, SHORT)).rejects.toMatchObject({ exitCode: 69 });
-    expect(told).toEqual(['waiting for another migration to end']);
-    const waiting = awaitTurn(second, LOCK, tell);
+    await awaitTurn(first, LOCK, report);
+    await expect(awaitTurn(second, LOCK, report, SHORT)).rejects.toMatchObject({ exitCode: 69 });
+    expect(lines).toEqual(['waiting for another migration to end']);
+    const waiting = awaitTurn(second, LOCK, report);
     await first.query('select pg_advisory_unlock($1)', [LOCK]);
     await waiting;
   });
@@ -53,7 +53,7 @@ describe('a migration step that other sessions block', () => {
     expect(attempts).toBe(3);
   });
 
-  it('repeatedly ends with 69, and not with damage', async () => {
+  it('again and again fails with exit code 69, and not as damage', async () => {
     await expect(amidOthers(interference)).rejects.toMatchObject({ exitCode: 69 });
   });
 });

@@ -29,16 +29,16 @@ function caught(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-it('gives up unanswered queries a while after its process was told to stop, and sends no more', async () => {
+it('a pool of a stopping process gives up unanswered queries after a while, and sends no more', async () => {
   const stopping = new AbortController();
   const pool = openPool(database.url, { applicationName: 'leaving', max: 2, stopping: stopping.signal });
   const hanging = caught(pool.query('select pg_sleep(8)'));
   await pool.query('select 1');
   stopping.abort();
   expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
-  const begun = performance.now();
+  const started = performance.now();
   expect(await hanging).toMatchObject({ message: expect.stringMatching(/^Connection terminated/) });
-  expect(performance.now() - begun).toBeLessThan(4_000);
+  expect(performance.now() - started).toBeLessThan(4_000);
   expect(isConnectionFailure(await caught(pool.query('select 1')))).toBe(true);
   await pool.end();
 });
@@ -51,13 +51,13 @@ describe('int8 columns', () => {
     expect(rows).toEqual([{ big: 9_007_199_254_740_991, n: 2 }]);
   });
 
-  it('fail rather than being rounded', async () => {
+  it('fail if they would have to be rounded', async () => {
     await expect(database.pool.query('select 9007199254740993::int8')).rejects.toThrow('does not fit');
     expect((await database.pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
   });
 });
 
-it('makes durable writes, whatever the settings of its login are', async () => {
+it('a pool makes durable writes, whatever the settings of its login', async () => {
   const login = `in database ${new URL(database.url).pathname.slice(1)}`;
   for (const setting of ['synchronous_commit = off', 'default_transaction_read_only = on']) {
     await database.pool.query(`alter role current_user ${login} set ${setting}`);
@@ -84,7 +84,7 @@ describe('withTransaction', () => {
     ]);
   });
 
-  it('does not report a commit if the function swallowed the failure of a statement', async () => {
+  it('fails if the function ignored the failure of a statement', async () => {
     const work = withTransaction(database.pool, 'read committed', async (client) => {
       await client.query(`insert into public.balance values ('c', 1)`);
       await caught(client.query('select 1/0'));
@@ -93,18 +93,18 @@ describe('withTransaction', () => {
     expect((await database.pool.query(`select from public.balance where account = 'c'`)).rowCount).toBe(0);
   });
 
-  it('closes a connection that did not reply, without another query', async () => {
+  it('closes a connection that does not reply, without another query', async () => {
     const pool = openPool(database.url, {
       applicationName: 'impatient',
       max: 1,
       statementTimeoutMs: 10_000,
       answerTimeoutMs: 700,
     });
-    const begun = performance.now();
+    const started = performance.now();
     await expect(
       withTransaction(pool, 'read committed', (client) => client.query('select pg_sleep(3)')),
     ).rejects.toThrow('Query read timeout');
-    expect(performance.now() - begun).toBeLessThan(1_200);
+    expect(performance.now() - started).toBeLessThan(1_200);
     expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
     await pool.end();
   });
@@ -116,7 +116,7 @@ describe('withTransaction', () => {
     await expect(work).rejects.toMatchObject({ code: '25006' });
   });
 
-  it('lets one of two conflicting serializable transactions fail recognisably', async () => {
+  it('fails one of two conflicting serializable transactions with a serialization failure', async () => {
     let arrived = 0;
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => {
@@ -145,7 +145,7 @@ describe('withTransaction', () => {
 });
 
 describe('a lost connection', () => {
-  it('fails the transaction recognisably and leaves the pool usable', async () => {
+  it('fails the transaction with a connection failure, and the pool stays usable', async () => {
     const work = withTransaction(database.pool, 'read committed', async (client) => {
       const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
       await database.pool.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
@@ -155,7 +155,7 @@ describe('a lost connection', () => {
     expect((await database.pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
   });
 
-  it('does not end the process if it was idle', async () => {
+  it('does not crash the process if it was idle', async () => {
     const pool = openPool(database.url, { applicationName: 'sotto-idle', max: 1 });
     await pool.query('select 1');
     const removed = new Promise<void>((resolve) => {
@@ -169,7 +169,7 @@ describe('a lost connection', () => {
     await pool.end();
   });
 
-  it('is also the fault of a missing server', async () => {
+  it('is also reported for a missing server', async () => {
     const nowhere = openPool('postgres://sotto:x@127.0.0.1:1/sotto', {
       applicationName: 'sotto-test',
       max: 1,
@@ -203,11 +203,11 @@ describe('while another session locks a table', () => {
     return (await database.pool.query<{ state: string }>(text, [APPLICATION])).rows;
   }
 
-  it('a pool never exceeds its sessions, even after giving queries up, and none keeps waiting', async () => {
+  it('a pool never exceeds its maximum of sessions, also after it has given up queries', async () => {
     const pool = openPool(database.url, { applicationName: APPLICATION, max: 2, answerTimeoutMs: 500 });
     for (let round = 0; round < 3; round += 1) {
-      const asked = [1, 2].map(() => caught(pool.query('select atoms from public.balance')));
-      const faults = await Promise.all(asked);
+      const queries = [1, 2].map(() => caught(pool.query('select atoms from public.balance')));
+      const faults = await Promise.all(queries);
       expect(faults.map((fault) => isUnanswered(fault))).toEqual([true, true]);
       expect((await sessions()).length).toBeLessThanOrEqual(2);
       const busy = async () => (await sessions()).filter(({ state }) => state !== 'idle');
@@ -216,7 +216,7 @@ describe('while another session locks a table', () => {
     await pool.end();
   });
 
-  it('the server drops a client that has gone, even during a statement without a time limit', async () => {
+  it('the server ends the session of a client that is gone, even during a statement without a time limit', async () => {
     const client = new pg.Client({
       connectionString: database.url,
       application_name: APPLICATION,
@@ -224,15 +224,15 @@ describe('while another session locks a table', () => {
     });
     client.on('error', () => undefined);
     await client.connect();
-    const asked = caught(client.query('select atoms from public.balance'));
+    const queries = caught(client.query('select atoms from public.balance'));
     await eventually(async () => expect(await sessions()).toEqual([{ state: 'active' }]));
     client.connection.stream.destroy();
-    await asked;
+    await queries;
     await eventually(async () => expect(await sessions()).toEqual([]), 20_000);
   });
 });
 
-it('a query to a server that vanished silently fails in time, and its connection is not used again', async () => {
+it('a query to a server that vanished silently times out, and its connection is not used again', async () => {
   const { hostname, port } = new URL(database.url);
   const proxy = await openProxy({ target: { host: hostname, port: Number(port) } });
   const url = new URL(database.url);
@@ -247,17 +247,18 @@ it('a query to a server that vanished silently fails in time, and its connection
   await proxy.close();
 }, 5_000);
 
-it('plans a look-up once, for any lists', async () => {
+it('a pool with looksUp plans a statement once for all lists', async () => {
   const plans = async (looksUp: boolean): Promise<unknown> => {
     const pool = openPool(database.url, { applicationName: 'looking up', max: 1, looksUp });
     const text = 'select atoms from public.balance where account in (select * from unnest($1::text[]))';
-    for (let asked = 0; asked < 10; asked += 1) await pool.query({ name: 'look-up', text, values: [['a']] });
+    for (let queries = 0; queries < 10; queries += 1)
+      await pool.query({ name: 'look-up', text, values: [['a']] });
     const { rows } = await pool.query<object>(
-      `select generic_plans as once, custom_plans as anew from pg_prepared_statements where name = 'look-up'`,
+      `select generic_plans as once, custom_plans as custom from pg_prepared_statements where name = 'look-up'`,
     );
     await pool.end();
     return rows[0];
   };
-  expect(await plans(true)).toEqual({ once: 10, anew: 0 });
-  expect(await plans(false)).toEqual({ once: 0, anew: 10 });
+  expect(await plans(true)).toEqual({ once: 10, custom: 0 });
+  expect(await plans(false)).toEqual({ once: 0, custom: 10 });
 });

@@ -18,7 +18,7 @@ describe('a fault counts as an outage of the database', () => {
   });
 });
 
-it('a statement without room has done nothing, and one whose session ended may have', () => {
+it('a lack of resources is no connection failure; the end of a session is one', () => {
   const mayHave = [...NO_ROOM, ...ENDED].filter((code) => isConnectionFailure(refusal(code)));
   expect(mayHave).toEqual(['53300', ...ENDED]);
 });

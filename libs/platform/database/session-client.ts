@@ -5,12 +5,12 @@ export const REFUSALS = ['too_many', 'denied', 'unreachable'] as const;
 export type SessionRefusal = (typeof REFUSALS)[number];
 
 const TOO_MANY_CONNECTIONS = '53300';
-/** A wrong password, a login without the right to log in or connect, a database that accepts no sessions or is missing. */
+/** SQLSTATEs: wrong password, missing right to log in or connect, database that is missing or accepts no sessions. */
 const DENIED = /^(?:28\w{3}|42501|55000|3D000)$/;
 
 const refusals = new Map<SessionRefusal, number>();
 
-/** Counts of this process since its start. */
+/** How many sessions were refused to this process since its start. */
 export function sessionsRefused(reason: SessionRefusal): number {
   return refusals.get(reason) ?? 0;
 }
@@ -26,12 +26,12 @@ function count(error: unknown): void {
   refusals.set(reason, sessionsRefused(reason) + 1);
 }
 
-/** A session that counts the server's refusals, for all callers. */
+/** A client that counts refused sessions, for all callers. */
 export class SessionClient extends pg.Client {
   override connect(): Promise<this>;
   override connect(callback: (error: Error | null) => void): void;
   override connect(callback?: (error: Error | null) => void): Promise<this> | undefined {
-    if (callback === undefined) return this.connected();
+    if (callback === undefined) return this.connectAndCount();
     super.connect((error: Error | null) => {
       if (error !== null) count(error);
       callback(error);
@@ -39,7 +39,7 @@ export class SessionClient extends pg.Client {
     return undefined;
   }
 
-  private async connected(): Promise<this> {
+  private async connectAndCount(): Promise<this> {
     try {
       await super.connect();
       return this;

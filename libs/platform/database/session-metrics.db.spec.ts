@@ -7,7 +7,7 @@ import { SessionClient } from './session-client.js';
 import { measureSessions } from './session-metrics.js';
 
 const LOGIN = 'session_metrics_login';
-const NOBODY_LISTENS = 'postgres://nobody@127.0.0.1:1/nothing';
+const NO_SERVER = 'postgres://unknown@127.0.0.1:1/nothing';
 
 let database: TestDatabase;
 let registry: Registry;
@@ -40,8 +40,8 @@ function refused(): Promise<Record<string, number>> {
   return valuesOf('sotto_database_sessions_refused_total', 'reason');
 }
 
-/** The counts of this test. */
-async function counted(): Promise<Record<string, number>> {
+/** The refusals since the start of the test. */
+async function newRefusals(): Promise<Record<string, number>> {
   const now = await refused();
   return Object.fromEntries(Object.entries(now).map(([reason, value]) => [reason, value - before[reason]!]));
 }
@@ -62,15 +62,15 @@ async function fails(pool: Pool): Promise<void> {
   await pool.end();
 }
 
-it('exports each reason from the start, so that the first refusal shows as an increase', () => {
+it('exports each reason from the start, so that the first refusal is an increase', () => {
   expect(Object.keys(before).sort()).toEqual(['denied', 'too_many', 'unreachable']);
 });
 
 it('counts refused sessions of a pool, by reason', async () => {
   await fails(poolOf(urlOf('wrong')));
-  await fails(poolOf(NOBODY_LISTENS));
+  await fails(poolOf(NO_SERVER));
   await fails(poolOf(new URL('/of_this_name_there_is_none', database.url).href));
-  expect(await counted()).toEqual({ denied: 2, too_many: 0, unreachable: 1 });
+  expect(await newRefusals()).toEqual({ denied: 2, too_many: 0, unreachable: 1 });
 });
 
 it('counts a refused separate session, with its reason', async () => {
@@ -78,7 +78,7 @@ it('counts a refused separate session, with its reason', async () => {
   await first.connect();
   const second = new SessionClient({ connectionString: urlOf('right') });
   await expect(second.connect()).rejects.toMatchObject({ code: '53300' });
-  expect(await counted()).toEqual({ denied: 0, too_many: 1, unreachable: 0 });
+  expect(await newRefusals()).toEqual({ denied: 0, too_many: 1, unreachable: 0 });
   expect((await first.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
   await first.end();
 });

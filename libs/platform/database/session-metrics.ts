@@ -9,12 +9,12 @@ export function watchPool(name: string, pool: Pool): void {
   pools.set(name, pool);
 }
 
-/** The database sessions that this process has, waits for, and was refused. */
+/** Exports metrics of the database sessions that this process has, waits for, and was refused. */
 export function measureSessions(registry: Registry): void {
   const registers = [registry];
   new Counter({
     name: 'sotto_database_sessions_refused_total',
-    help: 'Sessions of the database that were asked for and not had, by reason: too_many, denied (the login, its password, or the database to it), unreachable',
+    help: 'Database sessions that were refused, by reason: too_many, denied (wrong login or password, or no right to the database), unreachable',
     labelNames: ['reason'],
     registers,
     collect() {
@@ -24,7 +24,7 @@ export function measureSessions(registry: Registry): void {
   });
   new Gauge({
     name: 'sotto_database_sessions',
-    help: 'Sessions of the database that this process has, by pool and state: busy or idle',
+    help: 'Database sessions of this process, by pool and state: busy or idle',
     labelNames: ['pool', 'state'],
     registers,
     collect() {
@@ -36,7 +36,7 @@ export function measureSessions(registry: Registry): void {
   });
   new Gauge({
     name: 'sotto_database_session_waiters',
-    help: 'Questions that wait for a session of their pool: all that it may have are busy',
+    help: 'Queries that wait for a session of their pool, because all are busy',
     labelNames: ['pool'],
     registers,
     collect() {

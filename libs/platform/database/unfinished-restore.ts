@@ -15,15 +15,15 @@ const BEGIN = `
   create table meta.${TABLE} as select now() as begun_at, null::jsonb as filled_from`;
 const FILLED = `select filled_from as backup from meta.${TABLE}`;
 const NO_SUCH_TABLE = '42P01';
-const ONCE_MORE =
-  'drop the database (of a data folder, delete what is called postgres in it), and restore the backup again';
+const START_OVER =
+  'drop the database (in a data folder, delete the subfolder postgres), and restore the backup again';
 
-/** Its tables exist, and look like those of a cluster that has not traded yet. */
+/** The tables of an unfinished restore look like those of a new cluster, so every process must refuse them. */
 export class UnfinishedRestore extends StartFault {
   constructor() {
     super(
-      'this database is the beginning of a restore that has not come to its end: unless one is at work, ' +
-        `npm run backup -- restore --resume goes on where all its rows are there; where that says that they are not, ${ONCE_MORE}`,
+      'the restore of this database is not finished: unless one is running, ' +
+        `npm run backup -- restore --resume finishes it if all rows are there; if it says that they are not, ${START_OVER}`,
       EXIT.damaged,
     );
   }
@@ -31,37 +31,37 @@ export class UnfinishedRestore extends StartFault {
 
 class NothingToResume extends StartFault {
   constructor() {
-    super('no restore has been begun here that could be brought to its end');
+    super('there is no unfinished restore here that could be resumed');
   }
 }
 
-/** A mark in a database from before its first table until the restore is complete. */
+/** Marks a database as unfinished, before its first table is created. The mark stays until the restore is complete. */
 export async function beginRestore(database: Database): Promise<void> {
   await database.query(BEGIN);
 }
 
-/** In the transaction that inserts the rows: after it only the end of the restore is left. */
+/** Must run in the transaction that inserts the rows. After it only `endRestore` is left to do. */
 export async function noteFilled(database: Database, backup: object): Promise<void> {
   await database.query(`update meta.${TABLE} set filled_from = $1`, [JSON.stringify(backup)]);
 }
 
-/** The note stored with the rows. */
+/** Returns the value that `noteFilled` has stored. Throws if not all rows were inserted. */
 export async function findFilled(database: Database): Promise<unknown> {
   if ((await database.query(FIND)).rowCount === 0) throw new NothingToResume();
   const { rows } = await database.query<{ backup: unknown }>(FILLED);
   const backup = rows[0]?.backup ?? undefined;
   if (backup === undefined)
-    throw new StartFault(`not all rows of the backup are there: ${ONCE_MORE}`, EXIT.damaged);
+    throw new StartFault(`not all rows of the backup are there: ${START_OVER}`, EXIT.damaged);
   return backup;
 }
 
-/** If two calls reach the end, one of them learns that it was not the first. */
+/** Removes the mark. If two calls get here, the second one fails. */
 export async function endRestore(database: Database): Promise<void> {
   try {
     await database.query(`drop table meta.${TABLE}`);
   } catch (error) {
     if (!isCodedError(error) || error.code !== NO_SUCH_TABLE) throw error;
-    throw new StartFault('another call has brought this restore to its end meanwhile');
+    throw new StartFault('another call has finished this restore meanwhile');
   }
 }
 
@@ -70,7 +70,7 @@ export async function refuseUnfinishedRestore(database: Database): Promise<void>
   if (rowCount !== 0) throw new UnfinishedRestore();
 }
 
-/** The same for the folder of our own server, whose database does not exist yet. */
+/** Marks the folder of an embedded server, whose database does not exist yet. */
 export async function beginRestoreIn(folder: string): Promise<void> {
   await writeFile(path.join(folder, FILE), '', { flush: true });
 }
@@ -83,7 +83,7 @@ export async function refuseUnfinishedRestoreIn(folder: string): Promise<void> {
   if (await isUnfinishedRestoreIn(folder)) throw new UnfinishedRestore();
 }
 
-/** A resumed restore must not mark a complete database as unfinished. */
+/** Without this check a resumed restore could mark a complete database as unfinished. */
 export async function refuseNothingToResumeIn(folder: string): Promise<void> {
   if (!(await isUnfinishedRestoreIn(folder))) throw new NothingToResume();
 }

@@ -6,25 +6,25 @@ import { StartFault } from '../process/start-fault.js';
 import { type BrokerPlace, type ClusterPlan, DATA_FOLDER, propertiesOf } from './server-properties.js';
 import { startWatcher } from '../supervision/orphan-reaper.js';
 
-/** The last brokers have no controller left that would release them. */
+/** Time to stop. The last brokers cannot stop cleanly, because no controller is left to release them. */
 const STOP_WITHIN_MS = 10_000;
 const HEAP = '-Xmx384m';
 /** Java's exit codes after a signal: 128 plus the number of SIGHUP, SIGINT or SIGTERM. */
-const TOLD_TO_END: ReadonlyMap<number | null, NodeJS.Signals> = new Map([
+const SIGNAL_OF_EXIT: ReadonlyMap<number | null, NodeJS.Signals> = new Map([
   [129, 'SIGHUP'],
   [130, 'SIGINT'],
   [143, 'SIGTERM'],
 ]);
-/** Relative to the broker's folder, where it is started. */
+/** Relative to the broker's folder, in which it is started. */
 const PROPERTIES = 'server.properties';
-/** With an ASCII locale Java opens no folder with other letters in its path. */
-const ANY_LETTERS = 'LC_ALL=C.UTF-8';
+/** With an ASCII locale Java cannot open a folder with other characters in its path. */
+const UTF8_LOCALE = 'LC_ALL=C.UTF-8';
 
-/** One Kafka process: broker and controller in one. */
+/** One Kafka process, which is both broker and controller. */
 export class Broker {
   private process: ChildProcess | undefined;
-  /** The offset in its log at which this process begins. */
-  private saidBefore = 0;
+  /** The size of the log file when this process started. */
+  private logStart = 0;
 
   constructor(
     readonly place: BrokerPlace,
@@ -49,40 +49,40 @@ export class Broker {
     await writeFile(path.join(folder, PROPERTIES), propertiesOf(this.place, this.plan));
     if (!existsSync(path.join(folder, DATA_FOLDER, 'meta.properties'))) {
       const format = ['kafka.tools.StorageTool', 'format', '-t', this.plan.clusterId, '-c', PROPERTIES];
-      const code = await this.ended(this.java(format));
+      const code = await this.exitOf(this.java(format));
       if (code !== 0)
         throw new StartFault(`the folder of broker ${this.place.id} cannot be prepared: see ${this.logFile}`);
     }
-    this.saidBefore = sizeOf(this.logFile);
+    this.logStart = sizeOf(this.logFile);
     const broker = this.java(['kafka.Kafka', PROPERTIES]);
-    // Callers that wait for it learn of its end.
+    // Callers that wait for the process see its end.
     broker.on('error', () => undefined);
     if (broker.pid !== undefined) broker.once('exit', keepBroker(broker.pid));
     this.process = broker;
   }
 
-  /** The signal that ended it. */
+  /** The signal that ended the broker, if one did. */
   get killedBy(): NodeJS.Signals | undefined {
     const { exitCode = null, signalCode = null } = this.process ?? {};
-    return signalCode ?? TOLD_TO_END.get(exitCode);
+    return signalCode ?? SIGNAL_OF_EXIT.get(exitCode);
   }
 
-  /** How the ended broker ended. */
+  /** Describes how the broker ended. */
   get ending(): string {
     return this.killedBy ?? `exit code ${this.process?.exitCode ?? 'unknown'}`;
   }
 
-  /** The last words of a broker that ended too early; its log also has the earlier ones. */
+  /** The last error or the last line in the log of a broker that ended too early. */
   async lastWords(): Promise<string> {
     const log = await readFile(this.logFile).catch(() => Buffer.alloc(0));
-    const lines = log.toString('utf8', this.saidBefore).split('\n').filter(Boolean);
-    return lines.findLast((line) => /ERROR|FATAL|Exception/.test(line)) ?? lines.at(-1) ?? 'it said nothing';
+    const lines = log.toString('utf8', this.logStart).split('\n').filter(Boolean);
+    return lines.findLast((line) => /ERROR|FATAL|Exception/.test(line)) ?? lines.at(-1) ?? 'it wrote nothing';
   }
 
   async stop(): Promise<void> {
     const { process: running } = this;
     if (running === undefined) return;
-    const ended = this.ended(running);
+    const ended = this.exitOf(running);
     running.kill('SIGTERM');
     const timer = setTimeout(() => running.kill('SIGKILL'), STOP_WITHIN_MS);
     await ended;
@@ -94,17 +94,17 @@ export class Broker {
     this.process?.kill(name);
   }
 
-  /** Resolves when it has ended, for any reason. */
+  /** Resolves when the broker has ended for any reason. */
   async gone(): Promise<void> {
-    if (this.process !== undefined) await this.ended(this.process);
+    if (this.process !== undefined) await this.exitOf(this.process);
   }
 
   private java(args: readonly string[]): ChildProcess {
     const log = openSync(this.logFile, 'a');
     const jvm = [HEAP, '-XX:+UseSerialGC', '-Djava.awt.headless=true'];
     const command = ['java', ...jvm, '-cp', path.join(this.plan.jars, '*'), ...args];
-    const child = spawn('env', [ANY_LETTERS, ...command], {
-      // A separate session: Ctrl-C in the terminal reaches us, and we stop the brokers in order.
+    const child = spawn('env', [UTF8_LOCALE, ...command], {
+      // A session of its own, so that Ctrl-C in the terminal reaches only us. We then stop the brokers in order.
       detached: true,
       stdio: ['ignore', log, log],
       cwd: this.place.folder,
@@ -113,7 +113,7 @@ export class Broker {
     return child;
   }
 
-  private async ended(child: ChildProcess): Promise<number | null> {
+  private async exitOf(child: ChildProcess): Promise<number | null> {
     if (hasEnded(child)) return child.exitCode;
     return await new Promise((resolve, reject) => {
       child.once('error', reject).once('exit', resolve);
@@ -129,7 +129,7 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-/** Asks the broker to stop, and kills it after a time. */
+/** Asks the broker to stop, and kills it after ten seconds. */
 const SCRIPT = `
 kill -TERM "$1"
 for second in 1 2 3 4 5 6 7 8 9 10; do
@@ -139,7 +139,7 @@ done
 kill -KILL "$1"
 `;
 
-/** No broker outlives the process that started it, however that ends. Returns what to call once the broker is gone. */
+/** Makes sure that a broker does not outlive this process, however that ends. Returns a function to call after the broker's end. */
 export function keepBroker(pid: number): () => void {
   return startWatcher('sotto-kafka-keeper', SCRIPT, [String(pid)]);
 }

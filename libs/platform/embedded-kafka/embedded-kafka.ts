@@ -15,30 +15,30 @@ import { type JarPlaces, kafkaJars } from './jars.js';
 import type { BrokerPlace, ClusterPlan } from './server-properties.js';
 
 export interface KafkaOptions extends JarPlaces {
-  /** Data and logs; kept between starts. */
+  /** The folder of data and logs, which stays between starts. */
   readonly folder: string;
   readonly brokers: number;
   readonly settings?: ClusterPlan['settings'];
-  /** Aborts a start that no caller waits for any more. */
+  /** Aborts a start that is no longer needed. */
   readonly signal?: AbortSignal;
 }
 
 const HOST = '127.0.0.1';
 const CLUSTER_FILE = 'cluster.json';
-/** The file in which a started broker keeps its cluster and node. */
+/** The file in which a broker stores its cluster id and node id. */
 const META = 'broker-1/data/meta.properties';
 const PORTS_EACH = 2;
 const USABLE_WITHIN_MS = 180_000;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
-const KEPT = z.object({
+const CLUSTER_SCHEMA = z.object({
   clusterId: z.string().regex(/^[\w-]{22}$/),
   ports: z.array(z.int().min(1).max(65_535)).refine(({ length }) => length > 0 && length % PORTS_EACH === 0),
 });
 
-type Kept = z.output<typeof KEPT>;
+type ClusterIdentity = z.output<typeof CLUSTER_SCHEMA>;
 
-/** A real Apache Kafka on loopback: one process for each broker, which is also a controller. */
+/** A real Apache Kafka on loopback. Each broker is one process and also a controller. */
 export class EmbeddedKafka {
   private constructor(
     readonly brokers: readonly Broker[],
@@ -48,21 +48,21 @@ export class EmbeddedKafka {
   static async start(options: KafkaOptions): Promise<EmbeddedKafka> {
     const jars = await kafkaJars(options);
     await makeFolder(options.folder, 0o755);
-    const lock = await takenForThis(options.folder);
+    const lock = await lockForKafka(options.folder);
     try {
-      return await EmbeddedKafka.inOwnFolder(options, jars, lock);
+      return await EmbeddedKafka.startLocked(options, jars, lock);
     } catch (error) {
       await lock.release();
       throw error;
     }
   }
 
-  private static async inOwnFolder(
+  private static async startLocked(
     options: KafkaOptions,
     jars: string,
     lock: FolderLock,
   ): Promise<EmbeddedKafka> {
-    const { clusterId, ports } = await kept(options);
+    const { clusterId, ports } = await loadOrCreateIdentity(options);
     const places = Array.from({ length: options.brokers }, (_, index): BrokerPlace => {
       const folder = path.join(options.folder, `broker-${index + 1}`);
       const [port = 0, controllerPort = 0] = ports.slice(PORTS_EACH * index);
@@ -83,12 +83,12 @@ export class EmbeddedKafka {
     return kafka;
   }
 
-  /** `host:port` of every broker, as KAFKA_BROKERS takes them. */
+  /** `host:port` of every broker, in the form of KAFKA_BROKERS. */
   get addresses(): string[] {
     return this.brokers.map(({ place }) => `${place.host}:${place.port}`);
   }
 
-  /** Resolves when all brokers have found each other and a controller; rejects if one has ended instead. */
+  /** Resolves when all brokers have found each other and a controller. Rejects if one of them has ended. */
   async untilUsable(signal?: AbortSignal): Promise<void> {
     const deadline = Date.now() + USABLE_WITHIN_MS;
     while (!(await this.isUsable())) {
@@ -96,10 +96,12 @@ export class EmbeddedKafka {
       const dead = this.brokers.find((broker) => !broker.isRunning);
       if (dead !== undefined || Date.now() > deadline) {
         const [broker] = dead === undefined ? this.brokers : [dead];
-        const words = await broker?.lastWords();
-        throw new StartFault(`broker ${broker?.place.id} did not start: ${words} (see ${broker?.logFile})`);
+        const lastWords = await broker?.lastWords();
+        throw new StartFault(
+          `broker ${broker?.place.id} did not start: ${lastWords} (see ${broker?.logFile})`,
+        );
       }
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
 
@@ -141,32 +143,36 @@ function isListening({ host, port }: BrokerPlace): Promise<boolean> {
   });
 }
 
-/** Two concurrent starts in one folder would overwrite each other's preparation. */
-async function takenForThis(folder: string): Promise<FolderLock> {
+/** Two concurrent starts in one folder would overwrite each other's files. */
+async function lockForKafka(folder: string): Promise<FolderLock> {
   const marker = await markerOf(folder);
   const outcome = await lockFolder(`kafka-${marker.folder}`, `process ${process.pid}`);
   if ('lock' in outcome) return outcome.lock;
-  throw new StartFault(`the Kafka in ${folder} runs already (${outcome.heldBy})`);
+  throw new StartFault(`the Kafka in ${folder} is already running (${outcome.heldBy})`);
 }
 
-/** A cluster keeps its id and its ports, because both are in its data. */
-async function kept({ folder, brokers }: KafkaOptions): Promise<Kept> {
+/** A cluster keeps its id and its ports, because both are stored in its data. */
+async function loadOrCreateIdentity({ folder, brokers }: KafkaOptions): Promise<ClusterIdentity> {
   const file = path.join(folder, CLUSTER_FILE);
   const text = await readIfThere(file);
   if (text === undefined) {
-    // A cluster with data keeps its id and its ports: clients know it by them.
-    if ((await readIfThere(path.join(folder, META))) !== undefined) throw mendable(file, 'is gone');
-    const made: Kept = { clusterId: newClusterId(), ports: await pickPorts(PORTS_EACH * brokers) };
-    // Written whole or not at all: half a file would count as damage ever after.
-    await writeFile(`${file}.new`, JSON.stringify(made));
+    // New values would not match the existing data.
+    if ((await readIfThere(path.join(folder, META))) !== undefined)
+      throw clusterFileFault(file, 'is missing');
+    const created: ClusterIdentity = {
+      clusterId: newClusterId(),
+      ports: await pickPorts(PORTS_EACH * brokers),
+    };
+    // Renamed when complete, because half a file would count as damaged at every later start.
+    await writeFile(`${file}.new`, JSON.stringify(created));
     await rename(`${file}.new`, file);
-    return made;
+    return created;
   }
-  const found = keptIn(text);
-  if (found === undefined) throw mendable(file, 'is damaged');
-  const before = found.ports.length / PORTS_EACH;
-  if (before !== brokers) {
-    throw new StartFault(`${folder} holds a cluster of ${before}, not of ${brokers}`, EXIT.config);
+  const found = parseIdentity(text);
+  if (found === undefined) throw clusterFileFault(file, 'is damaged');
+  const storedBrokers = found.ports.length / PORTS_EACH;
+  if (storedBrokers !== brokers) {
+    throw new StartFault(`${folder} holds a cluster of ${storedBrokers}, not of ${brokers}`, EXIT.config);
   }
   for (const port of found.ports) {
     if (await isPortFree(port, HOST)) continue;
@@ -175,24 +181,24 @@ async function kept({ folder, brokers }: KafkaOptions): Promise<Kept> {
   return found;
 }
 
-function mendable(file: string, what: string): StartFault {
+function clusterFileFault(file: string, what: string): StartFault {
   const form = '{"clusterId":"...","ports":[port, controller port, and so on for each broker]}';
   return new StartFault(
-    `${file} ${what}: write it anew as ${form}, with the cluster.id of ${META} and the ports that stand under listeners in each server.properties, or take another folder`,
+    `${file} ${what}: write it again as ${form}, with the cluster.id from ${META} and the ports under listeners in each server.properties, or use another folder`,
     EXIT.damaged,
   );
 }
 
-/** Undefined if it is not what was written. */
-function keptIn(text: string): Kept | undefined {
+/** Undefined for a damaged file. */
+function parseIdentity(text: string): ClusterIdentity | undefined {
   try {
-    return KEPT.safeParse(JSON.parse(text)).data;
+    return CLUSTER_SCHEMA.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }
 }
 
-/** Begins with a letter: Kafka's own tools would read a dash as an option. */
+/** Must not begin with a dash, which Kafka's tools would read as an option. */
 function newClusterId(): string {
   const bytes = randomBytes(16);
   bytes[0] = (bytes[0] ?? 0) & 0x7f;

@@ -8,14 +8,14 @@ import { StartFault } from '../process/start-fault.js';
 const OLDEST_JAVA = 17;
 const VERSION = /version "(?:1\.)?(\d+)/;
 
-/** The source and the location of a broker's jars. */
+/** Where the jars of a broker come from, and where they are cached. */
 export interface JarPlaces {
-  /** The pom that lists them. */
+  /** The pom file that lists the jars. */
   readonly pom: string;
   readonly cacheFolder: string;
 }
 
-/** What this machine lacks for its own broker; undefined if nothing. */
+/** What this machine lacks to run a broker. Undefined if nothing is missing. */
 export function missingForKafka(places: JarPlaces): string | undefined {
   const java = spawnSync('java', ['-version'], { encoding: 'utf8' });
   const version = java.error === undefined ? Number(VERSION.exec(java.stderr)?.[1] ?? 0) : 0;
@@ -25,10 +25,10 @@ export function missingForKafka(places: JarPlaces): string | undefined {
   const maven = spawnSync('mvn', ['--version']);
   return maven.error === undefined
     ? undefined
-    : 'Maven is not installed, which would fetch the jars of Kafka';
+    : 'Maven is not installed, which is needed to fetch the jars of Kafka';
 }
 
-/** The folder with the jars of the pom; fetched once for each content of the pom. */
+/** Returns the folder with the jars. Fetches them once for each content of the pom file. */
 export async function kafkaJars(places: JarPlaces): Promise<string> {
   const jars = folderOf(places);
   if (existsSync(jars)) return jars;
@@ -54,14 +54,14 @@ function folderOf({ pom, cacheFolder }: JarPlaces): string {
 async function copyDependencies(pom: string, folder: string): Promise<void> {
   const args = ['-q', '-B', '-f', pom, 'dependency:copy-dependencies', `-DoutputDirectory=${folder}`];
   const maven = spawn('mvn', args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
+  let output = '';
   for (const stream of [maven.stdout, maven.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
-      said = (said + text).slice(-4_000);
+      output = (output + text).slice(-4_000);
     });
   }
   const code = await new Promise<number | null>((resolve, reject) => {
     maven.once('error', reject).once('close', resolve);
   });
-  if (code !== 0) throw new StartFault(`Maven could not fetch Kafka's jars: ${said.trim()}`);
+  if (code !== 0) throw new StartFault(`Maven could not fetch Kafka's jars: ${output.trim()}`);
 }

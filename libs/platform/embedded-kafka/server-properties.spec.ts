@@ -14,7 +14,7 @@ function linesWith(settings: Readonly<Record<string, string>>): string[] {
   return propertiesOf(place, plan).split('\n');
 }
 
-it('Java reads every value as it was written', () => {
+it('values are escaped so that Java reads them unchanged', () => {
   const [folder, blanks, lines] = ['/a\\b/Zo\u00eb,\u6771', ' two  blanks', 'one\ntwo'];
   expect(linesWith({ folder, blanks, lines, plain: 'a=b:c #!' }).slice(-5)).toEqual([
     'folder=/a\\\\b/Zo\\u00eb,\\u6771',
@@ -25,6 +25,6 @@ it('Java reads every value as it was written', () => {
   ]);
 });
 
-it("the broker's folder, which may contain a comma, is in no list of folders", () => {
+it("the list of folders does not contain the broker's folder, which may have a comma in its name", () => {
   expect(linesWith({})).toContain('log.dirs=data');
 });

@@ -1,4 +1,4 @@
-/** The location of one broker of a cluster on this machine. */
+/** The address and the folder of one broker on this machine. */
 export interface BrokerPlace {
   readonly id: number;
   readonly host: string;
@@ -11,14 +11,14 @@ export interface ClusterPlan {
   readonly clusterId: string;
   readonly jars: string;
   readonly brokers: readonly BrokerPlace[];
-  /** Settings beside or instead of ours. */
+  /** Additional settings, which override ours. */
   readonly settings: (place: BrokerPlace) => Readonly<Record<string, string>>;
 }
 
 /** Relative to the broker's folder, its working directory. */
 export const DATA_FOLDER = 'data';
 
-const MOST_BYTES = String(20 * 1024 * 1024);
+const MAX_MESSAGE_BYTES = String(20 * 1024 * 1024);
 
 /** The text of a broker's `server.properties`. */
 export function propertiesOf(place: BrokerPlace, { brokers, settings }: ClusterPlan): string {
@@ -34,7 +34,7 @@ export function propertiesOf(place: BrokerPlace, { brokers, settings }: ClusterP
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',
-    // A list, in which a comma cannot be escaped: an absolute path with a comma would be two folders.
+    // This is a list without escapes, in which an absolute path with a comma would be two folders.
     'log.dirs': DATA_FOLDER,
     'auto.create.topics.enable': 'false',
     'default.replication.factor': copies,
@@ -42,9 +42,9 @@ export function propertiesOf(place: BrokerPlace, { brokers, settings }: ClusterP
     'transaction.state.log.replication.factor': copies,
     'transaction.state.log.min.isr': '1',
     'group.initial.rebalance.delay.ms': '0',
-    'message.max.bytes': MOST_BYTES,
-    'replica.fetch.max.bytes': MOST_BYTES,
-    // Detects a lost broker sooner than the usual nine seconds.
+    'message.max.bytes': MAX_MESSAGE_BYTES,
+    'replica.fetch.max.bytes': MAX_MESSAGE_BYTES,
+    // Detects a lost broker sooner than the default of nine seconds.
     'broker.session.timeout.ms': '6000',
     ...settings(place),
   };
@@ -53,7 +53,7 @@ export function propertiesOf(place: BrokerPlace, { brokers, settings }: ClusterP
     .join('');
 }
 
-/** Java reads the file as Latin-1, a backslash as an escape, and skips leading blanks of a value. */
+/** Java reads the file as Latin-1 with backslash escapes, and skips leading blanks of a value. */
 function escaped(value: string): string {
   return value.replaceAll(/^\s|[^\x20-\x7e]|\\/g, (unit) => {
     if (unit === '\\' || unit === ' ') return `\\${unit}`;

@@ -18,8 +18,8 @@ interface Link {
 }
 
 /**
- * Finds a PostgreSQL that `user` can execute: the one in node_modules, or a copy of it under `copyFolder` if node_modules is in a
- * folder that is closed to that user or is read-only.
+ * Finds a PostgreSQL that `user` can execute: the one in node_modules, or a copy under `copyFolder` if the user cannot enter
+ * node_modules.
  */
 export async function findBinaries(
   user: ServerUser | undefined,
@@ -31,7 +31,7 @@ export async function findBinaries(
   const found = tryRun(installed, user);
   if (found !== undefined) return found;
 
-  // Named after the package's version: an upgrade must not keep running the old server.
+  // Named after the package's version, so that an upgrade does not run the old server.
   const copy = path.join(copyFolder, await packageVersion(installed));
   if (!(await exists(copy))) await copyBinaries(installed, copyFolder, copy);
   const copied = tryRun(copy, user);
@@ -59,7 +59,7 @@ async function packageVersion(installed: string): Promise<string> {
   return (JSON.parse(text) as { readonly version: string }).version;
 }
 
-/** The package's archive has no symbolic links; its install script creates them, which may be forbidden. */
+/** The package's archive has no symbolic links. Its install script creates them, but scripts may be disabled. */
 async function restoreLinks(folder: string): Promise<void> {
   const links = JSON.parse(await readFile(path.join(folder, 'pg-symlinks.json'), 'utf8')) as Link[];
   for (const link of links) {

@@ -5,7 +5,7 @@ import { makeFolder, readIfThere } from '../files/make-folder.js';
 import { EXIT, isCodedError, StartFault } from '../process/start-fault.js';
 import { chooseServerUser, mayEnter, type ServerUser } from './server-user.js';
 
-/** Where root puts what a server user cannot reach below the requested data folder. */
+/** Where root creates the folder if the server's user cannot reach the requested data folder. */
 const REACHABLE_BASE = '/var/lib/sotto';
 
 export interface ServerCredentials {
@@ -14,7 +14,7 @@ export interface ServerCredentials {
 }
 
 export interface DataPlace {
-  /** Belongs to the server's user; holds `data` and the credentials. */
+  /** Owned by the server's user. Contains `data` and the credentials. */
   readonly folder: string;
   readonly data: string;
   readonly user: ServerUser | undefined;
@@ -22,17 +22,17 @@ export interface DataPlace {
   readonly isNew: boolean;
 }
 
-/** Finds or creates the folder of the server and its owner. */
+/** Finds or creates the folder of the server, and determines its owner. */
 export async function openDataPlace(wanted: string, note: (line: string) => void): Promise<DataPlace> {
   const entry = await lstat(wanted).catch(() => undefined);
   const folder = entry?.isSymbolicLink() === true ? await readlink(wanted) : wanted;
   if (entry !== undefined) return await existingPlace(folder);
   const user = await chooseServerUser();
   await makeFolder(path.dirname(wanted), 0o711);
-  const made = mayEnter(user, path.dirname(wanted)) ? wanted : await makeElsewhere(wanted, note);
-  await makeFolder(made, 0o700);
-  if (user !== undefined) await chown(made, user.uid, user.gid);
-  return await describePlace(made, user);
+  const created = mayEnter(user, path.dirname(wanted)) ? wanted : await makeElsewhere(wanted, note);
+  await makeFolder(created, 0o700);
+  if (user !== undefined) await chown(created, user.uid, user.gid);
+  return await describePlace(created, user);
 }
 
 async function existingPlace(folder: string): Promise<DataPlace> {
@@ -41,12 +41,12 @@ async function existingPlace(folder: string): Promise<DataPlace> {
   if (!owner.isDirectory()) throw new StartFault(`cannot use ${folder}: it is not a folder`, EXIT.damaged);
   const self = process.getuid?.();
   if (self === 0) {
-    // The user that created the data stays its owner: the server runs only as the owner of its files.
+    // The owner does not change, because the server runs only as the owner of its files.
     const user = owner.uid === 0 ? await chooseServerUser() : { uid: owner.uid, gid: owner.gid };
     if (owner.uid === 0 && user !== undefined) await chown(folder, user.uid, user.gid);
     if (!mayEnter(user, folder)) {
       throw new StartFault(
-        `data folder ${folder} lies where user id ${user?.uid} cannot go: choose another DATA_DIR`,
+        `data folder ${folder} cannot be reached by user id ${user?.uid}: choose another DATA_DIR`,
       );
     }
     return await describePlace(folder, user);
@@ -60,7 +60,7 @@ async function existingPlace(folder: string): Promise<DataPlace> {
 }
 
 async function makeElsewhere(wanted: string, note: (line: string) => void): Promise<string> {
-  // Random, not derived from the path: a moved data folder must never be taken for a new one's.
+  // Random and not derived from the path: the files of a moved data folder must not be used for a new one.
   const folder = path.join(REACHABLE_BASE, randomBytes(8).toString('hex'));
   await makeFolder(REACHABLE_BASE, 0o755);
   await symlink(folder, wanted);
@@ -82,18 +82,21 @@ async function readCredentials(folder: string, mayCreate: boolean): Promise<Serv
       const { superuser, application } = JSON.parse(text) as Partial<ServerCredentials>;
       if (typeof superuser === 'string' && typeof application === 'string') return { superuser, application };
     } catch {
-      // Reports the fault below, or creates new credentials while there is no data that needs the old ones.
+      // The fault is reported below, unless there is no data yet: then new credentials are created.
     }
   }
   if (!mayCreate)
     throw new StartFault(`${file} is missing or damaged: the database cannot be opened`, EXIT.damaged);
-  const made = { superuser: randomBytes(24).toString('hex'), application: randomBytes(24).toString('hex') };
-  await writeFile(file, JSON.stringify(made), { mode: 0o600 });
+  const created = {
+    superuser: randomBytes(24).toString('hex'),
+    application: randomBytes(24).toString('hex'),
+  };
+  await writeFile(file, JSON.stringify(created), { mode: 0o600 });
   await chmod(file, 0o600);
-  return made;
+  return created;
 }
 
-/** An unreadable file is not missing: recreating it would destroy it. */
+/** Throws for an unreadable folder, which is not missing: creating it again would destroy it. */
 async function isThere(data: string): Promise<boolean> {
   try {
     await readdir(data);
@@ -101,13 +104,13 @@ async function isThere(data: string): Promise<boolean> {
   } catch (error) {
     const code = isCodedError(error) ? error.code : undefined;
     if (code === 'ENOTDIR') throw new StartFault(`cannot use ${data}: it is not a folder`, EXIT.damaged);
-    // A link without its target is the remainder of a database.
+    // A link without a target is the remainder of a database.
     if (code !== 'ENOENT' || (await lstat(data).catch(() => undefined)) !== undefined) throw error;
     return false;
   }
 }
 
-/** Reports faults of the files before the server has to. */
+/** Checks the files before the server starts, so that faults are reported clearly. */
 export async function checkDataFiles(place: DataPlace, serverVersion: string): Promise<void> {
   const version = await readIfThere(path.join(place.data, 'PG_VERSION'));
   if (version === undefined) {
@@ -119,15 +122,15 @@ export async function checkDataFiles(place: DataPlace, serverVersion: string): P
   }
   if (major !== serverVersion) {
     throw new StartFault(
-      `data folder ${place.data} was made by PostgreSQL ${major}, this is ${serverVersion}`,
+      `data folder ${place.data} was created by PostgreSQL ${major}, this is ${serverVersion}`,
       EXIT.damaged,
     );
   }
 }
 
 /**
- * A shell that runs the server and reads a pipe from us. When the pipe closes, which the kernel does however we die, it gives the
- * server's clients a second to finish, requests a fast shutdown, and later an immediate one. It ends with the server's exit code.
+ * A shell that runs the server and reads a pipe from us. When the pipe closes, which happens however we end, it waits a second for
+ * the server's clients, requests a fast shutdown, and later an immediate one. It ends with the server's exit code.
  */
 export const KEEPER_SCRIPT = `
 exec 3<&0 </dev/null

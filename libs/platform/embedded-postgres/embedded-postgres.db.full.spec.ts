@@ -69,7 +69,7 @@ async function untilGone(pid: number): Promise<void> {
 }
 
 describe('the embedded server', () => {
-  it('is durable, listens on loopback alone, and its role owns its database and may create more', async () => {
+  it('is durable and listens on loopback only; its role owns its database and may create more', async () => {
     const { url } = await start();
     for (const [name, value] of [
       ['fsync', 'on'],
@@ -89,7 +89,7 @@ describe('the embedded server', () => {
     await expect(query(stranger.href, 'select 1')).rejects.toMatchObject({ code: '28P01' });
   }, 30_000);
 
-  it('makes its passwords readable only by their owner, and keeps its data between starts', async () => {
+  it('makes its passwords readable only by the owner, and keeps its data between starts', async () => {
     const first = await start();
     await query(first.url, 'create table kept as select 7 as n');
     await first.stop();
@@ -100,7 +100,7 @@ describe('the embedded server', () => {
     expect(await query(second.url, 'select n from kept')).toEqual([{ n: 7 }]);
   }, 30_000);
 
-  it('recovers all commits from before it was killed, and takes over from an orphaned server', async () => {
+  it('recovers all commits after it was killed, and replaces an orphaned server', async () => {
     const first = await start();
     await query(first.url, 'create table kept as select 7 as n');
     process.kill(first.pid, 'SIGKILL');
@@ -136,7 +136,7 @@ describe('the embedded server', () => {
     expect(existsSync(path.join(folder, 'data', 'postmaster.pid'))).toBe(false);
   }, 30_000);
 
-  it('reports why it does not start', async () => {
+  it('reports the reason if it cannot start', async () => {
     const first = await start();
     const taken = start(path.join(base, 'other'), first.port);
     await expect(taken).rejects.toThrow(/refuses to start in .*other.* \(log: .*postgres\.log\)/);
@@ -144,7 +144,7 @@ describe('the embedded server', () => {
 });
 
 if (process.getuid?.() === 0) {
-  it('uses another folder if root requests one that is closed to the user of the server', async () => {
+  it('started by root uses another folder if its user cannot enter the requested one', async () => {
     chmodSync(base, 0o700);
     const { url } = await start();
     expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);

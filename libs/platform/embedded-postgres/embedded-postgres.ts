@@ -17,31 +17,31 @@ import { beginRestoreIn, refuseUnfinishedRestoreIn } from '../database/unfinishe
 
 const HOST = '127.0.0.1';
 const POLL_MS = 15;
-/** Recovery after a crash may take long; a server that gives up exits. */
+/** Recovery after a crash may take long. A server that fails exits before that. */
 const READY_WITHIN_MS = 120_000;
 const FAST_SHUTDOWN_MS = 5_000;
-/** More than the largest cluster of one launcher opens with the usual `DATABASE_POOL`. */
+/** More than the largest cluster of one launcher opens with the default `DATABASE_POOL`. */
 const CONNECTIONS = 320;
 
 export interface EmbeddedPostgresOptions {
-  /** Created if missing; holds everything that must be kept. */
+  /** Created if missing. Contains everything that must be kept. */
   readonly folder: string;
   readonly logFile: string;
   readonly port?: number;
   /** False only for data that may be lost. */
   readonly durable?: boolean;
-  /** The folder is deleted when the server ends, however it ends. */
+  /** Deletes the folder when the server ends, however it ends. */
   readonly removeFolder?: boolean;
-  /** Set in the server's environment, to distinguish its processes from others on this machine. */
+  /** Set in the server's environment, so that its processes can be told apart from others on this machine. */
   readonly marker?: ClusterMarker;
-  /** A backup will be restored into it: until `endRestoreIn` no other program opens it. */
+  /** A backup will be restored into it. Until `endRestoreIn` other programs refuse to open it. */
   readonly isRestore?: boolean;
-  /** Receives a line that the operator should see. */
+  /** Receives lines for the operator. */
   readonly note?: (line: string) => void;
 }
 
 export interface EmbeddedPostgres {
-  /** Role `sotto`, which may create databases and owns the one named here. */
+  /** For the role `sotto`, which owns this database and may create others. */
   readonly url: string;
   readonly port: number;
   /** The postmaster's process id. */
@@ -101,14 +101,14 @@ async function initialise(
   binaries: Binaries,
   options: EmbeddedPostgresOptions,
 ): Promise<void> {
-  // Built beside its final path and renamed: a killed start leaves nothing that looks like a database.
-  const fresh = `${place.data}.new`;
+  // Created under another name and renamed, so that a killed start leaves nothing that looks like a database.
+  const newData = `${place.data}.new`;
   const passwordFile = path.join(place.folder, 'initdb-password');
-  await rm(fresh, { recursive: true, force: true });
+  await rm(newData, { recursive: true, force: true });
   await writeFile(passwordFile, place.credentials.superuser, { mode: 0o600 });
   if (place.user !== undefined) await chown(passwordFile, place.user.uid, place.user.gid);
   const log = openSync(options.logFile, 'a', 0o600);
-  const args = ['--pgdata', fresh, '--username', 'postgres', '--pwfile', passwordFile];
+  const args = ['--pgdata', newData, '--username', 'postgres', '--pwfile', passwordFile];
   args.push('--auth', 'scram-sha-256', '--encoding', 'UTF8', '--locale', 'C');
   args.push('--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8');
   if (options.durable === false) args.push('--no-sync');
@@ -120,12 +120,12 @@ async function initialise(
       stdio: ['ignore', log, log],
     });
     const [code] = (await once(child, 'exit')) as [number | null];
-    if (code !== 0) throw new StartFault(`PostgreSQL could not create ${fresh}: see ${options.logFile}`);
+    if (code !== 0) throw new StartFault(`PostgreSQL could not create ${newData}: see ${options.logFile}`);
   } finally {
     closeSync(log);
     await rm(passwordFile, { force: true });
   }
-  await rename(fresh, place.data);
+  await rename(newData, place.data);
 }
 
 function launch(
@@ -146,7 +146,7 @@ function launch(
       ...place.user,
       cwd: '/',
       env,
-      // A separate session: Ctrl-C in the terminal must reach the launcher alone, which then stops in order.
+      // A session of its own, so that Ctrl-C in the terminal reaches only the launcher, which then stops in order.
       detached: true,
       stdio: ['pipe', log, log],
     });
@@ -155,7 +155,7 @@ function launch(
   }
 }
 
-/** Without our environment: PG* variables of the operator's shell would change the server. */
+/** Not our environment, in which PG* variables of the operator's shell could change the server. */
 function serverEnv(): NodeJS.ProcessEnv {
   return { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 }
@@ -171,7 +171,7 @@ function serverSettings(port: number, { durable = true }: EmbeddedPostgresOption
     synchronous_commit: 'on',
     max_wal_size: '2GB',
     jit: 'off',
-    // With the defaults a transaction that reads more than 32 rows of a table locks the whole table against the other shards.
+    // With the defaults a transaction that reads more than 32 rows of a table locks all of it against other shards.
     max_pred_locks_per_relation: 10_000,
     max_pred_locks_per_page: 100,
     max_pred_locks_per_transaction: 1_024,
@@ -199,14 +199,14 @@ async function untilReady(
 
 async function refusal(place: DataPlace, logFile: string, from: number): Promise<StartFault> {
   const log = (await readFile(logFile, 'utf8').catch(() => '')).slice(from);
-  const { reason, exitCode } = whyItRefuses(log, await roomAt(place.data));
+  const { reason, exitCode } = whyItRefuses(log, await freeBytesAt(place.data));
   return new StartFault(
     `PostgreSQL refuses to start in ${place.data}: ${reason} (log: ${logFile})`,
     exitCode,
   );
 }
 
-async function roomAt(folder: string): Promise<number> {
+async function freeBytesAt(folder: string): Promise<number> {
   return statfs(folder).then(
     ({ bavail, bsize }) => bavail * bsize,
     () => Infinity,
@@ -221,13 +221,13 @@ async function stopServer(
 ): Promise<void> {
   if (keeper.exitCode !== null || keeper.signalCode !== null) return;
   signal(pid, mode === 'immediate' ? 'SIGQUIT' : 'SIGINT');
-  const patience = new AbortController();
-  const late = sleep(FAST_SHUTDOWN_MS, 'late', { signal: patience.signal, ref: false }).catch(
+  const timer = new AbortController();
+  const timeout = sleep(FAST_SHUTDOWN_MS, 'late', { signal: timer.signal, ref: false }).catch(
     () => undefined,
   );
-  if ((await Promise.race([exited, late])) === 'late') signal(pid, 'SIGQUIT');
+  if ((await Promise.race([exited, timeout])) === 'late') signal(pid, 'SIGQUIT');
   await exited;
-  patience.abort();
+  timer.abort();
 }
 
 async function ensureDatabase(place: DataPlace, port: number): Promise<string> {
@@ -235,7 +235,7 @@ async function ensureDatabase(place: DataPlace, port: number): Promise<string> {
     const password = pg.escapeLiteral(place.credentials.application);
     const role = await admin.query(`select from pg_roles where rolname = 'sotto'`);
     if (role.rowCount === 0) await admin.query(`create role sotto login createdb password ${password}`);
-    // Clusters from before each process had its own role have an owner that may not create roles.
+    // In older clusters the owner may not create roles yet.
     await admin.query('alter role sotto createrole');
     const database = await admin.query(`select from pg_database where datname = 'sotto'`);
     if (database.rowCount === 0) await admin.query('create database sotto owner sotto');
@@ -273,25 +273,25 @@ async function fileSize(file: string): Promise<number> {
   );
 }
 
-/** Faults before the server can log come as a plain line of the program: `postgres: could not access ...`. */
+/** Faults before the server can log are written as a plain line: `postgres: could not access ...`. */
 const REASONS = /(?:FATAL|PANIC|^postgres):\s+(.*)/gm;
-/** In the C library's words: before a connection there is no code. */
-const OF_THE_DISK = /No space left on device|Disk quota exceeded|Input\/output error|Read-only file system/;
-/** A segment of the write-ahead log: without room for one the server cannot start. Its own log may be on the same disk, without a reason. */
-const LEAST_ROOM = 16 * 2 ** 20;
+/** Texts of the C library, because there are no error codes before a connection. */
+const DISK_FAULT = /No space left on device|Disk quota exceeded|Input\/output error|Read-only file system/;
+/** The size of a WAL segment, without which the server cannot start. On a full disk its log may lack the reason. */
+const MIN_FREE_BYTES = 16 * 2 ** 20;
 
 export interface PostgresRefusal {
   readonly reason: string;
   readonly exitCode: number;
 }
 
-/** From the server's log since its start, and the free bytes of its disk. */
-export function whyItRefuses(log: string, room: number): PostgresRefusal {
+/** Finds the reason in the server's log since its start, and from the free bytes of its disk. */
+export function whyItRefuses(log: string, freeBytes: number): PostgresRefusal {
   const reasons = [...log.matchAll(REASONS)].map(([, reason = '']) => reason);
-  const ofTheDisk = reasons.find((reason) => OF_THE_DISK.test(reason));
-  if (ofTheDisk !== undefined) return { reason: ofTheDisk, exitCode: EXIT.unavailable };
+  const diskFault = reasons.find((reason) => DISK_FAULT.test(reason));
+  if (diskFault !== undefined) return { reason: diskFault, exitCode: EXIT.unavailable };
   const [first] = reasons;
   if (first !== undefined) return { reason: first, exitCode: EXIT.damaged };
-  if (room >= LEAST_ROOM) return { reason: 'it gave no reason', exitCode: EXIT.damaged };
+  if (freeBytes >= MIN_FREE_BYTES) return { reason: 'it gave no reason', exitCode: EXIT.damaged };
   return { reason: 'no space left on the device', exitCode: EXIT.unavailable };
 }

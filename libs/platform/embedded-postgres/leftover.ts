@@ -5,12 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const POLL_MS = 20;
 const FAST_SHUTDOWN_MS = 5_000;
 
-/** Every process of a server works in its data folder; only Linux shows that, elsewhere only Postgres itself checks. */
+/** Finds the processes of a server by their working folder. Only Linux shows it; elsewhere PostgreSQL's own check must do. */
 async function processesIn(folder: string): Promise<number[]> {
   const wanted = await realpath(folder).catch(() => folder);
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name)).map(Number);
-  const homes = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => undefined)));
-  return pids.filter((pid, index) => homes[index] === wanted && pid !== process.pid);
+  const workingFolders = await Promise.all(
+    pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => undefined)),
+  );
+  return pids.filter((pid, index) => workingFolders[index] === wanted && pid !== process.pid);
 }
 
 async function waitUntilGone(folder: string, millis: number): Promise<boolean> {
@@ -28,8 +30,8 @@ export async function readPostmasterPid(data: string): Promise<number | undefine
 }
 
 /**
- * Ends the remains of an earlier run in this data folder. The caller holds the folder's lock, so no other process can be using it.
- * Backends of a killed postmaster end by themselves, and until the last is gone no new server may start.
+ * Ends processes of an earlier run in this data folder. The caller holds the folder's lock, so no other program is using them.
+ * Backends of a killed postmaster end by themselves, and no new server may start before the last one has ended.
  */
 export async function endLeftoverServer(data: string): Promise<void> {
   const found = await processesIn(data);

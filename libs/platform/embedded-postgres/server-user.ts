@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { StartFault } from '../process/start-fault.js';
 
-/** The user that the server runs as; absent: the user of this process. */
+/** The user that the server runs as. Undefined means the user of this process. */
 export interface ServerUser {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** Postgres refuses to run as root. `nobody` exists without a `postgres` user, so no account is ever added. */
+/** PostgreSQL refuses to run as root. The second name exists on every machine, so no account has to be added. */
 const CANDIDATES = ['postgres', 'nobody'];
 
 export async function chooseServerUser(): Promise<ServerUser | undefined> {
@@ -27,7 +27,7 @@ export async function chooseServerUser(): Promise<ServerUser | undefined> {
   );
 }
 
-/** Determined by trying: mode bits alone know nothing of access lists and mounts. */
+/** Tries to enter the folder, because mode bits do not show access lists and mount options. */
 export function mayEnter(user: ServerUser | undefined, folder: string): boolean {
   return spawnSync('/bin/sh', ['-c', 'cd "$0"', folder], { ...user, cwd: '/', stdio: 'ignore' }).status === 0;
 }

@@ -7,14 +7,14 @@ const DOMAIN_TYPE = hashOf(
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
 );
 
-/** A member of a struct, as EIP-712 encodes it: texts by their hash, everything else as one word. */
+/** A member of a struct in EIP-712: a text is encoded as its hash, everything else as one word. */
 export type TypedValue =
   | { readonly text: string }
   | { readonly word: Uint8Array }
   | { readonly address: string }
   | { readonly uint: bigint };
 
-/** The signature of a digest, in the venues' form. */
+/** The signature of a digest, in the form that venues use. */
 export interface DigestSignature {
   readonly r: string;
   readonly s: string;
@@ -38,7 +38,7 @@ function structHash(typeHash: Uint8Array, values: readonly TypedValue[]): Uint8A
   return hashOf(Buffer.concat([typeHash, ...values.map(encoded)]));
 }
 
-/** The venue's domains name no contract. */
+/** The hash of a domain without a verifying contract, as the venues use it. */
 export function domainHash(name: string, chainId: bigint): Uint8Array {
   const values = [{ text: name }, { text: '1' }, { uint: chainId }, { uint: 0n }];
   return structHash(DOMAIN_TYPE, values);
@@ -54,7 +54,7 @@ export function signDigest(digest: Uint8Array, key: Uint8Array): DigestSignature
   return { r: `0x${hex.slice(0, 64)}`, s: `0x${hex.slice(64)}`, v: RECOVERY_BASE + recid };
 }
 
-/** In lower case. */
+/** The address of a private key, in lower case. */
 export function addressOf(privateKey: Uint8Array): string {
   return addressOfPoint(secp256k1.publicKeyCreate(privateKey, false));
 }
@@ -64,7 +64,7 @@ function addressOfPoint(point: Uint8Array): string {
   return `0x${hash.slice(24)}`;
 }
 
-/** The signer's address; undefined for an impossible signature. */
+/** The signer's address. Undefined for an invalid signature. */
 export function signerOf(digest: Uint8Array, { r, s, v }: DigestSignature): string | undefined {
   try {
     const signature = Buffer.from(`${r.slice(2)}${s.slice(2)}`, 'hex');

@@ -10,12 +10,12 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** Names the present holder of the lock. */
+/** The lock, or the name of its present holder. */
 export type LockOutcome = { readonly lock: FolderLock } | { readonly heldBy: string };
 
 /**
- * A lock that the kernel releases the moment its holder is gone: a listening socket whose name comes from the folder's identity. On
- * Linux the name is in the abstract namespace and leaves no stale file.
+ * A lock that the kernel releases when its holder ends: a listening socket named after the folder's identity. On Linux the name
+ * is in the abstract namespace, which leaves no stale file.
  */
 export async function lockFolder(folderIdentity: string, holder: string): Promise<LockOutcome> {
   const name = `sotto-${folderIdentity}`;
@@ -24,7 +24,7 @@ export async function lockFolder(folderIdentity: string, holder: string): Promis
   if (first !== undefined) return { lock: first };
   const heldBy = await askHolder(address);
   if (heldBy !== undefined) return { heldBy };
-  // No reply: a socket file of a killed process, or a holder that has just ended.
+  // No reply means a socket file of a killed process, or a holder that has just ended.
   if (process.platform !== 'linux') await rm(address, { force: true });
   const second = await tryListen(address, holder);
   return second === undefined ? { heldBy: 'a process that does not answer' } : { lock: second };

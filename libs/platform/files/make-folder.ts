@@ -3,18 +3,19 @@ import { mkdir, readFile, stat } from 'node:fs/promises';
 import { EXIT, isCodedError, StartFault } from '../process/start-fault.js';
 
 /**
- * Creates a folder and its missing parents. Node's own recursive mkdir retries for ever in an existing folder that accepts no new
- * ones (such as /proc), so each step is one call here, and the first that fails ends it.
+ * Creates a folder and its missing parents. Node's recursive mkdir would retry forever in a folder that accepts no new ones (such
+ * as /proc), so each level is created by a separate call here.
  */
 export async function makeFolder(folder: string, mode: number): Promise<void> {
   const missing: string[] = [];
-  for (let place = folder; !(await isThere(place)); place = path.dirname(place)) missing.unshift(place);
-  for (const place of missing) await makeOne(place, mode);
+  for (let current = folder; !(await isThere(current)); current = path.dirname(current))
+    missing.unshift(current);
+  for (const current of missing) await makeOne(current, mode);
 }
 
-async function isThere(place: string): Promise<boolean> {
+async function isThere(current: string): Promise<boolean> {
   try {
-    await stat(place);
+    await stat(current);
     return true;
   } catch (error) {
     if (isCodedError(error) && error.code === 'ENOENT') return false;
@@ -35,14 +36,14 @@ async function makeOne(folder: string, mode: number): Promise<void> {
   }
 }
 
-/** Undefined if there is no such file. An unreadable file is not missing: recreating it would destroy it. */
+/** Undefined if there is no such file. Throws for an unreadable file, which is not missing. */
 export async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
     if (!isCodedError(error)) throw error;
     if (error.code === 'ENOENT') return undefined;
-    // The only read error without a path: a folder can be opened.
+    // A folder can be opened, so this error of reading it has no path.
     if (error.code === 'EISDIR') throw new StartFault(`cannot use ${file}: it is a folder`, EXIT.damaged);
     throw error;
   }

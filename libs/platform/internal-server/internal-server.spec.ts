@@ -45,7 +45,7 @@ describe('the internal listener', () => {
     },
   );
 
-  it('reports ready, or 503 with the reason', async () => {
+  it('reports readiness, or 503 with the reason', async () => {
     expect(await get('/readyz')).toEqual([200, '{"status":"ready"}']);
     ready = () => ({ ok: false, status: 'draining' });
     expect(await get('/readyz')).toEqual([503, '{"status":"draining"}']);
@@ -59,48 +59,48 @@ describe('the internal listener', () => {
     }
   });
 
-  it('fails closed if the check itself fails', async () => {
+  it('reports not ready if the check throws', async () => {
     ready = () => Promise.reject(new Error('x'));
     expect(await get('/readyz')).toEqual([503, '{"status":"check_failed"}']);
   });
 
-  it('reports readiness from memory at once while the check hangs, which fails closed', async () => {
-    const figure = async (): Promise<string | undefined> =>
+  it('reports not ready if the check hangs; metrics are served meanwhile', async () => {
+    const readyMetric = async (): Promise<string | undefined> =>
       /^sotto_ready\S* (\d)$/m.exec((await get('/metrics'))[1])?.[1];
     await get('/readyz');
-    expect(await figure()).toBe('1');
+    expect(await readyMetric()).toBe('1');
     ready = () => new Promise(() => undefined);
-    const asked = get('/readyz');
+    const pending = get('/readyz');
     const began = performance.now();
-    expect(await figure()).toBe('1');
+    expect(await readyMetric()).toBe('1');
     expect(performance.now() - began).toBeLessThan(1_000);
-    expect(await asked).toEqual([503, '{"status":"check_timed_out"}']);
-    expect(await figure()).toBe('0');
+    expect(await pending).toEqual([503, '{"status":"check_timed_out"}']);
+    expect(await readyMetric()).toBe('0');
   });
 
   it('polls readiness by itself', async () => {
-    const heard = new PolledReadiness(() => ready());
+    const readiness = new PolledReadiness(() => ready());
     const clock = new MovableClock();
-    const stop = heard.follow(clock);
-    await eventually(() => expect(heard.isReady).toBe(true));
+    const stop = readiness.follow(clock);
+    await eventually(() => expect(readiness.isReady).toBe(true));
     ready = () => ({ ok: false, status: 'draining' });
     clock.leap(5_000);
-    await eventually(() => expect(heard.isReady).toBe(false));
+    await eventually(() => expect(readiness.isReady).toBe(false));
     stop();
     clock.forgetTimers();
   });
 
-  it('does not let a slow check overrule a later one', async () => {
+  it('ignores the result of a slow check after that of a later one', async () => {
     let answer: (health: Health) => void = () => undefined;
-    const heard = new PolledReadiness(() => ready());
+    const readiness = new PolledReadiness(() => ready());
     ready = () => new Promise((resolve) => (answer = resolve));
-    const slow = heard.ask();
+    const slow = readiness.ask();
     await nextTurn();
     ready = () => ({ ok: false, status: 'draining' });
-    await heard.ask();
+    await readiness.ask();
     answer({ ok: true, status: 'ready' });
     expect(await slow).toEqual({ ok: true, status: 'ready' });
-    expect(heard.isReady).toBe(false);
+    expect(readiness.isReady).toBe(false);
   });
 
   it('exports metrics with the delay of the event loop', async () => {
@@ -111,12 +111,12 @@ describe('the internal listener', () => {
   });
 
   it('closes silent and half-open connections', async () => {
-    const said = [
+    const requests = [
       '',
       'GET /healthz HTTP/1.1\r\nHo',
       'POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc',
     ];
-    const sockets = said.map((text) => {
+    const sockets = requests.map((text) => {
       const socket = connect(server.port, '127.0.0.1').on('error', () => undefined);
       socket.resume().write(text);
       return socket;
@@ -136,7 +136,7 @@ describe('the internal listener', () => {
 describe('for another machine', () => {
   const TOKENS = ['a'.repeat(32), 'b'.repeat(32)];
 
-  /** The reply on `path` to a caller whose packets come from elsewhere. */
+  /** The reply on `path` to a caller with the address of another machine. */
   async function fromElsewhere(
     path: string,
     metricsTokens: readonly string[] | undefined,
@@ -167,8 +167,8 @@ describe('for another machine', () => {
     [TOKENS, `Bearer ${'c'.repeat(32)}`],
     [TOKENS, `Bearer ${TOKENS.join(',')}`],
     [TOKENS, `Basic ${TOKENS[0]}`],
-  ])('refuses metrics: %j, %j', async (tokens, shown) => {
-    expect(await fromElsewhere('/metrics', tokens, shown)).toEqual([403, '']);
+  ])('refuses metrics: %j, %j', async (tokens, authorization) => {
+    expect(await fromElsewhere('/metrics', tokens, authorization)).toEqual([403, '']);
   });
 
   it.each(TOKENS)('serves metrics for any valid token', async (token) => {
@@ -176,7 +176,7 @@ describe('for another machine', () => {
     expect([status, text.includes('process_cpu')]).toEqual([200, true]);
   });
 
-  it('reports its health in one word, as an orchestrator needs it', async () => {
+  it('serves its health without a token, as an orchestrator needs it', async () => {
     expect(await fromElsewhere('/healthz', undefined)).toEqual([200, '{"status":"healthy"}']);
   });
 });

@@ -15,10 +15,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 
 export interface InternalRoutes {
   readonly registry: Registry;
-  /** Answers from memory: it must report that this process is alive even if nothing else is. */
+  /** Must answer from memory, so that it reports the process alive even if everything else is down. */
   readonly healthz: HealthCheck;
   readonly readyz: HealthCheck;
-  /** A reader of `/metrics` on another machine presents one of them as bearer. Without any, no other machine can read. */
+  /** A reader of `/metrics` on another machine must present one of them as bearer. Without any, only this machine can read. */
   readonly metricsTokens?: readonly string[] | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface InternalHandler {
   stop(): void;
 }
 
-/** Answers `/metrics`, `/healthz` and `/readyz`. */
+/** Creates a handler for `/metrics`, `/healthz` and `/readyz`. */
 export function internalHandler(routes: InternalRoutes): InternalHandler {
   const readiness = new PolledReadiness(routes.readyz);
   measureReadiness(routes.registry, readiness);
@@ -42,7 +42,7 @@ export function internalHandler(routes: InternalRoutes): InternalHandler {
   const handle = (request: IncomingMessage, response: ServerResponse): boolean => {
     const path = request.url?.split('?', 1)[0];
     if (path === '/metrics') {
-      if (mayRead(request, routes.metricsTokens)) void answerMetrics(response, routes.registry);
+      if (mayReadMetrics(request, routes.metricsTokens)) void answerMetrics(response, routes.registry);
       else response.writeHead(403).end();
     } else if (path === '/healthz') void answerHealth(response, withinBound(routes.healthz));
     else if (path === '/readyz') void answerHealth(response, readiness.ask());
@@ -55,13 +55,13 @@ export function internalHandler(routes: InternalRoutes): InternalHandler {
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
 const BEARER = /^Bearer (\S+)$/i;
 
-/** Metrics reveal how much is traded. Health is one word, and orchestrators read it without a secret. */
-function mayRead({ headers, socket }: IncomingMessage, tokens: readonly string[] = []): boolean {
+/** Metrics need a token, because they reveal how much is traded. Health does not, for orchestrators. */
+function mayReadMetrics({ headers, socket }: IncomingMessage, tokens: readonly string[] = []): boolean {
   if (LOOPBACK.test(socket.remoteAddress ?? '')) return true;
   return isValidToken(BEARER.exec(headers.authorization ?? '')?.[1], tokens);
 }
 
-/** For operators who only watch metrics. */
+/** Exports readiness as a metric, for operators who watch only metrics. */
 function measureReadiness(registry: Registry, readiness: PolledReadiness): void {
   new Gauge({
     name: 'sotto_ready',
@@ -74,23 +74,23 @@ function measureReadiness(registry: Registry, readiness: PolledReadiness): void 
 }
 
 const BOUNDS = {
-  /** There are some dozens of gateways, scrapers and orchestrators; more connections must not use up the process's files. */
+  /** Gateways, scrapers and orchestrators are some dozens. More connections must not use up the process's file descriptors. */
   connections: 2_048,
-  /** A client that connects and sends nothing is disconnected. Links are upgraded, so these bounds do not concern them. */
+  /** A client that connects and sends nothing is disconnected. Upgraded links are not affected. */
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
 };
 
-/** Anyone on the inner network reaches it, with or without a token. */
+/** Bounded, because anyone on the internal network can connect without a token. */
 export function createInternalServer(listener?: RequestListener, bounds = BOUNDS): Server {
-  const { connections, ...patience } = bounds;
-  const server = createServer(patience, listener);
+  const { connections, ...timeouts } = bounds;
+  const server = createServer(timeouts, listener);
   server.maxConnections = connections;
   return server;
 }
 
-/** Bound to loopback by default. */
+/** Starts a listener, on loopback by default. */
 export async function startInternalServer(
   routes: InternalRoutes,
   port: number,
@@ -126,7 +126,10 @@ export function listen(server: Server, port: number, host: string): Promise<void
       else {
         server.close();
         reject(
-          new StartFault(`INTERNAL_HOST: ${host} is all interfaces at once, and must name one`, EXIT.config),
+          new StartFault(
+            `INTERNAL_HOST: ${host} means all interfaces at once, but must name one`,
+            EXIT.config,
+          ),
         );
       }
     });
@@ -139,7 +142,7 @@ function isNoAddress(error: Error): error is Error & { readonly code: string } {
 
 function noAddress(host: string, { code }: { readonly code: string }): StartFault {
   return new StartFault(
-    `INTERNAL_HOST: ${host} is no address of this machine, and no interface of it (${code})`,
+    `INTERNAL_HOST: ${host} is neither an address nor an interface of this machine (${code})`,
     EXIT.config,
   );
 }
@@ -162,24 +165,27 @@ async function answerMetrics(response: ServerResponse, registry: Registry): Prom
   }
 }
 
-async function answerHealth(response: ServerResponse, asked: Promise<Health>): Promise<void> {
-  const health = await asked;
+async function answerHealth(response: ServerResponse, pending: Promise<Health>): Promise<void> {
+  const health = await pending;
   sendJson(response, health.ok ? 200 : 503, { status: health.status });
 }
 
 function sendJson(response: ServerResponse, status: number, body: object): void {
   response.statusCode = status;
-  // Not with `writeHead`, which sends them before the length is known.
+  // Not with `writeHead`, which would send the headers without the length.
   response.setHeader('content-type', 'application/json').setHeader('cache-control', 'no-store');
   response.end(JSON.stringify(body));
 }
 
-/** Compared by digest, so that the time reveals neither the length nor the first difference. */
-export function isValidToken(given: string | string[] | undefined, good: readonly string[]): boolean {
-  if (typeof given !== 'string') return false;
-  const digest = createHash('sha256').update(given).digest();
+/** Compares digests, so that the time reveals neither the length nor the first difference. */
+export function isValidToken(
+  presented: string | string[] | undefined,
+  validTokens: readonly string[],
+): boolean {
+  if (typeof presented !== 'string') return false;
+  const digest = createHash('sha256').update(presented).digest();
   let matches = false;
-  for (const token of good) {
+  for (const token of validTokens) {
     if (timingSafeEqual(digest, createHash('sha256').update(token).digest())) matches = true;
   }
   return matches;

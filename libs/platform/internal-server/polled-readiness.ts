@@ -8,35 +8,35 @@ export interface Health {
 
 export type HealthCheck = () => Health | Promise<Health>;
 
-/** A hung check counts as failed. */
+/** A check that takes longer counts as failed. */
 const CHECK_WITHIN_MS = 2_000;
 const POLL_EVERY_MS = 5_000;
 
-/** The content of `/readyz`, and its last value for metrics, which must reply at once whatever hangs. */
+/** Runs the check of `/readyz`, and remembers its last result for metrics, which must not wait for a check. */
 export class PolledReadiness {
-  private begun = 0;
-  /** The check that produced `isReady`. A slow check does not overrule a later one. */
-  private shown = 0;
-  private last = false;
+  private lastStarted = 0;
+  /** The number of the check whose result is `isReady`. A slow check does not overwrite a later one. */
+  private lastApplied = 0;
+  private lastReady = false;
 
   constructor(private readonly readyz: HealthCheck) {}
 
   get isReady(): boolean {
-    return this.last;
+    return this.lastReady;
   }
 
   async ask(): Promise<Health> {
-    this.begun += 1;
-    const number = this.begun;
+    this.lastStarted += 1;
+    const number = this.lastStarted;
     const health = await withinBound(this.readyz);
-    if (number > this.shown) {
-      this.shown = number;
-      this.last = health.ok;
+    if (number > this.lastApplied) {
+      this.lastApplied = number;
+      this.lastReady = health.ok;
     }
     return health;
   }
 
-  /** Also polls by itself, in case no other process asks. Returns a function that stops it. */
+  /** Polls by itself, in case no one requests `/readyz`. Returns a function that stops it. */
   follow(clock: Clock): () => void {
     const poll = async (): Promise<void> => {
       await this.ask();

@@ -1,8 +1,8 @@
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 
 /**
- * After the first reply on a connection kafkajs checks every millisecond, for ever, for requests that wait to be sent (its issue
- * 1751). Requests wait only while the broker throttles the client, which is rare, so the check is needed only then.
+ * After the first reply on a connection kafkajs checks every millisecond for requests that wait to be sent (its issue 1751).
+ * Requests wait only while the broker throttles the client, which is rare, so this patch checks only then.
  */
 const { prototype } = RequestQueue;
 const { scheduleCheckPendingRequests: schedule } = prototype;

@@ -7,7 +7,7 @@ const LOADING = 'loading';
 const RUNNING = 'running';
 
 /** Runs `body` in a separate process, which gets `signal` as soon as it has printed `word`. */
-async function ending(
+async function runUntilEnd(
   args: readonly string[],
   word: string,
   signal: NodeJS.Signals,
@@ -15,9 +15,9 @@ async function ending(
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: {} });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => {
-    const wasSaid = output.includes(word);
+    const wasPrinted = output.includes(word);
     output += chunk.toString();
-    if (!wasSaid && output.includes(word)) child.kill(signal);
+    if (!wasPrinted && output.includes(word)) child.kill(signal);
   });
   const [code, killedBy] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
   return [killedBy ?? code, output];
@@ -32,22 +32,22 @@ it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   'a process that is told to stop by %s while it loads ends with 0',
   async (signal) => {
     const load = `() => { console.log('${LOADING}'); return new Promise(() => setInterval(() => {}, 1000)); }`;
-    expect(await ending(program(load), LOADING, signal)).toEqual([0, `${LOADING}\n`]);
+    expect(await runUntilEnd(program(load), LOADING, signal)).toEqual([0, `${LOADING}\n`]);
   },
 );
 
-it('the running program takes the signals over', async () => {
+it('the running program handles the signals itself', async () => {
   const run = `() => {
     process.on('SIGTERM', () => { setTimeout(() => { console.log('stopped'); process.exit(3); }, 20); });
     setInterval(() => console.log('${RUNNING}'), 100);
   }`;
-  expect(await ending(program(`async () => ({ run: ${run} })`), RUNNING, 'SIGTERM')).toEqual([
+  expect(await runUntilEnd(program(`async () => ({ run: ${run} })`), RUNNING, 'SIGTERM')).toEqual([
     3,
     `${RUNNING}\nstopped\n`,
   ]);
 });
 
-/** Prints the word when the process starts to load its modules, and holds it there. */
+/** Prints the word when the process starts to load its modules, and blocks there for a moment. */
 const HOLD = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
   registerHooks({ resolve: (name, context, next) => {
@@ -56,7 +56,10 @@ const HOLD = `data:text/javascript,${encodeURIComponent(`
   } });
 `)}`;
 
-it.each(['gateway', 'owner', 'projector', 'settler'])('the %s does so', async (app) => {
-  const main = path.resolve('dist/apps', app, 'main.js');
-  expect(await ending(['--import', HOLD, main], LOADING, 'SIGTERM')).toEqual([0, `${LOADING}\n`]);
-});
+it.each(['gateway', 'owner', 'projector', 'settler'])(
+  'the process %s that is told to stop while it loads ends with 0',
+  async (app) => {
+    const main = path.resolve('dist/apps', app, 'main.js');
+    expect(await runUntilEnd(['--import', HOLD, main], LOADING, 'SIGTERM')).toEqual([0, `${LOADING}\n`]);
+  },
+);
