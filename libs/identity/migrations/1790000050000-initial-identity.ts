@@ -69,8 +69,8 @@ const TABLES = `
 `;
 
 /**
- * The row lock on the version is held until the commit, so changes of one part take turns: anyone who sees a version sees everything that
- * was done under it and before. Only these triggers number changes: a process that set a number back would hide a revocation.
+ * The row lock on the version is held until the commit, which serializes the changes of one kind: a reader that sees a version sees
+ * all changes up to it. Only these triggers number changes, because a process that lowered a number could hide a revocation.
  */
 const FEEDS = `
   create function identity.bump_version() returns trigger
@@ -116,10 +116,10 @@ const FEEDS = `
 `;
 
 /**
- * The database says when something was and when it ends: with times of its own, the gateways' login could end a revocation before its
- * token. Times are corrected, not refused. The owner of the tables is exempt, here as in all guards: it puts things right.
+ * The database sets times of creation and expiry. Otherwise the gateways' login could let a revocation expire before its token.
+ * Times are corrected and not refused. The owner of the tables is exempt, as in all guards, so that it can repair rows.
  *
- * No token can be shown or refreshed more than 28 hours after it was made; one hour more is for clocks that disagree.
+ * No token can be used or refreshed more than 28 hours after it was issued. One more hour allows for clock differences.
  */
 const GIVEN = `
   create function identity.give_times() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -149,8 +149,8 @@ const GIVEN = `
 `;
 
 /**
- * A revocation stays while it can matter, and a session for as long as a token of it can be refreshed: without its row no caller can
- * revoke those tokens.
+ * A revocation may be deleted only when it has no effect any more, and a session only when none of its tokens can be refreshed.
+ * Without the row of the session no caller could revoke those tokens.
  */
 const STAY = `
   create function identity.keep_revocation() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$

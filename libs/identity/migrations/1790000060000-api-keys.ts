@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Of a triple only its HMAC is here. `version` numbers the changes of keys; when they were last used changes nothing about them and
- * stands apart. A provider without a row in `api_access` is enabled.
+ * Only the HMAC of a triple is stored. `version` numbers the changes of keys. The time of last use has a table of its own, because
+ * it does not change a key. A provider without a row in `api_access` is enabled.
  */
 const TABLES = `
   alter table identity.version
@@ -58,7 +58,7 @@ const TABLES = `
   create index auth_blocks_by_end on identity.auth_blocks (blocked_until);
 `;
 
-/** As with accounts: the lock on the version makes changes take turns, so whoever sees a version sees all that was done under it. */
+/** As with accounts, the row lock on the version serializes changes: a reader that sees a version sees all changes up to it. */
 const FEEDS = `
   create function identity.number_api_key() returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -79,8 +79,8 @@ const FEEDS = `
 `;
 
 /**
- * Counts a failed authentication by the database's own clock, in one window for all processes. Not counted: ten of the last minute
- * were before. Whoever has had ten is entered among the blocked, which every process follows.
+ * Counts a failed authentication by the clock of the database, in one window for all processes. `counted` is false if there were
+ * already ten in the last minute. An address with ten failures is entered in `auth_blocks`, which every process follows.
  */
 const THROTTLE = `
   create function identity.count_auth_failure(source text, out counted boolean, out blocked_ms float8)

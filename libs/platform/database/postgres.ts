@@ -24,7 +24,7 @@ const DROP_LOST_CLIENTS =
 
 /**
  * Set in every session, because anyone with the login may change its defaults. Commits are on disk. Unqualified names mean only
- * PostgreSQL's own objects: otherwise a schema with a role's name comes first, and whoever may create one can inject functions.
+ * PostgreSQL's own objects: otherwise a schema with the name of a role would come first, with functions of its owner.
  */
 export const KEPT = `-c synchronous_commit=on -c default_transaction_read_only=off -c search_path=pg_catalog,pg_temp ${DROP_LOST_CLIENTS}`;
 

@@ -122,7 +122,7 @@ export async function checkDataFiles(place: DataPlace, serverVersion: string): P
   }
   if (major !== serverVersion) {
     throw new StartFault(
-      `data folder ${place.data} was created by PostgreSQL ${major}, this is ${serverVersion}`,
+      `data folder ${place.data} was made by PostgreSQL ${major}, this is ${serverVersion}`,
       EXIT.damaged,
     );
   }

@@ -5,26 +5,26 @@ import type { Environment } from '../settings/config.js';
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** Beside the compiled modules: a new build begins without it, and a read-only folder has none. */
+/** In the folder of the compiled modules, so that a new build begins with an empty cache. */
 const COMPILED = path.join(import.meta.dirname, '../../../.compiled');
 
 interface Program {
-  /** Takes the signals over before it returns. */
+  /** Must install its own signal handlers before it returns. */
   run(env: Environment): void;
 }
 
 /**
- * Loading the modules of a process takes several hundred milliseconds, in which a signal would kill it. Nothing is open yet, so a
- * process that is told to stop meanwhile just ends. V8's compile cache, if it can be stored, saves a fifth.
+ * Loads and runs a program. A signal during the load, which takes several hundred milliseconds, ends the process with 0, because
+ * nothing is open yet. V8's compile cache saves a fifth of that time if its folder is writable.
  */
 export async function runUnlessStopped(env: Environment, load: () => Promise<Program>): Promise<void> {
-  const leave = (): void => process.exit(0);
-  for (const signal of SIGNALS) process.on(signal, leave);
+  const exit = (): void => process.exit(0);
+  for (const signal of SIGNALS) process.on(signal, exit);
   enableCompileCache(COMPILED);
   const program = await load();
-  // A signal arrives when the event loop has polled, which has happened for certain after the second turn.
+  // Signals that came meanwhile are delivered when the event loop polls, which is certain after two turns.
   await nextTurn();
   await nextTurn();
   program.run(env);
-  for (const signal of SIGNALS) process.off(signal, leave);
+  for (const signal of SIGNALS) process.off(signal, exit);
 }

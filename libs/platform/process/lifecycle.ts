@@ -7,29 +7,29 @@ type Stop = () => Promise<void> | void;
 export interface ProcessScope {
   /** Parts stop one after the other, the last opened first. */
   onStop(name: string, stop: Stop): void;
-  /** Aborted as soon as the process is asked to stop: readiness must report `draining` from then on. */
+  /** Aborted as soon as the process is asked to stop. Readiness must report `draining` from then on. */
   readonly stopping: AbortSignal;
-  /** Stops as if SIGTERM had come. */
+  /** Stops as after SIGTERM. */
   requestStop(reason: string): void;
-  /** For a state in which continuing could do harm: nothing is flushed or announced. */
+  /** Exits at once, if continuing could do harm. Flushes and announces nothing. */
   failNow(error: unknown): never;
 }
 
 export interface ProcessOptions {
   readonly log: Logger;
-  /** Started by the launcher: then standard input is a pipe from it, and its end means that the launcher is gone. */
+  /** True if the launcher started the process. The end of standard input then means that the launcher is gone. */
   readonly supervised: boolean;
   readonly stopWithinMs?: number;
 }
 
 const STOP_WITHIN_MS = 7_000;
 
-/** The frame of every process: signals, faults and the order of stopping; `main` returns when everything is up. */
+/** Runs a process: handles signals and faults, and stops its parts in order. `main` resolves when everything is up. */
 export function runProcess(options: ProcessOptions, main: (scope: ProcessScope) => Promise<void>): void {
-  new ProcessFrame(options).run(main);
+  new ProcessLifecycle(options).run(main);
 }
 
-class ProcessFrame implements ProcessScope {
+class ProcessLifecycle implements ProcessScope {
   private readonly stops: { readonly name: string; readonly stop: Stop }[] = [];
   private readonly controller = new AbortController();
   private started: Promise<void> = Promise.resolve();
@@ -73,17 +73,17 @@ class ProcessFrame implements ProcessScope {
     this.started = main(this).catch((error: unknown) => this.refuse(error));
   }
 
-  /** The kernel closes the pipe however the launcher ended. */
+  /** The kernel closes the pipe, however the launcher has ended. */
   private watchParent(): void {
-    const gone = (): void => {
+    const onLauncherGone = (): void => {
       this.requestStop('launcher gone');
     };
-    process.stdin.on('end', gone).on('close', gone).on('error', gone).resume();
-    process.on('disconnect', gone);
+    process.stdin.on('end', onLauncherGone).on('close', onLauncherGone).on('error', onLauncherGone).resume();
+    process.on('disconnect', onLauncherGone);
   }
 
   private async stopAll(): Promise<void> {
-    // A stop during the start waits for it: a half-open part cannot be closed in order.
+    // Waits for the start to finish, because a part that is only half open cannot be stopped.
     await this.started;
     let code = 0;
     for (const { name, stop } of this.stops.toReversed()) {

@@ -27,7 +27,7 @@ describe('a log line', () => {
     ]);
   });
 
-  it('shows the messages of an error and its cause without repetition', () => {
+  it('has the messages of an error and its causes without repetition', () => {
     const { log, lines } = capture();
     const cause = new Error('no route', { cause: new Error('cable cut') });
     log.warn({ err: new Error('cannot be read: no route', { cause }) }, 'x');
@@ -38,7 +38,7 @@ describe('a log line', () => {
     ]);
   });
 
-  it('is not written below the level', () => {
+  it('below the configured level is not written', () => {
     const { log, lines } = capture();
     log.debug('x');
     expect(lines()).toEqual([]);
@@ -74,7 +74,7 @@ describe('secrets', () => {
     expect(text).toContain('cannot reach');
   });
 
-  it('do not include outcome tokens', () => {
+  it('do not include outcome tokens, which are logged', () => {
     const { log, lines } = capture();
     log.info({ outcome_tokens: 5 }, 'x');
     expect(lines()[0]).toMatchObject({ outcome_tokens: 5 });

@@ -15,8 +15,8 @@ export type { Logger } from 'pino';
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Characters that are kept while they cannot be written. */
-const MAX_UNWRITTEN = 1_048_576;
+/** How many characters are buffered while they cannot be written. */
+const MAX_BUFFERED_CHARS = 1_048_576;
 
 export interface LogOptions {
   readonly name: string;
@@ -25,7 +25,7 @@ export interface LogOptions {
   readonly destination?: DestinationStream;
 }
 
-/** JSON lines, written before the call returns: the last words of a dying process matter most. */
+/** Writes JSON lines synchronously, because the last lines of a failing process matter most. */
 export function createLogger(options: LogOptions): Logger {
   const log = pino(
     {
@@ -34,7 +34,7 @@ export function createLogger(options: LogOptions): Logger {
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: (fields) => redactFields(fields) },
       serializers: {
-        err: (error: unknown) => redact(error instanceof Error ? serialised(error) : error),
+        err: (error: unknown) => redact(error instanceof Error ? serializeError(error) : error),
       },
     },
     options.destination ?? standardOutput(),
@@ -43,36 +43,36 @@ export function createLogger(options: LogOptions): Logger {
   return log;
 }
 
-/** Followed by the messages of its causes, unless it contains them. */
-function serialised(error: Error): object {
+/** Serializes an error. Its message includes those of its causes, but none twice. */
+function serializeError(error: Error): object {
   const { cause } = error;
   const all = stdSerializers.err(error);
   if (!(cause instanceof Error) || cause.message === '' || !error.message.includes(cause.message)) return all;
-  const behind = all.message.slice(error.message.length);
+  const causes = all.message.slice(error.message.length);
   const repeated = `: ${cause.message}`;
-  const rest = behind.startsWith(repeated) ? behind.slice(repeated.length) : behind;
+  const rest = causes.startsWith(repeated) ? causes.slice(repeated.length) : causes;
   return { ...all, message: error.message + rest };
 }
 
-/** A full disk loses log lines; it must neither end the process nor fill its memory. */
+/** On a full disk log lines are lost. That must neither end the process nor fill its memory. */
 function standardOutput(): DestinationStream {
-  const destination = pino.destination({ fd: 1, sync: true, maxLength: MAX_UNWRITTEN });
+  const destination = pino.destination({ fd: 1, sync: true, maxLength: MAX_BUFFERED_CHARS });
   destination.on('error', () => undefined);
   return destination;
 }
 
-/** Formatters do not see a child logger's bindings; the children of children inherit this method. */
+/** Redacts bindings of child loggers, which formatters do not see. Their children inherit this method. */
 function redactBindings(log: Logger): void {
-  const make: unknown = Reflect.get(log, 'child');
-  if (typeof make !== 'function') return;
+  const createChild: unknown = Reflect.get(log, 'child');
+  if (typeof createChild !== 'function') return;
   Object.defineProperty(log, 'child', {
     value(this: Logger, bindings: Bindings, options?: ChildLoggerOptions): unknown {
-      return Reflect.apply(make, this, [redactFields(bindings), options]);
+      return Reflect.apply(createChild, this, [redactFields(bindings), options]);
     },
   });
 }
 
-/** The logger of one request; the id is the caller's `X-Request-Id`. */
+/** The logger of one request, with the caller's `X-Request-Id`. */
 export function forRequest(log: Logger, requestId: string): Logger {
   return log.child({ request_id: requestId });
 }
@@ -81,7 +81,7 @@ export type OnFault = (what: string, error: unknown) => void;
 
 const QUIET_NANOS = 10_000_000_000n;
 
-/** Reports a lasting fault once, and then only now and then: a step that runs five times a second fails as often. */
+/** Reports a lasting fault once and then every ten seconds, because a step that repeats quickly fails as often. */
 export function quietly(onFault: OnFault, clock: Clock): OnFault {
   const reported = new Map<string, { readonly text: string; readonly at: bigint }>();
   return (what, error) => {

@@ -3,13 +3,13 @@ const CREDENTIALS_IN_URL = /:\/\/[^\s/@]+@/g;
 const MAX_DEPTH = 8;
 const HIDDEN = '[redacted]';
 
-/** Outcome tokens are a resource of the domain, not a secret; the singular grants authority. */
+/** The plural `tokens` means outcome tokens, which are no secret. The singular `token` means credentials. */
 function isSecretName(name: string): boolean {
   const plain = name.toLowerCase().replaceAll(/[-_]/g, '');
   return SECRET_NAME.test(plain) && !plain.endsWith('tokens');
 }
 
-/** A copy without readable secrets, by their names, and without credentials in URLs. */
+/** Returns a copy in which fields with secret names and credentials in URLs are hidden. */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string')
     return value.includes('://') ? value.replaceAll(CREDENTIALS_IN_URL, `://${HIDDEN}@`) : value;
@@ -29,7 +29,7 @@ export function redactFields(fields: object, depth = 0): Record<string, unknown>
   );
 }
 
-/** Values that can serialize themselves, or have their own serializer, stay unchanged. */
+/** False for values that serialize themselves or have a serializer. Those stay unchanged. */
 function isPlain(value: object): boolean {
   return !('toJSON' in value) && !(value instanceof Error) && !ArrayBuffer.isView(value);
 }

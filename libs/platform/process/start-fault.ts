@@ -1,7 +1,7 @@
-/** sysexits(3) codes: supervisors and operators tell causes apart by them. */
+/** Codes of sysexits(3), by which supervisors and operators distinguish causes. */
 export const EXIT = { usage: 64, damaged: 65, unavailable: 69, bug: 70, config: 78 } as const;
 
-/** A reason not to start that the operator can mend: shown in one line, never with a stack trace. */
+/** A reason not to start that an operator can repair. Shown in one line and without a stack trace. */
 export class StartFault extends Error {
   constructor(
     message: string,
@@ -12,7 +12,7 @@ export class StartFault extends Error {
   }
 }
 
-/** One line for every wrong setting. */
+/** Wrong settings, with one line for each. */
 export class ConfigFault extends StartFault {
   constructor(readonly faults: readonly string[]) {
     super(faults.join('\n'), EXIT.config);
@@ -27,12 +27,12 @@ interface CodedError {
   readonly path?: string;
 }
 
-/** Errors of Node and of Postgres; recognised by their shape, because they may come from another realm. */
+/** Recognizes errors of Node and PostgreSQL by their shape, because they may come from another realm. */
 export function isCodedError(error: unknown): error is CodedError {
   return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string';
 }
 
-/** An unknown name, a name whose server does not reply, an address of another machine, no address. */
+/** Codes for a host that is not an address of this machine: unknown, not resolvable, of another machine, or malformed. */
 export const NO_ADDRESS_OF_OURS: ReadonlySet<string> = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -64,19 +64,19 @@ const FILE_FAULTS = new Map([
   ['ESTALE', 'the file system is gone'],
 ]);
 
-/** Turns a fault that the operator can mend into a StartFault; anything else is a bug and stays unchanged. */
+/** Turns an error that an operator can repair into a StartFault. Undefined for anything else, which is a bug. */
 export function asStartFault(error: unknown): StartFault | undefined {
   if (error instanceof StartFault) return error;
   if (!isCodedError(error)) return undefined;
   const { code, port, address, path } = error;
-  const listening = LISTEN_FAULTS.get(code);
-  if (port !== undefined && listening !== undefined)
-    return new StartFault(`address ${address}:${port} ${listening}`);
+  const reason = LISTEN_FAULTS.get(code);
+  if (port !== undefined && reason !== undefined)
+    return new StartFault(`address ${address}:${port} ${reason}`);
   return path === undefined ? undefined : asFileFault(error, path);
 }
 
-/** For reads and writes in pieces, whose errors do not name the file. */
-export function asFileFault(error: unknown, place: string): StartFault | undefined {
-  const filing = isCodedError(error) ? FILE_FAULTS.get(error.code) : undefined;
-  return filing === undefined ? undefined : new StartFault(`cannot use ${place}: ${filing}`);
+/** For reads and writes through a descriptor, whose errors do not name the file. */
+export function asFileFault(error: unknown, file: string): StartFault | undefined {
+  const reason = isCodedError(error) ? FILE_FAULTS.get(error.code) : undefined;
+  return reason === undefined ? undefined : new StartFault(`cannot use ${file}: ${reason}`);
 }

@@ -1,4 +1,4 @@
-/** What a process needs before it can serve: its tables and roles, or the topics of the journals. */
+/** A condition for a process to serve: its tables and roles exist, or the topics of the journals. */
 type Need = 'schema' | 'journals';
 
 /** The services of the product that this release has. */
@@ -6,8 +6,8 @@ export const SERVICE_NAMES = ['auction', 'execution', 'data'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
 /**
- * One kind of process. The launcher, database roles, docker-compose.yml, the Kubernetes manifests and scrape targets derive from
- * this or are checked against it: a new kind is one entry here, and an app.
+ * One kind of process. The launcher, database roles, docker-compose.yml, Kubernetes manifests and scrape targets are derived from
+ * this or checked against it. A new kind needs only an entry here and an app.
  */
 export interface ProcessKind {
   /** The name in cluster.json, of the metrics job, and of the app in pods. */
@@ -16,15 +16,15 @@ export interface ProcessKind {
   readonly app: string;
   /** The services that need it. Logins and the vault belong to the auctions, so their processes serve all services. */
   readonly services: readonly ServiceName[];
-  /** The settings that make it this kind if several kinds share an app, such as SERVES of the gateway. */
+  /** The settings that distinguish kinds which share an app, such as SERVES of the gateway. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Whether its only process is called `name-0` and not `name`. Several are numbered anyway. */
+  /** True if a single process is called `name-0` and not `name`. Several are always numbered. */
   readonly isNumbered: boolean;
-  /** Processes under `npm start`, in docker-compose.yml, and the pods in Kubernetes; 0 where it is not deployed. */
+  /** Number of processes under `npm start`, in docker-compose.yml, and of pods in Kubernetes. 0 means not deployed. */
   readonly replicas: { readonly local: number; readonly compose: number; readonly kubernetes: number };
-  /** In Kubernetes, the kind whose pod contains its container: they use a Unix socket. */
+  /** In Kubernetes, the kind whose pod contains its container, because they share a Unix socket. */
   readonly podOf?: string;
-  /** Its public ports on one machine: the first replica's from `base` on, in the order of the settings with them; each further one `step` above. */
+  /** Public ports on one machine: from `base` on in the order of `settings`, and `step` higher for each further replica. */
   readonly publicPort?: {
     readonly base: number;
     readonly step: number;
@@ -35,14 +35,14 @@ export interface ProcessKind {
   /** The port of its internal listener. */
   readonly paths: { readonly health: string; readonly readiness: string; readonly metrics: string };
   readonly waitsFor: readonly Need[];
-  /** Kinds of a lower order stop first, equal ones together. After `withinMs` they are killed: the sum of all orders stays below ten seconds. */
+  /** Kinds of a lower order stop first, equal ones together. Killed after `withinMs`. All orders together take less than 10 s. */
   readonly stop: { readonly order: number; readonly withinMs: number };
 }
 
 const ALL_SERVICES = SERVICE_NAMES;
 const PATHS = { health: '/healthz', readiness: '/readyz', metrics: '/metrics' } as const;
 
-/** Edges stop first, so that nothing new comes in; the owners stop last, because the others still report to them. */
+/** Gateways stop first, so that no new commands arrive. Owners stop last, because the others report to them. */
 export const PROCESSES = [
   {
     name: 'owner',
@@ -172,16 +172,16 @@ export const PROCESSES = [
   },
 ] as const satisfies readonly ProcessKind[];
 
-type Listed = (typeof PROCESSES)[number];
-export type ProcessKindName = Listed['name'];
+type CataloguedKind = (typeof PROCESSES)[number];
+export type ProcessKindName = CataloguedKind['name'];
 
-export function kindNamed<N extends ProcessKindName>(name: N): Extract<Listed, { name: N }> {
-  const found = PROCESSES.find((kind): kind is Extract<Listed, { name: N }> => kind.name === name);
+export function kindNamed<N extends ProcessKindName>(name: N): Extract<CataloguedKind, { name: N }> {
+  const found = PROCESSES.find((kind): kind is Extract<CataloguedKind, { name: N }> => kind.name === name);
   if (found === undefined) throw new Error(`the catalogue has no ${name}`);
   return found;
 }
 
-/** The names of a kind's processes if `count` of them run. */
+/** The names of `count` processes of a kind. */
 export function processNames({ name, isNumbered }: ProcessKind, count: number): string[] {
   if (count === 1 && !isNumbered) return [name];
   return Array.from({ length: count }, (_, index) => `${name}-${index}`);
@@ -189,7 +189,7 @@ export function processNames({ name, isNumbered }: ProcessKind, count: number): 
 
 type RoleOf<K> = K extends { readonly databaseRole?: infer R } ? Extract<R, string> : never;
 
-/** The roles of the processes in the database, each once. */
+/** The database roles of these kinds, each once. */
 export function databaseRoles<K extends ProcessKind>(kinds: readonly K[]): RoleOf<K>[] {
   return [...new Set(kinds.flatMap((kind) => roleOf(kind) ?? []))];
 }

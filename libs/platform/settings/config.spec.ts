@@ -8,7 +8,7 @@ const definition = defineConfig({
   OWNER_URLS: { schema: listOf(httpUrl()), describe: 'Base URLs of the owners' },
   SERVICE_TOKEN: {
     schema: nonEmpty(),
-    describe: 'What owners and gateways know of each other',
+    describe: 'Secret that owners and gateways share',
     secret: true,
   },
   MODE: { schema: oneOf('demo', 'load').optional(), describe: 'a | b' },
@@ -41,11 +41,11 @@ describe('loadConfig', () => {
     expect(loadConfig(definition, { ...complete, PORT: '' }).PORT).toBe(8080);
   });
 
-  it('names every fault, one line each, without secrets', () => {
+  it('reports every fault in one line each', () => {
     expect(faultsOf({ PORT: '99999', MODE: 'x' })).toEqual([
       'PORT="99999" is wrong: it must be a whole number from 1 to 65535',
       'OWNER_URLS is not set: Base URLs of the owners',
-      'SERVICE_TOKEN is not set: What owners and gateways know of each other',
+      'SERVICE_TOKEN is not set: Secret that owners and gateways share',
       'MODE="x" is wrong: it must be one of demo, load',
     ]);
     expect(faultsOf({ ...complete, OWNER_URLS: 'nonsense' })).toEqual([
@@ -84,12 +84,12 @@ describe('setting types', () => {
     expect(bad.filter((value) => schema.safeParse(value).success)).toEqual([]);
   });
 
-  it('a flag is a boolean, whatever Boolean("false") would say', () => {
+  it('the flag "false" is false', () => {
     expect(flag().parse('false')).toBe(false);
   });
 });
 
-it('the settings table shows defaults, what is required, and no secrets', () => {
+it('the settings table shows defaults and required settings', () => {
   const text = renderSettingsTable({ Shared: { gateway: definition } });
   expect(text).toMatch(
     /^# Settings\n\nMade by `npm run docs:settings` from the schemas of the apps; do not edit.\n/,
@@ -102,17 +102,17 @@ it('the settings table shows defaults, what is required, and no secrets', () => 
       '| - | - | - |',
       '| `PORT` | `8080` | Where to listen |',
       '| `OWNER_URLS` | required | Base URLs of the owners |',
-      '| `SERVICE_TOKEN` | required | What owners and gateways know of each other (secret) |',
+      '| `SERVICE_TOKEN` | required | Secret that owners and gateways share (secret) |',
       '| `MODE` | none | a \\| b |',
       '',
     ].join('\n'),
   );
 });
 
-it('the settings table has once what three of a group read alike, and a reference in each of them', () => {
-  const alike = { PORT: definition.PORT };
+it('the settings table lists a setting of three apps of a group once, with references', () => {
+  const shared = { PORT: definition.PORT };
   const own = { MODE: definition.MODE };
-  const text = renderSettingsTable({ 'Shared here': { a: alike, b: alike, c: { ...alike, ...own } } });
+  const text = renderSettingsTable({ 'Shared here': { a: shared, b: shared, c: { ...shared, ...own } } });
   expect(text.slice(text.indexOf('## '))).toBe(
     [
       '## Shared here',

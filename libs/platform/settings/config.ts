@@ -4,13 +4,13 @@ import { ConfigFault } from '../process/start-fault.js';
 export interface Setting<S extends z.ZodType = z.ZodType> {
   /** Parses the text of the variable. */
   readonly schema: S;
-  /** Its purpose, in one line for operators. */
+  /** One line about its purpose, for operators. */
   readonly describe: string;
-  /** Text, as in the variable, so that it passes through the same schema. */
+  /** A text like that of the variable, which the schema parses too. */
   readonly default?: string;
-  /** Its value is never shown. */
+  /** True if the value must never be shown. */
   readonly secret?: boolean;
-  /** An empty value is an error instead of not set: a slip would silently choose something else. */
+  /** An empty value is an error and does not mean "not set", because a slip would silently change the behaviour. */
   readonly neverEmpty?: boolean;
 }
 
@@ -20,12 +20,12 @@ export type Config<D extends ConfigDefinition> = { readonly [K in keyof D]: z.ou
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Exists only to infer the type of every setting. */
+/** Returns its argument. Exists only to infer the types of the settings. */
 export function defineConfig<D extends ConfigDefinition>(definition: D): D {
   return definition;
 }
 
-/** A rule across several settings: returns one line if they conflict. Called once each of them is valid by itself. */
+/** A rule across several settings. Returns one line if they conflict. Called only if each setting is valid by itself. */
 export type SettingsRule<D extends ConfigDefinition> = (config: Config<D>) => string | undefined;
 
 /** Parses every setting once. An empty variable counts as not set, unless its setting is never empty. */
@@ -36,9 +36,9 @@ export function loadConfig<D extends ConfigDefinition>(
 ): Config<D> {
   const faults: string[] = [];
   const values = Object.entries(definition).map(([name, setting]) => {
-    const given = env[name] === '' && setting.neverEmpty !== true ? undefined : env[name];
-    const parsed = setting.schema.safeParse(given ?? setting.default);
-    if (!parsed.success) faults.push(faultLine(name, setting, given, parsed.error));
+    const text = env[name] === '' && setting.neverEmpty !== true ? undefined : env[name];
+    const parsed = setting.schema.safeParse(text ?? setting.default);
+    if (!parsed.success) faults.push(faultLine(name, setting, text, parsed.error));
     return [name, parsed.data];
   });
   if (faults.length > 0) throw new ConfigFault(faults);
@@ -48,7 +48,7 @@ export function loadConfig<D extends ConfigDefinition>(
   return config;
 }
 
-/** The faults that loading would report, for the launcher of the process. */
+/** The faults that `loadConfig` would report, for the launcher. */
 export function settingsFaults<D extends ConfigDefinition>(
   definition: D,
   env: Environment,
@@ -63,9 +63,9 @@ export function settingsFaults<D extends ConfigDefinition>(
   }
 }
 
-function faultLine(name: string, setting: Setting, given: string | undefined, error: z.ZodError): string {
-  if (given === undefined && setting.default === undefined) return `${name} is not set: ${setting.describe}`;
-  const value = setting.secret === true ? '' : `=${JSON.stringify(given ?? setting.default)}`;
+function faultLine(name: string, setting: Setting, text: string | undefined, error: z.ZodError): string {
+  if (text === undefined && setting.default === undefined) return `${name} is not set: ${setting.describe}`;
+  const value = setting.secret === true ? '' : `=${JSON.stringify(text ?? setting.default)}`;
   return `${name}${value} is wrong: ${error.issues.map((issue) => issue.message).join('; ')}`;
 }
 
@@ -79,17 +79,17 @@ A gateway also needs some settings of each service in \`SERVES\`, and reports at
 variable counts as not set, but an empty \`KAFKA_BROKERS\` or \`KAFKA_SSL\` is an error. Values of secrets are never shown.
 `;
 
-/** Heading of the settings that several of them read, and their definitions. */
-type SettingsGroups = Readonly<Record<string, Readonly<Record<string, ConfigDefinition>>>>;
+/** By the heading for shared settings, the apps of the group with their definitions. */
+export type SettingsGroups = Readonly<Record<string, Readonly<Record<string, ConfigDefinition>>>>;
 
-/** Markdown for docs/reference/settings.md: a section each. Settings that several of a group share are listed once. */
+/** Renders docs/reference/settings.md with a section for each app. Settings that apps of a group share are listed once. */
 export function renderSettingsTable(groups: SettingsGroups): string {
   const shared = new Map<string, string>();
   const sections = Object.entries(groups).flatMap(([heading, definitions]) => {
-    const inGroup = rowsOfSeveral(definitions).filter((line) => !shared.has(line));
-    for (const line of inGroup) shared.set(line, heading);
+    const sharedRows = rowsOfSeveral(definitions).filter((line) => !shared.has(line));
+    for (const line of sharedRows) shared.set(line, heading);
     const own = Object.entries(definitions).map(([app, definition]) => section(app, definition, shared));
-    return inGroup.length === 0 ? own : [`## ${heading}\n\n${table(inGroup)}`, ...own];
+    return sharedRows.length === 0 ? own : [`## ${heading}\n\n${table(sharedRows)}`, ...own];
   });
   return `# Settings\n\n${INTRODUCTION}\n${sections.join('\n')}`;
 }
@@ -122,12 +122,14 @@ function section(app: string, definition: ConfigDefinition, shared: ReadonlyMap<
   return parts.join('\n');
 }
 
-/** `KAFKA_*` in place of all shared names that begin so, if there are three or more of them. */
+/** Replaces three or more names with a common first word by `KAFKA_*`, if no other shared setting begins with it. */
 function shortened(names: readonly string[], all: readonly string[]): string[] {
   const short = names.map((name) => {
     const start = name.slice(0, name.indexOf('_') + 1);
-    const alike = all.filter((other) => start !== '' && other.startsWith(start));
-    return alike.length >= SHARED_BY && alike.every((other) => names.includes(other)) ? `${start}*\`` : name;
+    const similar = all.filter((other) => start !== '' && other.startsWith(start));
+    return similar.length >= SHARED_BY && similar.every((other) => names.includes(other))
+      ? `${start}*\``
+      : name;
   });
   return [...new Set(short)];
 }

@@ -11,7 +11,7 @@ import { internalHost } from '../internal-server/internal-host.js';
 import { flag, integer, listOf, nonEmpty, oneOf, secret } from './setting-types.js';
 import { ConfigFault } from '../process/start-fault.js';
 
-/** The settings of every process of a cluster; apps spread them into their own definition. */
+/** Settings of every process of a cluster. Apps include them in their own definitions. */
 export const processSettings = defineConfig({
   INSTANCE: { schema: nonEmpty(), describe: 'Name of this process in logs and metrics', default: 'sotto' },
   LOG_LEVEL: { schema: oneOf(...LOG_LEVELS), describe: 'Lowest severity that is logged', default: 'info' },
@@ -37,7 +37,7 @@ export const processSettings = defineConfig({
   },
 });
 
-/** For the first line of an app: a wrong setting ends the process with one log line for each and code 78. */
+/** Loads the settings of an app. Wrong settings end the process with a log line for each and exit code 78. */
 export function loadConfigOrExit<D extends ConfigDefinition>(
   app: string,
   definition: D,
@@ -57,8 +57,8 @@ export function loadConfigOrExit<D extends ConfigDefinition>(
 const LOOPBACK = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|localhost)$/;
 
 /**
- * LIMITS_FACTOR is for measuring. A process that honours it checks that no other machine can reach its listeners; this names the
- * settings with their addresses.
+ * LIMITS_FACTOR raises limits for measurements. This rule allows it only if all listeners, whose settings are `hosts`, are on
+ * loopback.
  */
 export function limitsHoldUnlessLoopback<Host extends string>(
   ...hosts: readonly Host[]

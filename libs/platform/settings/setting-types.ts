@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Reads the text of a variable. */
+/** Parses the text of a variable. */
 export type FromText<T> = z.ZodType<T, string>;
 
 const text = z.string({ error: 'it must be set' });
@@ -29,7 +29,7 @@ export function nonEmpty(): FromText<string> {
   return text.min(1, 'it must not be empty');
 }
 
-/** Keys and tokens, long enough to make guessing hopeless. */
+/** Keys and tokens, long enough that they cannot be guessed. */
 export function secret(minLength: number): FromText<string> {
   return text.min(minLength, `it must have at least ${minLength} characters`);
 }
@@ -42,7 +42,7 @@ export function httpUrl(): FromText<string> {
   return text.refine((value) => isUrl(value, ['http:', 'https:']), 'it must be an http or https URL');
 }
 
-/** The driver lets options of a URL replace ours, without which sessions resolve names in schemas where others may have planted theirs. */
+/** A URL must not have options. They would replace our session options, which protect names from being shadowed. */
 export function postgresUrl(): FromText<string> {
   return text
     .refine(
@@ -51,11 +51,11 @@ export function postgresUrl(): FromText<string> {
     )
     .refine(
       (value) => !URL.canParse(value) || !new URL(value).searchParams.has('options'),
-      'it must not have options: what sessions begin with is said by the product',
+      'it must not have options: the product sets the options of its sessions',
     );
 }
 
-/** Comma separated, at least one. */
+/** At least one item, separated by commas. */
 export function listOf<T>(item: FromText<T>): FromText<readonly T[]> {
   return text
     .min(1, 'it must not be empty')
@@ -68,7 +68,7 @@ export function hexKey(): FromText<string> {
   return text.regex(/^[0-9a-f]{64}$/, 'it must be 64 hexadecimal digits');
 }
 
-/** The first one is for new data; the others are for data made with them before. */
+/** The first key is for new data. The others are for data that was made with them before. */
 export function hexKeys(): FromText<readonly [string, ...string[]]> {
   return listOf(hexKey()).pipe(z.tuple([z.string()], z.string()).readonly());
 }
@@ -78,7 +78,7 @@ export function keyBytes([first, ...others]: readonly [string, ...string[]]): [B
   return [Buffer.from(first, 'hex'), ...others.map((hex) => Buffer.from(hex, 'hex'))];
 }
 
-/** A part of a whole: 0, 1, or a decimal fraction between them. */
+/** A share: 0, 1, or a decimal fraction between them. */
 export function share(): FromText<number> {
   const message = 'it must be a number from 0 to 1';
   return text
@@ -89,7 +89,7 @@ export function share(): FromText<number> {
 
 const HEADER = /^\s*([A-Za-z0-9!#$%&'*+.^_`|~-]+)\s*=\s*([\x21-\x2b\x2d-\x7e]*)\s*$/;
 
-/** `name=value` pairs, separated by commas; values are percent-encoded, as OpenTelemetry has it. */
+/** `name=value` pairs, separated by commas, with percent-encoded values as in OpenTelemetry. */
 export function headerList(): FromText<Readonly<Record<string, string>>> {
   return text.transform((value, context) => {
     const headers: Record<string, string> = {};
@@ -106,7 +106,7 @@ export function headerList(): FromText<Readonly<Record<string, string>>> {
   });
 }
 
-/** Undefined if it decodes to nothing, or to characters that no header may have. */
+/** Undefined if the decoded value is empty, or has characters that headers may not have. */
 function percentDecoded(encoded: string): string | undefined {
   try {
     const plain = decodeURIComponent(encoded);

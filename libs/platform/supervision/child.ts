@@ -10,15 +10,15 @@ export interface ChildSpec {
 }
 
 export interface ChildEvents {
-  /** From now on a process runs under this pid. */
+  /** The process has started with this pid. */
   started(pid: number): void;
   ended(how: string, restartInMs: number): void;
 }
 
-/** A process that runs until it is told to stop: whenever it ends, it is restarted. */
+/** A process that is restarted whenever it ends, until it is told to stop. */
 export class SupervisedChild {
   private process: ChildProcess | undefined;
-  private gone: Promise<void> = Promise.resolve();
+  private exited: Promise<void> = Promise.resolve();
   private cancelRestart: Cancel | undefined;
   private stopping = false;
   private startedNanos = 0n;
@@ -37,15 +37,15 @@ export class SupervisedChild {
     const child = this.log.withDescriptor((descriptor) =>
       spawn(process.execPath, [this.spec.script], {
         env: { ...this.spec.env },
-        // A separate session: Ctrl-C in the terminal reaches the launcher alone, which then stops us in order.
+        // A session of its own, so that Ctrl-C in the terminal reaches only the launcher, which then stops all in order.
         detached: true,
-        // Standard input stays open while the launcher lives; its end tells the child that it is alone.
+        // Standard input stays open while the launcher lives. Its end tells the child to stop.
         stdio: ['pipe', descriptor, descriptor],
       }),
     );
     child.stdin?.on('error', () => undefined);
     this.process = child;
-    this.gone = new Promise((resolve) => {
+    this.exited = new Promise((resolve) => {
       child.once('error', (error) => {
         resolve();
         if (child.pid === undefined) this.onEnd(error.message);
@@ -58,13 +58,13 @@ export class SupervisedChild {
     if (child.pid !== undefined) this.events.started(child.pid);
   }
 
-  /** SIGTERM, then SIGKILL after `withinMs`. */
+  /** Sends SIGTERM, and SIGKILL after `withinMs`. */
   async stop(withinMs: number): Promise<void> {
     this.stopping = true;
     this.cancelRestart?.();
     this.process?.kill('SIGTERM');
     const cancel = this.clock.after(withinMs, () => this.kill());
-    await this.gone;
+    await this.exited;
     cancel();
   }
 
@@ -83,18 +83,18 @@ export class SupervisedChild {
   }
 }
 
-const FIRST_REPEAT_MS = 200;
-const LONGEST_MS = 5_000;
+const FIRST_WAIT_MS = 200;
+const MAX_WAIT_MS = 5_000;
 const HEALTHY_NANOS = 60_000_000_000n;
 
-/** The wait before the next start: none at first, then doubling; a healthy minute resets it. */
+/** The wait before the next start: none at first, then doubling. A minute without an end resets it. */
 export class BackOff {
   private failures = 0;
 
-  /** `ranNanos`: how long the ended process had been running. */
+  /** `ranNanos`: how long the process was running before it ended. */
   next(ranNanos: bigint): number {
     if (ranNanos >= HEALTHY_NANOS) this.failures = 0;
-    const wait = this.failures === 0 ? 0 : Math.min(LONGEST_MS, FIRST_REPEAT_MS * 2 ** (this.failures - 1));
+    const wait = this.failures === 0 ? 0 : Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.failures - 1));
     this.failures += 1;
     return wait;
   }

@@ -4,18 +4,18 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { LogFile } from './log-file.js';
 
-const MOST_BYTES = 1_000;
+const MAX_BYTES = 1_000;
 
 let folder: string;
 let file: string;
-let told: string[];
+let forwarded: string[];
 let log: LogFile;
 
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'log-file-'));
   file = path.join(folder, 'postgres.log');
-  told = [];
-  log = new LogFile(file, (line) => told.push(line), MOST_BYTES);
+  forwarded = [];
+  log = new LogFile(file, (line) => forwarded.push(line), MAX_BYTES);
 });
 
 afterEach(() => {
@@ -24,28 +24,28 @@ afterEach(() => {
 });
 
 describe('a long log', () => {
-  it('is rotated while its writer continues', async () => {
+  it('is rotated while its writer continues to write', async () => {
     await log.start();
-    appendFileSync(file, `${'a'.repeat(MOST_BYTES)}\nb\n`);
+    appendFileSync(file, `${'a'.repeat(MAX_BYTES)}\nb\n`);
     await log.readOn();
     appendFileSync(file, 'c\n');
     await log.readOn();
     expect(readFileSync(file, 'utf8')).toBe('c\n');
-    expect(told.slice(1)).toEqual(['b', 'c']);
+    expect(forwarded.slice(1)).toEqual(['b', 'c']);
   });
 
-  it('leaves a file of at most the maximum size, however much was written at once', async () => {
+  it('keeps at most the maximum size, also if much was written at once', async () => {
     await log.start();
-    appendFileSync(file, `${'a'.repeat(50 * MOST_BYTES)}\nthe end\n`);
+    appendFileSync(file, `${'a'.repeat(50 * MAX_BYTES)}\nthe end\n`);
     await log.readOn();
     expect(statSync(file).size).toBe(0);
-    const former = readFileSync(`${file}.1`, 'utf8');
-    expect([former.length, former.slice(-9)]).toEqual([MOST_BYTES, '\nthe end\n']);
+    const rotated = readFileSync(`${file}.1`, 'utf8');
+    expect([rotated.length, rotated.slice(-9)]).toEqual([MAX_BYTES, '\nthe end\n']);
   });
 
   it('is rotated before the next process writes to it', async () => {
-    appendFileSync(file, 'a'.repeat(MOST_BYTES + 1));
+    appendFileSync(file, 'a'.repeat(MAX_BYTES + 1));
     await log.start();
-    expect([existsSync(file), statSync(`${file}.1`).size]).toEqual([false, MOST_BYTES + 1]);
+    expect([existsSync(file), statSync(`${file}.1`).size]).toEqual([false, MAX_BYTES + 1]);
   });
 });

@@ -4,14 +4,14 @@ import { pipeline } from 'node:stream/promises';
 import { isCodedError } from '../process/start-fault.js';
 
 const POLL_MS = 1_000;
-const TURN_OVER_BYTES = 64 * 1024 * 1024;
-/** The most to read at once; the rest stays in the file. */
+const ROTATE_BYTES = 64 * 1024 * 1024;
+/** The most to read at once. The rest stays in the file. */
 const CHUNK_BYTES = 256 * 1024;
-const LOUD = new Set(['warn', 'error', 'fatal']);
+const FORWARDED_LEVELS = new Set(['warn', 'error', 'fatal']);
 
 /**
- * The log of a child. The child writes to the file itself, so neither depends on the other's speed or life. We read it and pass on
- * what an operator should see.
+ * The log of a child process. The child writes the file itself, so neither process depends on the other. This reads the file, and
+ * forwards the lines that an operator should see.
  */
 export class LogFile {
   private position = 0;
@@ -22,17 +22,17 @@ export class LogFile {
   constructor(
     readonly path: string,
     private readonly forward: (line: string) => void,
-    private readonly turnOverBytes = TURN_OVER_BYTES,
+    private readonly rotateBytes = ROTATE_BYTES,
   ) {}
 
   async start(): Promise<void> {
     const size = await this.size();
-    if (size > this.turnOverBytes) await rename(this.path, this.former);
-    this.position = size > this.turnOverBytes ? 0 : size;
+    if (size > this.rotateBytes) await rename(this.path, this.rotatedPath);
+    this.position = size > this.rotateBytes ? 0 : size;
     this.timer = setInterval(() => void this.readOn(), POLL_MS).unref();
   }
 
-  /** For a child's standard output. A log that cannot be opened must not prevent the start; its lines are lost. */
+  /** For a child's standard output. If the log cannot be opened, the child starts nevertheless and its lines are lost. */
   withDescriptor<T>(use: (descriptor: number | 'ignore') => T): T {
     const descriptor = this.open();
     try {
@@ -51,7 +51,7 @@ export class LogFile {
     }
   }
 
-  /** Reads to the present end. */
+  /** Reads up to the present end of the file. */
   readOn(): Promise<void> {
     this.reading = this.reading.then(() => this.read()).catch(() => undefined);
     return this.reading;
@@ -65,37 +65,37 @@ export class LogFile {
     const size = await this.size();
     if (size < this.position) this.position = 0;
     if (size === this.position) return;
-    // After a flood only its end is worth reading.
+    // After a flood of lines only the end is read.
     this.position = Math.max(this.position, size - CHUNK_BYTES);
     const file = await open(this.path, 'r');
     try {
       const { bytesRead, buffer } = await file.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, this.position);
       this.position += bytesRead;
-      this.take(buffer.toString('utf8', 0, bytesRead));
+      this.forwardLines(buffer.toString('utf8', 0, bytesRead));
     } finally {
       await file.close();
     }
-    if (size > this.turnOverBytes) await this.turnOver(size);
+    if (size > this.rotateBytes) await this.rotate(size);
   }
 
-  private get former(): string {
+  private get rotatedPath(): string {
     return `${this.path}.1`;
   }
 
-  /** Keeps the end of a flood. The writer appends, so truncating the file meanwhile is safe; lines written in between are lost. */
-  private async turnOver(size: number): Promise<void> {
-    const end = createReadStream(this.path, { start: size - this.turnOverBytes, end: size - 1 });
-    await pipeline(end, createWriteStream(this.former, { mode: 0o600 }));
+  /** Copies the end of the file and truncates it, which is safe because the writer appends. Lines written meanwhile are lost. */
+  private async rotate(size: number): Promise<void> {
+    const end = createReadStream(this.path, { start: size - this.rotateBytes, end: size - 1 });
+    await pipeline(end, createWriteStream(this.rotatedPath, { mode: 0o600 }));
     await truncate(this.path);
     this.position = 0;
   }
 
-  private take(text: string): void {
+  private forwardLines(text: string): void {
     const lines = (this.partial + text).split('\n');
     this.partial = lines.pop() ?? '';
     for (const line of lines) {
-      const shown = summarise(line);
-      if (shown !== undefined) this.forward(shown);
+      const summary = summarise(line);
+      if (summary !== undefined) this.forward(summary);
     }
   }
 
@@ -116,19 +116,19 @@ interface LogLine {
   readonly err?: { readonly message?: unknown };
 }
 
-/** The body of a stack trace and its end: its first line has named the fault. */
-const TRACE = /^(\s|[\]}]|Node\.js v)/;
+/** Lines of a stack trace after the first, which has already named the fault. */
+const STACK_TRACE = /^(\s|[\]}]|Node\.js v)/;
 
-/** Warnings and worse in short; other text comes from Node itself and is shown unchanged. */
+/** Shortens warnings and errors. Text that is not JSON comes from Node itself, and is returned unchanged. */
 export function summarise(line: string): string | undefined {
-  if (line === '' || TRACE.test(line)) return undefined;
+  if (line === '' || STACK_TRACE.test(line)) return undefined;
   let parsed: LogLine;
   try {
     parsed = JSON.parse(line) as LogLine;
   } catch {
     return line;
   }
-  if (typeof parsed.level !== 'string' || !LOUD.has(parsed.level)) return undefined;
+  if (typeof parsed.level !== 'string' || !FORWARDED_LEVELS.has(parsed.level)) return undefined;
   const cause = typeof parsed.err?.message === 'string' ? ` (${parsed.err.message})` : '';
   return `${parsed.level} ${String(parsed.msg)}${cause}`;
 }

@@ -4,13 +4,13 @@ import { readFile, readdir, stat } from 'node:fs/promises';
 
 const VARIABLE = 'SOTTO_CLUSTER';
 
-/** In the environment of every process of a cluster: `folder` names the data folder, `run` the start. */
+/** Set in the environment of every process of a cluster. `folder` identifies the data folder, and `run` the start. */
 export interface ClusterMarker {
   readonly folder: string;
   readonly run: string;
 }
 
-/** The folder itself is the identity, by any path. */
+/** Identifies the folder by device and inode, so that the path does not matter. */
 export async function markerOf(dataFolder: string): Promise<ClusterMarker> {
   const { dev, ino } = await stat(dataFolder, { bigint: true });
   return { folder: `${dev.toString(16)}-${ino.toString(16)}`, run: randomBytes(8).toString('hex') };
@@ -24,7 +24,7 @@ export function markerEnvironment(marker: ClusterMarker): Record<string, string>
   return { [VARIABLE]: `${marker.folder}.${marker.run}` };
 }
 
-/** Processes of any run on this folder; none if the system does not show environments. */
+/** Finds processes of any run on this folder. None if the system does not show environments. */
 export async function processesOf(marker: ClusterMarker): Promise<number[]> {
   const prefix = `${VARIABLE}=${marker.folder}.`;
   const names = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));

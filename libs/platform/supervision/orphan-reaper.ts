@@ -3,11 +3,11 @@ import { signal } from '../embedded-postgres/leftover.js';
 import { type Clock, pause } from '../time/clock.js';
 import { spawn } from 'node:child_process';
 
-const PATIENCE_S = 8;
+const GRACE_S = 8;
 
 /**
- * If we are killed, every process of this run has some seconds to notice by itself; then those that are stuck or stopped by a signal
- * are killed. The cluster file must not keep saying that all is well: if it cannot be written, it is deleted.
+ * If the launcher is killed, all processes of this run get some seconds to stop by themselves, and are then killed. The cluster
+ * file must no longer say that the cluster is ready. If it cannot be written, it is deleted.
  */
 const SCRIPT = `
 marker=$1
@@ -15,7 +15,7 @@ if [ -f "$2" ]; then
   sed 's/"ready": true/"ready": false/' "$2" > "$2.over" && mv "$2.over" "$2" || rm -f "$2" "$2.over"
 fi
 left() { grep -lsaF "$marker" /proc/[0-9]*/environ; }
-for second in $(seq ${PATIENCE_S}); do
+for second in $(seq ${GRACE_S}); do
   [ -n "$(left)" ] || exit 0
   sleep 1
 done
@@ -29,7 +29,7 @@ export interface OrphanReaper {
   dismiss(): void;
 }
 
-/** Only Linux shows environments; elsewhere the processes watch their launcher themselves. */
+/** Works only on Linux, which shows environments. Elsewhere the processes watch the launcher themselves. */
 export function startOrphanReaper(marker: ClusterMarker, clusterFile: string): OrphanReaper {
   return { dismiss: startWatcher('sotto-orphan-reaper', SCRIPT, [markerText(marker), clusterFile]) };
 }
@@ -37,8 +37,8 @@ export function startOrphanReaper(marker: ClusterMarker, clusterFile: string): O
 const POLL_MS = 50;
 
 /**
- * Ends the processes of an earlier launcher. The caller holds the folder's lock, so they have no launcher any more and are stopping
- * by themselves; this only limits their time to `patienceMs`.
+ * Ends processes of an earlier launcher. The caller holds the folder's lock, so that launcher is gone and they are stopping by
+ * themselves. This only limits their time to `patienceMs`.
  */
 export async function endLeftovers(marker: ClusterMarker, clock: Clock, patienceMs: number): Promise<number> {
   const found = await processesOf(marker);
@@ -51,15 +51,15 @@ export async function endLeftovers(marker: ClusterMarker, clock: Clock, patience
   return found.length;
 }
 
-/** A line means that nothing is to be done; the end of the pipe without one means that we were killed. */
-const WAIT = 'read -r line && exit 0\n';
+/** A line means that there is nothing to do. The end of the pipe without a line means that we were killed. */
+const WAIT_FOR_PIPE = 'read -r line && exit 0\n';
 
 /**
- * A shell that waits on a pipe from us and runs `script` if we are killed. It does not die with us: it leads its own group and holds
- * no folder. Returns what to call when it is no longer needed.
+ * Starts a shell that runs `script` if this process is killed. The shell survives, because it has a process group of its own.
+ * Returns a function that dismisses the shell.
  */
 export function startWatcher(name: string, script: string, args: readonly string[]): () => void {
-  const shell = spawn('/bin/sh', ['-c', WAIT + script, name, ...args], {
+  const shell = spawn('/bin/sh', ['-c', WAIT_FOR_PIPE + script, name, ...args], {
     cwd: '/',
     env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
     detached: true,

@@ -5,13 +5,13 @@ import { summarise } from './log-file.js';
 const SECOND = 1_000_000_000n;
 
 describe('BackOff', () => {
-  it('starts at once, then waits twice as long each time, up to five seconds', () => {
+  it('has no wait at first, and then doubles it up to five seconds', () => {
     const backOff = new BackOff();
     const waits = Array.from({ length: 8 }, () => backOff.next(SECOND));
     expect(waits).toEqual([0, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
   });
 
-  it('forgets after a healthy minute', () => {
+  it('is reset after a minute without an end', () => {
     const backOff = new BackOff();
     backOff.next(SECOND);
     backOff.next(SECOND);
@@ -20,7 +20,7 @@ describe('BackOff', () => {
   });
 });
 
-describe('the lines of a log in the terminal', () => {
+describe('summarise, for lines of a log', () => {
   it.each([
     ['{"level":"info","msg":"x"}', undefined],
     ['{"level":"warn","msg":"slow"}', 'warn slow'],
@@ -28,7 +28,7 @@ describe('the lines of a log in the terminal', () => {
     ['TypeError: x is not a function', 'TypeError: x is not a function'],
     ['    at main (file.js:1:1)', undefined],
     ['', undefined],
-  ])('%s', (line, shown) => {
-    expect(summarise(line)).toBe(shown);
+  ])('%s', (line, summary) => {
+    expect(summarise(line)).toBe(summary);
   });
 });

@@ -2,9 +2,9 @@ import { EXIT, StartFault } from '../process/start-fault.js';
 
 export interface OptionDeclaration {
   readonly type: 'string' | 'boolean';
-  /** Whether it may be repeated. */
+  /** True if it may be repeated. */
   readonly multiple?: true;
-  /** The name of its value in help. */
+  /** The placeholder of its value in help texts. */
   readonly value?: string;
   /** The value if it is absent. */
   readonly default?: string;
@@ -19,7 +19,7 @@ export interface Operand {
 }
 
 export interface CommandDeclaration {
-  /** One word or several, such as `shard drain`. Empty for an area that is one command. */
+  /** One or more words, such as `shard drain`. Empty for an area with a single command. */
   readonly name: string;
   readonly operands: readonly Operand[];
   readonly options: OptionTable;
@@ -29,7 +29,7 @@ export interface CommandDeclaration {
   readonly examples?: readonly string[];
 }
 
-/** Commands on one subject, with shared help. */
+/** Commands about one subject, with shared help. */
 export interface CommandArea<C extends CommandDeclaration = CommandDeclaration> {
   readonly name: string;
   readonly commands: readonly C[];
@@ -54,7 +54,7 @@ export const OUTPUT_OPTION = {
 
 export type OptionValue = string | boolean | readonly (string | boolean)[];
 
-/** Options by name. A missing option has its default, if any. */
+/** The options of a call. A missing option has its default, if any. */
 export class GivenOptions {
   constructor(
     private readonly values: ReadonlyMap<string, OptionValue>,
@@ -66,7 +66,7 @@ export class GivenOptions {
     return typeof value === 'string' ? value : this.declared[name]?.default;
   }
 
-  /** Undefined unless it is given once. */
+  /** Undefined if the option is not given. */
   texts(name: string): readonly string[] | undefined {
     const value = this.values.get(name);
     return Array.isArray(value) ? value.map(String) : undefined;
@@ -77,7 +77,7 @@ export class GivenOptions {
   }
 }
 
-/** The command line is no valid call. `about` is the subject for `--help`; empty if no command is known. */
+/** The command line is invalid. `about` is the command whose `--help` would explain it, if known. */
 export class UsageFault extends StartFault {
   constructor(
     message: string,

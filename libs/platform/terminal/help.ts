@@ -2,7 +2,7 @@ import type { CommandArea, CommandDeclaration, OptionTable } from './commands.js
 
 const HELP_LINE: readonly [string, string] = ['--help', 'this text'];
 
-/** All commands of an area, one line each. */
+/** Help for an area: all commands, one line each. */
 export function overview({ commands, notes }: CommandArea, call: string): string {
   const [only] = commands;
   if (commands.length === 1 && only?.name === '') return helpWith(only, { notes }, call);
@@ -17,7 +17,7 @@ export function overview({ commands, notes }: CommandArea, call: string): string
   ].join('\n');
 }
 
-/** One command, with its options and examples. */
+/** Help for one command, with its options and examples. */
 export function helpWith(
   command: CommandDeclaration,
   { notes }: Pick<CommandArea, 'notes'>,
@@ -39,22 +39,24 @@ export function helpWith(
 }
 
 function synopsis({ name, operands }: CommandDeclaration): string {
-  const shown = operands.map((operand) => (operand.optional ? `[${operand.name}]` : `<${operand.name}>`));
-  return [name, ...shown].join(' ');
+  const placeholders = operands.map((operand) =>
+    operand.optional ? `[${operand.name}]` : `<${operand.name}>`,
+  );
+  return [name, ...placeholders].join(' ');
 }
 
 function optionRows(options: OptionTable): (readonly [string, string])[] {
-  return Object.entries(options).map(([name, { value, text, multiple, default: usual }]) => [
+  return Object.entries(options).map(([name, { value, text, multiple, default: fallback }]) => [
     value === undefined ? `--${name}` : `--${name} ${value}`,
     [
       text,
       ...(multiple === true ? ['repeat it for several'] : []),
-      ...(usual === undefined ? [] : [`${usual} unless given`]),
+      ...(fallback === undefined ? [] : [`${fallback} unless given`]),
     ].join('; '),
   ]);
 }
 
-/** Two columns, indented. */
+/** Formats rows as two indented columns. */
 export function alignedRows(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(...rows.map(([left]) => left.length));
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { OUTPUT_OPTION, UsageFault, type CommandArea } from './commands.js';
 import { parseCall } from './parse-call.js';
 
-/** A shop with two counters: everything that an area of commands has to declare. */
+/** An example area with two commands. */
 const SHOP = {
   name: 'shop',
   commands: [
@@ -23,34 +23,34 @@ const SHOP = {
   notes: ['It opens at nine.'],
 } as const satisfies CommandArea;
 
-function sold(typed: string) {
-  const parsed = parseCall(SHOP, typed.split(' '));
+function parse(line: string) {
+  const parsed = parseCall(SHOP, line.split(' '));
   if ('help' in parsed) throw new Error('that was a call for help');
   return parsed;
 }
 
-function faultOf(typed: string): UsageFault {
+function faultOf(line: string): UsageFault {
   try {
-    sold(typed);
+    parse(line);
   } catch (error) {
     if (error instanceof UsageFault) return error;
     throw error;
   }
-  throw new Error(`${typed} is a call`);
+  throw new Error(`${line} is a call`);
 }
 
 describe('a call', () => {
-  it('has operands, options and their defaults', () => {
-    const { command, operands, options, json } = sold('--tag red sell pear --gift --tag ripe --output=json');
+  it('is parsed into operands and options with defaults', () => {
+    const { command, operands, options, json } = parse('--tag red sell pear --gift --tag ripe --output=json');
     expect([command.name, operands, json]).toEqual(['sell', ['pear'], true]);
     expect([options.text('price'), options.isSet('gift'), options.texts('tag')]).toEqual([
       '1',
       true,
       ['red', 'ripe'],
     ]);
-    expect(sold('sell pear --price 3').options.text('price')).toBe('3');
-    expect(sold('sell pear').options.texts('tag')).toBeUndefined();
-    expect(sold('sell --gift -- --price').operands).toEqual(['--price']);
+    expect(parse('sell pear --price 3').options.text('price')).toBe('3');
+    expect(parse('sell pear').options.texts('tag')).toBeUndefined();
+    expect(parse('sell --gift -- --price').operands).toEqual(['--price']);
   });
 
   it.each([
@@ -65,13 +65,13 @@ describe('a call', () => {
     ['sell pear --price 1 --price 2 --colour', "Unknown option '--colour'", undefined],
     ['close --gift', 'close has no --gift', 'close'],
     ['sell pear --output xml', 'the only other output is json', 'sell'],
-  ])('"%s" is refused in one line: %s', (typed, message, about) => {
-    expect(faultOf(typed)).toMatchObject({ message, about, exitCode: 64 });
+  ])('"%s" is refused in one line: %s', (line, message, about) => {
+    expect(faultOf(line)).toMatchObject({ message, about, exitCode: 64 });
   });
 });
 
 describe('help', () => {
-  it('is made from the declaration, for an area and for one command', () => {
+  it('is generated from the declarations, for an area and for one command', () => {
     const all = parseCall(SHOP, ['--help'], 'run shop');
     expect(all).toEqual({
       help: expect.stringMatching(/Usage: run shop <command>[^]* sell <item> \[buyer\] {2}sells/),

@@ -12,13 +12,13 @@ import { helpWith, overview } from './help.js';
 
 const HELP = { type: 'boolean', short: 'h' } as const;
 
-/** Options may be anywhere. Unknown input is a fault, never ignored. */
+/** Parses a command line. Options may be anywhere. Unknown input is a fault and never ignored. */
 export function parseCall<C extends CommandDeclaration>(
   area: CommandArea<C>,
   args: readonly string[],
   call = `npm run --silent sotto -- ${area.name}`,
 ): ParsedCall<C> | { readonly help: string } {
-  const { values, positionals } = typed(area, args);
+  const { values, positionals } = parseArguments(area, args);
   const command = area.commands.find((each) => wordsOf(each).every((word, at) => positionals[at] === word));
   if (values.get('help') === true) {
     return {
@@ -50,12 +50,12 @@ function wordsOf({ name }: CommandDeclaration): readonly string[] {
   return name === '' ? [] : name.split(' ');
 }
 
-interface Typed {
+interface ParsedArguments {
   readonly values: ReadonlyMap<string, OptionValue>;
   readonly positionals: readonly string[];
 }
 
-function typed({ commands }: CommandArea, args: readonly string[]): Typed {
+function parseArguments({ commands }: CommandArea, args: readonly string[]): ParsedArguments {
   const declared = commands.flatMap(({ options }) => Object.entries(options));
   const known = declared.map(([name, { type, multiple = false }]) => [name, { type, multiple }] as const);
   try {
@@ -67,23 +67,23 @@ function typed({ commands }: CommandArea, args: readonly string[]): Typed {
     return { values: new Map(Object.entries(values)), positionals };
   } catch (error) {
     if (!isCodedError(error)) throw error;
-    // After the first sentence Node gives advice on positional arguments, which does not apply here.
+    // Only the first sentence: after it Node gives advice on positional arguments that does not apply here.
     throw new UsageFault(error.message.split('. ', 1).join());
   }
 }
 
-/** Names the existing commands, such as `halts` to anyone who types `halt list`. */
+/** Says which commands exist, such as `halts` for the input `halt list`. */
 function unknown(area: CommandArea, positionals: readonly string[]): string {
   const names = area.commands.map(({ name }) => name);
   if (names.every((name) => !name.includes(' '))) return `expected one of ${names.join(', ')}`;
   if (positionals.length === 0) return 'no command';
-  const said = `there is no command ${positionals.map(repeatable).join(' ')}`;
+  const message = `there is no command ${positionals.map(repeatable).join(' ')}`;
   const family = familyOf(area, positionals);
-  if (family === area.commands) return said;
-  return `${said}, but ${family.map(({ name }) => name).join(', ')}`;
+  if (family === area.commands) return message;
+  return `${message}, but ${family.map(({ name }) => name).join(', ')}`;
 }
 
-/** Commands that begin with the same word, in the singular or the plural, or all of them. */
+/** The commands that begin with the same word, in the singular or plural. If there are none, all commands. */
 function familyOf<C extends CommandDeclaration>(
   { commands }: CommandArea<C>,
   [word = '']: readonly string[],
@@ -103,12 +103,12 @@ function checkOperands(command: CommandDeclaration, operands: readonly string[],
     throw new UsageFault(`${name}: what is ${JSON.stringify(repeatable(extra))}?`, command.name);
 }
 
-/** A URL may contain a password, so it is given with --url only. */
+/** Hides a URL, which may contain a password. URLs belong after --url. */
 export function repeatable(word: string): string {
   return word.includes('://') ? 'URL without --url' : word;
 }
 
-/** Two values of one option are ambiguous, and Node would silently take the last. */
+/** An option was given twice. Node would silently use the last value. */
 class RepeatedOption extends Error {
   override readonly name = 'RepeatedOption';
   readonly code = 'REPEATED_OPTION';
@@ -118,15 +118,15 @@ class RepeatedOption extends Error {
   }
 }
 
-/** As `parseArgs` reads them, but each option once, unless it may be repeated. */
+/** Like `parseArgs`, but refuses an option that is given twice and may not be repeated. */
 function parseCommandLine<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
   const parsed = parseArgs<T>(config);
   const { tokens = [] } = parseArgs({ ...config, tokens: true });
-  const seen = new Set<string>();
+  const names = new Set<string>();
   for (const token of tokens) {
     if (token.kind !== 'option' || config.options?.[token.name]?.multiple === true) continue;
-    if (seen.has(token.name)) throw new RepeatedOption(token.name);
-    seen.add(token.name);
+    if (names.has(token.name)) throw new RepeatedOption(token.name);
+    names.add(token.name);
   }
   return parsed;
 }

@@ -4,8 +4,8 @@ import { Socket } from 'node:net';
 const DESCRIPTOR = 2;
 
 /**
- * A line about the work, or why it ended. If it cannot be written, on a full disk or after the reader has left, results and exit
- * code stay the same.
+ * Prints a line about progress or a fault. If it cannot be written, because the disk is full or the reader has closed, results
+ * and exit code stay the same.
  */
 export function mention(line: string): void {
   const text = `${line}\n`;
@@ -16,11 +16,11 @@ export function mention(line: string): void {
   try {
     writeWhole(DESCRIPTOR, text);
   } catch {
-    // There is no place left to report it.
+    // There is nowhere left to report it.
   }
 }
 
-/** To a file, or a device such as /dev/full: each call may take only a part, and only the next one says why. */
+/** Writes to a file or device. A call may write only a part, and then only the next call fails with the reason. */
 export function writeWhole(descriptor: number, text: string): void {
   const bytes = Buffer.from(text);
   for (let done = 0; done < bytes.length;) done += writeSync(descriptor, bytes, done);

@@ -8,12 +8,12 @@ const DESCRIPTOR = 1;
 const NAME = 'standard output';
 const [, script = ''] = process.argv;
 const program = { name: path.basename(script, path.extname(script)) };
-/** The effect of `| head`. */
-const READER_LEFT: ReadonlySet<string> = new Set(['EPIPE', 'ECONNRESET']);
+/** Codes after the reader of a pipe has closed it, as `| head` does. */
+const READER_CLOSED: ReadonlySet<string> = new Set(['EPIPE', 'ECONNRESET']);
 
 /**
- * Prints results whole or ends the program with a fault: a console ignores a full disk, and a stream a file that took only a part of
- * a text. A reader of a pipe that leaves is no fault.
+ * Prints a line completely, or throws. (`console` ignores a full disk, and a stream ignores a partial write to a file.) A reader
+ * that closes its pipe is no fault.
  */
 export function print(line: string): void {
   const text = `${line}\n`;
@@ -21,7 +21,7 @@ export function print(line: string): void {
   else writeOut(text);
 }
 
-/** For long output: resolves when it is written, with false once the reader has left. */
+/** For long output. Resolves when the text is written, with false if the reader has closed. */
 export async function printed(text: string): Promise<boolean> {
   const { stdout } = process;
   if (stdout instanceof Socket) {
@@ -33,7 +33,7 @@ export async function printed(text: string): Promise<boolean> {
   return true;
 }
 
-/** For a log. Losing its lines must not end the work; the loss is reported at the end. */
+/** A log on standard output. Lost lines do not stop the work, and are reported at the end. */
 export class PrintedLog {
   private fault: StartFault | undefined;
 
@@ -51,7 +51,7 @@ export class PrintedLog {
   }
 }
 
-/** In a program with several tools, names the one that cannot print. */
+/** Sets the name in a fault of printing, for a program with several tools. */
 export function speakAs(name: string): void {
   program.name = name;
 }
@@ -60,18 +60,18 @@ function writeOut(text: string): void {
   try {
     writeWhole(DESCRIPTOR, text);
   } catch (error) {
-    throw asLost(error);
+    throw asOutputFault(error);
   }
 }
 
-function asLost(error: unknown): StartFault {
+function asOutputFault(error: unknown): StartFault {
   const reason = error instanceof Error ? error.message : String(error);
   return asFileFault(error, NAME) ?? new StartFault(`cannot use ${NAME}: ${reason}`);
 }
 
 process.stdout.on('error', (error) => {
-  if (isCodedError(error) && READER_LEFT.has(error.code)) return;
-  const fault = asLost(error);
+  if (isCodedError(error) && READER_CLOSED.has(error.code)) return;
+  const fault = asOutputFault(error);
   tellFault(program.name, process.argv, fault);
   process.exit(fault.exitCode);
 });

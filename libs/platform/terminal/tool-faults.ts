@@ -2,22 +2,22 @@ import { mention } from './standard-error.js';
 import { asStartFault } from '../process/start-fault.js';
 import { visible, visibleJson } from './visible-text.js';
 
-/** Also for invalid arguments: a fault in them is reported in the form that they seem to request. */
+/** True if JSON is requested. Also works for invalid arguments, whose fault is then reported as JSON. */
 export function wantsJson(args: readonly string[]): boolean {
   return args.some((arg) => arg === 'json' || arg === '--output=json');
 }
 
 export interface ToolFault {
   readonly message: string;
-  /** Several faults, one line each. */
+  /** Several faults, with one line for each. */
   readonly faults?: readonly string[];
-  /** Where to read more. */
+  /** Added to the text, such as where to read more. */
   readonly hint?: string;
-  /** Fields for programs beside the message. */
+  /** Further fields of the JSON form. */
   readonly told?: object;
 }
 
-/** On standard error, after lines about the work: the fault is the last, and for programs it is a document like results. */
+/** Prints a fault as the last line on standard error. With `--output json` it is a JSON document, like results. */
 export function tellFault(
   tool: string,
   args: readonly string[],
@@ -27,7 +27,7 @@ export function tellFault(
   else mention(`${tool}: ${faults.map(visible).join('\n')}${hint}`);
 }
 
-/** For programs with few faults that the operator can mend. Resolves with the exit code. */
+/** Runs a program, prints a fault that an operator can repair, and resolves with the exit code. */
 export async function codeOf(tool: string, work: () => Promise<number>): Promise<number> {
   try {
     return await work();

@@ -1,17 +1,17 @@
-/** Cancels a timer; calling it twice, or after the timer ran, does nothing. */
+/** Cancels a timer. Does nothing if called twice, or after the timer has run. */
 export type Cancel = () => void;
 
-/** The only way to read or wait for the time. Production has one adapter, the simulator another. */
+/** The only way to read or wait for the time. Production and the simulator have different implementations. */
 export interface Clock {
-  /** Wall time in nanoseconds since 1970; may jump when the machine's clock is set. */
+  /** Wall time in nanoseconds since 1970. May jump when the machine's clock is set. */
   epochNanos(): bigint;
-  /** Never goes back; only differences mean anything. */
+  /** Never goes back. Only differences have a meaning. */
   monotonicNanos(): bigint;
-  /** Runs `action` once, not before `millis` have passed. A pending timer does not keep the process alive. */
+  /** Runs `action` once, after at least `millis`. A pending timer does not keep the process alive. */
   after(millis: number, action: () => void): Cancel;
   /**
-   * How long to wait for work that repeats about every `millis`, so that all such work runs together and an idle process rarely wakes
-   * up. Without it each kind keeps its own times.
+   * How long to wait for work that repeats about every `millis`. Aligns such work, so that an idle process rarely wakes up. Without
+   * this method work is not aligned.
    */
   untilNext?(millis: number): number;
 }
@@ -23,7 +23,7 @@ export function pause(clock: Clock, millis: number): Promise<void> {
   });
 }
 
-/** Runs `poll` again and again, about `millis` after the last run ended, and never two at a time. It handles its own failures. */
+/** Runs `poll` repeatedly, about `millis` after the last run ended, and never two at a time. `poll` must not reject. */
 export function repeat(clock: Clock, millis: number, poll: () => Promise<void>): Cancel {
   let stopped = false;
   let cancel: Cancel = () => undefined;
@@ -40,12 +40,12 @@ export function repeat(clock: Clock, millis: number, poll: () => Promise<void>):
   };
 }
 
-/** For callers that repeat something by themselves, see `Clock`. */
+/** For callers that schedule repeated work themselves. See `Clock.untilNext`. */
 export function untilNext(clock: Clock, millis: number): number {
   return clock.untilNext?.(millis) ?? millis;
 }
 
-/** Runs everything that the event loop has to do already. */
+/** Resolves in the next turn of the event loop, after everything that is already pending. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

@@ -4,8 +4,8 @@ import { PacedPoll } from './paced-poll.js';
 
 const PACE = { busyMillis: 10, idleMillis: 100 };
 
-/** Holds the only timer, and runs it when told. */
-class OneTimer implements Clock {
+/** A clock with one timer, which the test runs. */
+class SingleTimerClock implements Clock {
   wait = 0;
   private action: (() => void) | undefined;
 
@@ -38,52 +38,52 @@ class OneTimer implements Clock {
   }
 }
 
-let clock: OneTimer;
-let looked: number;
-let looks: PacedPoll;
+let clock: SingleTimerClock;
+let polls: number;
+let pacedPoll: PacedPoll;
 
 beforeEach(() => {
-  clock = new OneTimer();
-  looked = 0;
-  looks = new PacedPoll(clock, PACE, () => {
-    looked += 1;
+  clock = new SingleTimerClock();
+  polls = 0;
+  pacedPoll = new PacedPoll(clock, PACE, () => {
+    polls += 1;
     return Promise.resolve();
   });
-  looks.start();
+  pacedPoll.start();
 });
 
 async function untilIdle(): Promise<void> {
-  for (let look = 0; look < 20 && clock.wait === PACE.busyMillis; look += 1) await clock.run();
+  for (let round = 0; round < 20 && clock.wait === PACE.busyMillis; round += 1) await clock.run();
   expect(clock.wait).toBe(PACE.idleMillis);
 }
 
-it('polls often while it is wanted, and seldom some polls after that', async () => {
-  for (let look = 0; look < 30; look += 1) {
-    looks.wanted();
+it('polls often while callers want results, and rarely some polls later', async () => {
+  for (let round = 0; round < 30; round += 1) {
+    pacedPoll.wanted();
     await clock.run();
     expect(clock.wait).toBe(PACE.busyMillis);
   }
-  expect(looked).toBe(30);
+  expect(polls).toBe(30);
   await untilIdle();
   await clock.run();
   expect(clock.wait).toBe(PACE.idleMillis);
 });
 
-it('polls at once, and once, for callers after an idle time', async () => {
+it('polls at once, and only once, for several callers after an idle time', async () => {
   await untilIdle();
-  const before = looked;
-  looks.wanted();
-  looks.wanted();
-  expect(looked).toBe(before + 1);
+  const before = polls;
+  pacedPoll.wanted();
+  pacedPoll.wanted();
+  expect(polls).toBe(before + 1);
   await new Promise(setImmediate);
-  expect([looked, clock.wait]).toEqual([before + 1, PACE.busyMillis]);
+  expect([polls, clock.wait]).toEqual([before + 1, PACE.busyMillis]);
 });
 
-it('stops polling when it is stopped, even if a caller wants a poll', async () => {
+it('does not poll after it is stopped, even if a caller wants a result', async () => {
   await untilIdle();
-  const before = looked;
-  looks.stop();
-  looks.wanted();
+  const before = polls;
+  pacedPoll.stop();
+  pacedPoll.wanted();
   await clock.run();
-  expect([looked, clock.isArmed]).toEqual([before, false]);
+  expect([polls, clock.isArmed]).toEqual([before, false]);
 });

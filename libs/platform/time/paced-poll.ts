@@ -1,18 +1,18 @@
 import { untilNext, type Cancel, type Clock } from './clock.js';
 
 export interface PollPace {
-  /** Between two polls while a caller relies on the result. */
+  /** The time between two polls while callers use the result. */
   readonly busyMillis: number;
-  /** Between two polls while no caller does. */
+  /** The time between two polls while no caller does. */
   readonly idleMillis: number;
 }
 
-/** Polls in a row that no caller asked for, before the pace becomes idle. */
-const LINGER = 10;
+/** After this many polls without a caller the pace becomes idle. */
+const POLLS_BEFORE_IDLE = 10;
 
 /**
- * Polls often while a caller relies on the result, and seldom while none does. The first call after an idle time polls at once; the
- * caller checks the age of the result. The poll handles its own failures.
+ * Polls often while callers use the result, and rarely while none does. The first call of `wanted` after an idle time polls at
+ * once. Callers must check the age of the result. The poll must not reject.
  */
 export class PacedPoll {
   private cancel: Cancel = () => undefined;
@@ -26,7 +26,7 @@ export class PacedPoll {
     private readonly poll: () => Promise<void>,
   ) {}
 
-  /** The caller has made the first poll itself. */
+  /** Starts to poll. The caller has made the first poll itself. */
   start(): void {
     this.schedule();
   }
@@ -45,7 +45,7 @@ export class PacedPoll {
 
   private schedule(): void {
     if (this.stopped) return;
-    this.isIdle = this.unwanted >= LINGER;
+    this.isIdle = this.unwanted >= POLLS_BEFORE_IDLE;
     this.unwanted += 1;
     const { busyMillis, idleMillis } = this.pace;
     const millis = untilNext(this.clock, this.isIdle ? idleMillis : busyMillis);

@@ -8,20 +8,20 @@ const EVERY_MS = 2_000;
 const WITHIN_MS = 10_000;
 
 let clock: MovableClock;
-let asked: number;
+let questions: number;
 let answer: () => Promise<string>;
 let faults: string[];
-let kept: PolledAnswer<string>;
+let polled: PolledAnswer<string>;
 
 beforeEach(() => {
   clock = new MovableClock();
-  asked = 0;
+  questions = 0;
   faults = [];
   answer = () => Promise.resolve('first');
-  kept = new PolledAnswer({
+  polled = new PolledAnswer({
     clock,
     question: () => {
-      asked += 1;
+      questions += 1;
       return answer();
     },
     everyMillis: EVERY_MS,
@@ -30,7 +30,7 @@ beforeEach(() => {
   });
 });
 afterEach(() => {
-  kept.stop();
+  polled.stop();
   clock.forgetTimers();
 });
 
@@ -39,51 +39,51 @@ async function pass(millis: number): Promise<void> {
   await nextTurn();
 }
 
-it('is absent at first, and then as old as its question', async () => {
+it('has no value at first, and then one that is as old as its question', async () => {
   await pass(3_000);
-  expect([kept.value, kept.isCurrent(60_000)]).toEqual([undefined, false]);
-  expect(kept.ageSeconds).toBeGreaterThanOrEqual(3);
-  kept.start();
-  await eventually(() => expect(kept.value).toBe('first'));
-  expect(kept.ageSeconds).toBeLessThan(3);
-  expect(kept.isCurrent(60_000)).toBe(true);
+  expect([polled.value, polled.isCurrent(60_000)]).toEqual([undefined, false]);
+  expect(polled.ageSeconds).toBeGreaterThanOrEqual(3);
+  polled.start();
+  await eventually(() => expect(polled.value).toBe('first'));
+  expect(polled.ageSeconds).toBeLessThan(3);
+  expect(polled.isCurrent(60_000)).toBe(true);
 });
 
-it('is kept without a reply, and grows older; one question waits at a time', async () => {
-  kept.start();
-  await eventually(() => expect(kept.value).toBe('first'));
+it('keeps its value without a reply while its age grows; only one question is open', async () => {
+  polled.start();
+  await eventually(() => expect(polled.value).toBe('first'));
   answer = () => new Promise(() => undefined);
   await pass(EVERY_MS);
   for (let second = 0; second < 7; second += 1) await pass(1_000);
-  expect([kept.value, asked]).toEqual(['first', 2]);
-  expect(kept.ageSeconds).toBeGreaterThanOrEqual(9);
-  expect([kept.isCurrent(5_000), kept.isCurrent(60_000)]).toEqual([false, true]);
+  expect([polled.value, questions]).toEqual(['first', 2]);
+  expect(polled.ageSeconds).toBeGreaterThanOrEqual(9);
+  expect([polled.isCurrent(5_000), polled.isCurrent(60_000)]).toEqual([false, true]);
 });
 
-it('is requested again if a question has waited too long, and is current again after its reply', async () => {
+it('asks again after a question without a reply, and is current again after the reply', async () => {
   answer = () => new Promise(() => undefined);
-  kept.start();
+  polled.start();
   await nextTurn();
   await pass(WITHIN_MS);
   expect(faults).toEqual([`Error: no answer within ${WITHIN_MS} ms`]);
   answer = () => Promise.resolve('second');
   await pass(EVERY_MS);
-  await eventually(() => expect([kept.value, kept.isCurrent(5_000)]).toEqual(['second', true]));
+  await eventually(() => expect([polled.value, polled.isCurrent(5_000)]).toEqual(['second', true]));
 });
 
-it('is kept but not current after a failed question', async () => {
-  kept.start();
-  await eventually(() => expect(kept.value).toBe('first'));
+it('keeps its value but is not current after a failed question', async () => {
+  polled.start();
+  await eventually(() => expect(polled.value).toBe('first'));
   answer = () => Promise.reject(new Error('away'));
   await pass(EVERY_MS);
   await eventually(() => expect(faults).toEqual(['Error: away']));
-  expect([kept.value, kept.isCurrent(60_000)]).toEqual(['first', false]);
+  expect([polled.value, polled.isCurrent(60_000)]).toEqual(['first', false]);
 });
 
-it('is not requested again once it is stopped', async () => {
-  kept.start();
-  await eventually(() => expect(kept.value).toBe('first'));
-  kept.stop();
+it('does not ask again once it is stopped', async () => {
+  polled.start();
+  await eventually(() => expect(polled.value).toBe('first'));
+  polled.stop();
   await pass(10 * EVERY_MS);
-  expect(asked).toBe(1);
+  expect(questions).toBe(1);
 });

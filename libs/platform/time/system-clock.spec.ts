@@ -19,7 +19,7 @@ it.each([
   expect(after + wait).toBeGreaterThanOrEqual(multiple - 0.001);
 });
 
-it('knows the delay of its timers', async () => {
+it('records the delay of its timers', async () => {
   timerDelay.reset();
   await new Promise<void>((resolve) => {
     clock.after(5, resolve);
@@ -29,7 +29,7 @@ it('knows the delay of its timers', async () => {
   expect(timerDelay.max).toBeGreaterThan(50_000_000);
 });
 
-it('does not count a timer as late that was overdue when it was set', async () => {
+it('records no delay for a timer that was overdue when it was set', async () => {
   timerDelay.reset();
   await new Promise<void>((resolve) => {
     clock.after(-3_600_000, resolve);

@@ -2,18 +2,18 @@ import { NANOS_PER_MILLI } from '#libs/base/instant.js';
 import { createHistogram } from 'node:perf_hooks';
 import type { Cancel, Clock } from './clock.js';
 
-/** Past this the anchor is renewed, to follow a clock that an operator or NTP sets. */
+/** At a larger drift the anchor is renewed, to follow a clock that an operator or NTP has set. */
 const MAX_DRIFT_NANOS = 1_000_000n;
 const MAX_TIMER_MILLIS = 2_147_483_647;
-/** Work with a longer period uses this period's beat, so that it runs together with the rest. */
+/** Work with a longer period is aligned to this one, so that it runs together with other work. */
 const BEAT_MILLIS = 1_000;
 
-/** The delay of this process's timers in nanoseconds. A monitor with its own timer would wake up an idle process. */
+/** The delay of this process's timers in nanoseconds. Recorded here, because a separate monitor would wake an idle process. */
 export const timerDelay = createHistogram();
 
 /**
- * Wall time with nanosecond steps: the millisecond clock gives the position, the monotonic clock fills in the digits below it and
- * keeps successive readings apart.
+ * Wall time with nanosecond digits: the millisecond clock sets the anchor, and the monotonic clock adds the digits below it, so
+ * that successive readings differ.
  */
 export class SystemClock implements Clock {
   private anchorEpoch = BigInt(Date.now()) * NANOS_PER_MILLI;
@@ -34,7 +34,7 @@ export class SystemClock implements Clock {
     return process.hrtime.bigint();
   }
 
-  /** The multiple of the period since this process began that is nearest to `millis` from now. */
+  /** Waits until the multiple of the period since the start of the process that is nearest to `millis` from now. */
   untilNext(millis: number): number {
     const now = performance.now();
     const period = Math.min(millis, BEAT_MILLIS);
@@ -43,7 +43,7 @@ export class SystemClock implements Clock {
 
   after(millis: number, action: () => void): Cancel {
     const wait = Math.min(Math.max(0, millis), MAX_TIMER_MILLIS);
-    // A timer that was overdue when it was set is not late by that.
+    // For a timer that was overdue when it was set, that time does not count as delay.
     const due = performance.now() + wait;
     const timer = setTimeout(() => {
       timerDelay.record(Math.max(1, Math.round((performance.now() - due) * Number(NANOS_PER_MILLI))));

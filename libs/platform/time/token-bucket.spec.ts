@@ -35,33 +35,33 @@ function accepted(rule: BucketRule, from: BucketState, times: readonly bigint[])
 }
 
 describe('token bucket', () => {
-  it('lets a burst pass and refuses the next', () => {
+  it('allows a burst and refuses the next call', () => {
     const rule = perSecond(2, 4);
     expect(accepted(rule, fullBucket(rule, 0n), Array<bigint>(5).fill(0n))).toBe(4);
   });
 
-  it('has the next token exactly when it is due, not a nanosecond before', () => {
+  it('has the next token exactly when it is due, and not a nanosecond earlier', () => {
     const rule = perSecond(3, 1);
     const { state } = take(rule, fullBucket(rule, 0n), 1, 0n);
     expect(take(rule, state, 1, 333_333_333n).taken).toBe(false);
     expect(take(rule, state, 1, 333_333_334n).taken).toBe(true);
   });
 
-  it('meters a third of two a second without rounding', () => {
+  it('refills a third of two tokens a second without rounding', () => {
     const rule = slowed(perSecond(2, 4), 3);
     const { state } = take(rule, fullBucket(rule, 0n), 4, 0n);
     expect(take(rule, state, 2, 3n * SECOND - 1n).taken).toBe(false);
     expect(take(rule, state, 2, 3n * SECOND).taken).toBe(true);
   });
 
-  it('takes all of a count or nothing', () => {
+  it('takes all tokens of a call or none', () => {
     const rule = perSecond(1, 4);
     const refused = take(rule, fullBucket(rule, 0n), 5, 0n);
     expect(refused.taken).toBe(false);
     expect(available(rule, refused.state, 0n)).toBe(4);
   });
 
-  it('never accepts more than the burst and the refill, over any period', () => {
+  it('never allows more than the burst and the refill in any period', () => {
     fc.assert(
       fc.property(rules, gaps, (rule, schedule) => {
         let now = 0n;
@@ -87,7 +87,7 @@ describe('token bucket', () => {
     );
   });
 
-  it('never refuses a caller that keeps to the rate', () => {
+  it('never refuses a caller that stays within the rate', () => {
     fc.assert(
       fc.property(
         rules,
@@ -102,24 +102,24 @@ describe('token bucket', () => {
     );
   });
 
-  it('is not charged for refusals', () => {
+  it('loses no tokens by refusals', () => {
     fc.assert(
       fc.property(
         rules,
         fc.array(fc.bigInt({ min: 0n, max: SECOND }), { maxLength: 50 }),
         (rule, refusedAt) => {
           const { state } = take(rule, fullBucket(rule, 0n), Number(rule.burst), 0n);
-          let battered = state;
+          let afterRefusals = state;
           for (const now of [...refusedAt].sort((a, b) => Number(a - b))) {
-            battered = take(rule, battered, Number(rule.burst) + 1, now).state;
+            afterRefusals = take(rule, afterRefusals, Number(rule.burst) + 1, now).state;
           }
-          expect(available(rule, battered, SECOND)).toBe(available(rule, state, SECOND));
+          expect(available(rule, afterRefusals, SECOND)).toBe(available(rule, state, SECOND));
         },
       ),
     );
   });
 
-  it('adds nothing when the clock goes back and forward again', () => {
+  it('gains no tokens when the clock goes back and forward again', () => {
     fc.assert(
       fc.property(
         rules,
@@ -133,7 +133,7 @@ describe('token bucket', () => {
     );
   });
 
-  it('charges nothing when the clock goes back', () => {
+  it('loses no tokens when the clock goes back', () => {
     const rule = perSecond(2, 4);
     expect(accepted(rule, fullBucket(rule, 100n * SECOND), Array<bigint>(5).fill(0n))).toBe(4);
   });

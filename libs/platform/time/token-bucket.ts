@@ -1,6 +1,6 @@
 import { NANOS_PER_SECOND } from '#libs/base/instant.js';
 
-/** Gains `tokens` every `perNanos` and never holds more than `burst`. All are integers, so two thirds a second is exact. */
+/** A bucket gains `tokens` every `perNanos` and holds at most `burst`. Integers, so that two thirds a second is exact. */
 export interface BucketRule {
   readonly tokens: bigint;
   readonly perNanos: bigint;
@@ -8,8 +8,8 @@ export interface BucketRule {
 }
 
 /**
- * `level` counts in parts of a token: `perNanos` of them make one, so that no moment's gain is ever rounded. `at` is a clock reading
- * in nanoseconds.
+ * `level` counts fractions of a token: one token is `perNanos` of them, so that no refill is rounded. `at` is a clock reading in
+ * nanoseconds.
  */
 export interface BucketState {
   readonly level: bigint;
@@ -25,7 +25,7 @@ export function perSecond(tokens: number, burst: number): BucketRule {
   return { tokens: BigInt(tokens), perNanos: NANOS_PER_SECOND, burst: BigInt(burst) };
 }
 
-/** The same bucket, filling `divisor` times slower. */
+/** The same rule with a refill that is `divisor` times slower. */
 export function slowed(rule: BucketRule, divisor: number): BucketRule {
   return { ...rule, perNanos: rule.perNanos * BigInt(divisor) };
 }
@@ -34,7 +34,7 @@ export function fullBucket(rule: BucketRule, now: bigint): BucketState {
   return { level: rule.burst * rule.perNanos, at: now };
 }
 
-/** All of `count` or nothing; a refusal costs nothing. */
+/** Takes `count` tokens or none. A refusal costs nothing. */
 export function take(rule: BucketRule, state: BucketState, count: number, now: bigint): BucketAnswer {
   const refilled = refill(rule, state, now);
   const price = BigInt(count) * rule.perNanos;
@@ -42,18 +42,18 @@ export function take(rule: BucketRule, state: BucketState, count: number, now: b
   return { taken: true, state: { level: refilled.level - price, at: refilled.at } };
 }
 
-/** Returns `count` taken tokens; never more than the bucket can hold. */
+/** Puts back `count` tokens that were taken, up to the size of the bucket. */
 export function putBack(rule: BucketRule, state: BucketState, count: number, now: bigint): BucketState {
   const refilled = refill(rule, state, now);
   return { level: atMostFull(rule, refilled.level + BigInt(count) * rule.perNanos), at: refilled.at };
 }
 
-/** Whole tokens that a call at `now` could take. */
+/** The number of whole tokens that a call at `now` could take. */
 export function available(rule: BucketRule, state: BucketState, now: bigint): number {
   return Number(refill(rule, state, now).level / rule.perNanos);
 }
 
-/** A clock that goes back adds nothing, and nothing is added twice when it comes forward again. */
+/** If the clock goes back, no tokens are added, and none are added twice when it goes forward again. */
 function refill(rule: BucketRule, state: BucketState, now: bigint): BucketState {
   if (now <= state.at) return state;
   return { level: atMostFull(rule, state.level + (now - state.at) * rule.tokens), at: now };

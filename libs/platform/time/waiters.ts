@@ -5,13 +5,13 @@ interface Waiter {
   readonly resolve: (done: boolean) => void;
 }
 
-/** Callers that wait until a condition holds. */
+/** Lets callers wait for conditions. `check` must be called whenever a condition may have changed. */
 export class Waiters {
   private readonly waiting = new Set<Waiter>();
 
   constructor(private readonly clock: Clock) {}
 
-  /** Resolves with true once a check finds that `isDone` holds, and with false after `millis`, if there is a limit. */
+  /** Resolves with true once `isDone` holds at a check, or with false after `millis`, if given. */
   wait(isDone: () => boolean, millis?: number): Promise<boolean> {
     if (isDone()) return Promise.resolve(true);
     return new Promise((resolve) => {

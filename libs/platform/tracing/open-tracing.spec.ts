@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => receiver.close());
 
-function open(env: Record<string, string>): Promise<OpenedTracing> & { readonly given: object } {
+function open(env: Record<string, string>): Promise<OpenedTracing> & { readonly originalLog: object } {
   const log = createLogger({
     name: 'owner-0',
     level: 'info',
@@ -40,15 +40,15 @@ function open(env: Record<string, string>): Promise<OpenedTracing> & { readonly 
   };
   const config = loadConfig(SETTINGS, env);
   const opened = openTracing('owner', { config, log, registry, scope, clock: new SystemClock() });
-  return Object.assign(opened, { given: log });
+  return Object.assign(opened, { originalLog: log });
 }
 
 describe('without a collector', () => {
-  it('nothing is traced, counted, stopped or logged otherwise', async () => {
+  it('nothing is traced, counted or stopped, and the log is unchanged', async () => {
     const opening = open({ OTEL_EXPORTER_OTLP_ENDPOINT: '' });
     const { tracing, log } = await opening;
     expect(tracing).toBe(noTracing);
-    expect(log).toBe(opening.given);
+    expect(log).toBe(opening.originalLog);
     expect([stops, registry.getMetricsAsArray(), lines]).toEqual([[], [], []]);
     expect([tracing.root('a', 'server'), tracing.continued('a', 'b'), tracing.child('a', 'client')]).toEqual([
       undefined,
@@ -66,18 +66,18 @@ describe('with a collector', () => {
     tracing.within(span, () => log.info({ request_id: 'r', password: 'hidden' }, 'within'));
     tracing.within(span, () => log.child({ token: 'hidden' }).info('of a child'));
     log.info('outside');
-    const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(told.map(({ msg, trace_id: id }) => [msg, id])).toEqual([
+    const records = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(records.map(({ msg, trace_id: id }) => [msg, id])).toEqual([
       ['within', span.traceId],
       ['of a child', span.traceId],
       ['outside', undefined],
     ]);
-    expect(told[0]).toMatchObject({ name: 'owner-0', level: 'info', request_id: 'r' });
+    expect(records[0]).toMatchObject({ name: 'owner-0', level: 'info', request_id: 'r' });
     expect(lines.join('')).not.toContain('hidden');
     await stops[0]?.();
   });
 
-  it('stopping sends the pending spans, and the metrics are right', async () => {
+  it('stopping sends the pending spans, and the metrics count them', async () => {
     const { tracing } = await open({
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abc, X-Tenant=a=b',
@@ -86,9 +86,9 @@ describe('with a collector', () => {
     await stops[0]?.();
     expect(receiver.spans.map(({ name, process }) => [name, process])).toEqual([['root', 'sotto']]);
     expect(receiver.headers[0]).toMatchObject({ authorization: 'Bearer abc', 'x-tenant': 'a=b' });
-    const figures = await registry.metrics();
-    expect(figures).toContain('sotto_trace_spans_exported_total 1\n');
-    expect(figures).toContain('sotto_trace_spans_dropped_total 0\n');
+    const metrics = await registry.metrics();
+    expect(metrics).toContain('sotto_trace_spans_exported_total 1\n');
+    expect(metrics).toContain('sotto_trace_spans_dropped_total 0\n');
     expect(lines.join('')).not.toContain('Bearer');
   });
 });

@@ -18,17 +18,17 @@ export interface TracingParts {
 
 export interface OpenedTracing {
   readonly tracing: Tracing;
-  /** Its lines name the current trace. */
+  /** A logger whose lines have the id of the current trace. */
   readonly log: Logger;
 }
 
 const EXPORT_WITHIN_MILLIS = 3_000;
-/** Within the launcher's shortest time for a process to stop, with everything else that it has to do. */
+/** Short enough for the launcher's shortest time to stop a process, together with its other work. */
 const FLUSH_MILLIS = 500;
 
 /**
- * Opened first, so that it is closed last. The packages of OpenTelemetry are loaded only if traces are wanted, so other processes
- * pay nothing for them, in memory or at the start.
+ * Must be opened first, so that it is closed last. Loads the packages of OpenTelemetry only if there is a collector, because they
+ * cost memory and time.
  */
 export async function openTracing(app: string, parts: TracingParts): Promise<OpenedTracing> {
   const { config, log, registry, scope, clock } = parts;
@@ -54,11 +54,11 @@ export async function openTracing(app: string, parts: TracingParts): Promise<Ope
 }
 
 function withTraceIds(log: Logger, tracing: Tracing): Logger {
-  const named = (fields: object): Record<string, unknown> => {
+  const withTraceId = (fields: object): Record<string, unknown> => {
     const traceId = tracing.current?.traceId;
     return redactFields(traceId === undefined ? fields : { ...fields, trace_id: traceId });
   };
-  return log.child({}, { formatters: { log: named } });
+  return log.child({}, { formatters: { log: withTraceId } });
 }
 
 function count(tracing: OtlpTracing, registry: Registry): void {
@@ -73,10 +73,10 @@ function count(tracing: OtlpTracing, registry: Registry): void {
       },
     });
   const { batches } = tracing;
-  total('sotto_trace_spans_exported_total', 'Spans that the collector has taken', () => batches.exported);
+  total('sotto_trace_spans_exported_total', 'Spans that the collector has accepted', () => batches.exported);
   total(
     'sotto_trace_spans_dropped_total',
-    'Spans that were too many or could not be brought to the collector',
+    'Spans that were dropped: too many waited, or the collector could not be reached',
     () => batches.dropped,
   );
 }

@@ -3,7 +3,7 @@ import { SpanStatusCode, type HrTime, type Span as OtelSpan } from '@opentelemet
 import type { Clock } from '../time/clock.js';
 import type { Span, SpanFacts } from './tracing.js';
 
-/** The names of OpenTelemetry's conventions, if there are any. */
+/** Attribute names, from OpenTelemetry's conventions where these have one. */
 const ATTRIBUTES: Readonly<Record<keyof SpanFacts, string>> = {
   method: 'http.request.method',
   route: 'http.route',
@@ -17,7 +17,7 @@ const ATTRIBUTES: Readonly<Record<keyof SpanFacts, string>> = {
   attempt: 'sotto.attempt',
   outcome: 'sotto.outcome',
 };
-const FIRST_FAULT = 500;
+const FIRST_SERVER_ERROR = 500;
 
 /** The same moment by both clocks. */
 export interface SpanInstant {
@@ -25,7 +25,7 @@ export interface SpanInstant {
   readonly monotonic: bigint;
 }
 
-/** The SDK's own clock has milliseconds; most of our work takes less. */
+/** The SDK's own clock has milliseconds, which is too coarse for most of our work. */
 export function hrTimeOf(epochNanos: bigint): HrTime {
   return [Number(epochNanos / NANOS_PER_SECOND), Number(epochNanos % NANOS_PER_SECOND)];
 }
@@ -40,7 +40,7 @@ export class OtlpSpan implements Span {
   constructor(
     readonly span: OtelSpan,
     private readonly clock: Clock,
-    private readonly begun: SpanInstant,
+    private readonly start: SpanInstant,
   ) {
     const { traceId, spanId } = span.spanContext();
     this.traceId = traceId;
@@ -57,17 +57,17 @@ export class OtlpSpan implements Span {
 
   set(facts: SpanFacts): void {
     for (const [name, value] of Object.entries(facts) as [string, string | number | undefined][]) {
-      // Types are gone at run time: anything not on the list stays out.
+      // Checked at run time, because types alone do not keep other fields out.
       if (value !== undefined && isFact(name)) this.span.setAttribute(ATTRIBUTES[name], value);
     }
-    // A refusal is an ordinary reply; only a fault of ours is an error.
-    if (facts.status !== undefined && facts.status >= FIRST_FAULT) {
+    // A refusal is an ordinary reply. Only a fault of the service is an error.
+    if (facts.status !== undefined && facts.status >= FIRST_SERVER_ERROR) {
       this.span.setStatus({ code: SpanStatusCode.ERROR });
     }
   }
 
   end(): void {
-    // The duration stays right even if the wall clock was set meanwhile.
-    this.span.end(hrTimeOf(this.begun.epoch + this.clock.monotonicNanos() - this.begun.monotonic));
+    // By the monotonic clock, so that the duration is right even if the wall clock was set.
+    this.span.end(hrTimeOf(this.start.epoch + this.clock.monotonicNanos() - this.start.monotonic));
   }
 }

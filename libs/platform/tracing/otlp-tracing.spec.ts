@@ -20,8 +20,8 @@ beforeEach(async () => {
 });
 afterEach(() => receiver.close());
 
-function opened(different: Partial<OtlpOptions> = {}): OtlpTracing {
-  const heard = faults;
+function opened(overrides: Partial<OtlpOptions> = {}): OtlpTracing {
+  const reported = faults;
   return new OtlpTracing({
     endpoint: receiver.url,
     headers: {},
@@ -30,18 +30,18 @@ function opened(different: Partial<OtlpOptions> = {}): OtlpTracing {
     instance: 'test-0',
     exportWithinMillis: 500,
     clock: new SystemClock(),
-    onFault: (error) => heard.push(error),
-    ...different,
+    onFault: (error) => reported.push(error),
+    ...overrides,
   });
 }
 
-async function told(tracing: OtlpTracing): Promise<readonly ReceivedSpan[]> {
+async function flushedSpans(tracing: OtlpTracing): Promise<readonly ReceivedSpan[]> {
   await tracing.batches.stop(ENOUGH_MILLIS);
   return receiver.spans;
 }
 
 describe('a trace', () => {
-  it('includes everything that begins within its first span, however late, and after waits', async () => {
+  it('includes everything that begins within its first span, also after waits', async () => {
     const tracing = opened();
     const root = tracing.root('root', 'server')!;
     await tracing.within(root, async () => {
@@ -52,7 +52,7 @@ describe('a trace', () => {
     });
     expect(tracing.current).toBeUndefined();
     root.end();
-    const spans = await told(tracing);
+    const spans = await flushedSpans(tracing);
     expect(spans.map(({ name, kind }) => [name, kind])).toEqual([
       ['part of the part', 'internal'],
       ['part', 'client'],
@@ -68,7 +68,7 @@ describe('a trace', () => {
     expect(first.to - first.from).toBeGreaterThan(1_000_000n);
   });
 
-  it('has no part that begins after its end', () => {
+  it('has no span that begins after its end', () => {
     const tracing = opened();
     const root = tracing.root('root', 'server')!;
     tracing.within(root, () => {
@@ -83,7 +83,9 @@ describe('a trace', () => {
     const span = tracing.continued('there', `00-${TRACE}-${PARENT}-01`)!;
     expect(span.traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
     span.end();
-    expect(await told(tracing)).toMatchObject([{ traceId: TRACE, parentSpanId: PARENT, kind: 'server' }]);
+    expect(await flushedSpans(tracing)).toMatchObject([
+      { traceId: TRACE, parentSpanId: PARENT, kind: 'server' },
+    ]);
   });
 
   it.each([
@@ -97,7 +99,7 @@ describe('a trace', () => {
     expect(opened().continued('there', traceparent)).toBeUndefined();
   });
 
-  it('begins for the configured share of requests', () => {
+  it('is begun for the configured share of requests', () => {
     const count = (share: number): number => {
       const tracing = opened({ share });
       return Array.from({ length: 2_000 }, () => tracing.root('root', 'server')).filter(
@@ -109,7 +111,7 @@ describe('a trace', () => {
     expect(count(0.25)).toBeLessThan(600);
   });
 
-  it('is continued whatever the share, which was decided at its start', () => {
+  it('is continued whatever the share, because that was decided at its start', () => {
     expect(opened({ share: 0 }).continued('there', `00-${TRACE}-${PARENT}-01`)).toBeDefined();
   });
 });
@@ -129,7 +131,7 @@ describe('the content of a span', () => {
     const failed = tracing.root('failed', 'server')!;
     failed.set({ status: 503 });
     failed.end();
-    expect(await told(tracing)).toMatchObject([
+    expect(await flushedSpans(tracing)).toMatchObject([
       {
         isError: false,
         attributes: {
@@ -144,20 +146,20 @@ describe('the content of a span', () => {
     ]);
   });
 
-  it('is limited to the list', async () => {
+  it('is limited to the listed attributes', async () => {
     const tracing = opened();
     const span = tracing.root('root', 'server')!;
-    const careless = { shard: 1, account: 'a-secret', toString: 'another', price_atoms: 410_000 };
-    span.set(careless);
+    const facts = { shard: 1, account: 'a-secret', toString: 'another', price_atoms: 410_000 };
+    span.set(facts);
     span.end();
-    expect((await told(tracing))[0]?.attributes).toEqual({ 'sotto.shard': 1 });
+    expect((await flushedSpans(tracing))[0]?.attributes).toEqual({ 'sotto.shard': 1 });
     expect(receiver.bodies.join('')).not.toMatch(/a-secret|another|410000/);
   });
 
-  it('names its process', async () => {
+  it('has the name of its process', async () => {
     const tracing = opened();
     tracing.root('root', 'server')?.end();
-    expect((await told(tracing))[0]?.process).toBe('test-0');
+    expect((await flushedSpans(tracing))[0]?.process).toBe('test-0');
     expect(receiver.bodies[0]).toContain('"sotto-test"');
   });
 });
@@ -167,7 +169,7 @@ describe('a collector', () => {
     for (let made = 0; made < count; made += 1) tracing.root('root', 'server')?.end();
   };
 
-  it('receives batches of at most 512, soon and by itself, on the path of traces', async () => {
+  it('receives batches of at most 512 spans within a second, on the path of traces', async () => {
     const tracing = opened({ endpoint: `${receiver.url}/otlp/` });
     spansOf(tracing, 1_300);
     await eventually(() => expect(tracing.batches.exported).toBe(1_300));
@@ -177,7 +179,7 @@ describe('a collector', () => {
     expect(tracing.batches.dropped).toBe(0);
   });
 
-  it('that does not reply loses the spans that do not fit, and delays the end by a bounded time', async () => {
+  it('that does not reply causes spans to be dropped, and delays the stop only for a bounded time', async () => {
     receiver.mood = 'hangs';
     const tracing = opened();
     spansOf(tracing, 10_000);
@@ -189,7 +191,7 @@ describe('a collector', () => {
     expect(tracing.batches.dropped).toBe(10_000 - 512);
   });
 
-  it('whose reply never ends is disconnected, and gets the next batch on a new connection', async () => {
+  it('whose reply never ends is disconnected, and gets the next batch over a new connection', async () => {
     receiver.mood = 'drips';
     const tracing = opened({ exportWithinMillis: 300 });
     spansOf(tracing, 1);
@@ -201,7 +203,7 @@ describe('a collector', () => {
     expect(receiver.isDripping).toBe(false);
   });
 
-  it('cannot end the process through a faulty exporter', async () => {
+  it('with a faulty exporter cannot crash the process', async () => {
     const exporter = {
       export: () => {
         throw new Error('a fault of a package');
@@ -220,7 +222,7 @@ describe('a collector', () => {
     expect([batches.dropped, faults.map((error) => error?.message)]).toEqual([1, ['a fault of a package']]);
   });
 
-  it('that refuses loses the spans, is logged once, and may recover', async () => {
+  it('that refuses spans is logged once per outage; the spans are dropped', async () => {
     receiver.mood = 'refuses';
     const tracing = opened();
     for (const round of [1, 2]) {

@@ -19,13 +19,13 @@ import { SpanBatches } from './span-batches.js';
 import type { Span, Tracing } from './tracing.js';
 
 export interface OtlpOptions {
-  /** Base URL; traces go to `/v1/traces` below it. */
+  /** Base URL. Traces are sent to `/v1/traces` below it. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly share: number;
   readonly service: string;
   readonly instance: string;
-  /** A batch that is not accepted by then is dropped; meanwhile others wait. */
+  /** A batch that is not accepted within this time is dropped. Others wait meanwhile. */
   readonly exportWithinMillis: number;
   readonly clock: Clock;
   readonly onFault: (error: Error | undefined) => void;
@@ -34,7 +34,7 @@ export interface OtlpOptions {
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/;
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
 
-/** Spans by OpenTelemetry's own SDK. Nothing is registered globally, so no package begins spans that we do not know of. */
+/** Tracing with OpenTelemetry's SDK. Registers nothing globally, so that no package creates spans of its own. */
 export class OtlpTracing implements Tracing {
   readonly batches: SpanBatches;
   private readonly tracer: Tracer;
@@ -54,7 +54,7 @@ export class OtlpTracing implements Tracing {
     this.batches = new SpanBatches({
       exporter,
       clock: options.clock,
-      // The exporter's timeout counts silence: a collector that sends without end is never silent.
+      // The exporter's own timeout is for silence, so it does not end a reply that never ends.
       patienceMillis: 2 * options.exportWithinMillis,
       giveUp: () => agent.destroy(),
       onFault: options.onFault,
@@ -65,7 +65,7 @@ export class OtlpTracing implements Tracing {
         'service.name': options.service,
         'service.instance.id': options.instance,
       }),
-      // A process that continues a trace keeps the decision of the first.
+      // A process that continues a trace keeps the sampling decision of the first process.
       sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(options.share) }),
       spanProcessors: [this.batches],
     });
@@ -74,12 +74,12 @@ export class OtlpTracing implements Tracing {
 
   get current(): Span | undefined {
     const span = this.contexts.getStore();
-    // Anything that outlives its request, such as a timer or a connection, is no part of it.
+    // Work that outlives its request, such as a timer or a connection, does not belong to the trace.
     return span?.isOpen === true ? span : undefined;
   }
 
   root(name: string, kind: 'server' | 'internal'): Span | undefined {
-    return this.begin(name, KINDS[kind], ROOT_CONTEXT);
+    return this.startSpan(name, KINDS[kind], ROOT_CONTEXT);
   }
 
   continued(name: string, traceparent: unknown): Span | undefined {
@@ -87,22 +87,22 @@ export class OtlpTracing implements Tracing {
     if (traceId === undefined || spanId === undefined) return undefined;
     const remote = { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
     if (!trace.isSpanContextValid(remote)) return undefined;
-    return this.begin(name, SpanKind.SERVER, trace.setSpanContext(ROOT_CONTEXT, remote));
+    return this.startSpan(name, SpanKind.SERVER, trace.setSpanContext(ROOT_CONTEXT, remote));
   }
 
   child(name: string, kind: 'client' | 'internal', parent = this.current): Span | undefined {
     if (!(parent instanceof OtlpSpan)) return undefined;
-    return this.begin(name, KINDS[kind], trace.setSpan(ROOT_CONTEXT, parent.span));
+    return this.startSpan(name, KINDS[kind], trace.setSpan(ROOT_CONTEXT, parent.span));
   }
 
   within<T>(span: Span, work: () => T): T {
     return span instanceof OtlpSpan ? this.contexts.run(span, work) : work();
   }
 
-  private begin(name: string, kind: SpanKind, parent: Context): Span | undefined {
-    const begun = { epoch: this.clock.epochNanos(), monotonic: this.clock.monotonicNanos() };
-    const span: OtelSpan = this.tracer.startSpan(name, { kind, startTime: hrTimeOf(begun.epoch) }, parent);
-    return span.isRecording() ? new OtlpSpan(span, this.clock, begun) : undefined;
+  private startSpan(name: string, kind: SpanKind, parent: Context): Span | undefined {
+    const start = { epoch: this.clock.epochNanos(), monotonic: this.clock.monotonicNanos() };
+    const span: OtelSpan = this.tracer.startSpan(name, { kind, startTime: hrTimeOf(start.epoch) }, parent);
+    return span.isRecording() ? new OtlpSpan(span, this.clock, start) : undefined;
   }
 }
 

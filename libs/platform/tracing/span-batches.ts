@@ -2,25 +2,25 @@ import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
 import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
 import { pause, type Cancel, type Clock } from '../time/clock.js';
 
-/** Some megabytes at most, whatever happens to the collector. */
-const MOST_WAITING = 4_096;
-const BATCH = 512;
-const EVERY_MILLIS = 1_000;
+/** Bounds the memory to some megabytes while the collector is away. */
+const MAX_WAITING = 4_096;
+const BATCH_SIZE = 512;
+const EXPORT_MILLIS = 1_000;
 
 export interface SpanBatchesPorts {
   readonly exporter: SpanExporter;
   readonly clock: Clock;
-  /** The limit of one export, whatever the exporter itself does. */
+  /** The time limit of one export, independent of the exporter's own. */
   readonly patienceMillis: number;
-  /** Ends the running export, which then counts as failed. */
+  /** Aborts the running export, which then counts as failed. */
   readonly giveUp: () => void;
   /** Called once for each outage of the collector. */
   readonly onFault: (error: Error | undefined) => void;
 }
 
 /**
- * Sends spans to the collector in batches, one at a time, with a bounded number in memory. Spans that do not fit or cannot be sent
- * are dropped and counted: no request ever waits for a trace.
+ * Sends spans to the collector in batches, one at a time, with a bounded number in memory. Drops and counts spans that do not fit
+ * or cannot be sent, so that no request ever waits for a trace.
  */
 export class SpanBatches implements SpanProcessor {
   exported = 0;
@@ -38,14 +38,14 @@ export class SpanBatches implements SpanProcessor {
   }
 
   onEnd(span: ReadableSpan): void {
-    if (this.stopped || this.waiting.length >= MOST_WAITING) {
+    if (this.stopped || this.waiting.length >= MAX_WAITING) {
       this.dropped += 1;
       return;
     }
     this.waiting.push(span);
     if (this.exporting !== undefined) return;
-    if (this.waiting.length >= BATCH) this.export();
-    else this.cancel ??= this.ports.clock.after(EVERY_MILLIS, () => this.export());
+    if (this.waiting.length >= BATCH_SIZE) this.export();
+    else this.cancel ??= this.ports.clock.after(EXPORT_MILLIS, () => this.export());
   }
 
   async forceFlush(): Promise<void> {
@@ -59,7 +59,7 @@ export class SpanBatches implements SpanProcessor {
     return this.ports.exporter.shutdown();
   }
 
-  /** Sends what it can within the time; the rest is lost with the process. */
+  /** Sends pending spans for up to `withinMillis`, and drops the others. */
   async stop(withinMillis: number): Promise<void> {
     await Promise.race([this.forceFlush(), pause(this.ports.clock, withinMillis)]);
     this.stopped = true;
@@ -71,17 +71,17 @@ export class SpanBatches implements SpanProcessor {
   private export(): void {
     this.cancel?.();
     this.cancel = undefined;
-    const batch = this.waiting.splice(0, BATCH);
+    const batch = this.waiting.splice(0, BATCH_SIZE);
     this.exporting = this.send(batch).then((result) => {
       this.exporting = undefined;
-      this.note(batch.length, result);
-      if (this.waiting.length >= BATCH) this.export();
+      this.countResult(batch.length, result);
+      if (this.waiting.length >= BATCH_SIZE) this.export();
       else if (this.waiting.length > 0)
-        this.cancel = this.ports.clock.after(EVERY_MILLIS, () => this.export());
+        this.cancel = this.ports.clock.after(EXPORT_MILLIS, () => this.export());
     });
   }
 
-  /** Whatever the exporter does: its fault must not become one of the process. */
+  /** Turns any error of the exporter into a failed export, because it must not crash the process. */
   private async send(batch: ReadableSpan[]): Promise<ExportResult> {
     const { clock, exporter, patienceMillis, giveUp } = this.ports;
     const cancel = clock.after(patienceMillis, giveUp);
@@ -97,7 +97,7 @@ export class SpanBatches implements SpanProcessor {
     }
   }
 
-  private note(count: number, { code, error }: ExportResult): void {
+  private countResult(count: number, { code, error }: ExportResult): void {
     const failed = code !== ExportResultCode.SUCCESS;
     if (failed) this.dropped += count;
     else this.exported += count;

@@ -2,8 +2,8 @@ import { defineConfig } from '../settings/config.js';
 import { headerList, httpUrl, share } from '../settings/setting-types.js';
 
 /**
- * All attributes of a span. The list is closed: readers of traces need not be allowed to know accounts, auctions, prices or tokens,
- * so there are no attributes for them, and none can get in by accident.
+ * All attributes that a span may have. Readers of traces may not be allowed to see accounts, auctions, prices or tokens, so there
+ * are no attributes for them.
  */
 export interface SpanFacts {
   readonly method?: string | undefined;
@@ -12,7 +12,7 @@ export interface SpanFacts {
   readonly status?: number;
   /** A documented error code. */
   readonly code?: string | undefined;
-  /** The `X-Request-Id`, by which support finds the trace and the journal has the event. */
+  /** The `X-Request-Id`, which leads to the trace and to the event in the journal. */
   readonly requestId?: string;
   readonly operation?: string;
   readonly shard?: number;
@@ -26,7 +26,7 @@ export interface SpanFacts {
 /** One part of the work on one request, in one process. */
 export interface Span {
   readonly traceId: string;
-  /** How another process of ours continues the trace (W3C Trace Context). */
+  /** The W3C `traceparent`, with which another process of ours continues the trace. */
   readonly traceparent: string;
   rename(name: string): void;
   set(facts: SpanFacts): void;
@@ -34,19 +34,19 @@ export interface Span {
 }
 
 /**
- * Begins spans. `undefined` means that the request is not traced; then nothing else is built for it either, so callers compute
- * attributes only after `span?.`.
+ * Creates spans. `undefined` means that the request is not traced. Callers should compute attributes only after `span?.`, so that
+ * an untraced request costs nothing.
  */
 export interface Tracing {
   /** The current span, unless it has ended. */
   readonly current: Span | undefined;
-  /** The first span of a trace. Only here it is decided, at random, whether a request is traced. */
+  /** Creates the first span of a trace. Decides at random whether the request is traced. */
   root(name: string, kind: 'server' | 'internal'): Span | undefined;
   /** Continues the span of another process of ours, if the header is valid and traced. */
   continued(name: string, traceparent: unknown): Span | undefined;
-  /** A part of `parent`, which is the current span unless it is given. */
+  /** Creates a span below `parent`, which is the current span by default. */
   child(name: string, kind: 'client' | 'internal', parent?: Span): Span | undefined;
-  /** Makes `span` the current one for everything that begins within `work`, however late. */
+  /** Makes `span` the current one for everything that `work` starts, also later. */
   within<T>(span: Span, work: () => T): T;
 }
 
@@ -74,7 +74,7 @@ export async function inSpan<T>(
   }
 }
 
-/** The default of every process without a collector: it keeps nothing and makes nothing. */
+/** The default for a process without a collector. Creates no spans. */
 export const noTracing: Tracing = {
   current: undefined,
   root: () => undefined,
@@ -83,7 +83,7 @@ export const noTracing: Tracing = {
   within: (_span, work) => work(),
 };
 
-/** For every process that handles commands; the names are OpenTelemetry's. */
+/** Settings of every process that handles commands. The names are OpenTelemetry's. */
 export const tracingSettings = defineConfig({
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     schema: httpUrl().optional(),
