@@ -44,7 +44,7 @@ it('rejects every waiting caller when the stream ends', async () => {
   expect(await client.untilClosed()).toEqual({ code: 4409, reason: 'draining' });
 });
 
-it('stores no frames with keepsNothing, and still resolves replies and calls onFrame', async () => {
+it('stores no frames if it is told to discard them, and still resolves replies and calls onFrame', async () => {
   const client = await StreamClient.open(url, { keepsNothing: true });
   const types: string[] = [];
   client.onFrame = ({ type }) => types.push(type);

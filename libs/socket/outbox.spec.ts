@@ -128,7 +128,7 @@ describe('an outbox', () => {
     expect([outbox.isOverfull, outbox.hasRoom]).toEqual([false, true]);
   });
 
-  it('sends nothing while it is held, and everything in order afterwards', () => {
+  it('sends nothing while it is paused, and everything in order afterwards', () => {
     const { outbox, socket } = opened();
     outbox.hold(true);
     outbox.send('1');

@@ -78,7 +78,7 @@ export class Outbox<A> {
     this.push({ part, kind: 'STATE' });
   }
 
-  /** While held, the outbox sends nothing. */
+  /** With `true` the outbox sends nothing until the next `false`. */
   hold(isHeld: boolean): void {
     if (isHeld === this.held) return;
     this.held = isHeld;

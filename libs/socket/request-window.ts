@@ -1,8 +1,8 @@
 import type { StreamSocket } from './socket.js';
 
 /**
- * Reads the messages of one client no faster than they are answered. While too many replies are outstanding, or the window is
- * held, the socket is paused and frames that were already read wait.
+ * Reads the messages of one client no faster than they are answered. While too many replies are outstanding, or a caller blocks
+ * the window, the socket is paused and frames that were already read wait.
  */
 export class RequestWindow {
   private queued: string[] = [];

@@ -38,7 +38,7 @@ export class SlowReader<Addressee> {
       close(outbox.isHeld ? CLOSE.draining : CLOSE.slowReader, 'too much waits');
       return;
     }
-    // A reader whose outbox is held is not at fault.
+    // The reader is not at fault if the outbox sends nothing.
     if (!outbox.isHeld) this.overflowAt = clock.monotonicNanos();
     this.isRecovering = true;
     recovery.sendStateInstead(dropped.events);

@@ -121,7 +121,7 @@ const FEEDS = `
  *
  * No token can be used or refreshed more than 28 hours after it was issued. One more hour allows for clock differences.
  */
-const GIVEN = `
+const SERVER_TIMES = `
   create function identity.give_times() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
   begin
     if pg_has_role(current_user, (select relowner from pg_class where oid = tg_relid), 'usage') then
@@ -152,7 +152,7 @@ const GIVEN = `
  * A revocation may be deleted only when it has no effect any more, and a session only when none of its tokens can be refreshed.
  * Without the row of the session no caller could revoke those tokens.
  */
-const STAY = `
+const RETENTION = `
   create function identity.keep_revocation() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
   begin
     if old.expires_at > now() and not pg_has_role(current_user, (select relowner from pg_class where oid = tg_relid), 'usage') then
@@ -186,8 +186,8 @@ export class InitialIdentity1790000050000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(TABLES);
     await runner.query(FEEDS);
-    await runner.query(GIVEN);
-    await runner.query(STAY);
+    await runner.query(SERVER_TIMES);
+    await runner.query(RETENTION);
   }
 
   async down(runner: QueryRunner): Promise<void> {

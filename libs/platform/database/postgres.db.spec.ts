@@ -247,7 +247,7 @@ it('a query to a server that vanished silently times out, and its connection is 
   await proxy.close();
 }, 5_000);
 
-it('a pool with looksUp plans a statement once for all lists', async () => {
+it('a pool for look-ups plans a statement once for all lists', async () => {
   const plans = async (looksUp: boolean): Promise<unknown> => {
     const pool = openPool(database.url, { applicationName: 'looking up', max: 1, looksUp });
     const text = 'select atoms from public.balance where account in (select * from unnest($1::text[]))';
