@@ -8,19 +8,16 @@ type Gauges = Cell['gauges'];
 
 const GAUGES: Readonly<Record<keyof Gauges, readonly [name: string, help: string]>> = {
   queueDepth: ['sotto_command_queue_depth', 'Commands waiting for the command loop'],
-  appendingSeconds: [
-    'sotto_journal_append_waiting_seconds',
-    'How long the append under way has taken so far',
-  ],
-  liveOrders: ['sotto_live_orders', 'Orders of this cell that are not over'],
-  users: ['sotto_cell_users', 'Users of whom this cell knows something'],
-  tasks: ['sotto_executor_tasks_waiting', 'Tasks that no executor has taken yet'],
-  doubtful: ['sotto_orders_in_doubt', 'Orders of which it is not known what the venue has made of them'],
-  stalled: ['sotto_orders_stalled', 'Orders that wait for their venue for too long'],
-  differences: ['sotto_balance_differences', 'Assets of users of which records and venue differ'],
+  appendingSeconds: ['sotto_journal_append_waiting_seconds', 'How long the current append has taken so far'],
+  liveOrders: ['sotto_live_orders', 'Orders of this cell that are still live'],
+  users: ['sotto_cell_users', 'Users that have state in this cell'],
+  tasks: ['sotto_executor_tasks_waiting', 'Tasks that wait for an executor'],
+  doubtful: ['sotto_orders_in_doubt', 'Orders whose state at the venue is unknown'],
+  stalled: ['sotto_orders_stalled', 'Orders whose venue has not answered for too long'],
+  differences: ['sotto_balance_differences', 'Assets of users whose balance here and at the venue differs'],
 };
 
-/** What operators watch of a cell. */
+/** The metrics that operators watch for a cell. */
 export class CellMetrics implements CellMeter {
   private readonly commands: Counter;
   private readonly seconds: Histogram;
@@ -35,17 +32,12 @@ export class CellMetrics implements CellMeter {
     });
     this.seconds = new Histogram({
       name: 'sotto_journal_append_seconds',
-      help: 'Time from handing a batch to the journal to its being durable',
+      help: 'Time from handing a batch to the journal until it is durable',
       buckets: SECONDS,
       registers,
     });
     const head = (): number => cell()?.head.sequence ?? 0;
-    gauge(
-      registry,
-      'sotto_journal_head',
-      'Sequence of the last record that this cell knows to be durable',
-      head,
-    );
+    gauge(registry, 'sotto_journal_head', 'Sequence of the last record that is durable', head);
     gauge(registry, 'sotto_journal_epoch', 'Epoch in which this cell writes', () => cell()?.head.epoch ?? 0);
     for (const name of Object.keys(GAUGES) as (keyof Gauges)[]) {
       const [metric, help] = GAUGES[name];

@@ -11,7 +11,7 @@ import { openCell, type CellParts } from './open-cell.js';
 
 const DATABASE_ANSWER_MS = 15_000;
 
-/** Answers for its health at once; serves when the cell has recovered. */
+/** Answers health checks at once. Serves requests once the cell has recovered. */
 export async function serveCell(parts: CellParts): Promise<void> {
   const { clock, config, log, scope, tracing } = parts;
   const pool = openPool(config.DATABASE_URL, {
@@ -52,6 +52,6 @@ export async function serveCell(parts: CellParts): Promise<void> {
     tracing,
   });
   writer.serve(link, tokens);
-  // Stopped before the link: what is in flight is finished, and its callers hear of it.
+  // Stopped before the link, so that requests in flight finish and their callers get an answer.
   scope.onStop('cell', () => cell.stop());
 }

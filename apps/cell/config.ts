@@ -31,7 +31,7 @@ export const cellConfig = defineConfig({
   STALLED_AFTER_MS: {
     schema: integer(1_000, 3_600_000),
     describe:
-      'Milliseconds that an order waits for its venue, despite new queries, before it counts as stalled',
+      'Milliseconds that a venue may leave queries about an order unanswered before the order counts as stalled',
     default: '60000',
   },
   SNAPSHOT_EVERY_EVENTS: {

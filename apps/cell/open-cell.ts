@@ -22,7 +22,7 @@ import type { WriterParts } from '#libs/shard/writer-server.js';
 import { CellMetrics } from './cell-metrics.js';
 import type { cellConfig } from './config.js';
 
-/** What a cell's process has before anything is opened. */
+/** What a cell's process has before it opens anything. */
 export interface CellParts extends WriterParts {
   readonly config: Config<typeof cellConfig>;
   readonly tracing: Tracing;
@@ -35,10 +35,10 @@ export interface OpenParts extends CellParts {
 }
 
 const FAMILY = 'execution';
-const JOURNAL_LOOK_MILLIS = 200;
-const JOURNAL_ASK_MILLIS = 5_000;
+const HEALTH_CHECK_MILLIS = 200;
+const CONFIRM_MILLIS = 5_000;
 
-/** Becomes the cell's only writer and gives it its adapters. What is opened last is closed first. */
+/** Becomes the cell's only writer and connects its adapters. Resources close in reverse order of opening. */
 export async function openCell(parts: OpenParts): Promise<Cell> {
   const { config, log, registry, clock, pool, scope, tracing, announce, onJournalFailure } = parts;
   await refuseUnfitDatabase(pool);
@@ -55,7 +55,7 @@ export async function openCell(parts: OpenParts): Promise<Cell> {
   });
   scope.onStop('journal store', () => store.close());
   const journal = store.journalOf(instance, (err) => {
-    log.warn({ err }, 'the database could not be told how far the journal has come');
+    log.warn({ err }, 'the external checkpoint of the journal could not be written');
   });
   const writer = await journal.open(config.CELL);
   scope.onStop('journal', () => writer.close());
@@ -93,16 +93,16 @@ export async function openCell(parts: OpenParts): Promise<Cell> {
   return cell;
 }
 
-/** A journal that is lost, or taken by another process, while nobody writes is found out here and not by the next command. */
+/** Notices a lost journal, or another writer, even while no command comes in. */
 function watchJournal({ clock, scope, onJournalFailure }: OpenParts, writer: JournalWriter): void {
-  const stopLooking = repeat(clock, JOURNAL_LOOK_MILLIS, () => {
+  const stopHealthChecks = repeat(clock, HEALTH_CHECK_MILLIS, () => {
     const health = writer.health();
     if (!health.ok) onJournalFailure(new Error(health.reason));
     return Promise.resolve();
   });
-  const stopAsking = repeat(clock, JOURNAL_ASK_MILLIS, () => writer.confirm().catch(() => undefined));
+  const stopConfirming = repeat(clock, CONFIRM_MILLIS, () => writer.confirm().catch(() => undefined));
   scope.onStop('journal watch', () => {
-    stopLooking();
-    stopAsking();
+    stopHealthChecks();
+    stopConfirming();
   });
 }

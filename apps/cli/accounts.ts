@@ -6,10 +6,11 @@ import { runAccounts } from './accounts/run-accounts.js';
 import { openDatabase } from './open-database.js';
 import { program } from './program.js';
 
-/** Who may come in and what it may do: the way in which a deployment without a demo gets its users. */
+/** How a deployment without a demo gets its users and their rights. */
 export const accounts = program(ACCOUNTS, async (parsed, { environment }) => {
   const call = callOf(parsed);
-  // An account that is missing in a database that was restored beside its topics is entered before anything may start on it.
+  // Opening also enters accounts that a database restored beside its topics lacks; nothing may start on it
+  // before.
   const { url, close } = await openDatabase(environment, mention);
   try {
     await runAccounts(call, {

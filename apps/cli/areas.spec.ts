@@ -5,7 +5,7 @@ import { AREAS } from './areas.js';
 
 const areas = await Promise.all(Object.values(AREAS).map(async ({ load }) => (await load()).area));
 const commands = areas.flatMap((area) => area.commands.map((command) => ({ area, command })));
-/** They print records or a log, which are JSON anyway. */
+/** Commands that print records or a log, which are JSON in any case. */
 const ALWAYS_JSON = ['data rebuild', 'journal dump', 'migrate '];
 
 function helpOf(area: (typeof areas)[number], typed: string): string {
@@ -14,7 +14,7 @@ function helpOf(area: (typeof areas)[number], typed: string): string {
 }
 
 describe('sotto', () => {
-  it('calls each area by its name, which is a script too', () => {
+  it('has an npm script for each area, with the same name', () => {
     expect(areas.map(({ name }) => name)).toEqual(Object.keys(AREAS));
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
       scripts: Record<string, string>;
@@ -24,14 +24,14 @@ describe('sotto', () => {
     }
   });
 
-  it.each(areas)('has help with $name that names every command', (area) => {
+  it.each(areas)('names every command in the help of $name', (area) => {
     for (const { name, summary } of area.commands) {
       expect(helpOf(area, '')).toContain(name);
       if (name !== '') expect(helpOf(area, '')).toContain(summary);
     }
   });
 
-  it.each(commands)('has help with $area.name $command.name that is made of what it declares', (each) => {
+  it.each(commands)('shows options and examples in the help of $area.name $command.name', (each) => {
     const help = helpOf(each.area, each.command.name);
     for (const [name, { text }] of Object.entries(each.command.options)) {
       expect(help).toMatch(new RegExp(`^ {2}--${name} .*`, 'm'));
@@ -40,7 +40,7 @@ describe('sotto', () => {
     for (const example of each.command.examples ?? []) expect(help).toContain(example);
   });
 
-  it.each(commands)('prints JSON where $area.name $command.name is asked for it', ({ area, command }) => {
+  it.each(commands)('offers JSON output of $area.name $command.name', ({ area, command }) => {
     const isAlways = ALWAYS_JSON.includes(`${area.name} ${command.name}`);
     expect('output' in command.options).toBe(!isAlways);
   });

@@ -2,11 +2,11 @@ import type { Program } from './program.js';
 
 interface Area {
   readonly summary: string;
-  /** Only what is called is loaded. */
+  /** Loads the program of this area only. */
   readonly load: () => Promise<Program>;
 }
 
-/** All that `sotto` can do. */
+/** All areas of `sotto`. */
 export const AREAS: Readonly<Record<string, Area>> = {
   ops: {
     summary: 'shards, halts, auctions and limits of a running service, through a gateway',
@@ -17,7 +17,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     load: async () => (await import('./execution.js')).execution,
   },
   accounts: {
-    summary: 'who may log in, and what each account may do',
+    summary: 'accounts: who may log in, and with what rights',
     load: async () => (await import('./accounts.js')).accounts,
   },
   ledger: {
@@ -29,11 +29,11 @@ export const AREAS: Readonly<Record<string, Area>> = {
     load: async () => (await import('./journal.js')).journal,
   },
   projection: {
-    summary: 'how far the projections are, and whether they are as the journals say',
+    summary: 'show the lag of projections, compare them with the journals, rebuild them',
     load: async () => (await import('./projection.js')).projection,
   },
   data: {
-    summary: 'make the tables of market data anew from their journals',
+    summary: 'rebuild the tables of market data from their journals',
     load: async () => (await import('./data.js')).data,
   },
   backup: {
@@ -41,7 +41,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     load: async () => (await import('./backup.js')).backup,
   },
   migrate: {
-    summary: 'bring the database up to date and give the processes their rights',
+    summary: 'migrate the database and grant the processes their rights',
     load: async () => (await import('./migrate.js')).migration,
   },
   kafka: {

@@ -57,7 +57,7 @@ async function run(call: BackupCall, environment: Environment): Promise<Manifest
   }
 }
 
-/** The database is opened to others only when the work is complete. */
+/** Opens the database to other programs only once the work is complete. */
 async function within(
   { url, done, close }: PlaceToRestore,
   work: (url: string) => Promise<Manifest>,
@@ -71,11 +71,14 @@ async function within(
   }
 }
 
-/** Lets the operator connect: the server of a data folder runs as long as this call. Its password is in that folder, and is not shown. */
+/**
+ * Lets an operator connect. A data folder's server runs only during this call; the password is in that
+ * folder.
+ */
 async function untilEnter(databaseUrl: string): Promise<void> {
   const shown = new URL(databaseUrl);
   shown.password = '';
-  mention(`the database is open at ${shown.href}: Enter goes on`);
+  mention(`the database is open at ${shown.href}: press Enter to go on`);
   await Promise.race([once(process.stdin, 'data'), once(process.stdin, 'end')]);
   process.stdin.pause();
 }

@@ -3,11 +3,11 @@ import { defineConfig, type Setting } from '#libs/platform/settings/config.js';
 import { postgresUrl, type FromText } from '#libs/platform/settings/setting-types.js';
 import { DATABASE_ROLES } from '#libs/schema/roles/grants.js';
 
-/** Fit for a URL as they are, and for SCRAM without any preparation. */
+/** Characters that need no escaping in a URL and no preparation for SCRAM. */
 function rolePassword(): FromText<string> {
   return z
     .string()
-    .regex(/^[A-Za-z0-9_-]{16,}$/, 'it must have at least 16 letters and digits, and nothing else');
+    .regex(/^[A-Za-z0-9_-]{16,}$/, 'it must have at least 16 characters: letters, digits, - and _');
 }
 
 type PasswordSetting = Setting<z.ZodOptional<FromText<string>>>;
@@ -16,7 +16,7 @@ export function passwordSetting(role: string): string {
   return `DATABASE_PASSWORD_${role.toUpperCase()}`;
 }
 
-/** One for each role that processes and tools log in with. */
+/** One setting for each role that processes and tools log in with. */
 export function passwordSettings(roles: readonly string[]): Record<string, PasswordSetting> {
   const settings = roles.map((role) => {
     const users = role === 'operations' ? ' (npm run accounts, journal and projection)' : '';
@@ -33,12 +33,12 @@ export function passwordSettings(roles: readonly string[]): Record<string, Passw
 const database = {
   DATABASE_URL: {
     schema: postgresUrl(),
-    describe: 'The PostgreSQL database of the cluster, as the role that owns it and may create roles',
+    describe: 'The PostgreSQL database of the cluster, with the role that owns it and may create roles',
     secret: true,
   },
 };
 
 export const rolePasswords = passwordSettings(DATABASE_ROLES);
 
-/** Of the job that brings the database up to date. */
+/** Settings of the migration job. */
 export const migrationConfig = defineConfig({ ...database, ...rolePasswords });

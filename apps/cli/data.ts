@@ -16,13 +16,12 @@ const DATA = {
       name: 'rebuild',
       operands: [],
       options: {},
-      summary:
-        'makes the tables of market data anew from their journals and puts them in the place of those in use',
-      explanation: ['Readers and ingest go on meanwhile. The last line says of how many events.'],
+      summary: 'rebuilds the tables of market data from their journals and swaps them in',
+      explanation: ['Readers and ingest keep running. The last line gives the number of events.'],
     },
   ],
   notes: [
-    'The database is that of DATABASE_URL, else that of the cluster on DATA_DIR (.data), which is started for the time where no cluster runs.',
+    'Uses the database of DATABASE_URL, else that of the cluster in DATA_DIR (.data), and starts it for this call where no cluster runs.',
   ],
 } as const satisfies CommandArea;
 const POOL = 4;

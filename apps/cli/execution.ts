@@ -13,15 +13,15 @@ import { executionSettings, findPlace } from './ops/gateway-place.js';
 import { OpsReport } from './ops/report.js';
 import { program } from './program.js';
 
-/** Logs in at a gateway, and asks order execution with that session. */
+/** Logs in at a gateway and uses that session for order execution. */
 export const execution = program(EXECUTION, async (call, { environment }) => {
   const settings = loadConfig(executionSettings, environment);
-  const place = await findPlace(call.options.text('url'), settings);
+  const gatewayAddress = await findPlace(call.options.text('url'), settings);
   const url = call.options.text('execution-url') ?? settings.EXECUTION_URL ?? (await fromCluster(settings));
   const terminal = process.stdin.isTTY ? { input: process.stdin, output: process.stderr } : undefined;
   const stop = new AbortController().signal;
-  const credentials = credentialsFrom({ settings, place, terminal });
-  const gateway = new GatewayClient({ url: place.url, stop, credentials });
+  const credentials = credentialsFrom({ settings, place: gatewayAddress, terminal });
+  const gateway = new GatewayClient({ url: gatewayAddress.url, stop, credentials });
   const orders = new GatewayClient({
     url,
     stop,
@@ -44,7 +44,7 @@ async function fromCluster({
   const cluster = z.object({ execution_url: z.string() }).safeParse(JSON.parse(text));
   if (cluster.success) return cluster.data.execution_url;
   throw new CommandFault(
-    `${file} names no order execution: give --execution-url, or set EXECUTION_URL`,
+    `${file} has no URL of order execution: give --execution-url, or set EXECUTION_URL`,
     EXIT.unavailable,
   );
 }

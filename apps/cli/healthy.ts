@@ -3,7 +3,10 @@ import { addressOf } from '#libs/platform/internal-server/internal-host.js';
 
 const ANSWER_WITHIN_MS = 2_500;
 
-/** For container engines that ask by a command: asks the process beside it, by the same settings, whether it is ready. */
+/**
+ * The health check of containers. Asks the process in the same container, by the same settings, whether it is
+ * ready.
+ */
 const { INTERNAL_HOST: host, INTERNAL_PORT: port } = loadConfigOrExit(
   'healthy',
   processSettings,

@@ -13,20 +13,22 @@ export const idKeySettings = defineConfig({
   ID_KEY: {
     schema: hexKeys().optional(),
     describe:
-      'Keys of journal seals, instead of those in the data folder: copy seals with the first, verify accepts all',
+      'Keys of journal seals, instead of those in the data folder: copy uses the first, verify accepts all',
     secret: true,
   },
 });
 
-/** Those that are set, else those of the cluster on the data folder; undefined for a database elsewhere. */
+/**
+ * The keys that are set, else those of the cluster in the data folder. Undefined for a database elsewhere.
+ */
 export async function findIdKeys(environment: Environment): Promise<Keys | undefined> {
-  const { ID_KEY: given } = loadConfig(idKeySettings, environment);
-  if (given !== undefined) return keyBytes(given);
-  const { DATABASE_URL: elsewhere, DATA_DIR: folder } = loadConfig(databasePlaceSettings, environment);
-  return elsewhere === undefined ? await idKeysIn(folder) : undefined;
+  const { ID_KEY: configured } = loadConfig(idKeySettings, environment);
+  if (configured !== undefined) return keyBytes(configured);
+  const { DATABASE_URL: remoteDatabase, DATA_DIR: folder } = loadConfig(databasePlaceSettings, environment);
+  return remoteDatabase === undefined ? await idKeysIn(folder) : undefined;
 }
 
-/** Of the cluster on a data folder; the first makes what is new. */
+/** The keys of the cluster in a data folder. The first one makes new seals. */
 export async function idKeysIn(folder: string): Promise<Keys | undefined> {
   const text = await readIfThere(path.join(folder, 'secrets.json'));
   return text === undefined ? undefined : keyBytes(secretsSchema.parse(JSON.parse(text)).id_key);

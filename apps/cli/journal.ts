@@ -41,9 +41,9 @@ const COMPARE_CODES: Readonly<Record<ReturnType<typeof outcomeOf>, number>> = {
 };
 const NAME = 'journal-tool';
 const NO_COPY =
-  'Kafka has no journal in these topics: nothing was copied there, or KAFKA_TOPIC_PREFIX is that of others';
+  'Kafka has no journal in these topics: nothing was copied there, or KAFKA_TOPIC_PREFIX is wrong';
 const NO_SEALS =
-  'ID_KEY is not set: without the keys of the cluster nobody can say that its owners wrote what is to be settled';
+  'ID_KEY is not set: without the keys of the cluster this tool cannot check that its owners wrote the awards';
 
 export const journal = program(
   JOURNAL,
@@ -70,7 +70,7 @@ async function run(call: JournalCall, place: Place, args: readonly string[]): Pr
       const end = await dump(bareReader, shards, call.dump, printed, ({ message }) => {
         tellFault('journal', args, { message });
       });
-      // Of the store where the journals are: what was left, or is a copy, may end earlier.
+      // Only for the store in use: an old store or a copy may end earlier.
       const lacks =
         call.store === undefined && end === 'sound'
           ? await lacksOf(await marksOf(place.pool, place.family), bareReader, shards)
@@ -87,13 +87,16 @@ async function run(call: JournalCall, place: Place, args: readonly string[]): Pr
   }
 }
 
-/** Only the role that owns the tables enters money, and a call without that right must not stop half way. */
+/**
+ * Only the role that owns the tables may enter money. Checked first, so that the command cannot stop half
+ * way.
+ */
 async function accept({ confirmed, json }: JournalCall, place: Place): Promise<number> {
   await refuseWhoOwnsNoTables(place.pool);
   if (place.seals === undefined) throw new ConfigFault([NO_SEALS]);
   const acceptance = await acceptRestored({ ...place, tell: mention }, confirmed);
   if (acceptance === undefined) {
-    print(json ? '{"accepted":false}' : 'this database is not marked as restored: nothing is to be done');
+    print(json ? '{"accepted":false}' : 'this database is not marked as restored: nothing to do');
     return 0;
   }
   if (json) print(visibleJson(acceptanceDocument(acceptance)));
@@ -122,9 +125,9 @@ async function copy({ copy: { from, to }, json }: JournalCall, place: Place): Pr
   if (json) print(JSON.stringify({ from, to, shards: moved }));
   else {
     for (const { shard, records, found, hash } of moved) {
-      print(`shard ${shard}: ${records} records, ${found} of them there before; head ${hash}`);
+      print(`shard ${shard}: ${records} records, ${found} of them already there; head ${hash}`);
     }
-    print(`the journals are in ${to} from now on; those in ${from} are left as they are`);
+    print(`the journals are now in ${to}; those in ${from} are unchanged`);
   }
   return 0;
 }

@@ -22,15 +22,20 @@ const KAFKA = {
       name: '',
       operands: [],
       options: {
-        brokers: { type: 'string', value: '1|3', default: '1', text: 'how many' },
-        folder: { type: 'string', value: 'path', default: '.data/kafka', text: 'where their data stay' },
+        brokers: { type: 'string', value: '1|3', default: '1', text: 'number of brokers' },
+        folder: {
+          type: 'string',
+          value: 'path',
+          default: '.data/kafka',
+          text: 'where the brokers keep their data',
+        },
         ...OUTPUT_OPTION,
       },
       summary: 'runs Apache Kafka on this machine',
       explanation: [
-        "Starts Apache Kafka on this machine's loopback, waits until it can be used and prints its address. Ctrl-C stops it; its data",
-        'stay in the folder. A broker that ends, or is killed to see what happens, is started again after a while. It needs Java 17 and',
-        'Maven, which fetches the jars that deploy/kafka/pom.xml names. `KAFKA_BROKERS=<address> npm start` runs the product on it.',
+        "Starts Apache Kafka on this machine's loopback, waits until it is ready and prints its address. Ctrl-C stops it; its data",
+        'stays in the folder. A broker that ends or is killed is started again after a while. Needs Java 17 and',
+        'Maven, which fetches the jars of deploy/kafka/pom.xml. `KAFKA_BROKERS=<address> npm start` runs the product on it.',
       ],
     },
   ],
@@ -48,7 +53,7 @@ export const kafka = program(KAFKA, async ({ options, json }, { environment }) =
   };
   const missing = missingForKafka(places);
   if (missing !== undefined) throw new StartFault(missing, EXIT.unavailable);
-  say('starting Kafka; the first time its jars are fetched');
+  say('starting Kafka; the first start downloads its jars');
   const stopping = new AbortController();
   handleEnds(environment, () => stopping.abort());
   const started = await EmbeddedKafka.start({
@@ -63,10 +68,10 @@ export const kafka = program(KAFKA, async ({ options, json }, { environment }) =
   return started === undefined ? 0 : await run(started, stopping.signal, say);
 });
 
-/** A line for people, and beside it what programs are told instead. */
+/** Prints a line for people, or these facts as JSON for programs. */
 type Say = (line: string, facts?: object) => void;
 
-/** Until it is told to stop. */
+/** Runs until it is told to stop. */
 async function run(started: EmbeddedKafka, stopping: AbortSignal, say: Say): Promise<number> {
   for (const { place, pid } of started.brokers) {
     say(`broker ${place.id}: ${place.host}:${place.port}, process ${pid}`, {
@@ -89,7 +94,7 @@ async function run(started: EmbeddedKafka, stopping: AbortSignal, say: Say): Pro
   }
 }
 
-/** Under its own script name or as a part of `sotto`. */
+/** The program may run under its own script name or as a part of `sotto`. */
 function handleEnds(environment: Environment, stop: () => void): void {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, stop);
   const script = environment.npm_lifecycle_event === 'sotto' ? 'sotto' : 'kafka';
@@ -99,7 +104,7 @@ function handleEnds(environment: Environment, stop: () => void): void {
 function callOf(options: GivenOptions): { readonly brokers: number; readonly folder: string } {
   const brokers = options.text('brokers') ?? '';
   const folder = options.text('folder') ?? '';
-  if (!/^[13]$/.test(brokers)) throw new UsageFault('there can be 1 broker or 3');
-  if (folder === '') throw new UsageFault('--folder has no name');
+  if (!/^[13]$/.test(brokers)) throw new UsageFault('--brokers must be 1 or 3');
+  if (folder === '') throw new UsageFault('--folder must not be empty');
   return { brokers: Number(brokers), folder };
 }

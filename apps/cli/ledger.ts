@@ -6,10 +6,11 @@ import { runLedger } from './ledger/run-ledger.js';
 import { openDatabase } from './open-database.js';
 import { program } from './program.js';
 
-/** What is traded and who has what to trade with: the way in which a deployment without a demo opens its ledger. */
+/** How a deployment without a demo registers contracts and enters balances and limits. */
 export const ledger = program(LEDGER, async (parsed, { environment }) => {
   const call = callOf(parsed);
-  // What is missing in a database that was restored beside its topics is entered before anything may start on it.
+  // Opening also enters rows that a database restored beside its topics lacks; nothing may start on it
+  // before.
   const { url, close } = await openDatabase(environment, mention);
   try {
     await runLedger(call, { databaseUrl: url, clock: new SystemClock(), say: print });

@@ -6,7 +6,7 @@ import { EXIT } from '#libs/platform/process/start-fault.js';
 import { AREAS } from './areas.js';
 
 const CALL = 'npm run --silent sotto --';
-const STAY_MS = 60_000;
+const KEEP_ALIVE_MS = 60_000;
 
 function usage(): string {
   return [
@@ -16,7 +16,7 @@ function usage(): string {
     '',
     `\`${CALL} <area> --help\` shows the commands of an area, \`${CALL} <area> <command> --help\` the options of one.`,
     '`npm run <area> -- ...` is the same as `npm run sotto -- <area> ...`.',
-    'Exit codes: 0 done, 1 refused or not as it should be, 64 called wrongly, 65 damaged, 69 something does not answer, 78 a wrong setting.',
+    'Exit codes: 0 done, 1 refused or check failed, 64 wrong usage, 65 damaged, 69 something does not answer, 78 a wrong setting.',
   ].join('\n');
 }
 
@@ -40,10 +40,10 @@ async function main([area, ...args]: readonly string[]): Promise<number> {
   );
 }
 
-// The clock's timers do not hold a process; this one waits on purpose.
-const stay = setInterval(() => undefined, STAY_MS);
+// Timers of the clock do not keep the process alive; this one does.
+const keepAlive = setInterval(() => undefined, KEEP_ALIVE_MS);
 try {
   process.exitCode = await codeOf('sotto', () => main(process.argv.slice(2)));
 } finally {
-  clearInterval(stay);
+  clearInterval(keepAlive);
 }

@@ -20,17 +20,17 @@ const MIGRATE = {
       name: '',
       operands: [],
       options: {},
-      summary: 'brings the database up to date and gives the processes their rights',
+      summary: 'migrates the database and grants the processes their rights',
       explanation: [
-        'Brings every schema of the product up to date, once, under a lock; makes the roles of the processes and gives each its rights. What it',
-        'does is logged in JSON. The settings are DATABASE_URL, as the role that owns the database, and a DATABASE_PASSWORD_* for each role.',
+        'Migrates every schema of the product, once, under a lock. Makes the roles of the processes and grants each its rights.',
+        'Logs JSON. Needs DATABASE_URL, as the role that owns the database, and a DATABASE_PASSWORD_* for each role.',
       ],
     },
   ],
   notes: [],
 } as const satisfies CommandArea;
 
-/** A job of its own where no launcher does it. */
+/** The migration job, for deployments without a launcher. */
 export const migration = program(MIGRATE, async (_call, { environment }) => {
   const config = loadConfigOrExit('migrate', migrationConfig, environment);
   const destination = new PrintedLog();
@@ -49,14 +49,16 @@ export const migration = program(MIGRATE, async (_call, { environment }) => {
   return code === 0 ? lost.exitCode : code;
 });
 
-/** Only those that are set: a role without a password may not log in. */
+/** Only passwords that are set: a role without one cannot log in. */
 function passwordsIn(env: Environment): RolePasswords {
   const settings = loadConfig(rolePasswords, env);
   const passwords = DATABASE_ROLES.map((role) => [role, settings[passwordSetting(role)]] as const);
   return Object.fromEntries(passwords.filter(([, password]) => password !== undefined));
 }
 
-/** What a newer release has brought further is left to it, rights included. Resolves with the exit code. */
+/**
+ * Changes nothing, rights included, if a newer release migrated the database. Resolves with the exit code.
+ */
 async function bringUpToDate(url: string, passwords: RolePasswords, log: Logger): Promise<number> {
   const tell = (line: string): void => log.info(line);
   const unknown = await migrate(url, allMigrations, {
@@ -68,7 +70,7 @@ async function bringUpToDate(url: string, passwords: RolePasswords, log: Logger)
   if (unknown.length > 0) {
     log.warn(
       { migrations: unknown },
-      'a newer release has brought the database up to date, and this one may use it: nothing is changed, no password either',
+      'a newer release has migrated the database, and this one may use it: nothing is changed, passwords included',
     );
     return 0;
   }
@@ -77,6 +79,6 @@ async function bringUpToDate(url: string, passwords: RolePasswords, log: Logger)
     return 0;
   }
   if (Object.keys(passwords).length === 0) return 0;
-  log.fatal({ exit_code: EXIT.config }, 'the role of DATABASE_URL may make no others: give it CREATEROLE');
+  log.fatal({ exit_code: EXIT.config }, 'the role of DATABASE_URL may not create roles: give it CREATEROLE');
   return EXIT.config;
 }

@@ -20,16 +20,16 @@ export const databasePlaceSettings = defineConfig({
   DATA_DIR: { schema: nonEmpty(), describe: 'Data folder of the running cluster', default: '.data' },
 });
 
-/** Where a program that works on the database finds it. */
+/** The URL of the database to work on. */
 async function databaseUrl(environment: Environment): Promise<string> {
-  const { DATABASE_URL: given, DATA_DIR: folder } = loadConfig(databasePlaceSettings, environment);
-  if (given !== undefined) return given;
+  const { DATABASE_URL: configuredUrl, DATA_DIR: folder } = loadConfig(databasePlaceSettings, environment);
+  if (configuredUrl !== undefined) return configuredUrl;
   const file = path.join(folder, 'cluster.json');
   try {
     const { database_url: url } = JSON.parse(await readFile(file, 'utf8')) as { database_url: string };
     return url;
   } catch {
-    throw new StartFault(`no cluster runs on ${folder}: start one, or set DATABASE_URL`, EXIT.config);
+    throw new StartFault(`no cluster runs in ${folder}: start one, or set DATABASE_URL`, EXIT.config);
   }
 }
 
@@ -39,22 +39,22 @@ export interface OpenDatabase {
 }
 
 /**
- * The database to work on. Journals are moved while their cluster is stopped, and the embedded database stops with its cluster: then it is
- * started for as long as this takes, and the data folder kept from any other start.
+ * The database to work on. Journals are moved while their cluster is stopped, and its embedded database with
+ * it. Then starts that database for this call, and locks the data folder against any other start.
  */
 export async function openDatabase(
   environment: Environment,
-  tell: (line: string) => void,
+  logLine: (line: string) => void,
 ): Promise<OpenDatabase> {
-  const { DATABASE_URL: given, DATA_DIR: folder } = loadConfig(databasePlaceSettings, environment);
-  const idle = given === undefined ? await lockIdle(folder) : undefined;
+  const { DATABASE_URL: configuredUrl, DATA_DIR: folder } = loadConfig(databasePlaceSettings, environment);
+  const idle = configuredUrl === undefined ? await lockIdle(folder) : undefined;
   if (idle === undefined) {
     const url = await databaseUrl(environment);
     await refuseUnfitDatabaseAt(url, refuseUnmigratedDatabase);
     return { url, close: () => Promise.resolve() };
   }
   try {
-    tell(`no cluster runs on ${folder}: its database is started for this`);
+    logLine(`no cluster runs in ${folder}: its database is started for this call`);
     const server = await startEmbeddedPostgres({
       folder: path.join(folder, 'postgres'),
       logFile: path.join(folder, 'logs', 'postgres.log'),
@@ -64,7 +64,7 @@ export async function openDatabase(
       await server.stop();
       await idle.lock.release();
     };
-    // A server that is left running would keep a tool that refuses its data from ending.
+    // A server that keeps running would keep the tool from ending.
     await migrate(server.url, allMigrations, { info: () => undefined }).catch(async (error: unknown) => {
       await server.stop();
       throw error;

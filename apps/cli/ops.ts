@@ -15,51 +15,51 @@ import { shardDrain, shardResume, shards } from './ops/shard-commands.js';
 
 const LEAVE_WITHIN_MS = 3_000;
 
-/** The operators' terminal. */
+/** The commands of operators. */
 export const OPS: CommandArea<OpsCommand> = {
   name: 'ops',
   commands: [shards, shardDrain, shardResume, halts, haltImpose, haltLift, auctionVoid, actions, limits],
   notes: [
-    'The gateway is that of --url, else of OPS_URL, else of the cluster that runs on DATA_DIR (.data). Who you are comes from OPS_TOKEN, or',
-    'OPS_EMAIL and OPS_PASSWORD, or is asked for on the terminal; it is never an argument. The account needs the role OPERATOR.',
-    'Exit codes: 0 done, 1 refused, 64 not called properly, 69 the gateway or what it needs cannot be reached, 78 a wrong setting.',
+    'Uses the gateway of --url, else of OPS_URL, else of the cluster that runs in DATA_DIR (.data). Logs in with OPS_TOKEN, or',
+    'OPS_EMAIL and OPS_PASSWORD, or asks on the terminal; credentials are never arguments. The account needs the role OPERATOR.',
+    'Exit codes: 0 done, 1 refused, 64 wrong usage, 69 the gateway or a part of it cannot be reached, 78 a wrong setting.',
   ],
 };
 
-/** Speaks to a gateway over its public interface and nothing else. */
+/** Uses the public interface of a gateway only. */
 export const ops = program(OPS, async (call, { environment }) => {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => {
       stopping.abort();
-      // An operator may be asked something, or a login be on its way that is not answered.
+      // A prompt or an unanswered login may still be open.
       setTimeout(() => process.exit(EXIT_INTERRUPTED), LEAVE_WITHIN_MS).unref();
     });
-  // The reader of the output may have read enough: `ops ... | head`.
-  const output = { isReadNoMore: false };
+  // The reader of the output may stop early: `ops ... | head`.
+  const output = { isClosed: false };
   process.stdout.on('error', () => {
-    output.isReadNoMore = true;
+    output.isClosed = true;
     stopping.abort();
   });
   try {
-    const code = await carryOut(call, environment, stopping.signal);
-    return output.isReadNoMore ? 0 : code;
+    const code = await runCommand(call, environment, stopping.signal);
+    return output.isClosed ? 0 : code;
   } catch (error) {
-    if (output.isReadNoMore) return 0;
+    if (output.isClosed) return 0;
     throw error;
   }
 });
 
-async function carryOut(
+async function runCommand(
   call: ParsedCall<OpsCommand>,
   environment: Environment,
   stop: AbortSignal,
 ): Promise<number> {
   const settings = loadConfig(opsSettings, environment);
-  const place = await findPlace(call.options.text('url'), settings);
+  const gatewayAddress = await findPlace(call.options.text('url'), settings);
   const terminal = process.stdin.isTTY ? { input: process.stdin, output: process.stderr } : undefined;
-  const credentials = credentialsFrom({ settings, place, terminal });
-  const gateway = new GatewayClient({ url: place.url, stop, credentials });
+  const credentials = credentialsFrom({ settings, place: gatewayAddress, terminal });
+  const gateway = new GatewayClient({ url: gatewayAddress.url, stop, credentials });
   const report = new OpsReport(print, mention, call.json, process.stdout.isTTY);
   try {
     return await call.command.run(call, { gateway, report, clock: new SystemClock(), stop });

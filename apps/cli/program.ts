@@ -14,21 +14,21 @@ import { asToolFault } from './tool-fault.js';
 
 export interface CallContext {
   readonly environment: Environment;
-  /** As they were typed: a fault is told as the caller seems to want it. */
+  /** The raw arguments. They decide whether a fault is printed as text or as JSON. */
   readonly args: readonly string[];
 }
 
-/** One area of commands, ready to be called. */
+/** One area of commands. */
 export interface Program {
   readonly area: CommandArea;
-  /** Resolves with the exit code. `call` is what stands before the arguments in help. */
+  /** Resolves with the exit code. `call` is the command line that help shows before the arguments. */
   run(context: CallContext, call?: string): Promise<number>;
 }
 
-/** What can be mended is told in one line; anything else is a bug and keeps its stack. */
+/** A fault that an operator can fix is one line. Anything else is a bug and keeps its stack. */
 export function program<C extends CommandDeclaration>(
   area: CommandArea<C>,
-  carryOut: (call: ParsedCall<C>, context: CallContext) => Promise<number>,
+  runCommand: (call: ParsedCall<C>, context: CallContext) => Promise<number>,
   faultOf: (error: unknown) => StartFault | undefined = asToolFault,
 ): Program {
   return {
@@ -36,7 +36,7 @@ export function program<C extends CommandDeclaration>(
     async run(context, call) {
       try {
         const parsed = parseCall(area, context.args, call);
-        if (!('help' in parsed)) return await carryOut(parsed, context);
+        if (!('help' in parsed)) return await runCommand(parsed, context);
         print(parsed.help);
         return 0;
       } catch (error) {

@@ -30,26 +30,26 @@ const PROJECTION = {
       name: 'lag',
       operands: [],
       options: OPTIONS,
-      summary: 'how far the projections are behind the journals',
+      summary: 'shows how far the projections lag the journals',
     },
     {
       name: 'compare',
       operands: [],
       options: OPTIONS,
-      summary: 'makes the projections again from the journals, aside, and compares them with those in use',
+      summary: 'builds the projections from the journals in a copy, and compares it with those in use',
       explanation: ['Byte for byte. Changes nothing, and exits with 1 when anything differs.'],
     },
     {
       name: 'rebuild',
       operands: [],
       options: OPTIONS,
-      summary: 'makes the projections anew from the journals and puts them in the place of those in use',
-      explanation: ['Readers and projectors go on meanwhile.'],
+      summary: 'rebuilds the projections from the journals and swaps them in',
+      explanation: ['Readers and projectors keep running.'],
     },
   ],
   notes: [
-    'The database is that of DATABASE_URL, else that of the cluster on DATA_DIR (.data), which is started for the time where no cluster runs;',
-    "journals in Kafka are found by the same KAFKA_* settings as the cluster's.",
+    'Uses the database of DATABASE_URL, else that of the cluster in DATA_DIR (.data), and starts it for this call where no cluster runs.',
+    'Journals in Kafka need the KAFKA_* settings of the cluster.',
   ],
 } as const satisfies CommandArea;
 const POOL = 6;

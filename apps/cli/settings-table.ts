@@ -22,7 +22,7 @@ function isDefinition(value: unknown): value is ConfigDefinition {
   );
 }
 
-/** The content of docs/reference/settings.md: the settings of every app's config.ts and of each command line program. */
+/** The content of docs/reference/settings.md: the settings of every app and of each command line tool. */
 export async function settingsTable(appsFolder: string): Promise<string> {
   const found: [string, ConfigDefinition][] = [];
   const tools = Object.entries(toolSettings).map(

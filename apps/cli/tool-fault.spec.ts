@@ -11,7 +11,7 @@ it.each<[Error, number, string]>([
   [new StartFault('no cluster runs', 78), 78, 'no cluster runs'],
   [new JournalUnreadable('its brokers are away'), 69, 'its brokers are away'],
   [new JournalUnavailable(0, 'its brokers are away'), 69, 'journal of shard 0: its brokers are away'],
-  [coded('ECONNREFUSED', 'nobody listens'), 69, 'the database cannot be reached: nobody listens'],
+  [coded('ECONNREFUSED', 'connection refused'), 69, 'the database cannot be reached: connection refused'],
   [coded('28P01', 'no such login'), 78, 'the database refuses DATABASE_URL: no such login'],
   [coded('3D000', 'no such database'), 78, 'the database refuses DATABASE_URL: no such database'],
   [coded('42P01', 'no such table'), 78, 'not one of this release (no such table): run the migration'],
@@ -21,8 +21,8 @@ it.each<[Error, number, string]>([
     65,
     'journal of shard 1 is corrupt at sequence 4: it is missing',
   ],
-])('an operator hears what can be done about %s', (error, exitCode, told) => {
-  expect(asToolFault(error)).toMatchObject({ exitCode, message: expect.stringContaining(told) });
+])('the message says what an operator can do about %s', (error, exitCode, expected) => {
+  expect(asToolFault(error)).toMatchObject({ exitCode, message: expect.stringContaining(expected) });
 });
 
 it.each([new Error('a bug'), coded('42601', 'a syntax error'), undefined])('%s is a bug', (error) => {

@@ -2,11 +2,11 @@ import { JournalUnavailable, JournalUnreadable } from '#libs/journal/journal-err
 import { asDatabaseFault } from '#libs/platform/database/database-fault.js';
 import { asStartFault, EXIT, isCodedError, StartFault } from '#libs/platform/process/start-fault.js';
 
-/** No such table, column, function or schema. */
+/** SQL states: no such table, column, function or schema. */
 const NOT_THERE = /^(?:42P01|42703|42883|3F000)$/;
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** What an operator can mend, in whichever way a tool has met it; anything else is a bug and stays as it is. */
+/** Faults that an operator can fix. Undefined for anything else, which is a bug. */
 export function asToolFault(error: unknown): StartFault | undefined {
   return asStartFault(error) ?? asUnread(error) ?? asDatabaseFault(error) ?? asForeignDatabase(error);
 }
@@ -16,7 +16,7 @@ function asUnread(error: unknown): StartFault | undefined {
   return isAway ? new StartFault(error.message) : undefined;
 }
 
-/** The setting names another database, or another role, than this release of this tool works with. */
+/** The database or the role of DATABASE_URL does not fit this release. */
 function asForeignDatabase(error: unknown): StartFault | undefined {
   if (!isCodedError(error)) return undefined;
   if (NOT_THERE.test(error.code)) {

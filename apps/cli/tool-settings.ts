@@ -7,7 +7,7 @@ import { databasePlaceSettings } from './open-database.js';
 import { idKeySettings } from './id-keys.js';
 import { executionSettings, opsSettings } from './ops/gateway-place.js';
 
-/** What each program here reads from its environment, by its name; `kafka` reads nothing. */
+/** By tool: the settings that it reads. `kafka` reads none. */
 export const toolSettings: Readonly<Record<string, ConfigDefinition>> = {
   accounts: databasePlaceSettings,
   backup: databasePlaceSettings,

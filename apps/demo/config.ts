@@ -9,7 +9,7 @@ export const demoConfig = defineConfig({
   },
   SOTTO_URL: {
     schema: httpUrl().optional(),
-    describe: 'A gateway to use instead; it must have the demo accounts',
+    describe: 'A gateway to use instead; it needs the demo accounts',
   },
   SOTTO_PASSWORD: {
     schema: nonEmpty(),

@@ -10,7 +10,7 @@ import { DemoTerminal } from './terminal.js';
 import { TradingPlay } from './trading/trading-play.js';
 import { TradingStage } from './trading/trading-stage.js';
 
-const STAY_MS = 60_000;
+const KEEP_ALIVE_MS = 60_000;
 
 /** Resolves with the exit code. */
 async function main(): Promise<number> {
@@ -21,7 +21,7 @@ async function main(): Promise<number> {
     const clock = new SystemClock();
     const [play = 'auction', ...others] = process.argv.slice(2);
     if (others.length > 0 || !(play === 'auction' || play === 'trading')) {
-      throw new StartFault('there are two plays: `npm run demo`, and `npm run demo -- trading`', EXIT.usage);
+      throw new StartFault('there are two demos: `npm run demo`, and `npm run demo -- trading`', EXIT.usage);
     }
     if (play === 'auction') await new Play(await findStage(config), terminal, clock).perform();
     else await new TradingPlay(await TradingStage.find(config.DATA_DIR), terminal, clock).perform();
@@ -34,7 +34,7 @@ async function main(): Promise<number> {
   }
 }
 
-// The clock's timers do not hold a process; this one waits on purpose.
-const stay = setInterval(() => undefined, STAY_MS);
+// Timers of the clock do not keep the process alive; this one does.
+const keepAlive = setInterval(() => undefined, KEEP_ALIVE_MS);
 process.exitCode = await main();
-clearInterval(stay);
+clearInterval(keepAlive);

@@ -8,13 +8,13 @@ import { timelineTable } from './timeline-table.js';
 
 const CONTRACT_ATOMS = 1_000_000;
 const DURATION_MS = 11_000;
-/** Time to read a line or two before the next thing happens. */
-const BEAT_MS = 800;
-const LOOK_EVERY_MS = 200;
-/** The service gives an award a minute; it takes far less. */
+/** Time to read a line or two before the next step. */
+const READING_MS = 800;
+const POLL_MS = 200;
+/** The service gives up an award after a minute; settlement takes far less. */
 const SETTLED_WITHIN_MS = 60_000;
 
-interface Cast {
+interface Participants {
   readonly olivia: Player;
   readonly max: Player;
   readonly mia: Player;
@@ -37,35 +37,35 @@ export class Play {
 
   async perform(): Promise<void> {
     this.introduce();
-    const cast = await this.gather();
+    const cast = await this.logInAll();
     const opened = await this.open(cast.olivia, [cast.max, cast.mia, cast.milo]);
     await this.invite(cast, opened);
     await this.quote(cast, opened);
-    await this.keepSealed(cast, opened);
+    await this.showSealed(cast, opened);
     await this.close(opened);
     await this.award(cast, opened);
     await this.settle(cast, opened);
-    await this.rememberAll(cast, opened);
-    this.takeLeave(opened);
+    await this.showTimelines(cast, opened);
+    this.finish(opened);
   }
 
   private introduce(): void {
     const { terminal } = this;
     terminal.title('A sealed-bid auction, from beginning to end');
     terminal.say(
-      'Trading a large size in the open moves the market against whoever does it. In a sealed-bid auction one asks a few ' +
+      'Trading a large size in the open moves the market against the trader. In a sealed-bid auction the trader asks a few ' +
         'market makers in private instead. Each of them gives one firm price, in an envelope so to speak: no maker sees ' +
-        "the others' prices, nor how many there are, and not even the one who asks looks inside before the close. Then " +
+        "the others' prices or how many there are, and not even the trader looks inside before the close. Then " +
         'all envelopes are opened at once and the best win, each at its own price (that is "first price").',
     );
     terminal.say(
-      `Everything below happens now, at ${this.stage.url}, with the requests that any client would send. Money and sizes ` +
+      `Everything below happens live at ${this.stage.url}, with the requests that any client would send. Money and sizes ` +
         'are whole "atoms": 1,000,000 to the dollar and to the contract.',
     );
   }
 
-  private async gather(): Promise<Cast> {
-    this.terminal.scene('The cast logs in');
+  private async logInAll(): Promise<Participants> {
+    this.terminal.scene('The participants log in');
     const enter = (name: string, account: string): Promise<Player> =>
       Player.enter(name, `${account}@demo.sotto`, { stage: this.stage, terminal: this.terminal });
     const [olivia, max, mia, milo] = await Promise.all([
@@ -76,7 +76,7 @@ export class Play {
     ]);
     this.terminal.say(
       'Olivia wants to buy (originator-1). Max, Mia and Milo make markets (maker-1 to 3). POST /auth/login gives each a ' +
-        'session token; who somebody is comes from the token alone, never from a field in a request.',
+        'session token. The token alone says who is calling, never a field in a request.',
     );
     return { olivia, max, mia, milo };
   }
@@ -89,7 +89,7 @@ export class Play {
     this.terminal.scene('Olivia opens an auction');
     this.terminal.say(
       `She buys 100 contracts of "${title}" (${outcome} pays one dollar each if it comes true), at no more than 60 cents, a ` +
-        `limit that nobody but her will ever see. Several makers may share it (SPLIT). It closes in ${DURATION_MS / 1_000} ` +
+        `limit that no maker will ever see. Several makers may share it (SPLIT). It closes in ${DURATION_MS / 1_000} ` +
         "seconds by the service's own clock. The Idempotency-Key header of every request makes it safe to send again.",
     );
     const body = {
@@ -114,24 +114,24 @@ export class Play {
       ),
     );
     const { auction_id: id, closes_at: closesAt } = opened;
-    this.terminal.say('The 60 dollars that it may cost at most are set aside from now on.');
+    this.terminal.say('The most that it may cost, 60 dollars, is reserved from now on.');
     return { id, path: `/v1/auctions/${id}`, closesAt };
   }
 
-  private async invite({ max }: Cast, { path }: Opened): Promise<void> {
-    await this.beat();
+  private async invite({ max }: Participants, { path }: Opened): Promise<void> {
+    await this.pauseToRead();
     this.terminal.scene('The makers find their invitation');
     await max.get(path, (view) =>
       picked(view, 'role', 'status', 'side', 'quantity_atoms', 'originator', 'closes_at'),
     );
     this.terminal.say(
-      'Max sees what is asked for, but no limit, no name (the alias is new for every auction) and no other maker. To anyone who is not invited the same request says 404, exactly as for an auction that never was.',
+      'Max sees what is asked for, but no limit, no name (the alias is new for every auction) and no other maker. Anyone who is not invited gets 404, exactly as for an auction that does not exist.',
     );
   }
 
-  private async quote({ max, mia, milo }: Cast, { path }: Opened): Promise<void> {
-    await this.beat();
-    this.terminal.scene('Three makers quote, each behind a closed door');
+  private async quote({ max, mia, milo }: Participants, { path }: Opened): Promise<void> {
+    await this.pauseToRead();
+    this.terminal.scene('Three makers quote, each unseen by the others');
     const terms = (price: number, contracts: number): object => ({
       price_atoms: price,
       quantity_atoms: contracts * CONTRACT_ATOMS,
@@ -139,27 +139,27 @@ export class Play {
     const shown = (view: Record<string, unknown>): object =>
       picked(view, 'quote_id', 'revision', 'status', 'price_atoms', 'quantity_atoms');
     await max.post(`${path}/quotes`, terms(520_000, 100), shown);
-    await this.beat();
+    await this.pauseToRead();
     await mia.post(`${path}/quotes`, terms(500_000, 100), shown);
-    await this.beat();
+    await this.pauseToRead();
     const first = await milo.post<QuoteJson>(`${path}/quotes`, terms(550_000, 100), shown);
     this.terminal.say(
-      'Quotes are firm: what each could cost is set aside at once, and nobody gets a last look. Milo thinks again and sends ' +
+      'Quotes are firm: the most that each could cost is reserved at once, and there is no last look. Milo changes his mind and sends ' +
         'a better price for a smaller size.',
     );
-    await this.beat();
+    await this.pauseToRead();
     const better = { expected_revision: first.revision, ...terms(480_000, 60) };
     await milo.post(`${path}/quotes/${first.quote_id}/revise`, better, shown);
   }
 
-  private async keepSealed({ olivia, max }: Cast, { path }: Opened): Promise<void> {
-    await this.beat();
-    this.terminal.scene('Nobody can look into an envelope');
+  private async showSealed({ olivia, max }: Participants, { path }: Opened): Promise<void> {
+    await this.pauseToRead();
+    this.terminal.scene('The envelopes stay closed');
     await olivia.get(`${path}/quotes`, (answer) => answer);
     await max.get(`${path}/quotes`, (answer) => answer);
     this.terminal.say(
       'Olivia sees no quotes at all, not even how many there are. Max sees his own. Whatever he asks, every byte is the same ' +
-        'whether or not anybody competes with him.',
+        'with or without competitors.',
     );
   }
 
@@ -170,24 +170,24 @@ export class Play {
     await pause(this.clock, left);
   }
 
-  private async award({ olivia, max, milo }: Cast, { path }: Opened): Promise<void> {
+  private async award({ olivia, max, milo }: Participants, { path }: Opened): Promise<void> {
     await this.until(olivia, path, (view) => view.award !== undefined || view.phase === 'COMPLETED');
     this.terminal.scene('All envelopes are opened at once');
     await olivia.get(path, (view) => picked(view, 'status', 'closed_at', 'award'));
     this.terminal.say(
-      'Milo is cheapest and sells his 60 at 48 cents, Mia the other 40 at 50 cents: each at the own price. Max, at 52, is ' +
-        'beaten, and what was set aside for him is free again.',
+      'Milo is cheapest and sells his 60 at 48 cents, Mia the other 40 at 50 cents: each at their own price. Max, at 52, is ' +
+        'outbid, and his reservation is released.',
     );
     await milo.get(path, (view) => picked(view, 'status', 'award'));
     await max.get(path, (view) => picked(view, 'status', 'phase', 'completed_at', 'my_quote'));
     this.terminal.say(
-      'To Max the auction was over at its close. He learns the worst price that won, since Olivia chose to disclose it ' +
+      'For Max the auction ended at its close. He learns the worst winning price, because Olivia chose to disclose it ' +
         '(WINNING_PRICE), and nothing about who won, or how much.',
     );
   }
 
-  private async settle({ olivia }: Cast, { path }: Opened): Promise<void> {
-    await this.beat();
+  private async settle({ olivia }: Participants, { path }: Opened): Promise<void> {
+    await this.pauseToRead();
     await this.until(olivia, path, (view) => view.phase === 'COMPLETED');
     this.terminal.scene('The awards are settled');
     await olivia.get(path, (view) => picked(view, 'status', 'completed_at', 'award'));
@@ -196,43 +196,45 @@ export class Play {
     );
   }
 
-  private async rememberAll({ olivia, max, milo }: Cast, { path }: Opened): Promise<void> {
-    await this.beat();
-    this.terminal.scene('What each of them may know of it, for ever');
+  private async showTimelines({ olivia, max, milo }: Participants, { path }: Opened): Promise<void> {
+    await this.pauseToRead();
+    this.terminal.scene('What each participant can read later');
     this.terminal.say(
-      `GET ${path}/events is the audit timeline of the one who asks: complete, numbered without gaps, and with nothing in it ` +
-        'that was not meant for him.',
+      `GET ${path}/events is the audit timeline of the caller: complete, numbered without gaps, and without anything ` +
+        'that the caller may not see.',
     );
     for (const [player, part] of [
       [olivia, 'the originator'],
-      [milo, 'who won'],
-      [max, 'who was beaten'],
+      [milo, 'a winner'],
+      [max, 'who was outbid'],
     ] as const) {
       this.terminal.title(`   ${player.name}, ${part}`);
       this.terminal.table(timelineTable(await player.get<TimelinePage>(`${path}/events`)));
     }
   }
 
-  private takeLeave({ id }: Opened): void {
+  private finish({ id }: Opened): void {
     this.terminal.title('That was auction');
-    this.terminal.say(
-      `${id}. Log in as any of the demo users and look at it yourself: \`npm start\` shows how.`,
-    );
+    this.terminal.say(`${id}. Log in as any demo user to look at it: \`npm start\` shows how.`);
   }
 
-  private beat(): Promise<void> {
-    return pause(this.clock, BEAT_MS);
+  private pauseToRead(): Promise<void> {
+    return pause(this.clock, READING_MS);
   }
 
-  private async until(player: Player, path: string, reached: (view: AuctionJson) => boolean): Promise<void> {
+  private async until(
+    player: Player,
+    path: string,
+    isReached: (view: AuctionJson) => boolean,
+  ): Promise<void> {
     const deadline = this.clock.monotonicNanos() + BigInt(SETTLED_WITHIN_MS) * 1_000_000n;
     for (;;) {
       const view = await player.get<AuctionJson>(path);
-      if (reached(view)) return;
+      if (isReached(view)) return;
       if (this.clock.monotonicNanos() > deadline) {
         throw new StartFault(`the auction is still ${view.status}: see the logs of the cluster`);
       }
-      await pause(this.clock, LOOK_EVERY_MS);
+      await pause(this.clock, POLL_MS);
     }
   }
 }

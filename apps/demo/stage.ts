@@ -6,7 +6,7 @@ import { StartFault } from '#libs/platform/process/start-fault.js';
 import { shellWord } from '#libs/platform/terminal/visible-text.js';
 import { demoConfig } from './config.js';
 
-/** Where the demo is played, and what opens the door. */
+/** The gateway of the demo, and the password of its accounts. */
 export interface DemoStage {
   readonly url: string;
   readonly password: string;
@@ -31,7 +31,7 @@ export async function findStage(config: Config<typeof demoConfig>): Promise<Demo
   return { url: cluster.gateway_url, password: cluster.demo.password };
 }
 
-/** The command that starts a cluster there, as it can be pasted. */
+/** The command that starts a cluster there, ready to paste. */
 function startIn(folder: string): string {
   return folder === demoConfig.DATA_DIR.default ? 'npm start' : `DATA_DIR=${shellWord(folder)} npm start`;
 }

@@ -2,7 +2,7 @@ const WIDTH = 96;
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
 type Style = keyof typeof CODES;
 
-/** Prints the play; with colours where somebody watches. */
+/** Prints the demo, in colour if the output is a terminal. */
 export class DemoTerminal {
   private scenes = 0;
 
@@ -16,14 +16,14 @@ export class DemoTerminal {
     this.line(this.styled('bold', text));
   }
 
-  /** The head of the next step. */
+  /** The heading of the next step. */
   scene(text: string): void {
     this.scenes += 1;
     this.line('');
     this.line(this.styled('cyan', `${this.scenes}. ${text}`));
   }
 
-  /** Prose for somebody who sees this for the first time. */
+  /** Prose for readers who see an auction for the first time. */
   say(text: string): void {
     for (const line of wrapped(text, WIDTH - 3)) this.line(`   ${line}`);
   }
@@ -65,7 +65,7 @@ export class DemoTerminal {
   }
 }
 
-/** JSON that can be read and still be copied: one line, with a space behind every comma and colon outside strings. */
+/** JSON on one line that can be read and copied: a space after every comma and colon outside strings. */
 function spaced(value: unknown): string {
   return JSON.stringify(value).replaceAll(/"(?:[^"\\]|\\.)*"|[,:]/g, (token) =>
     token === ',' || token === ':' ? `${token} ` : token,

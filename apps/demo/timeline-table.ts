@@ -1,6 +1,6 @@
 import type { TimelineEntryJson, TimelinePage } from '#libs/client/wire.js';
 
-/** A timeline as a table: one row an entry, times in seconds since the auction opened. */
+/** A timeline as a table: one row per entry, times in seconds since the auction opened. */
 export function timelineTable({ events }: TimelinePage): string[][] {
   const start = Date.parse(events[0]?.occurred_at ?? '');
   const rows = events.map((entry) => [
@@ -10,7 +10,7 @@ export function timelineTable({ events }: TimelinePage): string[][] {
     entry.actor,
     detail(entry),
   ]);
-  return [['seq', 'when', 'kind', 'actor', 'what it says'], ...rows];
+  return [['seq', 'when', 'kind', 'actor', 'details'], ...rows];
 }
 
 function detail({ data }: TimelineEntryJson): string {

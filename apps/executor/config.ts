@@ -26,7 +26,7 @@ export const executorConfig = defineConfig({
   },
   PRACTICE_CREDIT: {
     schema: nonEmpty().optional(),
-    describe: 'Initial dollars of accounts at practice venues; without it none',
+    describe: 'Initial dollars of accounts at practice venues; without it they start empty',
   },
   EXECUTOR_CONCURRENCY: {
     schema: integer(1, 1_024),

@@ -9,11 +9,11 @@ const OPERATIONS = ['submit', 'cancel', 'amend', 'read'] as const;
 export function measureCalls(registry: Registry, venues: Iterable<VenueId>): CallMeter {
   const calls = new Counter({
     name: 'sotto_venue_calls_total',
-    help: 'What was asked of venues for orders, by what came of it',
+    help: 'Requests to venues about orders, by outcome',
     labelNames: ['venue', 'operation', 'outcome'],
     registers: [registry],
   });
-  // A series that is born with its first count looks to Prometheus as if it had never grown.
+  // Starts each series at 0. Prometheus cannot see the growth of a series that starts with its first count.
   for (const venue of venues)
     for (const operation of OPERATIONS)
       for (const outcome of OUTCOMES) calls.inc({ venue, operation, outcome }, 0);
@@ -27,7 +27,7 @@ export function measureCalls(registry: Registry, venues: Iterable<VenueId>): Cal
 export function measureExecutor(registry: Registry, executor: Executor): void {
   new Gauge({
     name: 'sotto_executor_in_flight',
-    help: 'Tasks of the cells that are being carried out',
+    help: 'Tasks of the cells that are in progress',
     registers: [registry],
     collect() {
       this.set(executor.carrying);

@@ -73,9 +73,9 @@ async function serve(parts: ExecutorProcess): Promise<void> {
     meter: measureCalls(registry, venues.keys()),
     credit: creditOf(config),
     onFault: quietly((part, error) => {
-      // Readiness and figures say so too; cells that start at the same time are no reason to warn.
+      // Readiness and metrics report it too. Cells that are still starting are no reason to warn.
       const level = error instanceof CellUnavailable ? 'info' : 'warn';
-      log[level]({ err: error, part }, 'something could not be carried out and will be tried again');
+      log[level]({ err: error, part }, 'a task failed and will be tried again');
     }, clock),
   });
   measureExecutor(registry, executor);
@@ -125,7 +125,7 @@ function serveGateways(
   scope.onStop('link', () => link.close());
 }
 
-/** Ready while it is linked to every cell: without one of them the orders of its users stay queued. */
+/** Ready while it is linked to every cell. Without a cell the orders of its users stay queued. */
 async function openListener(
   { config, registry, scope }: ExecutorProcess,
   links: readonly CellLink[],

@@ -29,7 +29,7 @@ export class AnswerLog {
     });
   }
 
-  /** `logged` are the operations of which each answer is worth a line. */
+  /** `logged`: operations whose every answer is logged. */
   of(logged: ReadonlySet<string>): (answered: Answered) => void {
     return ({ requestId, operationId = 'none', status, nanos }) => {
       this.log[levelOf(status, logged.has(operationId))](

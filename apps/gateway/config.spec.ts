@@ -20,17 +20,17 @@ function faults(env: Readonly<Record<string, string | undefined>>): readonly str
   return settingsFaults(gatewayConfig, { ...COMMON, ...env }, gatewayRules);
 }
 
-it('asks for the settings of the services that it carries, and for no others', () => {
+it('requires the settings of the services that it serves, and no others', () => {
   expect(faults(AUCTION)).toEqual([]);
   expect(faults({ ...EXECUTION, SERVES: 'execution' })).toEqual([]);
   expect(faults({ ...AUCTION, ...EXECUTION, SERVES: 'auction,execution' })).toEqual([]);
 });
 
-it.each(Object.keys(AUCTION))('wants %s where it carries the auctions', (name) => {
+it.each(Object.keys(AUCTION))('requires %s when it serves auctions', (name) => {
   expect(faults({ ...AUCTION, [name]: undefined })).toEqual([`${name} is not set, and SERVES names auction`]);
 });
 
-it('reads nothing of a service that it does not carry', () => {
+it('reads no settings of a service that it does not serve', () => {
   const names = (SERVES?: string): string[] =>
     Object.keys(gatewayReads(SERVES === undefined ? {} : { SERVES }));
   expect(names()).toEqual(names('auction'));

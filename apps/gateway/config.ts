@@ -23,7 +23,7 @@ export const gatewayConfig = defineConfig({
   ...sessionSettings,
   SERVES: {
     schema: servedServices,
-    describe: `Services that this process carries, separated by commas: ${SERVICE_NAMES.join(', ')}`,
+    describe: `Services that this process serves, separated by commas: ${SERVICE_NAMES.join(', ')}`,
     default: 'auction',
   },
   LISTEN_HOST: { schema: nonEmpty(), describe: 'Address of the public listener', default: '127.0.0.1' },
@@ -53,7 +53,7 @@ const OF_ONE_SERVICE: Readonly<Record<ServiceName, ConfigDefinition>> = {
   data: dataSettings,
 };
 
-/** What a gateway reads that is started with these settings: nothing of a service that it does not carry. */
+/** The settings that a gateway with this SERVES reads: none of services that it does not serve. */
 export function gatewayReads({
   SERVES: given = gatewayConfig.SERVES.default,
 }: Readonly<Record<string, string>>): ConfigDefinition {

@@ -1,2 +1,2 @@
-/** Far beyond what any of the gateway's reads takes, and within what a caller waits for. */
+/** Far longer than any read of the gateway takes, and shorter than a caller waits. */
 export const DATABASE_ANSWER_MS = 5_000;

@@ -32,7 +32,7 @@ const NEST_OPTIONS: Pick<NestApplicationOptions, 'logger' | 'abortOnError' | 'bo
   bodyParser: false,
 };
 
-/** One app with a module for each service that the process carries. */
+/** One app with a module for each service of the process. */
 @Module({})
 class GatewayModule {
   static of(services: readonly DynamicModule[]): DynamicModule {
@@ -40,22 +40,22 @@ class GatewayModule {
   }
 }
 
-/** Opens what the services need, in the order in which it must be closed again, and listens last. */
-export async function serveGateway({ config, registry, scope, ...given }: GatewayProcess): Promise<void> {
+/** Opens what the services need, and listens last. Parts close in reverse order. */
+export async function serveGateway({ config, registry, scope, ...logging }: GatewayProcess): Promise<void> {
   const clock = new SystemClock();
-  const { tracing, log } = await openTracing('gateway', { config, log: given.log, registry, scope, clock });
+  const { tracing, log } = await openTracing('gateway', { config, log: logging.log, registry, scope, clock });
   const pool = await openDatabase(config, scope);
   const catalogues = config.SERVES.map((name) => SERVICES[name].catalogue);
   const identity = await openGatewayIdentity({ config, pool, clock, scope, catalogues });
   const answers = new AnswerLog(registry, log);
   const shared = { config, log, registry, scope, clock, tracing, pool, identity };
   const [first, ...others] = config.SERVES;
-  const services: [OpenService, ...OpenService[]] = [await carried(first, shared, answers)];
-  for (const name of others) services.push(await carried(name, shared, answers));
+  const services: [OpenService, ...OpenService[]] = [await openService(first, shared, answers)];
+  for (const name of others) services.push(await openService(name, shared, answers));
   await serve(services, { config, registry, scope, log });
 }
 
-async function carried(
+async function openService(
   name: ServiceName,
   shared: Omit<ServiceParts, 'onAnswer'>,
   answers: AnswerLog,
@@ -80,7 +80,7 @@ async function serve(
   scope.stopping.addEventListener('abort', () => {
     for (const { listener } of listeners) {
       listener.drain((connections) => {
-        log.warn({ connections }, 'connections were cut off, for there is no time left');
+        log.warn({ connections }, 'connections were closed: the time to drain is over');
       });
     }
   });
@@ -104,7 +104,7 @@ async function serve(
   }
 }
 
-/** Ready where all of the services are; else what the first of the others says. */
+/** Ready if all services are; else the status of the first that is not. */
 async function readinessOf([first, ...others]: readonly [OpenService, ...OpenService[]]): Promise<Health> {
   const ready = await first.readiness();
   const rest = await Promise.all(others.map((service) => service.readiness()));

@@ -8,19 +8,19 @@ function messageOf(text: string): string | undefined {
     .join('; ');
 }
 
-it('reads the services that the process carries', () => {
+it('parses the services that the process serves', () => {
   expect(servedServices.parse('auction')).toEqual(['auction']);
   expect(servedServices.parse(' auction ')).toEqual(['auction']);
   expect(servedServices.parse('execution, auction')).toEqual(['execution', 'auction']);
 });
 
-it('says which services there are where another one is named', () => {
+it('lists the known services when an unknown one is named', () => {
   const has = 'it has: auction, execution, data';
   expect(messageOf('auction,chain')).toBe(`this release has no service chain; ${has}`);
   expect(messageOf('auctions')).toBe(`this release has no service auctions; ${has}`);
   expect(messageOf('auction,')).toBe(`this release has no service ; ${has}`);
 });
 
-it('takes each service once', () => {
+it('refuses a service that is named twice', () => {
   expect(messageOf('auction,auction')).toBe('it must name each service once');
 });

@@ -3,7 +3,7 @@ import { SERVICE_NAMES, type ServiceName } from '#libs/platform/processes/catalo
 
 const HAS = SERVICE_NAMES.join(', ');
 
-/** A comma list of services, each once. */
+/** A comma-separated list of services, each named once. */
 export const servedServices: z.ZodType<readonly [ServiceName, ...ServiceName[]], string> = z
   .string()
   .transform((text, context): [ServiceName, ...ServiceName[]] => {

@@ -15,7 +15,7 @@ import type { GatewayIdentity } from './identity/open-identity.js';
 
 export type GatewayConfig = Config<typeof gatewayConfig>;
 
-/** A public listener of a service, and where it listens. */
+/** A public listener of a service, and its port. */
 export interface ServiceListener {
   readonly listener: EdgeListener;
   readonly port: number;
@@ -34,20 +34,20 @@ export interface ServiceParts {
   readonly onAnswer: (answered: Answered) => void;
 }
 
-/** A service whose parts are open and which does not listen yet. */
+/** A service whose parts are open, before it listens. */
 export interface OpenService {
-  /** Its endpoints and its documents are among the controllers of the module. */
+  /** The controllers of the module include its endpoints and documents. */
   readonly module: DynamicModule;
   readonly listeners: readonly [ServiceListener, ...ServiceListener[]];
-  /** Once the app has put the module together. */
+  /** Called once Nest has built the module. */
   mount(app: INestApplication): Promise<void>;
   readiness(): Promise<Health>;
 }
 
-/** Everything that the app has to know of one service. */
+/** Everything that the app needs to know about one service. */
 export interface ServiceDefinition {
   readonly catalogue: ServiceCatalogue;
-  /** Operations that are rare enough to be logged each time. */
+  /** Operations that are rare enough to log every time. */
   readonly loggedOperations: ReadonlySet<string>;
   open(parts: ServiceParts): Promise<OpenService>;
 }

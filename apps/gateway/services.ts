@@ -4,7 +4,7 @@ import { executionService } from './execution/execution-service.js';
 import type { ServiceName } from '#libs/platform/processes/catalogue.js';
 import type { ServiceDefinition } from './service.js';
 
-/** Every service that a gateway can carry. */
+/** Every service that a gateway can serve. */
 export const SERVICES: Readonly<Record<ServiceName, ServiceDefinition>> = {
   auction: auctionService,
   execution: executionService,

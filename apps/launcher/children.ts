@@ -8,30 +8,33 @@ import { EXIT } from '#libs/platform/process/start-fault.js';
 import { childEnvironment, type ProcessPlan } from './processes.js';
 import type { LauncherTerminal } from './terminal.js';
 
-/** How a log begins the line with which its process gives up. */
+/** How a process begins the log line that explains why it gives up. */
 const LAST_WORDS = 'fatal ';
 
-/** How a process has ended before the cluster was ready. */
+/** How a process ended before the cluster was ready. */
 interface Ending {
   readonly count: number;
   readonly how: string;
-  /** Its own last words. */
+  /** The process's own last log lines. */
   readonly said: readonly string[];
 }
 
-/** Codes with which a process says that starting it again will change nothing. */
-const HOPELESS: ReadonlyMap<string, number> = new Map(
+/** Exit codes after which a restart cannot help. */
+const FINAL_EXIT_CODES: ReadonlyMap<string, number> = new Map(
   [EXIT.config, EXIT.damaged].map((code) => [`exit code ${code}`, code]),
 );
 
 export function hopelessCode(how: string): number | undefined {
-  return HOPELESS.get(how);
+  return FINAL_EXIT_CODES.get(how);
 }
 
 export interface ChildrenSettings {
   readonly appsFolder: string;
   readonly logFolder: string;
-  /** The operator's environment: what the launcher does not set itself passes through to processes that read it. */
+  /**
+   * The operator's environment. Settings that the launcher does not set pass through to the processes that
+   * read them.
+   */
   readonly env: Environment;
   readonly marker: ClusterMarker;
   readonly clock: Clock;
@@ -54,11 +57,11 @@ interface Member extends PlacedProcess {
 
 export class Children {
   private readonly members: Member[];
-  /** Endings before the cluster is ready: a start that cannot succeed should say so rather than go on trying. */
+  /** Endings before the cluster is ready: a start that cannot succeed is reported, not repeated. */
   readonly endings = new Map<string, Ending>();
-  /** Why a process ends, until it is known whether that is all that there is to say. */
+  /** Last words of a process, kept until its exit code is known. */
   private readonly lastWords = new Map<string, string[]>();
-  private areReady = false;
+  private isReady = false;
 
   constructor(
     private readonly settings: ChildrenSettings,
@@ -73,16 +76,16 @@ export class Children {
     for (const { child } of this.members) child.start();
   }
 
-  /** From now on whatever ends is started again, come what may. */
+  /** After this every process that ends is restarted, whatever its exit code. */
   setReady(): void {
-    this.areReady = true;
+    this.isReady = true;
   }
 
   logPath(name: string): string {
     return path.join(this.settings.logFolder, `${name}.log`);
   }
 
-  /** Stage by stage; within a stage all at once. */
+  /** Stops stage by stage; the processes of a stage stop at the same time. */
   async stop(): Promise<void> {
     const stages = Map.groupBy(this.members, ({ plan }) => plan.kind.stop.order);
     for (const [, stage] of [...stages].sort(([left], [right]) => left - right)) {
@@ -99,7 +102,7 @@ export class Children {
   private member(place: PlacedProcess): Member {
     const { plan } = place;
     const { terminal, clock, appsFolder } = this.settings;
-    const log = new LogFile(this.logPath(plan.name), (line) => this.hear(plan.name, line));
+    const log = new LogFile(this.logPath(plan.name), (line) => this.reportLine(plan.name, line));
     const spec = {
       name: plan.name,
       script: path.resolve(appsFolder, plan.script),
@@ -112,12 +115,12 @@ export class Children {
       started: (pid) => this.onStart(place, pid),
       ended: (how, waitMs) => {
         const again = `starting it again${waitMs > 0 ? ` in ${waitMs} ms` : ''}`;
-        const isHopeless = !this.areReady && hopelessCode(how) !== undefined;
-        if (isHopeless) child.kill();
-        // Behind its own last words.
+        const isFinal = !this.isReady && hopelessCode(how) !== undefined;
+        if (isFinal) child.kill();
+        // After the last lines of its log.
         void log.readOn().then(() => {
           const said = this.noteEnding(plan.name, how);
-          if (isHopeless) return;
+          if (isFinal) return;
           for (const line of said) terminal.problem(`${plan.name}: ${line}`);
           terminal.problem(`${plan.name} ended (${how}), ${again}`);
         });
@@ -126,8 +129,8 @@ export class Children {
     return { ...place, child, log };
   }
 
-  private hear(name: string, line: string): void {
-    if (this.areReady || !line.startsWith(LAST_WORDS)) this.settings.terminal.problem(`${name}: ${line}`);
+  private reportLine(name: string, line: string): void {
+    if (this.isReady || !line.startsWith(LAST_WORDS)) this.settings.terminal.problem(`${name}: ${line}`);
     else this.lastWords.set(name, [...(this.lastWords.get(name) ?? []), line]);
   }
 

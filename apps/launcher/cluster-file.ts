@@ -7,7 +7,7 @@ import type { PracticeFacts } from './trading.js';
 
 export interface ClusterFileEntry {
   readonly name: string;
-  /** Of the process catalogue, or `postgres`. */
+  /** A kind of the process catalogue, or `postgres`. */
   readonly kind: string;
   readonly pid: number;
   readonly health_url: string;
@@ -15,27 +15,27 @@ export interface ClusterFileEntry {
   readonly url?: string;
 }
 
-/** How tools find a process. */
-export function clusterProcess(place: PlacedProcess, pid: number): ClusterFileEntry {
-  const { name, kind, url } = place.plan;
+/** The entry by which tools find a process. */
+export function clusterProcess(placed: PlacedProcess, pid: number): ClusterFileEntry {
+  const { name, kind, url } = placed.plan;
   return {
     name,
     kind: kind.name,
     pid,
-    health_url: `${internalUrl(place)}${kind.paths.health}`,
-    metrics_url: `${internalUrl(place)}${kind.paths.metrics}`,
+    health_url: `${internalUrl(placed)}${kind.paths.health}`,
+    metrics_url: `${internalUrl(placed)}${kind.paths.metrics}`,
     ...(url === undefined ? {} : { url }),
   };
 }
 
-/** How soon a write is tried again on a full disk. */
+/** Delay before a failed write is repeated, for example on a full disk. */
 const RETRY_MS = 1_000;
 
-/** What stays the same for the life of a cluster. */
+/** Fields that stay the same while a cluster runs. */
 export interface ClusterHead {
-  /** Absent where no orders are executed. */
+  /** Absent where order execution does not run. */
   readonly execution_url?: string;
-  /** Absent where there is no market data; the stream's with its path. */
+  /** Absent where market data does not run. `stream_url` includes the path. */
   readonly data_url?: string;
   readonly md_url?: string;
   readonly stream_url?: string;
@@ -45,7 +45,7 @@ export interface ClusterHead {
   readonly limits_factor: number;
 }
 
-/** DATA_DIR/cluster.json: how tools and tests find a running cluster. Readers never see half of it. */
+/** DATA_DIR/cluster.json: how tools and tests find a running cluster. Readers never see a partial file. */
 export class ClusterFileWriter {
   private ready = false;
   private practice: PracticeFacts | undefined;
@@ -63,7 +63,7 @@ export class ClusterFileWriter {
     this.file = clusterFilePath(dataFolder);
   }
 
-  /** Known once the practice venues answer. */
+  /** Called once the practice venues answer. */
   describePractice(practice: PracticeFacts): void {
     this.practice = practice;
   }
@@ -78,7 +78,7 @@ export class ClusterFileWriter {
     this.write();
   }
 
-  /** Accounts at venue b by user, known once the practice venues answer. */
+  /** Accounts at venue b by user. Called once the practice venues answer. */
   describeAccounts(accounts: ReadonlyMap<string, string>): void {
     this.accounts = accounts;
   }
@@ -107,14 +107,15 @@ export class ClusterFileWriter {
       writeFileSync(partial, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
       renameSync(partial, this.file);
     } catch {
-      // A full disk must not end the cluster, and a file that is out of date must not speak for it.
-      for (const path of [this.file, partial]) removed(path);
+      // A full disk must not end the cluster, and an outdated file must not describe it: remove it and try
+      // again.
+      for (const path of [this.file, partial]) removeIfPossible(path);
       this.cancelRetry = this.clock.after(RETRY_MS, () => this.write());
     }
   }
 }
 
-/** How a trader begins is the launcher's own business. */
+/** Leaves out how a trader starts, which only the launcher needs. */
 function shownUser(
   { email, account_id, roles, invited, api_keys }: DemoUser,
   accountAtB: string | undefined,
@@ -127,18 +128,18 @@ function partialOf(file: string): string {
   return `${file}.new`;
 }
 
-function removed(file: string): void {
+function removeIfPossible(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // A file system that has become read-only, say: the next attempt may have more luck.
+    // Ignored, for example on a read-only file system: the next attempt may succeed.
   }
 }
 
-/** A file of an earlier run must not speak for one that has not started yet. */
+/** Removes the file of an earlier run before a new cluster starts. */
 export function forgetCluster(dataFolder: string): void {
   const file = clusterFilePath(dataFolder);
-  for (const place of [file, partialOf(file)]) rmSync(place, { force: true });
+  for (const path_ of [file, partialOf(file)]) rmSync(path_, { force: true });
 }
 
 export function clusterFilePath(dataFolder: string): string {

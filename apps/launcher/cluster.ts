@@ -27,7 +27,7 @@ import type { ClusterSecrets } from './secrets.js';
 import type { Seed, SeedResult } from './seed-result.js';
 import type { LauncherTerminal } from './terminal.js';
 
-/** What a cluster is made of; tests bring smaller parts. */
+/** The parts of a cluster. Tests replace them with smaller ones. */
 export interface ClusterParts {
   readonly appsFolder: string;
   readonly plan: PlanProcesses;
@@ -67,12 +67,12 @@ interface DataAddresses {
   readonly stream_url: string;
 }
 
-/** Of the stream of market data. */
+/** Path of the stream of market data. */
 const STREAM_PATH = '/stream';
-/** Services whose callers have API keys. */
-const KNOW_KEYS: readonly ServiceName[] = ['execution', 'data'];
+/** Services whose callers use API keys. */
+const USE_API_KEYS: readonly ServiceName[] = ['execution', 'data'];
 
-/** Starts the parts in their order and stops them in the reverse one, however far the start had come. */
+/** Starts the parts in order and stops them in reverse, however far the start came. */
 export class LaunchedCluster {
   private database: LauncherDatabase | undefined;
   private lock: DatabaseLock | undefined;
@@ -93,7 +93,10 @@ export class LaunchedCluster {
     this.displacement.promise.catch(() => undefined);
   }
 
-  /** Rejects when another cluster has taken the database while this one had lost it: then this one has to go. */
+  /**
+   * Rejects when another cluster took the database while this one had lost its lock. This cluster must then
+   * stop.
+   */
   get displaced(): Promise<never> {
     return this.displacement.promise;
   }
@@ -107,7 +110,7 @@ export class LaunchedCluster {
     return started;
   }
 
-  /** Also in the middle of a start, which is then abandoned at its next step. */
+  /** Also in the middle of a start, which then ends at its next step. */
   async stop(): Promise<void> {
     this.stopping.abort(new Error('stopped during the start'));
     this.file?.setReady(false);
@@ -120,7 +123,7 @@ export class LaunchedCluster {
     await this.database?.stop();
   }
 
-  /** Without waiting for an orderly stop. */
+  /** Does not wait for an orderly stop. */
   kill(): void {
     this.children?.kill();
     this.database?.kill();
@@ -132,7 +135,7 @@ export class LaunchedCluster {
     await makeFolder(path.join(dataFolder, 'logs'), 0o700);
     const database = await this.openDatabase();
     this.database = database;
-    await this.holdDatabase(database.url);
+    await this.lockDatabase(database.url);
     await refuseUnfitDatabaseAt(database.url);
     const secrets = await checkedSecrets(dataFolder, database, (what) => {
       terminal.problem(what);
@@ -157,7 +160,7 @@ export class LaunchedCluster {
     const seed = await this.parts.seed({
       databaseUrl: database.url,
       loadAccounts: config.LOAD_ACCOUNTS,
-      ...(KNOW_KEYS.some((name) => config.SERVICES.includes(name))
+      ...(USE_API_KEYS.some((name) => config.SERVICES.includes(name))
         ? { apiKeySecret: secrets.api_key_secret }
         : {}),
     });
@@ -194,7 +197,7 @@ export class LaunchedCluster {
     };
   }
 
-  /** One of those that operators are known by. */
+  /** One of the secrets that market data accepts from operators. */
   private adminSecret({ admin_secret: own }: ClusterSecrets): string {
     return this.place.env.ADMIN_SECRETS?.split(',')[0]?.trim() ?? own;
   }
@@ -207,7 +210,7 @@ export class LaunchedCluster {
     return { data_url: at(dataPort), md_url: at(mdPort), stream_url };
   }
 
-  /** The demo traders get accounts at the practice venues, where those are started. */
+  /** Opens accounts at the practice venues for the demo traders, where those venues run. */
   private async openTrading(
     places: readonly PlacedProcess[],
     { users }: SeedResult,
@@ -223,23 +226,23 @@ export class LaunchedCluster {
     terminal.step('demo traders have accounts at the practice venues');
   }
 
-  /** Before anything in the database is read or changed. */
-  private async holdDatabase(url: string): Promise<void> {
+  /** Takes the lock before anything in the database is read or changed. */
+  private async lockDatabase(url: string): Promise<void> {
     const holder = `process ${process.pid}, port ${this.place.config.PORT}`;
     this.lock = new DatabaseLock(url, holder, this.place.clock);
     await this.lock.take(this.stopping.signal);
     this.lock.watch(this.displacement.reject);
   }
 
-  /** Each kind of process may do in the database what it has to, wherever that can be arranged. */
+  /** Each kind of process gets a database role with only its own rights, if roles can be created. */
   private async logins(databaseUrl: string, tell: (line: string) => void): Promise<DatabaseLogins> {
     const logins = await this.parts.prepareLogins(databaseUrl, tell);
     if (logins !== undefined) return logins;
-    this.place.terminal.print('        the role of DATABASE_URL may make no others: all processes use it');
+    this.place.terminal.print('        the role of DATABASE_URL may not create roles: all processes use it');
     return sharedLogin(databaseUrl);
   }
 
-  /** Every process keeps its port for the life of the cluster: the others know it by that. */
+  /** A process keeps its port while the cluster runs, because the others know it by that port. */
   private async placeProcesses(databases: DatabaseLogins, secrets: ClusterSecrets): Promise<PlacedProcess[]> {
     const { config, dataFolder } = this.place;
     const fixed = publicPortsOf(config);
@@ -272,7 +275,7 @@ export class LaunchedCluster {
     const otherPorts = await pickPorts(plans.length, spoken);
     return plans.map((plan) => {
       const port = linked[plan.kind.name]?.shift() ?? otherPorts.shift();
-      if (port === undefined) throw new Error(`no port was set aside for ${plan.name}`);
+      if (port === undefined) throw new Error(`no port was reserved for ${plan.name}`);
       return { plan, internalPort: port };
     });
   }
@@ -306,7 +309,7 @@ export class LaunchedCluster {
     });
   }
 
-  /** Postgres speaks no HTTP, so the launcher answers for it. */
+  /** PostgreSQL does not speak HTTP, so the launcher answers its health checks. */
   private async publishDatabase(file: ClusterFileWriter, database: LauncherDatabase): Promise<void> {
     const pool = openPool(database.url, {
       applicationName: 'sotto-launcher',

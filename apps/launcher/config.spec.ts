@@ -41,7 +41,7 @@ it.each(['512', 'makers', 'makers:-1', 'takers:5', 'makers:5,', 'makers:1000000'
   },
 );
 
-it('wants each kind of load accounts once', () => {
+it('refuses a kind of load accounts that is given twice', () => {
   expect(() => loadLauncherConfig({ LOAD_ACCOUNTS: 'makers:5,makers:6' })).toThrow('makers are given twice');
 });
 

@@ -47,7 +47,7 @@ function loadAccounts(): FromText<LoadAccounts> {
         return z.NEVER;
       }
       if (counts[kind] !== undefined) {
-        context.addIssue({ code: 'custom', message: `${kind} are given twice` });
+        context.addIssue({ code: 'custom', message: `${kind} are configured twice` });
         return z.NEVER;
       }
       counts[kind] = count;
@@ -134,18 +134,19 @@ const rules: readonly SettingsRule<typeof settings>[] = [
 
 function portsSuffice(config: LauncherConfig): string | undefined {
   const ports = fixedPortsOf(config);
-  const given = givenDataPorts(config);
-  if (new Set(given).size < given.length) return 'DATA_PORT, MD_PORT and STREAM_PORT must be different ports';
+  const configured = givenDataPorts(config);
+  if (new Set(configured).size < configured.length)
+    return 'DATA_PORT, MD_PORT and STREAM_PORT must be different ports';
   const others = Object.values(publicPortsOf(config)).flat();
-  const twice = given.find((each) => others.includes(each));
-  if (twice !== undefined) return `port ${twice} is given to market data, and another process would take it`;
+  const twice = configured.find((each) => others.includes(each));
+  if (twice !== undefined) return `port ${twice} is set for market data, but another process uses it`;
   const { GATEWAYS, PORT, EXECUTION_PORT } = config;
   if (Math.max(...ports) > LAST_PORT) {
     return `GATEWAYS=${GATEWAYS} is wrong: there are not that many ports above ${PORT}`;
   }
   if (new Set(ports).size === ports.length) return undefined;
   const own = EXECUTION_PORT ?? PORT + kindNamed('execution').publicPort.base - FIRST_PORT;
-  return `GATEWAYS=${GATEWAYS} is wrong: one of them would take port ${own} of order execution; set EXECUTION_PORT`;
+  return `GATEWAYS=${GATEWAYS} is wrong: one gateway would use port ${own} of order execution; set EXECUTION_PORT`;
 }
 
 export function loadLauncherConfig(env: Environment): LauncherConfig {
@@ -155,18 +156,18 @@ export function loadLauncherConfig(env: Environment): LauncherConfig {
 type PortSettings = Pick<LauncherConfig, 'PORT' | 'GATEWAYS' | 'EXECUTION_PORT' | 'SERVICES'>;
 export type DataPortSettings = Pick<LauncherConfig, 'DATA_PORT' | 'MD_PORT' | 'STREAM_PORT' | 'SERVICES'>;
 
-/** Ports of market data that are set. The others are the first free ones, which are found out at the start. */
+/** Ports of market data that are set. The others are chosen at the start. */
 export function givenDataPorts({ SERVICES, DATA_PORT, MD_PORT, STREAM_PORT }: DataPortSettings): number[] {
   if (!SERVICES.includes('data')) return [];
-  return [DATA_PORT, MD_PORT, STREAM_PORT].filter((given) => given !== undefined);
+  return [DATA_PORT, MD_PORT, STREAM_PORT].filter((configured) => configured !== undefined);
 }
 
-/** All that are known before anything is started. */
+/** All ports that are known before anything starts. */
 export function fixedPortsOf(config: PortSettings & DataPortSettings): number[] {
   return [...Object.values(publicPortsOf(config)).flat(), ...givenDataPorts(config)];
 }
 
-/** By kind, one for each of its processes, market data aside. PORT moves all kinds alike. */
+/** By kind of process, without market data: one port for each process. PORT moves all kinds alike. */
 export function publicPortsOf(
   { PORT, GATEWAYS, EXECUTION_PORT, SERVICES }: PortSettings,
   kinds: readonly ProcessKind[] = PROCESSES,

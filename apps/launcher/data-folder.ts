@@ -4,7 +4,7 @@ import { makeFolder } from '#libs/platform/files/make-folder.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
 import { markerOf, type ClusterMarker } from '#libs/platform/supervision/marker.js';
 
-/** A file system that does not answer, as one over a network that is gone, would otherwise hold up the start for ever. */
+/** A file system that does not answer, such as a lost network share, must not block the start for ever. */
 const OPEN_WITHIN_MS = 10_000;
 
 export interface DataFolder {
@@ -13,7 +13,7 @@ export interface DataFolder {
   readonly lock: FolderLock;
 }
 
-/** Makes the folder where it is missing and takes it for this start alone. */
+/** Makes the folder if it is missing, and locks it for this start. */
 export async function openDataFolder(path: string, holder: string, clock: Clock): Promise<DataFolder> {
   const opened = await Promise.race([open(path, holder), pause(clock, OPEN_WITHIN_MS)]);
   if (opened === undefined) {

@@ -3,15 +3,15 @@ import { pause, repeat, type Cancel, type Clock } from '#libs/platform/time/cloc
 import { KEPT } from '#libs/platform/database/postgres.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
 
-/** Any constant that has no other use. */
-const KEY = 7_210_554_321;
+/** The key of the advisory lock. No other lock may use it. */
+const LOCK_KEY = 7_210_554_321;
 const NAME = 'sotto-cluster';
-/** The connection of a launcher that was killed is closed by its kernel at once, but the server may be slow to notice. */
-const PATIENCE_MS = 5_000;
+/** The server may be slow to notice that the connection of a killed launcher has closed. */
+const TIMEOUT_MS = 5_000;
 const TRY_EVERY_MS = 100;
-const LOOK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 
-/** A machine that went without a word must not keep its cluster's database from the one that takes its place. */
+/** Keepalives: a machine that vanished must not keep the database from the cluster that replaces its own. */
 const TAKE = `
   select pg_try_advisory_lock($1) as mine, set_config('tcp_keepalives_idle', '5', false),
     set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false)`;
@@ -23,8 +23,8 @@ const HOLDER = `
     and (l.classid::bigint << 32) + l.objid::bigint = $1`;
 
 /**
- * One cluster for each database: a second launcher would take it over, for the passwords of its roles are new at each start. Held
- * on a connection of its own from before anything is changed there until every process has stopped.
+ * One cluster for each database: a second launcher would lock out the first, because each start sets new
+ * passwords. The lock's own connection is held from before the first change until every process has stopped.
  */
 export class DatabaseLock {
   private client: pg.Client | undefined;
@@ -38,19 +38,22 @@ export class DatabaseLock {
   ) {}
 
   async take(signal: AbortSignal): Promise<void> {
-    const patient = this.clock.monotonicNanos() + BigInt(PATIENCE_MS) * 1_000_000n;
+    const deadline = this.clock.monotonicNanos() + BigInt(TIMEOUT_MS) * 1_000_000n;
     for (;;) {
       const rival = await this.attempt();
       if (rival === undefined) return;
-      if (this.clock.monotonicNanos() > patient) throw rival;
+      if (this.clock.monotonicNanos() > deadline) throw rival;
       await pause(this.clock, TRY_EVERY_MS);
       signal.throwIfAborted();
     }
   }
 
-  /** The lock goes with its connection, so it is taken again where that breaks; `onRival`, where another was quicker. */
+  /**
+   * The lock ends with its connection, so it is taken again when that breaks. `onRival` is called if another
+   * launcher was faster.
+   */
   watch(onRival: (fault: StartFault) => void): void {
-    this.cancel = repeat(this.clock, LOOK_EVERY_MS, async () => {
+    this.cancel = repeat(this.clock, CHECK_EVERY_MS, async () => {
       if (this.client !== undefined) return;
       const rival = await this.attempt().catch(() => undefined);
       if (rival !== undefined) onRival(rival);
@@ -78,7 +81,7 @@ export class DatabaseLock {
     let mine = false;
     try {
       await client.connect();
-      const { rows } = await client.query<{ mine: boolean }>(TAKE, [KEY]);
+      const { rows } = await client.query<{ mine: boolean }>(TAKE, [LOCK_KEY]);
       mine = rows[0]?.mine === true;
       if (!mine) return await rivalOn(client);
       this.client = client;
@@ -90,8 +93,8 @@ export class DatabaseLock {
 }
 
 async function rivalOn(client: pg.Client): Promise<StartFault> {
-  const { rows } = await client.query<{ holder: string }>(HOLDER, [KEY, NAME]);
-  const holder = rows[0]?.holder ?? 'it has just gone';
+  const { rows } = await client.query<{ holder: string }>(HOLDER, [LOCK_KEY, NAME]);
+  const holder = rows[0]?.holder ?? 'it has just ended';
   return new StartFault(
     `the database is in use by another cluster (${holder}): stop that or set DATABASE_URL to another database`,
   );

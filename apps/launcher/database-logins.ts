@@ -5,7 +5,7 @@ import { prepareDatabaseRoles, urlAs } from '#libs/schema/roles/database-roles.j
 /** By database role, the URL with which its processes log in. */
 export type DatabaseLogins = Readonly<Record<string, string>>;
 
-/** Undefined where the role of the URL may not make others: then all processes share it. */
+/** Undefined if the role of the URL may not create roles: then all processes share it. */
 export type PrepareLogins = (
   databaseUrl: string,
   tell: (line: string) => void,
@@ -14,7 +14,7 @@ export type PrepareLogins = (
 const ROLES = databaseRoles(PROCESSES);
 const PASSWORD_BYTES = 24;
 
-/** The passwords are new at each start and stand nowhere but in the environment of their process. */
+/** Each start sets new passwords. They exist only in the environment of their process. */
 export const prepareLogins: PrepareLogins = async (databaseUrl, tell) => {
   const passwords = ROLES.map((role) => ({ role, password: randomBytes(PASSWORD_BYTES).toString('hex') }));
   const byRole = Object.fromEntries(passwords.map(({ role, password }) => [role, password]));

@@ -16,14 +16,17 @@ const OLDEST_VERSION = 150_000;
 
 export interface LauncherDatabase {
   readonly url: string;
-  /** Called with the pid of every server that is started, the running one included; never for a foreign server. */
+  /**
+   * Calls `onStart` with the pid of the running server and of each later one. Never called for a server of
+   * the operator.
+   */
   watch(onStart: (pid: number) => void): void;
   stop(): Promise<void>;
   /** Leaves recovery to the next start. */
   kill(): void;
 }
 
-/** A server that the operator runs: it only has to fit. */
+/** A server that the operator runs. Only its version and rights are checked. */
 export async function useDatabase(url: string): Promise<LauncherDatabase> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, options: KEPT });
   client.on('error', () => undefined);
@@ -54,7 +57,7 @@ export interface EmbeddedSettings {
   readonly terminal: LauncherTerminal;
 }
 
-/** Our own server, started again whenever it ends. */
+/** An embedded server that is restarted whenever it ends. */
 export async function embedDatabase(settings: EmbeddedSettings): Promise<LauncherDatabase> {
   const log = new LogFile(path.join(settings.dataFolder, 'logs', 'postgres.log'), () => undefined);
   await log.start();
@@ -79,7 +82,7 @@ class EmbeddedDatabase implements LauncherDatabase {
 
   constructor(
     private readonly settings: EmbeddedSettings,
-    /** Any client can make the server write lines, and the server rotates nothing by itself. */
+    /** The server does not rotate its log, and any client can make it write lines. */
     private readonly log: LogFile,
   ) {}
 

@@ -9,7 +9,7 @@ import { Launches, SETTLE_MS, until } from '#libs/testing/cluster/launches.js';
 import { createTestDatabase } from '#libs/testing/database/test-database.js';
 import { dropWithRoles } from '#libs/testing/database/role-logins.js';
 
-/** Whatever is written there meets a disk without room. */
+/** Every write to it fails as on a full disk. */
 const FULL = '/dev/full';
 
 let launches: Launches;
@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => launches.close(), SETTLE_MS);
 
-it('a start to which the database says that its disk is full ends with 69 and one line', async () => {
+it('a start whose database reports a full disk ends with exit code 69 and one line', async () => {
   const database = await createTestDatabase(allMigrations);
   try {
     await database.pool.query(`
@@ -38,13 +38,13 @@ it('a start to which the database says that its disk is full ends with 69 and on
 }, 60_000);
 
 if (!existsSync(FULL)) {
-  console.warn(`NOT TESTED: without ${FULL} no disk is full`);
+  console.warn(`NOT TESTED: there is no ${FULL}`);
 } else {
   describe('on a full disk', () => testsOfAFullDisk());
 }
 
 function testsOfAFullDisk(): void {
-  it('processes run, stop and are started again although their logs take nothing, or cannot even be opened', async () => {
+  it('processes run, stop and restart although their logs cannot be written or opened', async () => {
     const logs = path.join(launches.folder, 'logs');
     mkdirSync(logs);
     for (const name of ['owner-0', 'gateway-0']) symlinkSync(FULL, path.join(logs, `${name}.log`));
@@ -59,14 +59,14 @@ function testsOfAFullDisk(): void {
       );
     }
     expect(launcher.output).toMatch(/owner-1: its log cannot be written \(EISDIR/);
-    // What cannot be written is not kept for ever either.
+    // Log lines that cannot be written must not fill the memory.
     expect(await residentMegabytes('gateway-0')).toBeLessThan(200);
     launcher.process.kill('SIGTERM');
     expect(await launcher.code).toBe(0);
     expect(launches.pids()).toEqual([]);
   }, 60_000);
 
-  it('the cluster file goes rather than tell what is no longer so, and is back as soon as there is room', async () => {
+  it('the cluster file is removed when it cannot be updated, and is written again once there is room', async () => {
     await launches.launchReady();
     const pid = launches.pidOf('owner-0');
     symlinkSync(FULL, `${launches.clusterPath}.new`);
@@ -75,7 +75,7 @@ function testsOfAFullDisk(): void {
     await until(() => launches.isReady && launches.pidOf('owner-0') !== pid);
   }, 60_000);
 
-  it('it also goes when the launcher is killed and nobody can write that the cluster is over', async () => {
+  it('the cluster file is removed when the launcher is killed and the file cannot be updated', async () => {
     const launcher = await launches.launchReady();
     symlinkSync(FULL, `${launches.clusterPath}.over`);
     launcher.process.kill('SIGKILL');
@@ -89,7 +89,7 @@ async function residentMegabytes(name: string): Promise<number> {
   return Number(bytes) / 1_048_576;
 }
 
-/** With the seed and the roles, for which the others have stand-ins. */
+/** With the real seed and roles. Other tests use stand-ins for them. */
 async function wholeLauncher(
   url: string,
 ): Promise<{ readonly code: number | null; readonly output: string }> {

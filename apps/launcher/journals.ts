@@ -8,14 +8,14 @@ import type { JournalFamily } from '#libs/journal/journal-id.js';
 import type { ServiceName } from '#libs/platform/processes/catalogue.js';
 import { OWNERS, type LauncherConfig } from './config.js';
 
-/** The files that settings of journals name are read before anything is started, as the settings are. */
+/** Reads the files that journal settings name before anything starts, like the settings themselves. */
 export async function readJournalFiles(env: Environment): Promise<void> {
   await kafkaAddress(loadConfig(kafkaSettings, env, [kafkaSettingsAgree]), 'launcher');
 }
 
 /**
- * Before any process is started: journals that are elsewhere, gone, or kept by topics that would lose them are one line here, and would be
- * one in the log of every process. Resolves with whether they are in Kafka.
+ * Checks the journals before any process starts: a journal that is elsewhere, lost or in unsafe topics is
+ * reported once, not by every process. Resolves with whether they are in Kafka.
  */
 export async function prepareJournals(
   databaseUrl: string,

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => launches.close(), SETTLE_MS);
 
-/** When the stand-in of this name ended; RFC 3339, so they compare as text. */
+/** When the stand-in of this name ended. RFC 3339 times compare as text. */
 function lastWordsAt(name: string): string {
   const line = launches
     .log(name)
@@ -22,7 +22,7 @@ function lastWordsAt(name: string): string {
 }
 
 describe('a cluster', () => {
-  it('is described by its file, answers, and stops in order on SIGTERM', async () => {
+  it('is described by cluster.json, answers, and stops in order on SIGTERM', async () => {
     const launcher = await launches.launchReady({ GATEWAYS: '2' });
     const { processes, gateway_url: gatewayUrl } = launches.cluster;
     expect(processes.map(({ name }) => name).sort()).toEqual([
@@ -56,7 +56,7 @@ describe('a cluster', () => {
     expect(times).toEqual([...times].sort());
   }, 40_000);
 
-  it('keeps its data and secrets between starts, and is killed and started again without a stale lock', async () => {
+  it('keeps its data and secrets between starts, and leaves no stale lock when killed', async () => {
     await launches.launchReady();
     const first = {
       url: launches.cluster.database_url,
@@ -69,7 +69,7 @@ describe('a cluster', () => {
     expect(readFileSync(path.join(launches.folder, 'secrets.json'), 'utf8')).toBe(first.secrets);
   }, 60_000);
 
-  it('takes its database again at once from a launcher that was killed, and when its own connection breaks', async () => {
+  it('takes the database lock again after a killed launcher, and after its own connection breaks', async () => {
     await launches.launchReady();
     const url = await launches.anotherDatabase();
     const killed = await launches.launchBeside(url, 0);
@@ -90,7 +90,7 @@ describe('a cluster', () => {
     expect(await again.code).toBe(0);
   }, 60_000);
 
-  it('gives the secrets of an older version the keys that they lack, and keeps the others', async () => {
+  it('adds keys that the secrets of an older version lack, and keeps the others', async () => {
     const first = await launches.launchReady();
     first.process.kill('SIGTERM');
     await first.code;
@@ -99,19 +99,19 @@ describe('a cluster', () => {
     const { stream_key: newer, ...older } = made;
     writeFileSync(file, JSON.stringify(older));
     const second = await launches.launchReady();
-    expect(second.output).toContain('secrets.json had no stream_key: made anew');
+    expect(second.output).toContain('secrets.json had no stream_key: made a new one');
     const now = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
     expect(now).toEqual({ ...older, stream_key: expect.stringMatching(/^[0-9a-f]{64}$/) });
     expect(now.stream_key).not.toBe(newer);
   }, 60_000);
 
-  it('can be stopped before it has begun', async () => {
+  it('can be stopped before its start begins', async () => {
     const first = await launches.launchReady({ STAND_INS: 'owner-1:deaf' });
     first.process.kill('SIGKILL');
     await first.code;
     await until(() => !launches.isReady);
     const begun = performance.now();
-    // It forgets the old cluster, and then waits for what that has left behind.
+    // The second launcher removes the old cluster file, and then waits for leftover processes.
     const second = launches.launch();
     await until(() => !existsSync(launches.clusterPath));
     second.process.kill('SIGTERM');
@@ -120,7 +120,7 @@ describe('a cluster', () => {
     expect(second.output).toBe('');
   }, 60_000);
 
-  it('leaves nothing behind when its launcher is killed, even a process that notices nothing', async () => {
+  it('leaves no process when its launcher is killed, even one that ignores it', async () => {
     const launcher = await launches.launchReady({ STAND_INS: 'owner-1:deaf' });
     process.kill(launches.pidOf('projector'), 'SIGSTOP');
     launcher.process.kill('SIGKILL');
@@ -147,7 +147,7 @@ describe('a cluster', () => {
     }
   }, 60_000);
 
-  it('starts again what dies, and says so in its file', async () => {
+  it('restarts processes that die, and updates cluster.json', async () => {
     const launcher = await launches.launchReady();
     for (const name of ['owner-2', 'gateway-0', 'postgres']) {
       const pid = launches.pidOf(name);
@@ -171,7 +171,7 @@ describe('a cluster', () => {
     expect(launches.pids()).toEqual([]);
   }, 60_000);
 
-  it('stops at once at the second Ctrl-C, and when asked in the middle of its start', async () => {
+  it('stops at once at the second Ctrl-C, and also during its start', async () => {
     const launcher = await launches.launchReady({ STAND_INS: 'gateway-0:deaf' });
     launcher.process.kill('SIGINT');
     await sleep(1_000);

@@ -22,12 +22,15 @@ import { StopRequest } from './stop-request.js';
 import { LauncherTerminal } from './terminal.js';
 import { welcome } from './welcome.js';
 
-/** After this a stop stops being polite, and after the second it does not even wait; the whole is promised in ten seconds. */
-const STOP_WITHIN_MS = 8_000;
-const LEAVE_WITHIN_MS = 9_500;
-const LEFTOVER_PATIENCE_MS = 3_000;
+/**
+ * A stop becomes a kill after the first time, and ends the launcher after the second. Ten seconds are
+ * promised.
+ */
+const KILL_AFTER_MS = 8_000;
+const EXIT_AFTER_MS = 9_500;
+const LEFTOVER_TIMEOUT_MS = 3_000;
 
-/** Runs a whole cluster until it is told to stop; resolves with the exit code. */
+/** Runs a cluster until it is told to stop. Resolves with the exit code. */
 export async function launch(env: Environment, parts: ClusterParts, clock: Clock): Promise<number> {
   const terminal = new LauncherTerminal(clock);
   const request = new StopRequest(clock);
@@ -48,7 +51,7 @@ export async function launch(env: Environment, parts: ClusterParts, clock: Clock
   }
 }
 
-/** Everything that can forbid a start is checked before the first process is started. */
+/** Checks everything that can prevent a start before the first process starts. */
 async function prepare(
   config: LauncherConfig,
   terminal: LauncherTerminal,
@@ -57,13 +60,13 @@ async function prepare(
   const holder = `process ${process.pid}, port ${config.PORT}`;
   const folder = await openDataFolder(path.resolve(config.DATA_DIR), holder, clock);
   forgetCluster(folder.path);
-  const ended = await endLeftovers(folder.marker, clock, LEFTOVER_PATIENCE_MS);
-  if (ended > 0) terminal.step('what a killed launcher had left behind is gone');
+  const ended = await endLeftovers(folder.marker, clock, LEFTOVER_TIMEOUT_MS);
+  if (ended > 0) terminal.step('ended the processes that a killed launcher had left');
   await refuseUnlessFree(config);
   return folder;
 }
 
-/** The address is a setting, and a port that is taken may be free tomorrow: the exit code tells them apart. */
+/** A wrong address is a wrong setting; a port in use may be free later. The exit codes tell them apart. */
 async function refuseUnlessFree(config: LauncherConfig): Promise<void> {
   const { LISTEN_HOST: host } = config;
   for (const port of fixedPortsOf(config)) {
@@ -71,7 +74,7 @@ async function refuseUnlessFree(config: LauncherConfig): Promise<void> {
     if (error === undefined) continue;
     if (isCodedError(error) && NO_ADDRESS_OF_OURS.has(error.code)) {
       throw new ConfigFault([
-        `LISTEN_HOST=${JSON.stringify(host)} is wrong: it is no address of this machine (${error.code})`,
+        `LISTEN_HOST=${JSON.stringify(host)} is wrong: it is not an address of this machine (${error.code})`,
       ]);
     }
     throw new StartFault(`${asStartFault(error)?.message ?? error.message}: set PORT to a free one`);
@@ -95,7 +98,7 @@ async function runCluster(place: ClusterPlace, parts: ClusterParts, request: Sto
     code = explain(error, terminal);
   }
   await stopInTime(cluster, place, request);
-  // Of a start that failed the reason is all that there is to say.
+  // After a failed start the reason alone is printed.
   if (code === 0) terminal.step('everything has stopped');
   return code;
 }
@@ -105,16 +108,16 @@ async function stopInTime(
   { clock, terminal }: ClusterPlace,
   request: StopRequest,
 ): Promise<void> {
-  const hurry = (): void => cluster.kill();
-  const cancelHurry = clock.after(STOP_WITHIN_MS, hurry);
-  const cancelLeave = clock.after(LEAVE_WITHIN_MS, () => {
-    terminal.problem('not everything stopped in time, what is left ends by itself');
+  const killAll = (): void => cluster.kill();
+  const cancelKill = clock.after(KILL_AFTER_MS, killAll);
+  const cancelExit = clock.after(EXIT_AFTER_MS, () => {
+    terminal.problem('not everything stopped in time; the remaining processes end by themselves');
     process.exit(EXIT.unavailable);
   });
-  void request.second.then(hurry);
+  void request.second.then(killAll);
   await cluster.stop();
-  cancelHurry();
-  cancelLeave();
+  cancelKill();
+  cancelExit();
 }
 
 function explain(error: unknown, terminal: LauncherTerminal): number {

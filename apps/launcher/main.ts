@@ -8,7 +8,7 @@ import { allMigrations } from '#libs/schema/all-migrations.js';
 import { planProcesses } from './processes.js';
 import { seedDemo } from './seed.js';
 
-// Whatever we missed: the children see their launcher go and stop by themselves.
+// The last resort: processes notice the end of their launcher and stop by themselves.
 process.on('uncaughtException', (error) => {
   process.stderr.write(`sotto: the launcher failed: ${error.stack ?? error.message}\n`);
   process.exit(EXIT.bug);

@@ -17,9 +17,9 @@ import { makeSecrets } from './secrets.js';
 
 jest.setTimeout(90_000);
 
-/** Good for what must not come that far, and for what does. */
+/** For every role, whether or not its process gets far enough to use it. */
 const PASSWORD = 'a-password-of-20-letters'.replaceAll('-', '');
-const TEXT_OF_ROWS = (table: string): string =>
+const ROWS_AS_TEXT = (table: string): string =>
   `select coalesce(string_agg(t::text, e'\\n' order by t::text), '') as text from ${table} t`;
 
 let database: TestDatabase;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   database = await createTestDatabase(allMigrations);
   name = new URL(database.url).pathname.slice(1);
   folder = mkdtempSync(path.join(tmpdir(), 'sotto-newer-'));
-  // What a release to come has done.
+  // As a later release would have left it.
   await database.pool.query(
     `insert into meta.migration (timestamp, name) values (1800000000000, 'OfLater1800000000000')`,
   );
@@ -62,11 +62,11 @@ async function setOldest(oldest: number): Promise<void> {
   await database.pool.query(`update meta.generation set oldest = $1, release = '0.9.0'`, [oldest]);
 }
 
-/** Of every table there is. */
+/** The rows of all tables. */
 async function everyRow(): Promise<Record<string, string>> {
   const texts: Record<string, string> = {};
   for (const table of Object.keys(GRANTS)) {
-    const { rows } = await database.pool.query<{ text: string }>(TEXT_OF_ROWS(table));
+    const { rows } = await database.pool.query<{ text: string }>(ROWS_AS_TEXT(table));
     texts[table] = rows[0]!.text;
   }
   return texts;
@@ -83,7 +83,7 @@ async function run(
     args = [],
     env,
   }: { readonly args?: readonly string[]; readonly env: Readonly<Record<string, string | undefined>> },
-  /** Told to stop as soon as it says this. */
+  /** Sends SIGTERM as soon as the output matches. */
   until?: RegExp,
 ): Promise<Ended> {
   const child = spawn(process.execPath, [...path.resolve('dist/apps', script).split(' '), ...args], {
@@ -103,16 +103,16 @@ async function run(
   return { code, told };
 }
 
-const TOLD = new RegExp(
+const TOO_NEW = new RegExp(
   `for releases of generation ${GENERATION + 1} and later since 0\\.9\\.0 .* this release is of generation ${GENERATION}:`,
 );
 
 describe.each([
   {
-    what: 'is for later releases alone',
+    what: 'is for later releases only',
     make: () => setOldest(GENERATION + 1),
     mend: () => Promise.resolve(),
-    refusal: TOLD,
+    refusal: TOO_NEW,
     exitCode: 78,
     processes: ['owner', 'gateway', 'projector', 'settler'],
     tools: [
@@ -127,13 +127,13 @@ describe.each([
     ] as [string, string[]][],
   },
   {
-    what: 'a restore has left half done',
+    what: 'has an unfinished restore',
     make: () => beginRestore(database.pool),
     mend: () => endRestore(database.pool),
     refusal:
       /the restore of this database is not finished: unless one is running, npm run backup -- restore --resume finishes it .* drop the database/,
     exitCode: 65,
-    // Who refuses the one asks after the other in the same look.
+    // One check refuses both, so one process is enough here.
     processes: ['owner'],
     tools: [
       ['migrate', []],
@@ -150,14 +150,14 @@ describe.each([
   });
   afterEach(mend);
 
-  it.each(processes)('is left alone by the %s', async (kind) => {
+  it.each(processes)('is not changed by the %s', async (kind) => {
     const plan = plans.find((planned) => planned.kind.name === kind)!;
     const { code, told } = await run(plan.script, { env: plan.env });
     expect([code, told]).toEqual([exitCode, expect.stringMatching(refusal)]);
     expect(await everyRow()).toEqual(before);
   });
 
-  it.each(tools)('is left alone by %s %j', async (tool, args) => {
+  it.each(tools)('is not changed by %s %j', async (tool, args) => {
     const { code, told } = await run(`cli/main.js ${tool}`, {
       args: args.map((arg) => arg.replace('BACKUP', path.join(folder, 'backup'))),
       env: {
@@ -172,7 +172,7 @@ describe.each([
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is left alone by the launcher, and no secrets are made for it', async () => {
+  it('is not changed by the launcher, which makes no secrets for it', async () => {
     const data = path.join(folder, 'data');
     const env = { DATABASE_URL: database.url, DATA_DIR: data, PORT: String(await pickPortRange(1)) };
     const { code, told } = await run('launcher/main.js', { env });
@@ -186,7 +186,7 @@ describe.each([
 describe('a database with migrations of a later release, which this one may still use', () => {
   beforeEach(() => setOldest(GENERATION));
 
-  it('keeps the rights and passwords that the later release gave, whoever repeats the migration of this one', async () => {
+  it('keeps the rights and passwords of the later release when the migration of this release runs again', async () => {
     const right = `select has_table_privilege('${roleName(name, 'settler')}', 'custody.openings', 'select') as given`;
     await database.pool.query(`grant select on custody.openings to ${roleName(name, 'settler')}`);
     const env = { DATABASE_URL: database.url, DATABASE_PASSWORD_OWNER: 'anotherpasswordof20' };
@@ -201,7 +201,7 @@ describe('a database with migrations of a later release, which this one may stil
     expect([owner.code, owner.told]).toEqual([0, expect.stringContaining('recovered')]);
   });
 
-  it('is started on by all processes: what ends in the middle of an upgrade comes back', async () => {
+  it('is used by all processes: one that ends during an upgrade can restart', async () => {
     const data = path.join(folder, 'data');
     const env = {
       DATABASE_URL: database.url,
@@ -215,7 +215,7 @@ describe('a database with migrations of a later release, which this one may stil
   });
 });
 
-it('a role that may not read it is told to wait for the migration', async () => {
+it('a role without the right to read the generation is told to run the migration', async () => {
   expect(await prepareDatabaseRoles(database.url, { owner: PASSWORD })).toBe(true);
   await database.pool.query(`revoke select on meta.generation from ${roleName(name, 'owner')}`);
   const { code, told } = await run('owner/main.js', {
@@ -224,7 +224,7 @@ it('a role that may not read it is told to wait for the migration', async () => 
   expect([code, told]).toEqual([78, expect.stringContaining('run the migration of this release first')]);
 });
 
-it('a database that no migration has come to is of any', async () => {
+it('a database without migrations fits every release', async () => {
   const empty = await createTestDatabase();
   await expect(refuseNewerDatabase(empty.pool)).resolves.toBeUndefined();
   await empty.drop();

@@ -9,9 +9,9 @@ import { fixedPortsOf, type LauncherConfig } from './config.js';
 import type { DataPlaces, TradingPlaces } from './processes.js';
 
 /** The longest path that a Unix socket may have on all systems. */
-const MOST_SOCKET_PATH = 100;
+const MAX_SOCKET_PATH = 100;
 
-/** Kinds whose internal listeners others call, with as many ports as they have processes. */
+/** Ports for the kinds of process that others call, one for each process. */
 export async function pickInternalPorts(
   { CELLS, SERVICES }: Pick<LauncherConfig, 'CELLS' | 'SERVICES'>,
   avoid: readonly number[],
@@ -31,28 +31,28 @@ export async function pickInternalPorts(
   return Object.fromEntries(counts.map(([name, count]) => [name, ports.splice(0, count)]));
 }
 
-/** Ports that were picked are taken by no other picker, so nothing else of the cluster gets them. */
+/** Picked ports are reserved, so no other process of the cluster gets them. */
 export async function pickTrading(dataFolder: string, avoid: readonly number[]): Promise<TradingPlaces> {
   const [adminPort = 0, venueBPort = 0, venueEPort = 0] = await pickPorts(3, avoid);
   const practiceFolder = path.join(dataFolder, 'practice');
   return { signerSocket: signerSocketIn(dataFolder), practiceFolder, adminPort, venueBPort, venueEPort };
 }
 
-/** So far above PORT market data begins to look for ports of its own. */
-const DATA_FROM = 20;
+/** Market data looks for free ports from PORT plus this number on. */
+const DATA_PORT_OFFSET = 20;
 const ALL_VENUES = ['a', 'b', 'c', 'd', 'e'];
-const PRACTISED = ['b', 'e'];
+const PRACTICE_VENUES = ['b', 'e'];
 
-interface DataPlace {
+interface DataParts {
   readonly config: LauncherConfig;
   readonly dataFolder: string;
   readonly env: Environment;
 }
 
-export async function pickData({ config, dataFolder, env }: DataPlace): Promise<DataPlaces> {
+export async function pickData({ config, dataFolder, env }: DataParts): Promise<DataPlaces> {
   const taken = new Set(fixedPortsOf(config));
   const free = async (given: number | undefined): Promise<number> => {
-    const found = given ?? (await firstFreePort(config.PORT + DATA_FROM, config.LISTEN_HOST, taken));
+    const found = given ?? (await firstFreePort(config.PORT + DATA_PORT_OFFSET, config.LISTEN_HOST, taken));
     if (found === undefined) throw new StartFault(`there are no free ports above ${config.PORT}: set PORT`);
     taken.add(found);
     return found;
@@ -65,17 +65,17 @@ export async function pickData({ config, dataFolder, env }: DataPlace): Promise<
   return { dataPort, mdPort, streamPort, liveReadsPort, recordedFolder, fedVenues: fedVenues(config, env) };
 }
 
-/** By what DATA_SOURCES names, or leaves as it is. */
+/** The venues with a source of data, by DATA_SOURCES or its default. */
 function fedVenues({ SERVICES }: LauncherConfig, { DATA_SOURCES: named }: Environment): readonly string[] {
   const sources = named?.split(',').map((name) => name.trim()) ?? ['seed'];
   if (sources.includes('seed')) return ALL_VENUES;
-  return sources.includes('practice') && SERVICES.includes('execution') ? PRACTISED : [];
+  return sources.includes('practice') && SERVICES.includes('execution') ? PRACTICE_VENUES : [];
 }
 
-/** In the data folder; where its path is too long for a socket, in the folder for temporary files. */
+/** In the data folder, or in the temporary folder if that path is too long for a socket. */
 function signerSocketIn(dataFolder: string): string {
   const inFolder = path.join(dataFolder, 'signer.sock');
-  if (inFolder.length <= MOST_SOCKET_PATH) return inFolder;
+  if (inFolder.length <= MAX_SOCKET_PATH) return inFolder;
   const name = createHash('sha256').update(dataFolder).digest('hex').slice(0, 16);
   return path.join(tmpdir(), `sotto-signer-${name}.sock`);
 }

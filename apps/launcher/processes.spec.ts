@@ -36,7 +36,7 @@ const holders = (name: string): string[] =>
     .filter(([, env]) => env[name] === 'given')
     .map(([process]) => process);
 
-it('what the operator sets reaches those who read it, and nobody else', () => {
+it('a setting of the operator reaches only the processes that read it', () => {
   const owners = ['owner-0', 'owner-1', 'owner-2'];
   const cells = ['cell-0', 'cell-1'];
   const ofJournals = [...owners, 'gateway-0', 'projector', 'execution-0', ...cells, 'data-0'];
@@ -57,7 +57,7 @@ it.each(['LOG_LEVEL', 'PATH', 'TZ', 'NODE_OPTIONS', 'OTEL_RESOURCE_ATTRIBUTES', 
   },
 );
 
-it('what the launcher knows better stands above what the operator has set', () => {
+it('settings of the launcher override those of the operator', () => {
   const given = { PORT: '9', LISTEN_HOST: '0.0.0.0', DATABASE_URL: 'postgres://x@y/z', SERVICE_TOKEN: 'x' };
   const withoutDatabase = ['executor', 'practice'];
   const withoutToken = ['projector', 'practice', 'ingest-0'];
@@ -74,7 +74,7 @@ it('what the launcher knows better stands above what the operator has set', () =
   }
 });
 
-it('a gateway finds nothing of a service that another carries', () => {
+it('a gateway gets no settings of a service that another gateway serves', () => {
   const namesOf = (wanted: string): string[] =>
     environments({}).flatMap(([name, env]) => (name === wanted ? Object.keys(env) : []));
   const ofAuctions = ['PORT', 'OWNER_URLS', 'AUDIT_KEY', 'AUDIT_SIGNING_KEY'];
@@ -91,7 +91,7 @@ it('a gateway finds nothing of a service that another carries', () => {
   }
 });
 
-it('market data is read at venues that something feeds, and orders go to the practice venues', () => {
+it('market data reads venues that have a source, and orders go to the practice venues', () => {
   const found = (process: string, setting: string): unknown =>
     environments({}).find(([name]) => name === process)?.[1][setting];
   expect(found('executor', 'VENUE_B_URL')).toBe('http://127.0.0.1:8/trade-api/v2');

@@ -10,37 +10,40 @@ import type { DatabaseLogins } from './database-logins.js';
 import { loadPrograms, type StartableProgram } from './programs.js';
 import type { ClusterSecrets } from './secrets.js';
 
-/** What is known before the first process starts, and stays so for the life of the cluster. */
+/** What is known before the first process starts and does not change while the cluster runs. */
 export interface ClusterFacts {
   readonly services: readonly ServiceName[];
   readonly databases: DatabaseLogins;
   readonly secrets: ClusterSecrets;
   readonly limitsFactor: number;
-  /** The folder whose disk holds the journal; undefined where a database elsewhere does. */
+  /** The folder whose disk holds the journal. Undefined for a database elsewhere. */
   readonly journalPath: string | undefined;
   readonly listenHost: string;
-  /** By kind, one for each of its processes. A kind that is not here has as many as the catalogue says. */
+  /**
+   * By kind, one port for each of its processes. A kind without an entry has as many processes as the
+   * catalogue says.
+   */
   readonly publicPorts: Readonly<Record<string, readonly number[]>>;
   /** Base URLs of internal listeners: by kind, in the order of its processes. */
   readonly internalUrls: Readonly<Record<string, readonly string[]>>;
-  /** Absent where no orders are executed. */
+  /** Absent where order execution does not run. */
   readonly trading?: TradingPlaces;
-  /** Absent where there is no market data. */
+  /** Absent where market data does not run. */
   readonly data?: DataPlaces;
 }
 
-/** Where market data is read, and where it comes from. */
+/** Ports of market data, and where its data comes from. */
 export interface DataPlaces {
   readonly dataPort: number;
   readonly mdPort: number;
   readonly streamPort: number;
   readonly liveReadsPort: number;
   readonly recordedFolder: string;
-  /** Letters of the venues that something feeds, so that live reads of them are answered. */
+  /** Letters of the venues that have a source, so that live reads of them are answered. */
   readonly fedVenues: readonly string[];
 }
 
-/** Where the signer listens, and where the practice venues are. */
+/** The socket of the signer, and the ports of the practice venues. */
 export interface TradingPlaces {
   readonly signerSocket: string;
   readonly practiceFolder: string;
@@ -49,20 +52,20 @@ export interface TradingPlaces {
   readonly venueEPort: number;
 }
 
-/** One process of the cluster, before the launcher adds what every process gets. */
+/** One process of the cluster, without the settings that every process gets. */
 export interface ProcessPlan {
   readonly name: string;
   readonly kind: ProcessKind;
   /** Relative to dist/apps. */
   readonly script: string;
   readonly env: Environment;
-  /** What it finds unless the operator has set something else. */
+  /** Settings that the operator may override. */
   readonly defaults: Environment;
-  /** Whether the process finds what the operator has set under this name. */
+  /** Whether the process gets this setting from the operator's environment. */
   readonly inherits: (setting: string) => boolean;
-  /** What the process would find wrong with this environment, in one line each. */
+  /** What is wrong with this environment, one line each. */
   readonly faults: (env: Environment) => readonly string[];
-  /** Where the public reaches it. */
+  /** The public address, if it has one. */
   readonly url?: string;
 }
 
@@ -141,7 +144,7 @@ function environmentOf(
   };
 }
 
-/** The practice venues stand for the real ones until the operator names those. */
+/** The practice venues replace the real ones until the operator sets those. */
 function defaultsOf({ kind }: StartableProgram, { trading, data, secrets }: ClusterFacts): Environment {
   return {
     ADMIN_SECRETS: secrets.admin_secret,
@@ -161,7 +164,7 @@ function practiceAddresses({ venueBPort, venueEPort, adminPort }: TradingPlaces)
   };
 }
 
-/** Of venues that nothing feeds there is nobody to ask: not even the practice venues, which speak another language. */
+/** A venue without a source has no address: the practice venues do not answer live reads. */
 function liveReadAddresses({ liveReadsPort, fedVenues }: DataPlaces): Environment {
   const addresses: Record<string, string | undefined> = { VENUE_B_URL: undefined, VENUE_E_URL: undefined };
   for (const venue of fedVenues) {
@@ -170,7 +173,7 @@ function liveReadAddresses({ liveReadsPort, fedVenues }: DataPlaces): Environmen
   return addresses;
 }
 
-/** Only what the process reads: no secret reaches one that has no use for it. */
+/** Only the settings that the process reads, so that no secret reaches a process without need. */
 function read({ settings }: StartableProgram, values: Environment): Environment {
   return Object.fromEntries(
     Object.entries(values).filter(([name, value]) => value !== undefined && Object.hasOwn(settings, name)),
@@ -178,8 +181,8 @@ function read({ settings }: StartableProgram, values: Environment): Environment 
 }
 
 /**
- * What a process finds in its environment: what the operator has set, and above it what the launcher knows better. A password is in the
- * environment of those who log in with it, and of no other; what is no setting of ours, such as TZ or NODE_OPTIONS, is for all.
+ * The environment of a process: the operator's settings, overridden by the launcher's. A password reaches
+ * only the processes that use it; variables such as TZ reach all.
  */
 export function childEnvironment(env: Environment, plan: ProcessPlan, internalPort: number): Environment {
   return {
@@ -192,9 +195,9 @@ export function childEnvironment(env: Environment, plan: ProcessPlan, internalPo
   };
 }
 
-const EVERYWHERE = new Set(['0.0.0.0', '::']);
+const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
 
 export function publicUrl(host: string, port: number): string {
-  if (EVERYWHERE.has(host)) return `http://127.0.0.1:${port}`;
+  if (ANY_ADDRESS.has(host)) return `http://127.0.0.1:${port}`;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

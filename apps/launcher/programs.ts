@@ -7,12 +7,12 @@ import {
   type SettingsRule,
 } from '#libs/platform/settings/config.js';
 
-/** A kind of process with what its app says of its settings. */
+/** A kind of process with the settings of its app. */
 export interface StartableProgram {
   readonly kind: ProcessKind;
-  /** Those that a process of this kind reads. */
+  /** The settings that a process of this kind reads. */
   readonly settings: ConfigDefinition;
-  /** What a process would find wrong with this environment, in one line each. */
+  /** What is wrong with this environment, one line each. */
   readonly faults: (env: Environment) => readonly string[];
 }
 
@@ -30,8 +30,8 @@ export function loadPrograms(kinds: readonly ProcessKind[]): Promise<StartablePr
 }
 
 /**
- * An app's settings are found by its name, so that a new kind of process is not named here. An app of several kinds says what each
- * of them reads.
+ * Finds an app's settings by its name, so that new kinds of process need no change here. An app of several
+ * kinds tells what each kind reads.
  */
 async function loadProgram(kind: ProcessKind): Promise<StartableProgram> {
   const { app } = kind;

@@ -6,20 +6,20 @@ import { hopelessCode, internalUrl, type Children, type PlacedProcess } from './
 const POLL_MS = 50;
 const ANSWER_WITHIN_MS = 1_000;
 const READY_WITHIN_NANOS = 60_000_000_000n;
-/** Endings during the start after which more attempts are not worth waiting for. */
-const MANY = 5;
+/** So many endings during the start that more attempts are pointless. */
+const MAX_ENDINGS = 5;
 
-/** What a process says that has much to read first: that is no reason to give up. */
+/** The status of a process that still reads its journal. That is no reason to give up. */
 const CATCHING_UP = 'catching_up';
 
 interface ReadyPorts {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Told now and then of a start that takes long. */
+  /** Called from time to time during a slow start. */
   readonly tell: (line: string) => void;
 }
 
-/** Resolves when every process says that it is ready; rejects when one of them plainly never will be. */
+/** Resolves when every process is ready. Rejects when one of them cannot become ready. */
 export async function allReady(
   children: Children,
   places: readonly PlacedProcess[],
@@ -29,45 +29,45 @@ export async function allReady(
   let missing = [...places];
   while (missing.length > 0) {
     signal.throwIfAborted();
-    for (const { plan } of missing) refuseHopeless(children, plan.name);
+    for (const { plan } of missing) refuseFinalEnding(children, plan.name);
     const answers = await Promise.all(
       missing.map((place) => askReadiness(internalUrl(place) + place.plan.kind.paths.readiness)),
     );
-    const behind = missing.filter((_, index) => answers[index] === CATCHING_UP);
+    const catchingUp = missing.filter((_, index) => answers[index] === CATCHING_UP);
     missing = missing.filter((_, index) => answers[index] !== READY);
     if (missing.length === 0) return;
     if (clock.monotonicNanos() > deadline) {
       const names = (all: readonly PlacedProcess[]): string => all.map(({ plan }) => plan.name).join(', ');
       const [first] = missing;
-      if (behind.length === 0) {
+      if (catchingUp.length === 0) {
         throw new StartFault(
           `not ready after a minute: ${names(missing)} (log: ${children.logPath(first?.plan.name ?? '')})`,
         );
       }
-      tell(`${names(behind)} still reads what there was before the start`);
+      tell(`${names(catchingUp)} still catches up with its journal`);
       deadline += READY_WITHIN_NANOS;
     }
     await pause(clock, POLL_MS);
   }
 }
 
-function refuseHopeless(children: Children, name: string): void {
+function refuseFinalEnding(children: Children, name: string): void {
   const ending = children.endings.get(name);
   if (ending === undefined) return;
   const { count, how, said } = ending;
-  const hopeless = hopelessCode(how);
-  if (count < MANY && hopeless === undefined) return;
+  const finalCode = hopelessCode(how);
+  if (count < MAX_ENDINGS && finalCode === undefined) return;
   const reason = said.length > 0 ? said.join('; ') : 'it gave no reason';
   throw new StartFault(
     `${name} does not start: ${reason} (${how}, log: ${children.logPath(name)})`,
-    hopeless ?? EXIT.unavailable,
+    finalCode ?? EXIT.unavailable,
   );
 }
 
 const READY = 'ready';
 const health = z.object({ status: z.string() });
 
-/** What the process says; undefined where it does not answer. */
+/** The status that the process reports. Undefined if it does not answer. */
 async function askReadiness(url: string): Promise<string | undefined> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });

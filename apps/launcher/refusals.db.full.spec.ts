@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterEach(() => launches.close(), SETTLE_MS);
 
-describe('one clear line, no stack trace,', () => {
+describe('one clear line without a stack trace', () => {
   it('for every wrong setting', async () => {
     const [code, lines] = await launches.refusal({
       PORT: '99999',
@@ -47,7 +47,7 @@ describe('one clear line, no stack trace,', () => {
     ]);
   });
 
-  it('for every wrong setting of the processes that it would start, before it starts anything', async () => {
+  it('for every wrong setting of its processes, before anything starts', async () => {
     const [code, lines] = await launches.refusal({
       GATEWAYS: '99',
       LOG_LEVEL: 'loud',
@@ -73,28 +73,29 @@ describe('one clear line, no stack trace,', () => {
   });
 
   it.each(['nowhere.invalid', '192.0.2.1'])(
-    'for an address that is not ours: %s',
+    'for an address of another machine: %s',
     async (host) => {
       expect(await launches.refusal({ LISTEN_HOST: host })).toEqual([
         78,
-        [expect.stringMatching(`^sotto: LISTEN_HOST="${host}" is wrong: it is no address of this machine`)],
+        [
+          expect.stringMatching(
+            `^sotto: LISTEN_HOST="${host}" is wrong: it is not an address of this machine`,
+          ),
+        ],
       ]);
     },
     SETTLE_MS,
   );
 
-  it.each(['/proc/sotto', '/proc/1', '/dev/null/sotto'])(
-    'for a data folder that cannot be: %s',
-    async (at) => {
-      expect(await launches.refusal({ DATA_DIR: at })).toEqual([69, [expect.stringContaining(at)]]);
-    },
-  );
+  it.each(['/proc/sotto', '/proc/1', '/dev/null/sotto'])('for an impossible data folder: %s', async (at) => {
+    expect(await launches.refusal({ DATA_DIR: at })).toEqual([69, [expect.stringContaining(at)]]);
+  });
 
-  it('for a taken port, before anything is started', async () => {
-    const squatter = createServer().listen(launches.port + 1, '127.0.0.1');
-    await once(squatter, 'listening');
+  it('for a port in use, before anything starts', async () => {
+    const otherServer = createServer().listen(launches.port + 1, '127.0.0.1');
+    await once(otherServer, 'listening');
     const [code, lines] = await launches.refusal({ GATEWAYS: '2' });
-    squatter.close();
+    otherServer.close();
     expect([code, lines]).toEqual([69, [expect.stringContaining(`127.0.0.1:${launches.port + 1} is taken`)]]);
     expect(readdirSync(launches.folder)).toEqual([]);
   });
@@ -109,7 +110,7 @@ describe('one clear line, no stack trace,', () => {
     expect(launches.isReady).toBe(true);
   }, 40_000);
 
-  it('for a second cluster on the same database, which it leaves as it is', async () => {
+  it('for a second cluster on the same database, which is not changed', async () => {
     const first = await launches.launchReady();
     const { database_url: url } = launches.cluster;
     const second = path.join(launches.folder, 'second');
@@ -126,7 +127,7 @@ describe('one clear line, no stack trace,', () => {
     expect(launches.isReady).toBe(true);
   }, 40_000);
 
-  it('for a cluster whose database another has taken while it was cut off', async () => {
+  it('for a cluster whose database lock another took while it was disconnected', async () => {
     await launches.launchReady();
     const url = await launches.anotherDatabase();
     const displaced = await launches.launchBeside(url, 0);
@@ -167,7 +168,7 @@ describe('one clear line, no stack trace,', () => {
 
   it('for secrets without their database, a database without its secrets, and one that cannot be read', async () => {
     const first = await launches.launchReady();
-    await hasServed(launches.cluster.database_url);
+    await markAsServed(launches.cluster.database_url);
     first.process.kill('SIGTERM');
     await first.code;
     const [secrets, database] = ['secrets.json', 'postgres'].map((name) => path.join(launches.folder, name));
@@ -182,7 +183,7 @@ describe('one clear line, no stack trace,', () => {
     expect(await launches.refusal()).toEqual([65, [expect.stringMatching(alone)]]);
     renameSync(`${database!}.aside`, database!);
     chmodSync(path.join(database!, 'data'), 0o000);
-    // Told by the server if root has started it as somebody else, by the system otherwise.
+    // Reported by the server when root starts it as another user, else by the system.
     expect(await launches.refusal()).toEqual([
       expect.anything(),
       [expect.stringMatching(/permission denied/i)],
@@ -238,7 +239,7 @@ describe('one clear line, no stack trace,', () => {
     async (behaviour, expected, reason) => {
       const [code, lines] = await launches.refusal({ STAND_INS: `settler:${behaviour}` });
       expect(code).toBe(expected);
-      // What the others say as they are stopped is no part of it.
+      // Ignores what the other processes say while they stop.
       expect(lines.filter((line) => !line.includes('last words'))).toEqual([
         expect.stringMatching(
           new RegExp(`settler does not start: .*${reason}.*exit code ${expected}.*settler\\.log`),
@@ -250,7 +251,7 @@ describe('one clear line, no stack trace,', () => {
   );
 });
 
-describe('LIMITS_FACTOR on an address that others can reach is refused', () => {
+describe('LIMITS_FACTOR is refused on an address that other machines can reach', () => {
   const plans = planProcesses({
     databases: sharedLogin('postgres://sotto@127.0.0.1:1/sotto'),
     secrets: makeSecrets(),
@@ -280,8 +281,8 @@ describe('LIMITS_FACTOR on an address that others can reach is refused', () => {
   });
 });
 
-/** What a gateway leaves in the database before it first serves. */
-async function hasServed(databaseUrl: string): Promise<void> {
+/** The row that a gateway writes before it first serves. */
+async function markAsServed(databaseUrl: string): Promise<void> {
   await migrate(databaseUrl, identityMigrations, { info: () => undefined });
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -11,10 +11,10 @@ import { makeSecrets } from './secrets.js';
 
 jest.setTimeout(60_000);
 
-/** The first port, where nobody listens. */
-const NOBODY = '127.0.0.1:1';
-/** Nothing of this makes a difference: the mark is asked for first. */
-const KAFKA = { KAFKA_BROKERS: NOBODY, KAFKA_TOPIC_PREFIX: 'sotto.' };
+/** The first port, where no process listens. */
+const NO_SERVER = '127.0.0.1:1';
+/** Makes no difference: the mark of the restore is checked first. */
+const KAFKA = { KAFKA_BROKERS: NO_SERVER, KAFKA_TOPIC_PREFIX: 'sotto.' };
 
 let database: TestDatabase;
 let plans: readonly ProcessPlan[];
@@ -41,20 +41,17 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-it.each(['settler', 'projector', 'gateway'])(
-  'a restored database is not acted on by the %s',
-  async (kind) => {
-    const plan = plans.find((planned) => planned.kind.name === kind)!;
-    const child = spawn(process.execPath, [path.resolve('dist/apps', plan.script)], {
-      env: { PATH: process.env.PATH, ...plan.env, ...KAFKA },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const told: Buffer[] = [];
-    child.stdout.on('data', (chunk: Buffer) => told.push(chunk));
-    const patience = setTimeout(() => child.kill('SIGKILL'), 40_000);
-    const [code] = (await once(child, 'close')) as [number | null];
-    clearTimeout(patience);
-    const lines = Buffer.concat(told).toString();
-    expect([code, lines]).toEqual([78, expect.stringContaining('was restored from a backup')]);
-  },
-);
+it.each(['settler', 'projector', 'gateway'])('the %s refuses a restored database', async (kind) => {
+  const plan = plans.find((planned) => planned.kind.name === kind)!;
+  const child = spawn(process.execPath, [path.resolve('dist/apps', plan.script)], {
+    env: { PATH: process.env.PATH, ...plan.env, ...KAFKA },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const output: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+  const patience = setTimeout(() => child.kill('SIGKILL'), 40_000);
+  const [code] = (await once(child, 'close')) as [number | null];
+  clearTimeout(patience);
+  const lines = Buffer.concat(output).toString();
+  expect([code, lines]).toEqual([78, expect.stringContaining('was restored from a backup')]);
+});

@@ -6,8 +6,8 @@ import { isCodedError, EXIT, StartFault } from '#libs/platform/process/start-fau
 import { findSecrets, keepNewSecrets, keepRenewed, secretsPath, type ClusterSecrets } from './secrets.js';
 
 /**
- * The secrets and the database of a cluster are of no use without each other: auction ids no longer follow from their keys, nor
- * can the signing keys be opened. Where one of them is gone, going on with a new one would do harm that shows much later.
+ * Secrets and database depend on each other: ids follow from the keys, and the signing keys are encrypted. If
+ * one is missing, a new one would do damage that shows much later.
  */
 export async function checkedSecrets(
   dataFolder: string,
@@ -20,7 +20,7 @@ export async function checkedSecrets(
     if (renewed.length > 0) {
       await keepRenewed(dataFolder, found);
       tell(
-        `${secretsPath(dataFolder)} had no ${renewed.join(', no ')}: made anew, what rested on a lost one is void`,
+        `${secretsPath(dataFolder)} had no ${renewed.join(', no ')}: made a new one; anything that a lost one protected is invalid`,
       );
     }
     return secrets;
@@ -28,32 +28,32 @@ export async function checkedSecrets(
   if (await hasServed(database.url)) {
     throw new StartFault(
       `the database has served a cluster, and ${secretsPath(dataFolder)} with its secrets is missing: ` +
-        'put it back from a backup, or begin anew with another database or DATA_DIR',
+        'put it back from a backup, or start again with another database or DATA_DIR',
       EXIT.damaged,
     );
   }
   return await keepNewSecrets(dataFolder);
 }
 
-/** Called before an embedded database is made: afterwards the new one could not be told from the old. */
+/** Call it before an embedded database is made: afterwards a new database looks like the old one. */
 export async function refuseSecretsWithoutDatabase(dataFolder: string): Promise<void> {
   const data = path.join(dataFolder, 'postgres', 'data');
   if ((await findSecrets(dataFolder)) === undefined || (await isThere(data))) return;
   throw new StartFault(
     `${secretsPath(dataFolder)} belongs to a database that is not there (${data}): put it back from a backup, ` +
-      'set DATABASE_URL if a server elsewhere has it, or begin anew with another DATA_DIR',
+      'set DATABASE_URL if a server elsewhere has it, or start again with another DATA_DIR',
     EXIT.damaged,
   );
 }
 
-async function isThere(place: string): Promise<boolean> {
-  return stat(place).then(
+async function isThere(file: string): Promise<boolean> {
+  return stat(file).then(
     () => true,
     (error: unknown) => !isCodedError(error) || error.code !== 'ENOENT',
   );
 }
 
-/** Gateways make their first signing key before they serve, so that it marks a database that has been in use. */
+/** Gateways make their first signing key before they serve, so its row marks a used database. */
 async function hasServed(databaseUrl: string): Promise<boolean> {
   const client = new pg.Client({
     connectionString: databaseUrl,

@@ -8,33 +8,33 @@ import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 const KEY_BYTES = 32;
 
 const hexKey = z.string().regex(/^[0-9a-f]{64}$/);
-/** The one in use and, while they are still needed, those before it. */
+/** The current key and older ones that are still needed. */
 const hexKeys = z.string().regex(/^[0-9a-f]{64}(,[0-9a-f]{64})*$/);
 /**
- * For a key on which nothing in the database rests, or that an earlier version did not have: where it is missing, it is made. Any
- * other key that is missing is lost.
+ * For a key that nothing in the database depends on, or that earlier versions lack: a missing one is made.
+ * Any other missing key is lost.
  */
 const renewableKey = hexKey.default(randomKey);
 const renewableKeys = hexKeys.default(randomKey);
 
 const secretsSchema = z.object({
-  /** What gateways and owners prove to each other. */
+  /** The token that gateways and owners show each other. */
   service_token: renewableKey,
-  /** From which auction and quote ids are made. */
+  /** Auction and quote ids are derived from it. */
   id_key: hexKeys,
-  /** Under which the signing keys of session tokens lie in the database. */
+  /** Encrypts the signing keys of session tokens in the database. */
   session_kek: hexKeys,
-  /** Under which resume tokens of streams are sealed. */
+  /** Encrypts resume tokens of streams. */
   stream_key: renewableKeys,
-  /** From which auditors get pseudonyms for accounts. */
+  /** Pseudonyms for auditors are derived from it. */
   audit_key: renewableKey,
-  /** With which replay bundles are signed. */
+  /** Signs replay bundles. */
   audit_signing_key: renewableKeys,
-  /** Under which API keys are hashed. */
+  /** Hashes API keys. */
   api_key_secret: renewableKey,
-  /** With which operators of market data are known. */
+  /** Operators of market data show it. */
   admin_secret: renewableKey,
-  /** Under which the signer seals the keys of users at venues. */
+  /** Encrypts the keys of users at venues. */
   signer_key: renewableKey,
 });
 
@@ -42,13 +42,16 @@ export type ClusterSecrets = z.output<typeof secretsSchema>;
 
 export interface FoundSecrets {
   readonly secrets: ClusterSecrets;
-  /** Names of those that were missing and have been made anew; they are not kept yet. */
+  /** Names of missing keys that were made and not saved yet. */
   readonly renewed: readonly string[];
-  /** All that the file holds, of later versions too. */
+  /** Everything in the file, including fields of later versions. */
   readonly kept: object;
 }
 
-/** Kept from the first start on: tokens, cursors and ids stay valid over restarts. Undefined where there are none. */
+/**
+ * Secrets are kept from the first start on, so that tokens, cursors and ids stay valid. Undefined without a
+ * file.
+ */
 export async function findSecrets(dataFolder: string): Promise<FoundSecrets | undefined> {
   const file = secretsPath(dataFolder);
   const text = await readIfThere(file);
@@ -61,7 +64,7 @@ export function keepRenewed(dataFolder: string, { kept, secrets }: FoundSecrets)
   return write(secretsPath(dataFolder), { ...kept, ...secrets });
 }
 
-/** For a cluster that begins. */
+/** For a new cluster. */
 export async function keepNewSecrets(dataFolder: string): Promise<ClusterSecrets> {
   const made = makeSecrets();
   await write(secretsPath(dataFolder), made);

@@ -1,11 +1,11 @@
 import type { LoadAccounts } from './config.js';
 import type { DemoTrading } from './demo/demo-accounts.js';
 
-/** What the seed has to know; it runs once the migrations are done and before any process starts. */
+/** What the seed needs. It runs after the migrations and before any process starts. */
 export interface SeedRequest {
   readonly databaseUrl: string;
   readonly loadAccounts: LoadAccounts | undefined;
-  /** Under which API keys are hashed. Absent where nothing knows such keys. */
+  /** Hashes API keys. Absent where no service uses them. */
   readonly apiKeySecret?: string;
 }
 
@@ -22,10 +22,10 @@ export interface DemoUser {
   readonly email: string;
   readonly account_id: string;
   readonly roles: readonly string[];
-  /** To market data. */
+  /** Whether the user may read market data. */
   readonly invited: boolean;
   readonly api_keys?: readonly DemoKeyTriple[];
-  /** How it begins at the venues. */
+  /** How the user starts at the venues. */
   readonly trading?: DemoTrading;
 }
 
@@ -37,7 +37,7 @@ export interface DemoContract {
   readonly quantity_step_atoms: number;
 }
 
-/** The same at every start, whether the rows had to be made or were there. */
+/** The same at every start, whether or not the rows existed. */
 export interface SeedResult {
   readonly password: string;
   readonly users: readonly DemoUser[];

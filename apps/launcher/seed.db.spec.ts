@@ -11,7 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Display names of the load makers that an auction at venue_a may invite, after a start that asks for so many. */
+/**
+ * Display names of the load makers that may be invited at venue_a, after a start with this many load makers.
+ */
 async function eligibleAfter(makers: number | undefined): Promise<string[]> {
   const loadAccounts = makers === undefined ? undefined : { makers, originators: 1 };
   await seedDemo({ databaseUrl: database.url, loadAccounts });
@@ -22,13 +24,13 @@ async function eligibleAfter(makers: number | undefined): Promise<string[]> {
     .sort();
 }
 
-it('lets load makers trade in those starts only that ask for them', async () => {
+it('lets load makers trade only in starts that ask for them', async () => {
   expect(await eligibleAfter(3)).toEqual(['Load Maker 1', 'Load Maker 2', 'Load Maker 3']);
   expect(await eligibleAfter(undefined)).toEqual([]);
   expect(await eligibleAfter(2)).toEqual(['Load Maker 1', 'Load Maker 2']);
 });
 
-it('leaves everybody else as an operator has left them', async () => {
+it('keeps the changes that an operator made to all other accounts', async () => {
   await database.pool.query(
     `update control.accounts_policy set venues = array['venue_b'], suspended = true
      where account_id in (select account_id from control.principals where display_name = 'Market Maker 1')`,

@@ -20,7 +20,9 @@ import type { DemoUser, Seed } from './seed-result.js';
 
 const MAX_QUANTITY_ATOMS = 100_000_000_000_000;
 
-/** People, contracts and money to play with. What has become of them since an earlier start stays as it is, load makers aside. */
+/**
+ * Makes demo accounts, contracts and balances. Rows of an earlier start stay as they are, except load makers.
+ */
 export const seedDemo: Seed = async ({ databaseUrl, loadAccounts, apiKeySecret }) => {
   const pool = openPool(databaseUrl, { applicationName: 'seed', max: 2 });
   try {
@@ -58,10 +60,10 @@ export const seedDemo: Seed = async ({ databaseUrl, loadAccounts, apiKeySecret }
   }
 };
 
-/** Hundreds of load accounts log in at once, and what they are to measure is not the hash. */
+/** Cheap on purpose: hundreds of load accounts log in at once, and the hash is not what they measure. */
 const LOAD_COST = { logN: 11, r: 8, p: 1 };
 
-/** One hash for many: the password is printed on the terminal, so no salt makes it a secret. */
+/** One hash for all: the password is printed on the terminal, so a salt would protect nothing. */
 async function enrol(pool: Pool, accounts: readonly DemoAccount[]): Promise<void> {
   const [personHash, loadHash] = await Promise.all([
     hashPassword(DEMO_PASSWORD),
@@ -82,7 +84,7 @@ async function enrol(pool: Pool, accounts: readonly DemoAccount[]): Promise<void
   );
 }
 
-/** In order execution, whatever they are in the auctions. */
+/** Enrols traders and operators in order execution, whatever their roles in auctions. */
 async function enrolTraders(pool: Pool, accounts: readonly DemoAccount[]): Promise<void> {
   const rolesOf = ({ trading, roles }: DemoAccount): readonly string[] => [
     ...(trading === undefined ? [] : ['TRADER']),
@@ -96,7 +98,7 @@ async function enrolTraders(pool: Pool, accounts: readonly DemoAccount[]): Promi
   );
 }
 
-/** To market data. */
+/** Lets accounts read market data. */
 async function inviteReaders(pool: Pool, accounts: readonly DemoAccount[]): Promise<void> {
   const invited = accounts.filter((account) => account.invited);
   await enrolKnown(
@@ -138,8 +140,8 @@ function policyOf(account: DemoAccount): PolicySeed {
 }
 
 /**
- * Load makers trade while they are asked for, and are entitled to no venue otherwise: hundreds of them from an earlier start would
- * make every audience of `all_eligible` too large. What has become of them in any other way stays as it is.
+ * Load makers get venues only in starts that ask for them: leftovers of an earlier start would make audiences
+ * of `all_eligible` too large. Their other fields stay as they are.
  */
 export async function callInLoadMakers(pool: Pool, accounts: readonly DemoAccount[]): Promise<void> {
   const asked = accounts.filter(({ load }) => load).map(({ account_id: id }) => id);

@@ -8,7 +8,7 @@ import { makeSecrets } from './secrets.js';
 
 const SOME_PORT = 1;
 
-/** Stands for what the launcher finds out by itself: it is right whatever it will be. */
+/** Stands for what the launcher chooses itself, which is always valid. */
 const SOME_FACTS: ClusterFacts = {
   databases: sharedLogin('postgres://sotto@127.0.0.1/sotto'),
   secrets: makeSecrets(),
@@ -41,8 +41,8 @@ const SOME_FACTS: ClusterFacts = {
 };
 
 /**
- * The launcher's own settings, once those of every process that it would start are right as well. All faults are told at once:
- * finding them one start after the other, in the log of one process after the other, is a waste of an evening.
+ * Returns the launcher's settings if they and those of all its processes are valid. Reports all faults at
+ * once, so that an operator does not find them one start at a time.
  */
 export function readSettings(env: Environment, plan: PlanProcesses): LauncherConfig {
   const own = ownSettings(env);

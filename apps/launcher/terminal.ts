@@ -2,17 +2,17 @@ import type { Clock } from '#libs/platform/time/clock.js';
 
 const NANOS_PER_TENTH = 100_000_000n;
 
-/** What the operator sees; everything else is in the log files. */
+/** What the operator sees. Everything else goes to the log files. */
 export class LauncherTerminal {
   private readonly startNanos: bigint;
 
   constructor(private readonly clock: Clock) {
     this.startNanos = clock.monotonicNanos();
-    // A terminal that was closed, or a `| head` that has seen enough, is no reason to stop the cluster.
+    // A closed terminal or `| head` must not stop the cluster.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   }
 
-  /** A step that is done, with the time since the start. */
+  /** A finished step, with the time since the start. */
   step(text: string): void {
     this.print(`${this.seconds().padStart(6)}  ${text}`);
   }

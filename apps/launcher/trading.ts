@@ -6,7 +6,7 @@ import { vaultHoldings } from './demo/vault-holdings.js';
 import type { TradingPlaces } from './processes.js';
 import type { DemoUser } from './seed-result.js';
 
-/** The practice venues as cluster.json shows them. */
+/** The practice venues as cluster.json describes them. */
 export interface PracticeFacts {
   readonly admin_url: string;
   readonly venues: readonly {
@@ -20,7 +20,10 @@ export interface PracticeFacts {
 
 const markets = z.object({ markets: z.array(z.unknown()) });
 
-/** Once the processes are ready: the demo traders get their accounts, and the seeded markets are told. */
+/**
+ * Opens accounts for the demo traders once the processes are ready. Resolves with the practice venues and
+ * their markets.
+ */
 export async function openTrading(
   places: TradingPlaces,
   users: readonly DemoUser[],
@@ -45,7 +48,7 @@ export async function openTrading(
   };
 }
 
-/** By user. */
+/** Accounts at venue b, by user. */
 export async function accountsAtVenueB(pool: Pool): Promise<Map<string, string>> {
   const { rows } = await pool.query<{ user_id: string; account: string }>(
     `select user_id, account from signer.keys where venue = 'venue_b' and account <> ''`,

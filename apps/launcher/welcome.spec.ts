@@ -13,13 +13,13 @@ it.each([
   ['.data', 'npm run demo'],
   ['/var/lib/sotto', 'DATA_DIR=/var/lib/sotto npm run demo'],
   ['/home/me/my data', "DATA_DIR='/home/me/my data' npm run demo"],
-])('a cluster in %s is met by the demo as it is advised', (folder, advice) => {
+])('a cluster in %s prints a demo command that finds it', (folder, advice) => {
   const lines = welcome(CLUSTER, path.resolve(folder)).split('\n');
   expect(lines.map((line) => line.trim())).toContain(advice);
   expect(lines.join()).not.toContain('secret');
 });
 
-it('order execution is advised where it runs, with a key that works as it is printed', () => {
+it('prints commands for order execution where it runs, with a working key', () => {
   const key = {
     name: 'trading',
     client_id: 'c-1',
@@ -42,7 +42,7 @@ it('order execution is advised where it runs, with a key that works as it is pri
   expect(welcome(CLUSTER, path.resolve('.data'))).not.toContain('trading');
 });
 
-it('shows the demo users in few words', () => {
+it('shortens the list of demo users', () => {
   const emails = ['maker-1@d', 'maker-2@d', 'maker-3@d', 'auditor-1@d', 'load-maker-9@d', 'admin@d'];
   expect(demoNames(emails)).toBe('maker-1..3@d, auditor-1@d, admin@d');
 });

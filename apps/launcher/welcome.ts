@@ -3,7 +3,7 @@ import { shellWord } from '#libs/platform/terminal/visible-text.js';
 import type { StartedCluster } from './cluster.js';
 import { settings } from './config.js';
 
-/** What a stranger needs to go on from here. Each command works as it is printed, from the folder of the project. */
+/** What a new user needs next. Each command works as printed, from the folder of the project. */
 export function welcome(cluster: StartedCluster, dataFolder: string): string {
   const [gateway = ''] = cluster.gatewayUrls;
   const { users, password } = cluster.seed;
@@ -23,7 +23,7 @@ export function welcome(cluster: StartedCluster, dataFolder: string): string {
     `  password   ${password}`,
     '',
     '  Try:',
-    `    ${settingFor(dataFolder)}npm run demo`,
+    `    ${dataDirSetting(dataFolder)}npm run demo`,
     ...tradingAdvice(cluster, dataFolder),
     ...dataAdvice(cluster),
     `    ${login}`,
@@ -33,19 +33,19 @@ export function welcome(cluster: StartedCluster, dataFolder: string): string {
   ].join('\n');
 }
 
-/** What to try of order execution, where it runs. */
+/** Commands to try order execution, where it runs. */
 function tradingAdvice({ executionUrl, seed }: StartedCluster, dataFolder: string): string[] {
   const [key] = seed.users.flatMap(({ api_keys: keys = [] }) => keys);
   if (executionUrl === undefined || key === undefined) return [];
   const { client_id: id, api_key: name, api_secret: secret } = key;
   return [
-    `    ${settingFor(dataFolder)}npm run demo -- trading`,
+    `    ${dataDirSetting(dataFolder)}npm run demo -- trading`,
     `    curl -s ${executionUrl}/account/scopes -H 'x-client-id: ${id}' -H 'x-api-key: ${name}' -H 'x-api-secret: ${secret}'`,
     `    more keys: ${path.join(dataFolder, 'cluster.json')}; orders with them: docs/use/trading.md`,
   ];
 }
 
-/** What to read of market data, where it runs. */
+/** A command to try market data, where it runs. */
 function dataAdvice({ data, seed }: StartedCluster): string[] {
   const [key] = seed.users.flatMap(({ api_keys: keys = [] }) => keys);
   if (data === undefined || key === undefined) return [];
@@ -59,8 +59,8 @@ function dataAdvice({ data, seed }: StartedCluster): string[] {
   ];
 }
 
-/** The demo looks for a cluster in the usual folder unless it is told of another. */
-function settingFor(dataFolder: string): string {
+/** The demo looks in the default folder unless DATA_DIR is set. */
+function dataDirSetting(dataFolder: string): string {
   if (dataFolder === path.resolve(settings.DATA_DIR.default)) return '';
   return `DATA_DIR=${shellWord(dataFolder)} `;
 }
@@ -71,7 +71,7 @@ function masked(url: string): string {
   return shown.href;
 }
 
-/** `maker-1..8@demo.sotto` instead of eight names; accounts for measuring are not shown. */
+/** `maker-1..8@demo.sotto` instead of eight names. Load accounts are not shown. */
 export function demoNames(emails: readonly string[]): string {
   const groups = new Map<string, { stem: string; domain: string; numbers: number[] }>();
   for (const email of emails) {

@@ -27,12 +27,12 @@ export const ownerConfig = defineConfig({
   },
   ACTIVE_AUCTION_LIMIT: {
     schema: integer(1, 10_000_000),
-    describe: 'Most live auctions of one shard',
+    describe: 'Largest number of live auctions of one shard',
     default: '20000',
   },
   COMMANDS_PER_MAKER_LIMIT: {
     schema: integer(1, 10_000_000),
-    describe: 'Most quote commands of one maker that one auction records',
+    describe: 'Largest number of quote commands that one auction records for one maker',
     default: '10000',
   },
   LIMITS_FACTOR: {
@@ -52,12 +52,12 @@ export const ownerConfig = defineConfig({
   },
   PROJECTION_MAX_LAG_EVENTS: {
     schema: integer(1, 100_000_000),
-    describe: 'Creates pause when the projections are this many events behind',
+    describe: 'Creates pause when the projections lag by this many events',
     default: '50000',
   },
   PROJECTION_MAX_LAG_MS: {
     schema: integer(100, 3_600_000),
-    describe: 'Creates pause when the projections are this many milliseconds behind',
+    describe: 'Creates pause when the projections lag by this many milliseconds',
     default: '10000',
   },
   JOURNAL_MIN_FREE_MB: {
@@ -86,5 +86,5 @@ export const ownerRules = [
 
 function idKeysDiffer({ ID_KEY }: { readonly ID_KEY: readonly string[] }): string | undefined {
   if (areDistinct(ID_KEY.map((hex) => Buffer.from(hex, 'hex')))) return undefined;
-  return 'ID_KEY is wrong: two of its keys cannot be told apart by their ids; make another one';
+  return 'ID_KEY is wrong: two of its keys have the same key id; make another one';
 }

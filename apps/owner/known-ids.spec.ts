@@ -10,7 +10,10 @@ const SHARD = 0;
 const OTTO = '0fa98749-3ca3-8cfc-8952-43b881a02b7d';
 const [former, present] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 
-/** A journal with one auction for each id, opened under the key `c0`, `c1` and so on; whether an owner with these ids would start. */
+/**
+ * Opens a journal with one auction for each id, made under the keys `c0`, `c1` and so on. Tells whether an
+ * owner with these ids would start.
+ */
 async function starts(ids: IdFactory, ...auctionIds: readonly string[]): Promise<string> {
   const store = new MemoryJournalStore();
   const writer = await new MemoryJournal(store, 'test').open(SHARD);
@@ -31,15 +34,15 @@ async function starts(ids: IdFactory, ...auctionIds: readonly string[]): Promise
 const named = (key: Buffer, caller: string): string => new IdFactory(key).auction(OTTO, caller);
 const ofBefore = (id: string): string => `${id.charAt(0)}fa${id.slice(3)}`;
 
-it('starts where its keys have named the latest auction, and where there is none', async () => {
+it('starts if its keys made the id of the latest auction, or if there is none', async () => {
   expect(await starts(new IdFactory(present))).toBe('it starts');
   expect(await starts(new IdFactory(present), named(former, 'c0'), named(present, 'c1'))).toBe('it starts');
   expect(await starts(new IdFactory(present, former), named(former, 'c0'))).toBe('it starts');
   expect(await starts(new IdFactory(former), ofBefore(named(former, 'c0')))).toBe('it starts');
 });
 
-it('does not start under keys that did not', async () => {
+it('does not start under other keys', async () => {
   const id = named(former, 'c1');
-  const told = await starts(new IdFactory(present), named(present, 'c0'), id);
-  expect(told).toMatch(`ID_KEY is not the key that auction ${id} was named with`);
+  const outcome = await starts(new IdFactory(present), named(present, 'c0'), id);
+  expect(outcome).toMatch(`ID_KEY is not the key that auction ${id} was named with`);
 });

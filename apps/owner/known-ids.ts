@@ -3,12 +3,15 @@ import type { IdFactory } from '#libs/auction/shard/ids.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 
-/** Among so many records there is an opening, or it does not matter: what is older is no longer repeated. */
+/**
+ * If none of these records opens an auction, the older ones do not matter: their creates are no longer
+ * repeated.
+ */
 const LATEST = 1_000;
 
 /**
- * Ids are derived from the caller's key under ID_KEY. Under another one a repeated create would open a second auction, so an owner
- * whose keys have not named the latest auction of its journal does not start.
+ * Ids are derived from the caller's key under ID_KEY. Under another ID_KEY a repeated create would open a
+ * second auction, so an owner must not start if its keys did not make the latest auction's id.
  */
 export async function checkIdKeys(
   reader: JournalReader,
@@ -22,7 +25,7 @@ export async function checkIdKeys(
     if (event.type !== 'AUCTION_OPENED' || event.command === undefined) continue;
     const { auction_id: auctionId, command } = event;
     if (ids.hasNamed(auctionId, command.account_id, command.key)) return;
-    const hint = 'set the key that was in use before, behind a new one if there is one';
+    const hint = 'set the former key, after a new one if there is one';
     throw new StartFault(
       `ID_KEY is not the key that auction ${auctionId} was named with: ${hint}`,
       EXIT.config,

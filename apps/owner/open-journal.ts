@@ -10,7 +10,7 @@ import type { WriterParts } from '#libs/shard/writer-server.js';
 import type { ownerConfig } from './config.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';
 
-/** What an owner's process has before anything is opened. */
+/** What an owner's process has before it opens anything. */
 export interface OwnerParts extends WriterParts {
   readonly config: Config<typeof ownerConfig>;
   readonly tracing: Tracing;
@@ -22,7 +22,7 @@ export interface OwnerJournal {
   readonly hasRoom: () => Promise<boolean>;
 }
 
-/** The shard's journal wherever it is kept. How much room Kafka has is for those to watch who run it. */
+/** Opens the shard's journal in its storage backend. The room of Kafka is for its operators to watch. */
 export async function openOwnerJournal(
   { config, clock, log, scope }: OwnerParts,
   pool: Pool,
@@ -37,7 +37,7 @@ export async function openOwnerJournal(
   const isOurs = store.kind === 'postgres';
   return {
     journal: store.journalOf(instance, (error) => {
-      log.warn({ err: error }, 'the database could not be told how far the journal has come');
+      log.warn({ err: error }, 'the external checkpoint of the journal could not be written');
     }),
     reader: store.reader,
     hasRoom: isOurs ? journalRoom(pool, config) : () => Promise.resolve(true),
@@ -51,7 +51,7 @@ type RoomSettings = Pick<
   'JOURNAL_PATH' | 'JOURNAL_MIN_FREE_MB' | 'JOURNAL_MAX_MB'
 >;
 
-/** Whether the journal's table and, where it lies on this machine, its disk leave room for what open auctions will still write. */
+/** Whether table and local disk have room for what open auctions will still write. */
 export function journalRoom(pool: Pool, settings: RoomSettings): () => Promise<boolean> {
   return async () => {
     const { rows } = await pool.query<{ megabytes: number }>(

@@ -37,20 +37,23 @@ export interface ShardParts extends OwnerParts {
   readonly onJournalFailure: (error: unknown) => void;
 }
 
-const NOT_USED: Readonly<Record<RefusedSnapshot['reason'], string>> = {
+const REJECTION_TEXTS: Readonly<Record<RefusedSnapshot['reason'], string>> = {
   format: 'it was written by another version',
   journal: 'the journal has no such record',
-  seal: 'its seal is missing or wrong, so somebody else wrote or changed it, or its ID_KEY is no longer set',
+  seal: 'its seal is missing or wrong: no owner wrote it, or its ID_KEY is no longer set',
 };
-const JOURNAL_LOOK_MILLIS = 200;
-const JOURNAL_ASK_MILLIS = 5_000;
+const HEALTH_CHECK_MILLIS = 200;
+const CONFIRM_MILLIS = 5_000;
 const RANDOM_RANGE = 2 ** 32;
 
 function random(): number {
   return randomInt(RANDOM_RANGE) / RANDOM_RANGE;
 }
 
-/** Becomes the shard's only writer and gives the engine its adapters. What is opened last is closed first. */
+/**
+ * Becomes the shard's only writer and connects the engine's adapters. Resources close in reverse order of
+ * opening.
+ */
 export async function openShard(parts: ShardParts): Promise<Shard> {
   const { config, log, registry, clock, pool, scope, tracing, announce, onJournalFailure } = parts;
   await refuseUnfitDatabase(pool);
@@ -65,7 +68,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
   const opened: { shard?: Shard } = {};
   const policy = new PolicyWatch(pool, clock, () => (opened.shard?.book.liveCount ?? 0) > 0);
   policy.tellFaults((err) => {
-    log.warn({ err }, 'the economic policy cannot be read; creates and quotes are refused until it can');
+    log.warn({ err }, 'the policy cannot be read; creates and quotes are refused until it can');
   });
   await policy.start();
   scope.onStop('policy', () => {
@@ -107,19 +110,19 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
 }
 
 /**
- * A journal that is lost while nobody writes is lost all the same: better found now than by the next command. So is one that another owner
- * has taken, which only asking shows: the writer is dead then, and its health says so.
+ * Notices a lost journal even while no command comes in, instead of at the next one. Asking also shows that
+ * another owner has taken the shard: the writer then reports itself as dead.
  */
 function watchJournal({ clock, scope, onJournalFailure }: ShardParts, writer: JournalWriter): void {
-  const stopLooking = repeat(clock, JOURNAL_LOOK_MILLIS, () => {
+  const stopHealthChecks = repeat(clock, HEALTH_CHECK_MILLIS, () => {
     const health = writer.health();
     if (!health.ok) onJournalFailure(new Error(health.reason));
     return Promise.resolve();
   });
-  const stopAsking = repeat(clock, JOURNAL_ASK_MILLIS, () => writer.confirm().catch(() => undefined));
+  const stopConfirming = repeat(clock, CONFIRM_MILLIS, () => writer.confirm().catch(() => undefined));
   scope.onStop('journal watch', () => {
-    stopLooking();
-    stopAsking();
+    stopHealthChecks();
+    stopConfirming();
   });
 }
 
@@ -145,7 +148,7 @@ function openSnapshots({ config, log, pool }: ShardParts, meter: OwnerMetrics): 
     keys: keyBytes(config.ID_KEY),
     onRefused: (refused) => {
       meter.snapshotRefused(refused.reason);
-      log.warn(refused, `a snapshot is not used: ${NOT_USED[refused.reason]}`);
+      log.warn(refused, `a snapshot is not used: ${REJECTION_TEXTS[refused.reason]}`);
     },
   });
 }
@@ -155,7 +158,7 @@ async function databaseNanos(pool: Pool): Promise<bigint> {
     'select ((extract(epoch from clock_timestamp()) * 1000000)::bigint)::text as micros',
   );
   const micros = rows[0]?.micros;
-  if (micros === undefined) throw new Error('the database did not tell the time');
+  if (micros === undefined) throw new Error('the database returned no time');
   return BigInt(micros) * NANOS_PER_MICRO;
 }
 

@@ -19,7 +19,7 @@ async function valueOf(registry: Registry, metric: string): Promise<string | und
   return /(\S+)$/.exec(await registry.getSingleMetricAsString(metric))?.[1];
 }
 
-it('counts awards that the ledger says have failed at their deadline, and none that it has carried out', async () => {
+it('counts awards that failed at their deadline, and no settled ones', async () => {
   const registry = new Registry();
   const metrics = new OwnerMetrics(registry, 1, () => undefined, IDLE_DESK);
   let outcome: SettlementOutcome['outcome'] = 'SETTLED';

@@ -9,13 +9,13 @@ const MILLIS_PER_SECOND = 1_000;
 const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 const KINDS = ['create', 'cancel', 'submit', 'revise', 'withdraw', 'withdraw_all'];
-/** Answers on which alerts rest. */
+/** Answers that alerts watch. */
 const ALARMING = [
   { status: '500', code: 'internal_error' },
   { status: '503', code: 'auction_owner_unavailable' },
 ];
 
-/** What operators watch of a shard. */
+/** The metrics that operators watch for a shard. */
 export class OwnerMetrics implements ShardMeter {
   private readonly commands: Counter;
   private readonly appendSeconds: Histogram;
@@ -29,12 +29,12 @@ export class OwnerMetrics implements ShardMeter {
     this.snapshotsRefused = refusalCounter(registry);
     this.givenUp = new Counter({
       name: 'sotto_awards_given_up_total',
-      help: 'Awards that the ledger had not carried out by their execution deadline',
+      help: 'Awards that were not settled by their execution deadline',
       registers,
     });
     this.appendSeconds = new Histogram({
       name: 'sotto_journal_append_seconds',
-      help: 'Time from handing a batch to the journal to its being durable',
+      help: 'Time from handing a batch to the journal until it is durable',
       buckets: SECONDS,
       registers,
     });
@@ -45,7 +45,7 @@ export class OwnerMetrics implements ShardMeter {
       registers,
     });
     measureShard(registry, number, shard);
-    measureDesk(registry, desk);
+    measureReservations(registry, desk);
   }
 
   command(kind: string, status: number, code: string): void {
@@ -56,13 +56,13 @@ export class OwnerMetrics implements ShardMeter {
     this.snapshotsRefused.inc({ reason });
   }
 
-  /** What is given up here is given up for good, whether a settler lives or not. */
+  /** Counts awards that the owner gives up for good, whether or not a settler runs. */
   watched(conclusion: AwardConclusion): AwardConclusion {
     return {
       abandon: async (awardId, reason) => {
-        const stands = await conclusion.abandon(awardId, reason);
-        if (stands.outcome === 'FAILED') this.givenUp.inc();
-        return stands;
+        const result = await conclusion.abandon(awardId, reason);
+        if (result.outcome === 'FAILED') this.givenUp.inc();
+        return result;
       },
     };
   }
@@ -106,13 +106,13 @@ function measureShard(registry: Registry, number: number, shard: () => Shard | u
   gauge(
     registry,
     'sotto_journal_append_waiting_seconds',
-    'How long the append that is under way has taken so far; one that hangs is in no histogram',
+    'How long the current append has taken so far; no histogram shows one that hangs',
     () => shard()?.appendingSeconds ?? 0,
   );
   gauge(
     registry,
     'sotto_journal_head',
-    'Sequence of the last record that this owner knows to be durable',
+    'Sequence of the last record that is durable',
     () => shard()?.head.sequence ?? 0,
   );
   gauge(registry, 'sotto_journal_epoch', 'Epoch in which this owner writes', () => shard()?.head.epoch ?? 0);
@@ -125,7 +125,7 @@ function measureShard(registry: Registry, number: number, shard: () => Shard | u
   );
   new Gauge({
     name: 'sotto_projection_lag_events',
-    help: 'Events that the projections are not known to have',
+    help: 'Events that the projections may not have yet',
     labelNames: ['shard'],
     registers: [registry],
     collect() {
@@ -134,23 +134,23 @@ function measureShard(registry: Registry, number: number, shard: () => Shard | u
   });
 }
 
-function measureDesk(registry: Registry, desk: ReservationDesk): void {
+function measureReservations(registry: Registry, desk: ReservationDesk): void {
   gauge(
     registry,
     'sotto_reservation_keys',
-    'Resources of accounts of which this shard holds something',
+    'Resources of accounts with a reservation of this shard',
     () => desk.totals().keys,
   );
   gauge(
     registry,
     'sotto_reservations_unwritten',
-    'Resources whose row is not known to say what memory does',
+    'Resources whose row may differ from memory',
     () => desk.totals().unwritten,
   );
   gauge(
     registry,
     'sotto_reservations_unwritten_seconds',
-    'For how long that has been so of the one that has waited longest',
+    'Longest time that such a row has waited to be written',
     () => desk.totals().unwrittenSeconds,
   );
   total(registry, 'sotto_reservations_granted_total', 'Reservations granted', () => desk.totals().reserved);
@@ -169,7 +169,7 @@ function measureDesk(registry: Registry, desk: ReservationDesk): void {
   );
 }
 
-/** A series that is born with its first count looks to Prometheus as if it had never grown. */
+/** Starts each series at 0. Prometheus cannot see the growth of a series that starts with its first count. */
 function commandCounter(registry: Registry): Counter {
   const counter = new Counter({
     name: 'sotto_commands_total',
@@ -184,7 +184,7 @@ function commandCounter(registry: Registry): Counter {
 function refusalCounter(registry: Registry): Counter {
   const counter = new Counter({
     name: 'sotto_snapshots_refused_total',
-    help: 'Snapshots that were found at the start and not used, by reason',
+    help: 'Snapshots that were found at the start and rejected, by reason',
     labelNames: ['reason'],
     registers: [registry],
   });

@@ -12,12 +12,12 @@ import type { Pool } from 'pg';
 import { openShard } from './open-shard.js';
 import type { OwnerParts } from './open-journal.js';
 
-/** Longer than anything that is asked here takes; a database that has gone without a word must not be waited for. */
+/** Longer than any query here takes. The process must not wait for a database that vanished. */
 const DATABASE_ANSWER_MS = 15_000;
-/** Look-ups of single rows, for a caller who waits. */
+/** For reads of single rows while a caller waits. */
 const PROJECTIONS_ANSWER_MS = 5_000;
 
-/** Answers for its health at once; serves when the shard has recovered. */
+/** Answers health checks at once. Serves requests once the shard has recovered. */
 export async function serveShard(parts: OwnerParts): Promise<void> {
   const { clock, config, log, scope, tracing } = parts;
   const { pool, projections } = openPools(parts);
@@ -52,7 +52,7 @@ export async function serveShard(parts: OwnerParts): Promise<void> {
   const { epoch, sequence: head } = shard.head;
   log.info({ shard: config.SHARD, epoch, head, events, auctions: shard.book.liveCount }, 'recovered');
   writer.serve(link, tokens, () => shard.conditions.draining);
-  // Stopped before the link: what is in flight is finished, and its callers hear of it.
+  // Stopped before the link, so that requests in flight finish and their callers get an answer.
   scope.onStop('shard', () => shard.stop());
   scope.stopping.addEventListener('abort', () => {
     shard.conditions.leave();
@@ -62,7 +62,7 @@ export async function serveShard(parts: OwnerParts): Promise<void> {
 function openPools({ config, scope }: OwnerParts): { readonly pool: Pool; readonly projections: Pool } {
   const { DATABASE_URL: url, INSTANCE: instance, DATABASE_POOL: sessions } = config;
   return {
-    // Journal and reservations have connections of their own, and finish what they have begun.
+    // The journal and the reservations have connections of their own, and finish what they began.
     pool: openPool(url, {
       applicationName: instance,
       max: sessions,
@@ -70,7 +70,7 @@ function openPools({ config, scope }: OwnerParts): { readonly pool: Pool; readon
       looksUp: true,
       stopping: scope.stopping,
     }),
-    // Whoever locks a projection must not keep this shard from the rules that it judges by.
+    // A separate pool: a lock on a projection must not keep the shard from reading its policy.
     projections: openPool(url, {
       applicationName: `${instance}-projections`,
       max: projectionSessions(sessions),

@@ -42,10 +42,10 @@ export function run(env: Environment): void {
       config.INTERNAL_HOST,
     );
     scope.onStop('listener', () => server.close());
-    await takeFolder(config.PRACTICE_DATA_DIR, scope);
+    await lockDataFolder(config.PRACTICE_DATA_DIR, scope);
     const venues = await openVenues({ config, log, scope, clock });
     const onFault = (error: unknown): void => {
-      log.error({ err: error }, 'the practice venues could not be arranged');
+      log.error({ err: error }, 'a request to control the practice venues failed');
     };
     const admin = await openAdminServer(new AdminSurface(venues), config.PRACTICE_ADMIN_PORT, onFault);
     scope.onStop('admin', () => admin.close());
@@ -55,8 +55,8 @@ export function run(env: Environment): void {
   });
 }
 
-/** Two processes that write to one log would spoil it. */
-async function takeFolder(folder: string, scope: ProcessScope): Promise<void> {
+/** Two processes that write to the same log would damage it. */
+async function lockDataFolder(folder: string, scope: ProcessScope): Promise<void> {
   await makeFolder(folder, FOLDER_MODE);
   const marker = await markerOf(folder);
   const outcome = await lockFolder(`practice-${marker.folder}`, `process ${process.pid}`);
@@ -72,12 +72,12 @@ interface VenuesParts {
 }
 
 async function openVenues({ config, log, scope, clock }: VenuesParts): Promise<OpenVenue[]> {
-  const asked = [
+  const configured = [
     { name: 'b', exchange_id: 'venue_b', port: config.PRACTICE_B_PORT },
     { name: 'e', exchange_id: 'venue_e', port: config.PRACTICE_E_PORT },
   ] as const;
   const opened: OpenVenue[] = [];
-  for (const { name, exchange_id, port } of asked) {
+  for (const { name, exchange_id, port } of configured) {
     const kind = VENUE_KINDS[exchange_id];
     if (!config.PRACTICE_VENUES.includes(name)) continue;
     const venue = await openVenue({
@@ -85,7 +85,7 @@ async function openVenues({ config, log, scope, clock }: VenuesParts): Promise<O
       ...{ seed: config.PRACTICE_SEED, isStill: config.PRACTICE_STILL === '1' },
       onLost: (error) => scope.failNow(error),
       onFault: (error) => {
-        log.error({ err: error, exchange_id }, 'a practice venue has failed at a request');
+        log.error({ err: error, exchange_id }, 'a request to a practice venue failed');
       },
     });
     scope.onStop(exchange_id, () => venue.close());

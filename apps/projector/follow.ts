@@ -22,13 +22,13 @@ export interface FollowParts {
   readonly metrics: ProjectorMetrics;
 }
 
-/** A kind of journals, with all that is made of them. */
+/** The journals of one family, and their shards. */
 export interface FollowedFamily {
   readonly family: Projection<unknown>['family'];
   readonly shards: readonly number[];
 }
 
-/** For followers of this family; a store serves all of them. */
+/** Opens the reader of one family, which all its followers share. */
 export async function openReader(
   { config, log, scope, clock, pool }: FollowParts,
   { family, shards }: FollowedFamily,
@@ -43,7 +43,7 @@ export async function openReader(
 export interface FollowedJournals {
   readonly reader: JournalReader;
   readonly shards: readonly number[];
-  /** Of a shard, in the figures. */
+  /** The name of a shard in the metrics. */
   readonly nameOf: (shard: number) => string;
 }
 
@@ -78,10 +78,10 @@ export interface Followed {
   readonly lag: Pick<LagMonitor, 'seesPositions' | 'seesHeads' | 'stands'>;
 }
 
-/** Answers from memory: it must say that something hangs while that hangs. */
+/** Answers from memory, so that it can report a query that hangs while it hangs. */
 export function projectorReadiness(followed: readonly Followed[] | undefined, stopping: AbortSignal): Health {
   if (stopping.aborted) return notReady('draining');
-  // Until the database has said that this release may work on it, nothing is followed.
+  // Nothing is followed until the database has accepted this release.
   if (followed === undefined) return notReady('positions_unreadable');
   return followed.map(readinessOf).find(({ ok }) => !ok) ?? { ok: true, status: 'ready' };
 }

@@ -17,7 +17,7 @@ interface Watched {
   readonly nameOf: (shard: number) => string;
 }
 
-/** The projector's figures. Lag and positions are those of the projections themselves, whichever process writes them. */
+/** The metrics of a projector. Lag and position describe the projections, whichever process writes them. */
 export class ProjectorMetrics {
   private readonly batches: Histogram<'shard'>;
   private readonly seconds: Histogram<'shard'>;
@@ -26,31 +26,31 @@ export class ProjectorMetrics {
   constructor(registry: Registry) {
     this.batches = new Histogram({
       name: 'sotto_projection_batch_events',
-      help: 'Journal records that this process has projected in one transaction',
+      help: 'Journal records that this process projected in one transaction',
       labelNames: ['shard'],
       buckets: BATCH_SIZES,
       registers: [registry],
     });
     this.seconds = new Histogram({
       name: 'sotto_projection_apply_seconds',
-      help: 'How long one such transaction took',
+      help: 'Duration of one such transaction',
       labelNames: ['shard'],
       buckets: SECONDS,
       registers: [registry],
     });
     gaugeByShard(registry, {
       name: 'sotto_projection_lag_events',
-      help: 'Journal records not projected yet, as of the last look',
+      help: 'Journal records not projected yet, at the last check',
       values: () => this.known(({ lag }) => lag),
     });
     gaugeByShard(registry, {
       name: 'sotto_projection_position',
-      help: 'The last projected record, as of the last look',
+      help: 'The last projected record, at the last check',
       values: () => this.known(({ position }) => position),
     });
     gaugeByShard(registry, {
       name: 'sotto_projection_age_seconds',
-      help: 'How long ago the last look was that could tell lag and position',
+      help: 'Time since the last successful check of lag and position',
       values: () =>
         this.watched.flatMap(({ lag, nameOf }) =>
           lag.ages.map(({ shard, seconds }) => [nameOf(shard), seconds] as const),
@@ -80,7 +80,7 @@ export class ProjectorMetrics {
   }
 }
 
-/** Told from memory: a scrape waits for nobody. */
+/** Read from memory, so that a scrape never waits. */
 function gaugeByShard(registry: Registry, { name, help, values }: Figure): void {
   new Gauge({
     name,

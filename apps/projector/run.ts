@@ -20,7 +20,7 @@ import { follow, type Followed, openReader, projectorReadiness } from './follow.
 import { projectorConfig, type ProjectorConfig, projectorRules } from './config.js';
 import { ProjectorMetrics } from './projector-metrics.js';
 
-/** Nothing that is asked here takes nearly as long; a database that has gone without a word must not be waited for. */
+/** Longer than any query here takes. The process must not wait for a database that vanished. */
 const DATABASE_ANSWER_MS = 15_000;
 
 interface ProcessParts {
@@ -60,14 +60,14 @@ export function run(env: Environment): void {
     );
     scope.onStop('listener', () => server.close());
 
-    const mayBegin = await onceDatabaseAnswers(() => refuseUnfitDatabase(pool), {
+    const isAccepted = await onceDatabaseAnswers(() => refuseUnfitDatabase(pool), {
       clock,
       stopping: scope.stopping,
       onFault: (error) => {
-        log.error({ err: error }, 'the database cannot be asked whether this release may work on it');
+        log.error({ err: error }, 'the check whether this release fits the database failed');
       },
     });
-    if (mayBegin) followed = await followAll({ config, log, registry, scope, clock, pool });
+    if (isAccepted) followed = await followAll({ config, log, registry, scope, clock, pool });
   });
 }
 
@@ -81,7 +81,7 @@ async function followAll({ registry, ...parts }: ProcessParts): Promise<readonly
     pool,
     clock,
     onFault: (error) => {
-      log.warn({ err: error }, 'old answers could not be forgotten');
+      log.warn({ err: error }, 'old answers could not be deleted');
     },
   });
   scope.onStop('pruning', stopExpiry);

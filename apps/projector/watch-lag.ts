@@ -4,9 +4,9 @@ import { openPool } from '#libs/platform/database/postgres.js';
 import { LagMonitor, type LagMonitorPorts } from '#libs/projecting/following/lag.js';
 import type { ProjectorConfig } from './config.js';
 
-/** How long the database may think about where the projections are, and how long its answer may take. */
-const LOOK_MS = 2_000;
-const LOOK_ANSWER_MS = 4_000;
+/** Time limits of the query for positions: of the statement, and of its answer. */
+const STATEMENT_MS = 2_000;
+const ANSWER_MS = 4_000;
 
 export interface LagParts extends Pick<LagMonitorPorts, 'reader' | 'clock' | 'shards' | 'projection'> {
   readonly config: Pick<ProjectorConfig, 'DATABASE_URL' | 'INSTANCE'>;
@@ -14,25 +14,25 @@ export interface LagParts extends Pick<LagMonitorPorts, 'reader' | 'clock' | 'sh
   readonly scope: ProcessScope;
 }
 
-/** Asks on a connection of its own, which is not to be had for anything else and waits for nobody's locks for long. */
+/** Uses a connection of its own, so that it waits for no other query, and for locks only briefly. */
 export function watchLag({ config, log, scope, ...ports }: LagParts): LagMonitor {
   const pool = openPool(config.DATABASE_URL, {
     applicationName: `${config.INSTANCE}-lag`,
     max: 1,
-    statementTimeoutMs: LOOK_MS,
-    answerTimeoutMs: LOOK_ANSWER_MS,
+    statementTimeoutMs: STATEMENT_MS,
+    answerTimeoutMs: ANSWER_MS,
     stopping: scope.stopping,
   });
-  scope.onStop(`pool of looks at ${ports.projection.name}`, () => pool.end());
+  scope.onStop(`pool of lag monitor of ${ports.projection.name}`, () => pool.end());
   const lag = new LagMonitor({
     ...ports,
     pool,
     onFault: (what, error) => {
-      log.warn({ err: error, part: what }, 'nobody could tell how far the projections are');
+      log.warn({ err: error, part: what }, 'the lag of the projections could not be measured');
     },
   });
   lag.start();
-  scope.onStop(`looks at ${ports.projection.name}`, () => {
+  scope.onStop(`lag monitor of ${ports.projection.name}`, () => {
     lag.stop();
   });
   return lag;

@@ -2,17 +2,17 @@ import { parseArgs } from 'node:util';
 
 export const USAGE = `Usage: npm run replay -- <bundle.json> [--key <file>] [--output json]
 
-Recomputes a completed auction from its replay bundle, offline: winners, ranking and every reason, by the rules
-alone. Says which record was altered when one was.
+Recomputes a completed auction offline from its replay bundle: winners, ranking and every reason, by the rules
+alone. Names the altered record if there is one.
 
   --key file      the service's public key: the key set of /.well-known/audit-keys.json, or a PEM file.
-                  Without it the bundle is checked against the key that it names itself, and where it
-                  comes from is not verified
+                  Without it the bundle is checked against the key that it names itself, and its
+                  origin is not verified
   --output json   one JSON document instead of text
   --help          this text
 
-Exit code: 0 all is as it must be; 1 it is not; 64 wrong use; 66 a file cannot be read; 69 standard
-output takes no more.`;
+Exit code: 0 correct; 1 not correct; 64 wrong usage; 66 a file cannot be read; 69 standard
+output cannot be written.`;
 
 export interface ReplayCall {
   readonly bundle: string;
@@ -20,7 +20,7 @@ export interface ReplayCall {
   readonly json: boolean;
 }
 
-/** What is asked for; what is wrong with it; or nothing but help. */
+/** The parsed call, a usage fault, or `help`. */
 export function callOf(args: readonly string[]): ReplayCall | { readonly fault: string } | 'help' {
   try {
     const { values, positionals, tokens } = parseArgs({

@@ -26,7 +26,7 @@ function main(args: readonly string[]): number {
   return verdict.ok ? EXIT.ok : EXIT.mismatch;
 }
 
-/** A file that cannot be read is told of on standard error. */
+/** Reports a file that cannot be read on standard error. */
 function read<T>(path: string, parse: (text: string) => T): { readonly content: T } | undefined {
   try {
     return { content: parse(readFileSync(path, 'utf8')) };

@@ -1,6 +1,6 @@
 /**
- * Reads the JSON of a bundle and nothing looser. A name that stands twice in one object, or a number that a program would
- * round, means one thing to one reader and another to the next, so neither is read at all.
+ * Parses the JSON of a bundle strictly. Programs disagree about duplicate names and about numbers that they
+ * round, so both are refused.
  */
 export function parsePlainJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
@@ -8,7 +8,7 @@ export function parsePlainJson(text: string): unknown {
   return value;
 }
 
-/** One string, number, bracket or comma. The text is JSON already, so what lies between them need not be looked at. */
+/** One string, number, bracket or comma. The text is valid JSON, so the rest can be skipped. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\],]/g;
 
 function refuseAmbiguity(text: string): void {
@@ -27,11 +27,11 @@ function refuseAmbiguity(text: string): void {
       if (isName && names !== undefined) enter(names, JSON.parse(token) as string);
       isName = false;
     } else if (JSON.stringify(Number(token)) !== token)
-      throw new SyntaxError(`${token} is a number that not every program reads alike`);
+      throw new SyntaxError(`${token} is a number that programs read differently`);
   }
 }
 
 function enter(names: Set<string>, name: string): void {
-  if (names.has(name)) throw new SyntaxError(`"${name}" stands twice in one object`);
+  if (names.has(name)) throw new SyntaxError(`"${name}" occurs twice in one object`);
   names.add(name);
 }

@@ -5,12 +5,15 @@ import { getSystemErrorMap } from 'node:util';
 const STANDARD_OUTPUT = 1;
 const STANDARD_ERROR = 2;
 
-/** A verdict that nobody has been given: what stands in the file is not all of it. */
+/** The verdict could not be written completely. */
 export class OutputLost extends Error {
   override readonly name = 'OutputLost';
 }
 
-/** Whole, or it fails: a console says nothing of a full disk. Whoever reads through a pipe may have read enough. */
+/**
+ * Writes the whole line or throws, because the console ignores a full disk. A pipe may be closed early by its
+ * reader.
+ */
 export function print(line: string): void {
   if (process.stdout instanceof Socket) process.stdout.write(`${line}\n`);
   else {
@@ -22,14 +25,14 @@ export function print(line: string): void {
   }
 }
 
-/** Why there is no verdict. Where nobody takes it, the exit code still says so. */
+/** Says why there is no verdict. If that cannot be written, the exit code still tells. */
 export function complain(line: string): void {
   if (process.stderr instanceof Socket) process.stderr.write(`${line}\n`);
   else {
     try {
       writeWhole(STANDARD_ERROR, line);
     } catch {
-      // There is no place left to say it.
+      // Nothing is left to report it to.
     }
   }
 }

@@ -15,8 +15,8 @@ export function sha256(text: string): string {
 /** `x` of each key in a PEM file, a JWK or a set of JWKs. */
 export function publicKeysIn(text: string): string[] {
   if (text.trimStart().startsWith('{')) {
-    const given = JSON.parse(text) as { readonly keys?: readonly unknown[] };
-    return (given.keys ?? [given]).map((key) => {
+    const parsed = JSON.parse(text) as { readonly keys?: readonly unknown[] };
+    return (parsed.keys ?? [parsed]).map((key) => {
       const { x } = key as { readonly x?: unknown };
       if (typeof x !== 'string') throw new Error('a key has no x');
       keyObject(x);
@@ -24,11 +24,15 @@ export function publicKeysIn(text: string): string[] {
     });
   }
   const { crv, x } = createPublicKey(text).export({ format: 'jwk' });
-  if (crv !== SIGNATURE_ALGORITHM || x === undefined) throw new Error(`it is no ${SIGNATURE_ALGORITHM} key`);
+  if (crv !== SIGNATURE_ALGORITHM || x === undefined)
+    throw new Error(`it is not an ${SIGNATURE_ALGORITHM} key`);
   return [x];
 }
 
-/** What is wrong with the signature of a bundle, or undefined. `trusted` are the keys that its reader holds the service's. */
+/**
+ * What is wrong with the signature, or undefined. `trusted` are the keys that the reader accepts as the
+ * service's.
+ */
 export function signatureFault(
   bundle: ReplayBundle,
   trusted: readonly string[] | undefined,
@@ -39,7 +43,7 @@ export function signatureFault(
     return `it is signed with another key (${keyId})`;
   return SIGNATURE.test(signature) && isSigned(signedText(bundle), signature, publicKey)
     ? undefined
-    : 'its signature does not fit: what stands beside the records, or which records they are, was altered';
+    : 'its signature does not fit: the list of records, or something outside the records, was altered';
 }
 
 function isSigned(text: string, signature: string, publicKey: string): boolean {

@@ -5,16 +5,16 @@ import type { BundleVerdict } from './verdict.js';
 
 const REASONS: Readonly<Record<RankingRow['reason'], string>> = {
   AWARDED: 'won, all of it',
-  PARTIALLY_AWARDED: 'won, as much as was left',
+  PARTIALLY_AWARDED: 'won, the quantity that was left',
   RESERVE_NOT_MET: "worse than the originator's limit",
-  MINIMUM_NOT_MET: "nobody won: together they stayed below the auction's minimum fill",
-  BELOW_MINIMUM_FILL: 'alone too small for the minimum fill',
-  OUTRANKED: 'a better one took what there was',
+  MINIMUM_NOT_MET: "no winner: together the quotes stayed below the auction's minimum fill",
+  BELOW_MINIMUM_FILL: 'too small for the minimum fill',
+  OUTRANKED: 'better quotes took the whole quantity',
   QUOTE_MINIMUM_NOT_MET: 'less was left than its own minimum',
-  MAX_WINNERS_REACHED: 'there were as many winners as there may be',
+  MAX_WINNERS_REACHED: 'the largest number of winners was reached',
 };
 
-/** What a bundle says is anybody's word: nothing in it may move the cursor and write over the verdict. */
+/** A bundle is untrusted input: no control character in it may overwrite the verdict on a terminal. */
 export function plain(text: string): string {
   return text.replaceAll(/[^\P{C}\n]/gu, '?');
 }
@@ -66,7 +66,7 @@ function outcome(state: AuctionState | undefined, ranking: readonly RankingRow[]
   ]);
   const table =
     rows.length === 0
-      ? ['No quote stood at a close.']
+      ? ['There was no standing quote at the close.']
       : columns([['rank', 'maker', 'price', 'quantity', 'awarded', 'why'], ...rows]);
   return [`Recomputed from the records: ${state.status}`, '', ...table, ''];
 }
@@ -87,13 +87,13 @@ function findingText({ record, what }: Finding): string {
 }
 
 function conclusion({ ok, origin, bundle }: BundleVerdict): string[] {
-  if (!ok) return ['NOT OK: this is not what the service attested, or not what the rules give.'];
+  if (!ok) return ['NOT OK: this is not what the service attested, or does not follow the rules.'];
   const key = bundle?.attestation.key_id ?? '';
-  const lines = ['OK: the records are whole, and winners, ranking and reasons are what the rules give.'];
+  const lines = ['OK: the records are complete, and winners, ranking and reasons follow the rules.'];
   if (origin === 'VERIFIED') return [...lines, `Signed with a key that you gave: ${key}`];
   return [
     ...lines,
-    'ORIGIN NOT VERIFIED: anybody could have signed this. Give the public key of the service with --key.',
+    'ORIGIN NOT VERIFIED: anyone could have signed this. Give the public key of the service with --key.',
     `It names the key ${key}`,
   ];
 }

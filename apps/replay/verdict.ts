@@ -6,18 +6,18 @@ import { alterations } from '#libs/auction/rules/replay/integrity.js';
 import type { AuctionState } from '#libs/auction/rules/state.js';
 import { sha256, signatureFault } from './public-keys.js';
 
-/** Whether the key that signed the bundle is known to be the service's, or only the one that the bundle names. */
+/** Whether the signing key is known to be the service's, or only named by the bundle. */
 export type Origin = 'VERIFIED' | 'NOT_VERIFIED';
 
 export interface BundleVerdict {
   readonly ok: boolean;
   readonly origin: Origin;
-  /** What was altered or is missing, as seals and signature tell. */
+  /** What was altered or is missing, found by seals and signature. */
   readonly alterations: readonly Finding[];
-  /** Where the rules come to something else than the bundle says. */
+  /** Where the rules give another result than the bundle states. */
   readonly contradictions: readonly Finding[];
   readonly bundle: ReplayBundle | undefined;
-  /** By the rules, from the records. */
+  /** Recomputed by the rules from the records. */
   readonly state: AuctionState | undefined;
   readonly ranking: readonly RankingRow[];
 }

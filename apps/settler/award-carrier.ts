@@ -18,20 +18,20 @@ export interface CarrierPorts {
   readonly meter: { settled(outcome: string): void };
   readonly blocked: Pick<BlockedAwards, 'blocked' | 'failed' | 'letGo'>;
   readonly onFault: (what: string, error: unknown) => void;
-  /** Every award that is taken in hand is a trace of its own. */
+  /** Each award gets a trace of its own. */
   readonly tracing?: Tracing;
 }
 
 const WAIT_MILLIS = 5_000;
-/** The link gives up later than the owner answers. */
+/** The link's timeout must be longer than the owner's answer. */
 const PATIENCE_MILLIS = WAIT_MILLIS + 4_000;
 const UNREACHABLE_MILLIS = 250;
 const BACK_OFF_MILLIS = 100;
 const MAX_BACK_OFF_MILLIS = 2_000;
 
 /**
- * Carries the awards of one shard to the ledger and tells the owner what became of them. It keeps nothing: whatever it
- * forgets the owner names again, and the ledger settles an award once however often it is asked.
+ * Settles the awards of one shard in the ledger and reports the outcome to the owner. It keeps no state: the
+ * owner repeats what is open, and the ledger settles an award once.
  */
 export class AwardCarrier {
   private readonly inHand = new Map<string, Promise<void>>();
@@ -50,7 +50,7 @@ export class AwardCarrier {
     void this.run();
   }
 
-  /** What is being settled is finished and reported; nothing more is begun. */
+  /** Finishes and reports the settlements under way, and begins none. */
   async stop(): Promise<void> {
     this.stopped = true;
     await Promise.race([Promise.all(this.inHand.values()), pause(this.ports.clock, 1_000)]);
@@ -128,7 +128,7 @@ export class AwardCarrier {
     }
   }
 
-  /** The owner has ended the award meanwhile, and no other log says so. */
+  /** The owner gave up the award in the meantime, and no other log reports it. */
   private async tellEnd(award: AwardToSettle): Promise<void> {
     const stands = await this.ports.desk.outcomeOf(award.award_id);
     if (stands?.outcome === 'FAILED') this.ports.blocked.failed(award, stands.reason);
@@ -141,7 +141,7 @@ export class AwardCarrier {
     return inSpan(span, settle, { done: ({ outcome }) => ({ attempt, outcome }) });
   }
 
-  /** False when the owner does not know the award any more: its auction has ended without us. */
+  /** False if the owner no longer has the award: it ended the auction itself. */
   private async report(
     award: AwardToSettle,
     step: ExecutionStepName,

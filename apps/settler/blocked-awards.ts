@@ -9,8 +9,8 @@ interface Blockage {
 }
 
 /**
- * Awards that are in hand and cannot be settled for now: since when, and why. An award is tried dozens of times before its deadline,
- * so each reason is told once. Accounts, prices and sizes are not told: the journal has them, for those who may read it.
+ * Awards in hand that cannot be settled yet: since when, and why. Each reason is logged once, because an
+ * award is tried dozens of times. Accounts, prices and sizes are not logged; the journal has them.
  */
 export class BlockedAwards {
   private readonly blockages = new Map<string, Blockage>();
@@ -42,12 +42,12 @@ export class BlockedAwards {
     );
   }
 
-  /** It is not in hand any more, however it ended. */
+  /** The award is no longer in hand, however it ended. */
   letGo(awardId: string): void {
     this.blockages.delete(awardId);
   }
 
-  /** For how long the award has been blocked that has been so for longest; 0 where none is. */
+  /** How long the oldest blockage has lasted; 0 without one. */
   get oldestSeconds(): number {
     const [oldest] = this.blockages.values();
     if (oldest === undefined) return 0;

@@ -4,7 +4,7 @@ import { EVIDENCE_FEED_DEFAULTS, EvidenceFeed } from '#libs/ledger/evidence-feed
 import type { Clock } from '#libs/platform/time/clock.js';
 import { type Logger, quietly } from '#libs/platform/process/log.js';
 
-/** So that one round may fail without an effect. */
+/** One round may fail without effect. */
 const RENEWALS_IN_TTL = 3;
 
 export interface EvidenceParts {
@@ -18,7 +18,7 @@ export interface EvidenceParts {
 export function evidenceFeed({ pool, clock, log, registry, ttlMillis }: EvidenceParts): EvidenceFeed {
   const restated = new Counter({
     name: 'sotto_evidence_restated_total',
-    help: 'Keys of the ledger whose evidence was missing or was not what the ledger says, and was stated anew',
+    help: 'Keys of the ledger whose evidence was missing or wrong, and was written again',
     registers: [registry],
   });
   const onFault = quietly((_, error) => {
@@ -33,14 +33,14 @@ export function evidenceFeed({ pool, clock, log, registry, ttlMillis }: Evidence
       },
       spoiled: (keys) => {
         restated.inc(keys.length);
-        log.error({ keys }, 'evidence was not what the ledger says: it is stated anew');
+        log.error({ keys }, 'evidence differed from the ledger and was written again');
       },
     },
     { ...EVIDENCE_FEED_DEFAULTS, ttlMillis, renewEveryMillis: Math.floor(ttlMillis / RENEWALS_IN_TTL) },
   );
   new Gauge({
     name: 'sotto_evidence_holds_seconds',
-    help: 'For how long the evidence that this process has last renewed in full still counts',
+    help: 'Time for which the last full renewal of evidence is still valid',
     registers: [registry],
     collect() {
       this.set(feed.holdsSeconds);

@@ -31,7 +31,7 @@ function random(): number {
   return randomInt(RANDOM_RANGE) / RANDOM_RANGE;
 }
 
-/** One carrier for each shard, over a link of its own to the owner. */
+/** One carrier for each shard, with a link of its own to the owner. */
 export function openCarriers(parts: CarrierParts): AwardCarrier[] {
   const { config, registry } = parts;
   const settlements = new Counter({
@@ -40,14 +40,14 @@ export function openCarriers(parts: CarrierParts): AwardCarrier[] {
     labelNames: ['outcome'],
     registers: [registry],
   });
-  // A series that is born with its first count looks to Prometheus as if it had never grown.
+  // Starts each series at 0. Prometheus cannot see the growth of a series that starts with its first count.
   for (const outcome of OUTCOMES) settlements.inc({ outcome }, 0);
   const meter = { settled: (outcome: string) => settlements.inc({ outcome }) };
   const tokens = watchServiceTokens(config, parts);
   const blocked = new BlockedAwards(parts.clock, parts.log);
   new Gauge({
     name: 'sotto_award_blocked_seconds',
-    help: 'For how long the award in hand that has been blocked for longest could not be settled; 0 where none is',
+    help: 'Time that the longest blocked award has waited; 0 if none is blocked',
     registers: [registry],
     collect() {
       this.set(blocked.oldestSeconds);
@@ -71,7 +71,7 @@ function openCarrier(
   { url, shard }: { readonly url: string; readonly shard: number },
   { config, log, scope, clock, pool, tracing }: CarrierParts,
   tokens: ServiceTokens,
-  heed: Pick<CarrierPorts, 'meter' | 'blocked'>,
+  observers: Pick<CarrierPorts, 'meter' | 'blocked'>,
 ): AwardCarrier {
   const link = openLink(tokens, { url, peer: config.INSTANCE, clock, trace: { tracing, shard } });
   scope.onStop('link', () => {
@@ -82,9 +82,9 @@ function openCarrier(
     desk: new PostgresSettlement(pool, clock, random, config.RISK_EVIDENCE_TTL_MS),
     clock,
     concurrency: config.SETTLEMENT_CONCURRENCY,
-    ...heed,
+    ...observers,
     onFault: (what, error) => {
-      log.warn({ err: error, part: what }, 'an award could not be carried and will be tried again');
+      log.warn({ err: error, part: what }, 'an award could not be settled and will be tried again');
     },
     tracing,
   });

@@ -16,7 +16,7 @@ import { settlerConfig, settlerRules } from './config.js';
 import { evidenceFeed } from './evidence.js';
 import { openCarriers } from './open-carriers.js';
 
-/** Nothing that is asked here takes nearly as long; a database that has gone without a word must not be waited for. */
+/** Longer than any query here takes. The process must not wait for a database that vanished. */
 const DATABASE_ANSWER_MS = 15_000;
 
 export function run(env: Environment): void {
@@ -59,8 +59,9 @@ export function run(env: Environment): void {
     );
     scope.onStop('listener', () => server.close());
 
-    // What a newer release keeps is left alone, and what a restored ledger lacks must not be settled anew.
-    const mayBegin = await onceDatabaseAnswers(
+    // Leaves the database of a newer release alone. Awards that a restored ledger lacks must not be settled a
+    // second time.
+    const isAccepted = await onceDatabaseAnswers(
       async () => {
         await refuseUnfitDatabase(pool);
         await new RestoredMark(pool, 'auction').refuse();
@@ -69,11 +70,11 @@ export function run(env: Environment): void {
         clock,
         stopping: scope.stopping,
         onFault: (error) => {
-          log.error({ err: error }, 'the database cannot be asked whether anything may be settled');
+          log.error({ err: error }, 'the check whether awards may be settled on this database failed');
         },
       },
     );
-    if (!mayBegin) return;
+    if (!isAccepted) return;
     const ttlMillis = config.RISK_EVIDENCE_TTL_MS;
     const feed = evidenceFeed({ pool, clock, log, registry, ttlMillis });
     void feed.start();

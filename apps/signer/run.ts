@@ -24,10 +24,10 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { openTracing } from '#libs/platform/tracing/open-tracing.js';
 import { signerConfig, signerRules } from './config.js';
 
-/** An order waits for this answer; past it nothing is signed. */
+/** An order waits for this answer. After this time nothing is signed. */
 const DATABASE_ANSWER_MS = 4_000;
-/** Of signatures of reads that are past their time. */
-const FORGET_EVERY_MS = 10_000;
+/** How often expired signatures of reads are deleted. */
+const PRUNE_EVERY_MS = 10_000;
 
 export function run(env: Environment): void {
   const config = loadConfigOrExit('signer', signerConfig, env, signerRules);
@@ -62,16 +62,16 @@ export function run(env: Environment): void {
       config.INTERNAL_HOST,
     );
     scope.onStop('listener', () => internal.close());
-    const mayBegin = await onceDatabaseAnswers(() => refuseUnfitDatabase(pool), {
+    const isAccepted = await onceDatabaseAnswers(() => refuseUnfitDatabase(pool), {
       clock,
       stopping: scope.stopping,
       onFault: (error) => {
-        log.error({ err: error }, 'the database cannot be asked whether it fits');
+        log.error({ err: error }, 'the check whether this release fits the database failed');
       },
     });
-    if (!mayBegin) return;
+    if (!isAccepted) return;
     const record = new SignatureRecord(pool);
-    scope.onStop('old reads', startForgetting(record, clock, log));
+    scope.onStop('old reads', startPruning(record, clock, log));
     const server = socketServer({ config, log, registry, scope, clock, pool, record });
     await server.listen();
     scope.onStop('socket', () => server.close());
@@ -79,8 +79,8 @@ export function run(env: Environment): void {
   });
 }
 
-function startForgetting(record: SignatureRecord, clock: Clock, log: Logger): Cancel {
-  return repeat(clock, FORGET_EVERY_MS, async () => {
+function startPruning(record: SignatureRecord, clock: Clock, log: Logger): Cancel {
+  return repeat(clock, PRUNE_EVERY_MS, async () => {
     try {
       await record.forgetReads(instantFromNanos(clock.epochNanos()));
     } catch (error) {
@@ -99,7 +99,7 @@ interface SocketParts {
   readonly record: SignatureRecord;
 }
 
-/** Everything that is asked at the socket is counted, by how it ended. */
+/** Counts every request to the socket, by result. */
 function socketServer({ config, log, registry, scope, clock, pool, record }: SocketParts): SignerServer {
   const service = new SigningService({
     keys: new SealedKeys(pool),
@@ -130,7 +130,7 @@ function socketServer({ config, log, registry, scope, clock, pool, record }: Soc
       }
     },
     onFault: (error) => {
-      log.error({ err: error }, 'nothing could be signed');
+      log.error({ err: error }, 'a request to sign failed');
     },
     clock,
   });

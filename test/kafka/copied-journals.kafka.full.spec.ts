@@ -95,7 +95,7 @@ describeWithKafka('npm run journal on two copies of the journals', { anyBrokers:
   it('goes on with the sound half of a copy, and comes to one that verify finds SOUND', async () => {
     await sealRow(SEALED, (await journals.content(SHARD))[SEALED - 1]!.seal);
     const { code, output } = await copy('kafka', 'postgres');
-    expect([code, output]).toEqual([0, expect.stringContaining(`${SEALED} of them there before`)]);
+    expect([code, output]).toEqual([0, expect.stringContaining(`${SEALED} of them already there`)]);
     expect(await journal('verify --store postgres --chain-only')).toMatchObject({
       code: 0,
       output: expect.stringContaining('SOUND'),

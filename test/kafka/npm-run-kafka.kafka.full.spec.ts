@@ -267,7 +267,7 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
 
   it('does not take the folder of the project for one without a name', async () => {
     const run = Run.start('--folder', '');
-    expect([await run.code, run.output]).toEqual([64, expect.stringContaining('--folder has no name')]);
+    expect([await run.code, run.output]).toEqual([64, expect.stringContaining('--folder must not be empty')]);
   });
 
   it.each([
@@ -283,6 +283,6 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
 
   it('takes one broker or three', async () => {
     const two = Run.start('--brokers', '2');
-    expect([await two.code, two.output]).toEqual([64, expect.stringContaining('1 broker or 3')]);
+    expect([await two.code, two.output]).toEqual([64, expect.stringContaining('must be 1 or 3')]);
   });
 });

@@ -12,12 +12,12 @@ import { withTransaction } from '#libs/platform/database/postgres.js';
 import { CommandFault, EXIT_REFUSED } from '../ops/arguments.js';
 import type { AccountTerms } from './call.js';
 
-/** Any constant will do as long as it never changes. */
-const TURN = 7_210_554_319;
+/** The key of the advisory lock. Every release must use the same one. */
+const ACCOUNTS_LOCK = 7_210_554_319;
 
 export interface AccountEntry extends KnownUser {
   readonly suspended: boolean;
-  /** To market data. */
+  /** Whether the account may read market data. */
   readonly invited: boolean;
   readonly venues: readonly string[];
   readonly max_quantity_atoms: number;
@@ -31,7 +31,7 @@ interface Registers {
   readonly principals: PrincipalRegister;
 }
 
-/** Identity says who may come in, the policy what it may do there; an account is changed in both or in neither. */
+/** Identity decides who may log in, the policy what it may do. A change writes both or neither. */
 export class AccountService {
   constructor(
     private readonly pool: Pool,
@@ -42,19 +42,19 @@ export class AccountService {
     return this.change(entries);
   }
 
-  /** `password` is asked for only if the account is new. */
+  /** `password` is called only if the account is new. */
   async add(
     email: string,
     terms: AccountTerms,
     password: () => Promise<string>,
   ): Promise<{ readonly account: AccountEntry; readonly created: boolean }> {
-    // Nobody waits for a keyboard within a transaction.
-    const isNew = (await this.change((registers) => knownAs(registers, email, terms))) === undefined;
+    // Asked for between two transactions: none stays open while a person types.
+    const isNew = (await this.change((registers) => findAccount(registers, email, terms))) === undefined;
     const passwordHash = isNew ? await hashPassword(await password()) : undefined;
     return this.change(async (registers) => {
-      const known = await knownAs(registers, email, terms);
+      const known = await findAccount(registers, email, terms);
       const accountId = known?.account_id ?? terms.accountId ?? randomUUID();
-      if (known === undefined) await enter(registers, accountId, email, terms, passwordHash);
+      if (known === undefined) await insertUser(registers, accountId, email, terms, passwordHash);
       await registers.users.rename(accountId, terms.name);
       await registers.users.enrol(accountId, terms.roles, terms.capabilities);
       await registers.principals.enter({
@@ -110,10 +110,10 @@ export class AccountService {
     });
   }
 
-  /** Changes of accounts take turns. */
+  /** Changes of accounts run one at a time. */
   private change<T>(work: (registers: Registers) => Promise<T>): Promise<T> {
     return withTransaction(this.pool, 'read committed', async (client) => {
-      await client.query('select pg_advisory_xact_lock($1)', [TURN]);
+      await client.query('select pg_advisory_xact_lock($1)', [ACCOUNTS_LOCK]);
       const users = new AccountAdministration(client, this.clock, AUCTION_CATALOGUE);
       const readers = new AccountAdministration(client, this.clock, DATA_CATALOGUE);
       return work({ client, users, readers, principals: new PrincipalRegister(client) });
@@ -121,8 +121,10 @@ export class AccountService {
   }
 }
 
-/** Undefined where the account is new. One id is one account: it is never given to another, nor another to an account. */
-async function knownAs(
+/**
+ * Undefined where the account is new. One id is one account for good: neither email nor id may change hands.
+ */
+async function findAccount(
   { users }: Registers,
   email: string,
   { accountId }: AccountTerms,
@@ -130,21 +132,22 @@ async function knownAs(
   const known = await users.find(email);
   if (accountId === undefined || known?.account_id === accountId) return known;
   if (known !== undefined) {
-    throw new CommandFault(`${email} is there already, as ${known.account_id}`, EXIT_REFUSED);
+    throw new CommandFault(`${email} already exists as ${known.account_id}`, EXIT_REFUSED);
   }
   const holder = (await users.users()).find((user) => user.account_id === accountId);
   if (holder === undefined) return undefined;
   throw new CommandFault(`${accountId} is the account of ${holder.email}`, EXIT_REFUSED);
 }
 
-async function enter(
+async function insertUser(
   { client }: Registers,
   accountId: string,
   email: string,
   terms: AccountTerms,
   passwordHash: string | undefined,
 ): Promise<void> {
-  if (passwordHash === undefined) throw new CommandFault(`${email} was removed meanwhile`, EXIT_REFUSED);
+  if (passwordHash === undefined)
+    throw new CommandFault(`${email} was removed in the meantime`, EXIT_REFUSED);
   await enrolUsers(client, [{ accountId, email, displayName: terms.name, passwordHash }], AUCTION_CATALOGUE);
 }
 

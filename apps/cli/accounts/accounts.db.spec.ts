@@ -53,21 +53,21 @@ afterAll(async () => {
 
 function read(args: readonly string[]): AccountCall {
   const parsed = parseCall(ACCOUNTS, args);
-  if ('help' in parsed) throw new Error('that was a call for help');
+  if ('help' in parsed) throw new Error('these arguments ask for help');
   return callOf(parsed);
 }
 
-/** As from a shell: arguments, what comes in on standard input, and the lines that come out. */
+/** Calls `accounts` as a shell would, and returns the lines that it prints. */
 async function accounts(args: readonly string[], typed?: string): Promise<string[]> {
   const call = read(args);
-  const said: string[] = [];
+  const printed: string[] = [];
   await runAccounts(call, {
     databaseUrl: database.url,
     clock: new SystemClock(),
     keyboard: { input: Readable.from(typed === undefined ? [] : [typed]), output: new PassThrough() },
-    say: (line) => said.push(line),
+    say: (line) => printed.push(line),
   });
-  return said;
+  return printed;
 }
 
 async function document<T>(args: readonly string[], typed?: string): Promise<T> {
@@ -81,7 +81,7 @@ function logIn(email: string, password: string): Promise<LoginResult> {
 }
 
 describe('add', () => {
-  it('lets somebody in who can then do what it says, in every register', async () => {
+  it('enters an account that can log in and has the given rights in every register', async () => {
     const { account, created } = await document<{ account: AccountEntry; created: boolean }>(
       [
         'add',
@@ -131,7 +131,7 @@ describe('add', () => {
     });
   });
 
-  it('changes nothing when it is repeated, and what the options say when they are others; the password stays', async () => {
+  it('changes nothing when repeated, applies other options when given, and keeps the password', async () => {
     const add = (...options: string[]): Promise<{ account: AccountEntry; created: boolean }> =>
       document(['add', 'twice@house.example', ...options]);
     await accounts(['add', 'twice@house.example', ...MAKER], `${PASSWORD}\n`);
@@ -155,7 +155,7 @@ describe('add', () => {
     ['too short', 'fourteen chars\n'],
     ['not there', undefined],
     ['empty', '\n'],
-  ])('enters nobody whose password is %s', async (_what, typed) => {
+  ])('adds no account when the password is %s', async (_what, typed) => {
     await expect(accounts(['add', 'nobody@house.example', ...MAKER], typed)).rejects.toThrow('password');
     expect((await accounts(['list'])).join('\n')).not.toContain('nobody@house.example');
   });
@@ -177,12 +177,12 @@ describe('add', () => {
     [['add', 'a@b', 'c@d', '--name', 'A', '--role', 'VIEWER']],
     [['disable', 'a@b', '--name', 'A']],
     [['list', '--output', 'xml']],
-  ])('%j is no call', (args) => {
+  ])('refuses the arguments %j', (args) => {
     expect(() => read(args)).toThrow(UsageFault);
   });
 });
 
-describe('an account that is there', () => {
+describe('an existing account', () => {
   const EMAIL = 'changed@house.example';
 
   beforeAll(() => accounts(['add', EMAIL, ...MAKER], `${PASSWORD}\n`));
@@ -198,7 +198,7 @@ describe('an account that is there', () => {
     return (await identity.verifierOf('AUCTION').verify(token)).ok;
   }
 
-  it('gets another password, which ends the sessions of the old one', async () => {
+  it('gets a new password, which ends the sessions of the old one', async () => {
     const token = await session(PASSWORD);
     expect(await isGood(token)).toBe(true);
     await accounts(['password', EMAIL], `${OTHER}\n`);
@@ -207,7 +207,7 @@ describe('an account that is there', () => {
     await accounts(['password', EMAIL], `${PASSWORD}\n`);
   });
 
-  it('is shut out and suspended while it is disabled, as often as that is said', async () => {
+  it('cannot log in and is suspended while disabled, also when disabled twice', async () => {
     const token = await session(PASSWORD);
     for (let times = 0; times < 2; times += 1) {
       const { account } = await document<{ account: AccountEntry }>(['disable', EMAIL]);
@@ -221,7 +221,7 @@ describe('an account that is there', () => {
     expect(await isGood(await session(PASSWORD))).toBe(true);
   });
 
-  it('is invited to market data, and no more', async () => {
+  it('can be invited to market data without any other change', async () => {
     for (const [command, invited] of [
       ['invite', true],
       ['invite', true],
@@ -233,7 +233,7 @@ describe('an account that is there', () => {
     }
   });
 
-  it('stands in the list, which says nothing of passwords', async () => {
+  it('is listed without its password', async () => {
     const lines = await accounts(['list']);
     expect(lines.find((line) => line.startsWith(EMAIL))).toMatch(
       /Desk A +MARKET_MAKER +venue_a +- +- +enrolled$/,
@@ -243,17 +243,14 @@ describe('an account that is there', () => {
     expect(JSON.stringify(listed)).not.toMatch(/scrypt|argon2|hash/);
   });
 
-  it.each(['disable', 'enable', 'invite', 'uninvite', 'password'])(
-    'must be there for %s',
-    async (command) => {
-      await expect(accounts([command, 'stranger@house.example'], `${PASSWORD}\n`)).rejects.toThrow(
-        'there is no account',
-      );
-    },
-  );
+  it.each(['disable', 'enable', 'invite', 'uninvite', 'password'])('must exist for %s', async (command) => {
+    await expect(accounts([command, 'stranger@house.example'], `${PASSWORD}\n`)).rejects.toThrow(
+      'there is no account',
+    );
+  });
 });
 
-it('shows what a login has put into a name, and does not let it act', async () => {
+it('escapes control characters in the name of an account', async () => {
   await accounts(['add', 'desk-z@house.example', ...MAKER], `${PASSWORD}\n`);
   const change = `update identity.users set display_name = $1 where email = 'desk-z@house.example'`;
   await database.pool.query(change, ['Desk\n\u001B[2JZ\u009B\u2028']);

@@ -11,9 +11,9 @@ import { CAPABILITIES, ROLES, type Capability, type Role } from '#libs/auction/p
 
 const EMAIL_OPERAND = [{ name: 'email' }] as const;
 const ADD_OPTIONS = {
-  name: { type: 'string', value: 'name', text: 'what others see where they may see it' },
+  name: { type: 'string', value: 'name', text: 'the name that others see where they may see it' },
   role: { type: 'string', multiple: true, value: 'role', text: ROLES.join(', ') },
-  venue: { type: 'string', multiple: true, value: 'venue', text: 'where it may trade' },
+  venue: { type: 'string', multiple: true, value: 'venue', text: 'a venue where it may trade' },
   'max-quantity-atoms': {
     type: 'string',
     value: 'n',
@@ -29,12 +29,12 @@ const ADD_OPTIONS = {
     type: 'string',
     multiple: true,
     value: 'capability',
-    text: `${CAPABILITIES.join(', ')} or none; both unless given`,
+    text: `${CAPABILITIES.join(', ')} or none; default: both`,
   },
   'account-id': {
     type: 'string',
     value: 'id',
-    text: 'the id that a new account gets, for one that the journals know already; else a new one',
+    text: 'the id of a new account, if journals already name it; default: a new id',
   },
   ...OUTPUT_OPTION,
 } as const satisfies OptionTable;
@@ -46,20 +46,20 @@ export const ACCOUNTS = {
       name: 'add',
       operands: EMAIL_OPERAND,
       options: ADD_OPTIONS,
-      summary: 'enters an account, or makes one that is there what the options say',
+      summary: 'adds an account, or updates an existing one to these options',
     },
     { name: 'list', operands: [], options: OUTPUT_OPTION, summary: 'all accounts' },
     {
       name: 'disable',
       operands: EMAIL_OPERAND,
       options: OUTPUT_OPTION,
-      summary: 'ends its sessions, lets it log in no more and invites it no more; its quotes stand',
+      summary: 'ends its sessions, and stops logins and invitations; its quotes stay',
     },
     {
       name: 'enable',
       operands: EMAIL_OPERAND,
       options: OUTPUT_OPTION,
-      summary: 'undoes that; the sessions stay ended',
+      summary: 'undoes disable; the sessions stay ended',
     },
     {
       name: 'invite',
@@ -71,19 +71,19 @@ export const ACCOUNTS = {
       name: 'uninvite',
       operands: EMAIL_OPERAND,
       options: OUTPUT_OPTION,
-      summary: 'undoes that',
+      summary: 'undoes invite',
     },
     {
       name: 'password',
       operands: EMAIL_OPERAND,
       options: OUTPUT_OPTION,
-      summary: 'gives it another password and ends its sessions',
+      summary: 'sets a new password and ends its sessions',
     },
   ],
   notes: [
     'Anyone who trades (ORIGINATOR, MARKET_MAKER) needs a venue and a quantity. A new password is asked for twice, or is the first line of',
-    'standard input where that is no terminal; it has 15 characters at least. add asks for one only if the account is new.',
-    'The database is that of DATABASE_URL, else that of the cluster on DATA_DIR (.data), which is started for the time where no cluster runs.',
+    'standard input where that is no terminal. It has at least 15 characters. add asks for one only if the account is new.',
+    'Uses the database of DATABASE_URL, else that of the cluster in DATA_DIR (.data), and starts it for this call where no cluster runs.',
   ],
 } as const satisfies CommandArea;
 
@@ -96,7 +96,7 @@ export interface AccountTerms {
   readonly venues: readonly string[];
   readonly maxQuantityAtoms: number;
   readonly controlGroup?: string;
-  /** Of an account that is entered again: the one that its awards name. */
+  /** The id of an account that is entered again: the one that its awards name. */
   readonly accountId?: string;
 }
 
@@ -131,18 +131,18 @@ function termsIn(given: GivenOptions): AccountTerms {
   const maxQuantityAtoms = atomsIn(given.text('max-quantity-atoms') ?? '');
   const name = given.text('name');
   if (name === undefined || !NAME.test(name)) {
-    throw new UsageFault('--name wants 1 to 64 characters that can be seen');
+    throw new UsageFault('--name must have 1 to 64 visible characters');
   }
-  if (!venues.every((venue) => VENUE.test(venue))) throw new UsageFault('a venue is a word such as venue_a');
+  if (!venues.every((venue) => VENUE.test(venue))) throw new UsageFault('a venue has a name such as venue_a');
   if (roles.some((role) => TRADING.has(role)) && (venues.length === 0 || maxQuantityAtoms === 0)) {
-    throw new UsageFault('whoever trades needs --venue and --max-quantity-atoms');
+    throw new UsageFault('an account that trades needs --venue and --max-quantity-atoms');
   }
   const chosen = given.texts('capability') ?? CAPABILITIES;
   const capabilities = chosen.join() === 'none' ? [] : wordsIn(chosen, CAPABILITIES, 'capability');
   const group = given.text('control-group');
   const accountId = given.text('account-id');
   if (accountId !== undefined && !UUID.test(accountId)) {
-    throw new UsageFault('--account-id wants an id, which is a lower-case UUID');
+    throw new UsageFault('--account-id must be a lower-case UUID');
   }
   return {
     name,
@@ -156,20 +156,20 @@ function termsIn(given: GivenOptions): AccountTerms {
 }
 
 function wordsIn<W extends string>(given: readonly string[], words: readonly W[], option: string): W[] {
-  const strange = given.find((word) => !words.some((known) => known === word));
-  if (strange !== undefined) throw new UsageFault(`--${option} ${strange}: expected ${words.join(', ')}`);
+  const unknown = given.find((word) => !words.some((known) => known === word));
+  if (unknown !== undefined) throw new UsageFault(`--${option} ${unknown}: expected ${words.join(', ')}`);
   return words.filter((word) => given.includes(word));
 }
 
 function atomsIn(text: string): number {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(value)) throw new UsageFault('--max-quantity-atoms wants a whole number');
+  if (!Number.isSafeInteger(value)) throw new UsageFault('--max-quantity-atoms must be a whole number');
   return value;
 }
 
 function addressIn(text: string | undefined): string {
-  if (text === undefined) throw new UsageFault('whose? Give the e-mail address');
+  if (text === undefined) throw new UsageFault('the e-mail address is missing');
   if (!EMAIL.test(text) || text.length > MAX_EMAIL_LENGTH)
-    throw new UsageFault(`${text} is no e-mail address`);
+    throw new UsageFault(`${text} is not an e-mail address`);
   return text;
 }

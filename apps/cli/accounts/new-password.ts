@@ -2,9 +2,9 @@ import { createInterface } from 'node:readline/promises';
 import { CommandFault, EXIT_REFUSED } from '../ops/arguments.js';
 import { askHidden } from '../ops/hidden-prompt.js';
 
-/** What is recommended where a password is all there is (NIST SP 800-63B-4). */
+/** The minimum that NIST SP 800-63B-4 recommends where a password is the only factor. */
 const MIN_LENGTH = 15;
-/** A login takes no more. */
+/** The most that a login accepts. */
 const MAX_LENGTH = 1_024;
 
 export interface Keyboard {
@@ -12,7 +12,9 @@ export interface Keyboard {
   readonly output: NodeJS.WritableStream;
 }
 
-/** From the keyboard or from standard input, and never from the command line, where every process of the machine could read it. */
+/**
+ * Reads from the keyboard or standard input. On the command line every process of the machine could read it.
+ */
 export async function newPassword(email: string, keyboard: Keyboard): Promise<string> {
   const password =
     keyboard.input.isTTY === true ? await typed(email, keyboard) : await firstLine(keyboard.input);
@@ -24,7 +26,7 @@ export async function newPassword(email: string, keyboard: Keyboard): Promise<st
 
 async function typed(email: string, keyboard: Keyboard): Promise<string> {
   const password = await askHidden(`New password of ${email}: `, keyboard);
-  if (password !== (await askHidden('Once more: ', keyboard))) throw refused('the two are not the same');
+  if (password !== (await askHidden('Once more: ', keyboard))) throw refused('the two passwords differ');
   return password;
 }
 

@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<AccountEntry>[] = [
   { head: 'STATE', cell: stateOf },
 ];
 
-/** Carries out what was asked for. What cannot be done is a CommandFault. */
+/** Runs one command. Throws CommandFault when it cannot be carried out. */
 export async function runAccounts(
   call: AccountCall,
   { databaseUrl, clock, keyboard, say }: AccountPorts,
@@ -34,14 +34,14 @@ export async function runAccounts(
     for (const line of call.json ? [visibleJson(document)] : lines.map(visible)) say(line);
   };
   try {
-    const desk = new AccountService(pool, clock);
+    const accountService = new AccountService(pool, clock);
     if (call.command === 'list') {
-      const accounts = await desk.list();
+      const accounts = await accountService.list();
       show({ accounts }, table(COLUMNS, accounts));
       return;
     }
-    const { document, told } = await changeOf(desk, call, keyboard);
-    show(document, [`${document.account.email} (${document.account.account_id}): ${told}`]);
+    const { document, message } = await changeOf(accountService, call, keyboard);
+    show(document, [`${document.account.email} (${document.account.account_id}): ${message}`]);
   } finally {
     await pool.end();
   }
@@ -49,11 +49,11 @@ export async function runAccounts(
 
 interface Change {
   readonly document: { readonly account: AccountEntry };
-  readonly told: string;
+  readonly message: string;
 }
 
 async function changeOf(
-  desk: AccountService,
+  accountService: AccountService,
   call: Exclude<AccountCall, { readonly command: 'list' }>,
   keyboard: Keyboard,
 ): Promise<Change> {
@@ -61,21 +61,30 @@ async function changeOf(
   const password = (): Promise<string> => newPassword(email, keyboard);
   switch (call.command) {
     case 'add': {
-      const document = await desk.add(email, call.terms, password);
-      return { document, told: document.created ? 'added' : 'is as asked for; its password was left alone' };
+      const document = await accountService.add(email, call.terms, password);
+      return {
+        document,
+        message: document.created ? 'added' : 'is up to date; its password was not changed',
+      };
     }
     case 'disable':
-      return { document: { account: await desk.disable(email) }, told: 'disabled, its sessions are ended' };
+      return {
+        document: { account: await accountService.disable(email) },
+        message: 'disabled, its sessions are ended',
+      };
     case 'enable':
-      return { document: { account: await desk.enable(email) }, told: 'enabled' };
+      return { document: { account: await accountService.enable(email) }, message: 'enabled' };
     case 'invite':
-      return { document: { account: await desk.invite(email) }, told: 'invited to market data' };
+      return { document: { account: await accountService.invite(email) }, message: 'invited to market data' };
     case 'uninvite':
-      return { document: { account: await desk.uninvite(email) }, told: 'not invited to market data' };
+      return {
+        document: { account: await accountService.uninvite(email) },
+        message: 'not invited to market data',
+      };
     case 'password':
       return {
-        document: { account: await desk.setPassword(email, password) },
-        told: 'has the new password, its sessions are ended',
+        document: { account: await accountService.setPassword(email, password) },
+        message: 'has the new password, its sessions are ended',
       };
   }
 }

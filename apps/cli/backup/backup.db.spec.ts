@@ -53,8 +53,8 @@ const create = (tell: (line: string) => void = silent) => createBackup({ pool: d
 const rowsIn = (tables: readonly { name: string; rows: number }[]) =>
   tables.find(({ name }) => name === 'risk.reserved')?.rows;
 
-describe('calls of backup create that overlap', () => {
-  it('leave one backup, which is whole, and refuse the others', async () => {
+describe('overlapping calls of backup create', () => {
+  it('leave one complete backup and refuse the other calls', async () => {
     const others: Promise<unknown>[] = [];
     const first = create(() => {
       if (others.length < 3) others.push(create());
@@ -70,7 +70,7 @@ describe('calls of backup create that overlap', () => {
     expect(readdirSync(folder)).toEqual(['backup']);
   });
 
-  it('touch nothing of one that was killed, or is at work elsewhere, and say so', async () => {
+  it('leave the files of another call alone and report them', async () => {
     const left = `${backup}.partial-killed`;
     mkdirSync(left);
     writeFileSync(path.join(left, 'risk.reserved.rows.gz'), 'half');
@@ -82,7 +82,7 @@ describe('calls of backup create that overlap', () => {
   });
 });
 
-it('texts with what other readers take for the end of a line come back as they were', async () => {
+it('texts with unusual line separators are restored unchanged', async () => {
   const endings = ['\u2028', '\u2029', '\u0085', '\r', '\v', '\r\n', '\n'];
   const names = endings.map((ending) => `${ending}one${ending}${ending}two${ending}`);
   await database.pool.query(
@@ -111,7 +111,7 @@ describe('a rebuild of the projections', () => {
   const rebuild = (say: (line: string) => void): Promise<void> =>
     new Rebuild(auctionProjection, { pool: database.pool, reader, clock: new SystemClock(), say }).run();
 
-  it('exchanges nothing while a backup reads, so that no table of it is empty', async () => {
+  it('swaps no tables while a backup reads, so that no table in the backup is empty', async () => {
     await database.pool.query(
       `insert into auction_history.projection_offsets (shard, epoch, sequence, hash) values (0, 1, 0, $1)`,
       [Buffer.alloc(32)],
@@ -126,7 +126,7 @@ describe('a rebuild of the projections', () => {
     await rebuilt;
   });
 
-  it('waits for that without a lock that readers would wait behind', async () => {
+  it('waits for the backup without a lock that blocks readers', async () => {
     const guard = await database.pool.connect();
     const told: string[] = [];
     let rebuilt: Promise<void> | undefined;
@@ -145,14 +145,14 @@ describe('a rebuild of the projections', () => {
     expect(told.at(-1)).toBe('exchanged');
   });
 
-  it('has a backup wait that comes in its midst', async () => {
+  it('makes a backup wait while it swaps tables', async () => {
     const client = await database.pool.connect();
     await client.query('begin');
     expect(await mayExchange(client)).toBe(true);
     const told: string[] = [];
     const made = create((line) => told.push(line));
     await eventually(() =>
-      expect(told).toEqual(['waits for a rebuild of the projections to exchange its tables']),
+      expect(told).toEqual(['waits for a rebuild of the projections to swap its tables']),
     );
     await client.query('rollback');
     client.release();
@@ -160,12 +160,12 @@ describe('a rebuild of the projections', () => {
   });
 });
 
-describe('a disk that is full', () => {
-  /** Blocks of 512 bytes that a file may have: less than 2,000 accounts need, or than the manifest. */
+describe('a full disk', () => {
+  /** The size limit of a file in blocks of 512 bytes: too small for 2,000 accounts, or for the manifest. */
   it.each([
     [16, 'risk.reserved.rows.gz'],
     [8, 'manifest.json'],
-  ])('ends a backup with one line, and leaves nothing: after %i blocks', async (blocks, file) => {
+  ])('ends a backup with one line and leaves no files: after %i blocks', async (blocks, file) => {
     if (file === 'manifest.json') await database.pool.query('truncate risk.reserved');
     const child = spawn(
       '/bin/sh',
@@ -203,10 +203,10 @@ describe('backup check', () => {
   };
 
   it.each<[string, (told: Record<string, unknown>) => void]>([
-    ['a table was taken out', withoutFirst],
-    ['its hash was taken out', (told) => delete told.sha256],
-    ['something was put in that nobody knows', (told) => (told.more = 1)],
-  ])('finds a manifest that was changed: %s', async (_, by) => {
+    ['a table was removed', withoutFirst],
+    ['its hash was removed', (told) => delete told.sha256],
+    ['an unknown field was added', (told) => (told.more = 1)],
+  ])('finds a changed manifest: %s', async (_, by) => {
     await create();
     change(() => undefined);
     await checkBackup(backup);
@@ -214,7 +214,7 @@ describe('backup check', () => {
     await expect(checkBackup(backup)).rejects.toThrow('manifest.json is not what was written');
   });
 
-  /** With a hash of what it says now. */
+  /** With a hash that fits the changed content. */
   const rewrite = async (by: (told: Record<string, unknown>) => void): Promise<void> => {
     const told = await readManifest(backup);
     by(told);
@@ -231,7 +231,7 @@ describe('backup check', () => {
     expect([code, errors]).toEqual([1, expect.stringContaining('the manifest does not name it')]);
   });
 
-  it('finds that a manifest and its folder lack tables which its migrations make', async () => {
+  it('finds tables of its migrations that both manifest and folder lack', async () => {
     const of = ['custody.entries', 'journal.records'];
     await create();
     await rewrite((told) => {
@@ -253,7 +253,7 @@ describe('backup check', () => {
 
 describe('the folder of a backup', () => {
   it.each(['notes.txt', 'lost+found.rows.gz'])(
-    'with %s in it, which the manifest does not name, is none',
+    'is refused when it holds %s, which the manifest does not name',
     async (stray) => {
       await create();
       writeFileSync(path.join(backup, stray), '');
@@ -264,17 +264,17 @@ describe('the folder of a backup', () => {
   );
 
   it.each(['manifest.json', 'risk.reserved.rows.gz'])(
-    'with a pipe for %s is none, and not waited on',
+    'is refused at once when %s is a pipe',
     async (name) => {
       await create();
       const place = path.join(backup, name);
       rmSync(place);
       execFileSync('mkfifo', [place]);
-      await expect(checkBackup(backup)).rejects.toThrow(`${place} is no file`);
+      await expect(checkBackup(backup)).rejects.toThrow(`${place} is not a file`);
     },
   );
 
-  it('may have in it what file systems leave there', async () => {
+  it('may hold files that file systems leave there', async () => {
     await create();
     for (const left of ['lost+found', '.snapshot']) mkdirSync(path.join(backup, left));
     writeFileSync(path.join(backup, '.nfs0000'), '');
@@ -282,7 +282,7 @@ describe('the folder of a backup', () => {
   });
 });
 
-it('a restore from where no backup is makes no database for it', async () => {
+it('a restore from a folder without a backup makes no database', async () => {
   const place = path.join(folder, 'new');
   const args = ['restore', '--folder', path.join(folder, 'mistyped')];
   const { code, errors } = await runTool('apps/cli/main.js backup', args, { DATA_DIR: place });
@@ -290,10 +290,10 @@ it('a restore from where no backup is makes no database for it', async () => {
   expect(existsSync(place)).toBe(false);
 });
 
-describe('a restore that is interrupted', () => {
-  const TOLD = 'the restore of this database is not finished';
+describe('an interrupted restore', () => {
+  const TOLD = 'the beginning of a restore that has not come to its end';
 
-  it('leaves a database that is not restored into again', async () => {
+  it('leaves a database that another restore refuses', async () => {
     await create();
     const half = await createTestDatabase();
     const ended = restoreBackup(half.url, await backupToRestore(backup), () => {

@@ -7,7 +7,7 @@ import {
 } from '#libs/platform/terminal/commands.js';
 
 const FOLDER_OPTION = {
-  folder: { type: 'string', value: 'path', text: 'where the backup is, or is to be' },
+  folder: { type: 'string', value: 'path', text: 'folder of the backup' },
 } as const satisfies OptionTable;
 const OPTIONS = { ...FOLDER_OPTION, ...OUTPUT_OPTION } as const satisfies OptionTable;
 
@@ -18,14 +18,14 @@ export const BACKUP = {
       name: 'create',
       operands: [],
       options: OPTIONS,
-      summary: 'writes everything that the database holds into a new folder, as of one moment',
-      explanation: ['The cluster goes on meanwhile.'],
+      summary: 'writes a consistent copy of the whole database into a new folder',
+      explanation: ['The cluster keeps running.'],
     },
     {
       name: 'check',
       operands: [],
       options: OPTIONS,
-      summary: 'reads a backup through and says whether it is whole',
+      summary: 'reads a whole backup and tells whether it is complete',
     },
     {
       name: 'restore',
@@ -34,22 +34,22 @@ export const BACKUP = {
         ...FOLDER_OPTION,
         resume: {
           type: 'boolean',
-          text: 'goes on with a restore whose rows are all there and which something has kept from its end; reads no backup',
+          text: 'finishes a restore that stopped after all its rows were written; reads no backup',
         },
         wait: {
           type: 'boolean',
-          text: 'with --resume: first keeps the database open until Enter, for anyone who puts its rows right',
+          text: 'with --resume: keeps the database open until Enter, so that rows can be corrected first',
         },
         ...OUTPUT_OPTION,
       },
-      summary: 'fills an empty database from a backup, and brings its schema up to date',
+      summary: 'fills an empty database from a backup and migrates it',
     },
   ],
   notes: [
-    'The database is that of DATABASE_URL, as the role that owns the tables, else that of the cluster on DATA_DIR (.data). restore wants one that holds',
-    'nothing; without DATABASE_URL it makes a new one in DATA_DIR. The secrets of the cluster (secrets.json) are not in it: keep them elsewhere.',
-    'Where the journals are kept in Kafka they are not in it either. Exit codes: 0 done; 1 the backup is not whole; 64 called wrongly; 65 what an',
-    'interrupted restore has left; 69 the database does not answer, is not empty, or something is in the way, such as a full disk; 78 a wrong setting.',
+    'Uses the database of DATABASE_URL, as the role that owns the tables, else that of the cluster in DATA_DIR (.data). restore needs an empty',
+    'database; without DATABASE_URL it makes one in DATA_DIR. A backup does not hold the secrets of the cluster (secrets.json): keep them elsewhere.',
+    'Nor does it hold journals that are in Kafka. Exit codes: 0 done; 1 the backup is damaged; 64 wrong usage; 65 an unfinished',
+    'restore is in the way; 69 the database does not answer or is not empty, or something else is in the way, such as a full disk; 78 a wrong setting.',
   ],
 } as const satisfies CommandArea;
 
@@ -69,6 +69,6 @@ export function callOf({ command: { name: command }, options, json }: ParsedCall
       throw new UsageFault('--resume reads no backup, and takes no --folder', command);
     return { command: 'resume', waits, json };
   }
-  if (folder === undefined || folder === '') throw new UsageFault(`${command} wants a --folder`, command);
+  if (folder === undefined || folder === '') throw new UsageFault(`${command} needs a --folder`, command);
   return { command, folder, json };
 }

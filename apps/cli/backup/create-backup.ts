@@ -15,22 +15,22 @@ export interface BackupPorts {
 }
 
 const PAGE = 2_000;
-/** Its tables are made by the migrations themselves, which run again when a backup is restored. */
+/** The migrations make these tables, and run again on restore. */
 const BOOKKEEPING = 'meta.';
 const TABLES = Object.keys(GRANTS).filter((table) => !table.startsWith(BOOKKEEPING));
 const clock = new SystemClock();
-const LOOK_MILLIS = 500;
-const LOOKS = 120;
-const HELD =
-  'a rebuild of the projections is exchanging its tables, or somebody else holds the advisory lock 2980114508';
+const RETRY_MILLIS = 500;
+const ATTEMPTS = 120;
+const LOCK_HELD =
+  'a rebuild of the projections is swapping its tables, or another session holds the advisory lock 2980114508';
 
 /**
- * All tables in one transaction that sees one moment of the database: ledger, reservations, journals and projections fit together
- * as they did then, whatever is written meanwhile. Nobody waits for it. The folder appears when it is whole.
+ * Reads all tables in one transaction, so that ledger, reservations, journals and projections fit together.
+ * No writer waits for it. The folder appears once it is complete.
  */
 export async function createBackup({ pool, tell }: BackupPorts, folder: string): Promise<Manifest> {
   return await fillFolder(folder, tell, async (own) => {
-    const manifest = await unexchanged(pool, tell, () =>
+    const manifest = await withoutTableSwap(pool, tell, () =>
       withTransaction(pool, 'repeatable read, read only', (client) => copyAll(client, own, tell)),
     );
     await writeManifest(own, manifest);
@@ -38,14 +38,20 @@ export async function createBackup({ pool, tell }: BackupPorts, folder: string):
   });
 }
 
-/** While no rebuild exchanges tables. A rebuild takes a moment, so a longer lock is another session's. */
-async function unexchanged<T>(pool: Pool, tell: (line: string) => void, work: () => Promise<T>): Promise<T> {
+/**
+ * Runs while no rebuild swaps tables. A rebuild takes a moment, so a longer lock belongs to another session.
+ */
+async function withoutTableSwap<T>(
+  pool: Pool,
+  tell: (line: string) => void,
+  work: () => Promise<T>,
+): Promise<T> {
   const guard = await pool.connect();
   try {
-    for (let look = 1; !(await mayReadAll(guard)); look += 1) {
-      if (look === 1) tell('waits for a rebuild of the projections to exchange its tables');
-      if (look === LOOKS) throw new StartFault(HELD);
-      await pause(clock, LOOK_MILLIS);
+    for (let attempt = 1; !(await mayReadAll(guard)); attempt += 1) {
+      if (attempt === 1) tell('waits for a rebuild of the projections to swap its tables');
+      if (attempt === ATTEMPTS) throw new StartFault(LOCK_HELD);
+      await pause(clock, RETRY_MILLIS);
     }
     return await work();
   } finally {
@@ -54,7 +60,7 @@ async function unexchanged<T>(pool: Pool, tell: (line: string) => void, work: ()
 }
 
 async function copyAll(client: PoolClient, folder: string, tell: (line: string) => void): Promise<Manifest> {
-  // Before the first look, which decides what is seen: no table is exchanged or altered from here on.
+  // Locked before the first read fixes the snapshot: no table is swapped or altered after it.
   await client.query(`lock table ${TABLES.join(', ')} in access share mode`);
   const head = await client.query<{ taken_at: string; server_version: string }>(
     `select to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as taken_at,
@@ -92,7 +98,7 @@ const REFERENCES = `
   select conrelid::regclass::text as child, confrelid::regclass::text as parent
   from pg_constraint where contype = 'f' and conrelid <> confrelid`;
 
-/** Those that others refer to first. */
+/** Parents before the tables that refer to them. */
 async function tablesInOrder(client: PoolClient): Promise<string[]> {
   const { rows } = await client.query<{ child: string; parent: string }>(REFERENCES);
   const waiting = new Set(TABLES);

@@ -39,8 +39,8 @@ it.each([
     'function public.theirs()',
   ],
   ['a type', `create type public.theirs as enum ('one')`, 'type public.theirs'],
-  ['a schema that bears the name of one of ours', 'create schema custody', 'schema custody'],
-])('a database that holds %s is refused before anything is written', async (_what, statement, named) => {
+  ['a schema with the name of one of ours', 'create schema custody', 'schema custody'],
+])('a database with %s is refused before anything is written', async (_what, statement, named) => {
   const database = await createTestDatabase();
   await database.pool.query(statement);
   await expect(restoreInto(database.url)).rejects.toMatchObject({
@@ -54,7 +54,7 @@ it.each([
   await database.drop();
 });
 
-it('a database with nothing but an extension, and a schema for such, is filled', async () => {
+it('a database with only an extension and its schema is accepted', async () => {
   const database = await createTestDatabase();
   await database.pool
     .query('create schema extensions; create extension if not exists pg_trgm schema extensions')

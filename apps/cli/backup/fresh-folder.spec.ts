@@ -6,15 +6,15 @@ import { asToolFault } from '../tool-fault.js';
 import { fillFolder } from './fresh-folder.js';
 
 let folder: string;
-let place: string;
+let target: string;
 
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'sotto-fresh-'));
-  place = path.join(folder, 'backup');
+  target = path.join(folder, 'backup');
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What an operator is told, and how often the folder was begun to be filled. */
+/** The fault that an operator sees, and how often filling began. */
 async function refusal(wanted: string): Promise<{ fault: unknown; filled: number }> {
   let filled = 0;
   const fault: unknown = await fillFolder(
@@ -28,29 +28,29 @@ async function refusal(wanted: string): Promise<{ fault: unknown; filled: number
 it.each([
   ['in /proc', () => '/proc/backup', 'its parent takes no folders'],
   ['deeper in /proc', () => '/proc/of/backups', 'its parent takes no folders'],
-  ['below a file', () => path.join(place, 'backup'), 'a part of the path is not a folder'],
-  ['a file', () => place, 'exists already'],
+  ['below a file', () => path.join(target, 'backup'), 'a part of the path is not a folder'],
+  ['a file', () => target, 'exists already'],
   ['of a long name', () => path.join(folder, 'x'.repeat(300)), 'the name is too long'],
-])('names a place in which no folder can be made: %s', async (_, wanted, why) => {
-  writeFileSync(place, '');
+])('says why no folder can be made: %s', async (_, wanted, why) => {
+  writeFileSync(target, '');
   const { fault, filled } = await refusal(wanted());
   expect(fault).toMatchObject({ exitCode: 69, message: expect.stringContaining(why) });
   expect(filled).toBe(0);
 });
 
 it.each([
-  ['an empty folder', () => mkdirSync(place)],
-  ['a link to nowhere', () => symlinkSync('/nowhere', place)],
-])('is refused by %s in the place, before it is filled', async (_, make) => {
+  ['an empty folder', () => mkdirSync(target)],
+  ['a link to nowhere', () => symlinkSync('/nowhere', target)],
+])('is refused before filling when %s is at the path', async (_, make) => {
   make();
-  const { fault, filled } = await refusal(place);
+  const { fault, filled } = await refusal(target);
   expect(fault).toMatchObject({ exitCode: 69, message: expect.stringContaining('exists already') });
   expect([filled, readdirSync(folder)]).toEqual([0, ['backup']]);
 });
 
-it('appears when it is whole, and not at all where that fails', async () => {
+it('appears once it is complete, and not at all when filling fails', async () => {
   const failing = fillFolder(
-    place,
+    target,
     () => undefined,
     (own) => {
       writeFileSync(path.join(own, 'half'), '');
@@ -60,13 +60,13 @@ it('appears when it is whole, and not at all where that fails', async () => {
   await expect(failing).rejects.toThrow('in the midst');
   expect(readdirSync(folder)).toEqual([]);
   await fillFolder(
-    place,
+    target,
     () => undefined,
     (own) => {
-      expect(existsSync(place)).toBe(false);
+      expect(existsSync(target)).toBe(false);
       writeFileSync(path.join(own, 'whole'), '');
       return Promise.resolve();
     },
   );
-  expect(readdirSync(place)).toEqual(['whole']);
+  expect(readdirSync(target)).toEqual(['whole']);
 });

@@ -6,68 +6,69 @@ import { isCodedError, StartFault } from '#libs/platform/process/start-fault.js'
 const TAKEN: ReadonlySet<string> = new Set(['ENOTEMPTY', 'EEXIST', 'ENOTDIR']);
 
 /**
- * A folder that appears when it is whole. Each call fills one of its own beside it, so calls that overlap, also of other machines, cannot
- * get into each other's files: the first that is done has the name, and nobody else's is touched.
+ * Makes a folder that appears once it is complete. Each call fills a folder of its own, then renames it, so
+ * overlapping calls, also of other machines, cannot touch each other's files. The first to finish gets the
+ * name.
  */
 export async function fillFolder<T>(
   wanted: string,
-  tell: (line: string) => void,
+  log: (line: string) => void,
   fill: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const place = path.resolve(wanted);
-  await makeFolder(path.dirname(place), 0o755);
-  await refuseExisting(place);
-  await tellLeftovers(place, tell);
-  const own = await ownBeside(place);
+  const target = path.resolve(wanted);
+  await makeFolder(path.dirname(target), 0o755);
+  await refuseExisting(target);
+  await logLeftovers(target, log);
+  const own = await makeOwnFolder(target);
   try {
     const filled = await fill(own);
-    await takeName(own, place);
+    await renameTo(own, target);
     return filled;
   } catch (error) {
-    // What ended the work is to be told, not that the disk which ended it does not let go either.
+    // Report the first error. A full disk may also refuse the removal.
     await rm(own, { recursive: true, force: true }).catch(() => undefined);
     throw error;
   }
 }
 
-async function ownBeside(place: string): Promise<string> {
+async function makeOwnFolder(target: string): Promise<string> {
   try {
-    return await mkdtemp(`${place}.partial-`);
+    return await mkdtemp(`${target}.partial-`);
   } catch (error) {
     if (!isCodedError(error) || error.code !== 'ENOENT') throw error;
-    throw new StartFault(`cannot make ${place}: its parent takes no folders`);
+    throw new StartFault(`cannot make ${target}: its parent takes no folders`);
   }
 }
 
-async function refuseExisting(place: string): Promise<void> {
+async function refuseExisting(target: string): Promise<void> {
   try {
-    await lstat(place);
+    await lstat(target);
   } catch (error) {
     if (isCodedError(error) && error.code === 'ENOENT') return;
     throw error;
   }
-  throw existsAlready(place);
+  throw existsAlready(target);
 }
 
-async function takeName(own: string, place: string): Promise<void> {
+async function renameTo(own: string, target: string): Promise<void> {
   try {
-    await rename(own, place);
+    await rename(own, target);
   } catch (error) {
-    throw isCodedError(error) && TAKEN.has(error.code) ? existsAlready(place) : error;
+    throw isCodedError(error) && TAKEN.has(error.code) ? existsAlready(target) : error;
   }
 }
 
-function existsAlready(place: string): StartFault {
-  return new StartFault(`${place} exists already: a backup is never written over another`);
+function existsAlready(target: string): StartFault {
+  return new StartFault(`${target} exists already: a backup is never written over another`);
 }
 
-/** Of calls that were killed, or that are at work: the two cannot be told apart where several machines share a disk. */
-async function tellLeftovers(place: string, tell: (line: string) => void): Promise<void> {
-  const begins = `${path.basename(place)}.partial`;
-  for (const name of await readdir(path.dirname(place))) {
+/** Folders of calls that were killed or still run: machines that share a disk cannot log which. */
+async function logLeftovers(target: string, log: (line: string) => void): Promise<void> {
+  const begins = `${path.basename(target)}.partial`;
+  for (const name of await readdir(path.dirname(target))) {
     if (!name.startsWith(begins)) continue;
-    tell(
-      `${path.join(path.dirname(place), name)} is of another call: delete it, unless that is still at work`,
+    log(
+      `${path.join(path.dirname(target), name)} belongs to another call: delete it, unless that call still runs`,
     );
   }
 }

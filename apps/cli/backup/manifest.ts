@@ -4,7 +4,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { asFileFault, EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 
-/** That of the whole folder; one that is not known is not read. */
+/** The format of the whole folder. Unknown formats are refused. */
 export const FORMAT = 2;
 const FILE = 'manifest.json';
 const ROWS = '.rows.gz';
@@ -12,28 +12,28 @@ const ROWS = '.rows.gz';
 const tableSchema = z.object({
   name: z.string().regex(/^[a-z_]+\.[a-z_]+$/),
   rows: z.number().int().min(0),
-  /** Of what the file holds when it is unpacked. */
+  /** Hash of the unpacked content. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
 });
 
 const manifestSchema = z.object({
-  format: z.literal(FORMAT, { error: 'it is of a version that this one does not know' }),
+  format: z.literal(FORMAT, { error: 'its format is unknown to this version' }),
   taken_at: z.string(),
   server_version: z.string(),
-  /** Those that had run, in their order: rows are of the tables as these had made them. */
+  /** The migrations that had run, in order. The rows have the form that these give the tables. */
   migrations: z.array(z.string()).min(1),
-  /** In an order in which no row refers to one that comes later. */
+  /** Ordered so that no row refers to a later table. */
   tables: z.array(tableSchema),
   sequences: z.array(z.object({ name: z.string(), last_value: z.string().regex(/^\d+$/) })),
 });
 
-/** Also of what this version does not know. */
+/** Keeps fields that this version does not know. */
 const hashedSchema = z.looseObject({ sha256: z.unknown().optional() });
 
 export type Manifest = z.output<typeof manifestSchema>;
 export type TableFile = Manifest['tables'][number];
 
-/** A backup that is not, or not any more, what was written. */
+/** The backup is not, or no longer, what was written. */
 export class BackupDamaged extends Error {
   override readonly name = 'BackupDamaged';
 }
@@ -42,10 +42,12 @@ export function tablePath(folder: string, table: string): string {
   return path.join(folder, `${table}${ROWS}`);
 }
 
-/** What file systems and machines that share them leave in any folder: `lost+found`, `.nfs...`, `.snapshot`. None of it is read. */
+/**
+ * What file systems and tools leave in a folder, such as `lost+found`, `.nfs...` and `.snapshot`. Never read.
+ */
 const OF_FILE_SYSTEMS = /^(?:lost\+found|\..*)$/;
 
-/** What else lies in the folder of a backup. */
+/** Other files in the folder of a backup. */
 export function unnamedAmong(files: readonly string[], { tables }: Manifest): string[] {
   const named = new Set([FILE, ...tables.map(({ name }) => `${name}${ROWS}`)]);
   return files.filter((file) => !named.has(file) && !OF_FILE_SYSTEMS.test(file));
@@ -61,10 +63,10 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   }
 }
 
-/** A pipe under the name of a file would be waited on for ever. */
+/** Refuses pipes: reading one would block for ever. */
 export async function refuseUnlessFile(file: string): Promise<void> {
   const found = await stat(file).catch(() => undefined);
-  if (found !== undefined && !found.isFile()) throw new BackupDamaged(`${file} is no file`);
+  if (found !== undefined && !found.isFile()) throw new BackupDamaged(`${file} is not a file`);
 }
 
 export async function readManifest(folder: string): Promise<Manifest> {
@@ -77,7 +79,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   try {
     found = JSON.parse(text);
   } catch (error) {
-    throw new BackupDamaged(`${file} is no JSON`, { cause: error });
+    throw new BackupDamaged(`${file} is not JSON`, { cause: error });
   }
   const parsed = manifestSchema.safeParse(found);
   if (!parsed.success) throw new BackupDamaged(`${file}: ${parsed.error.issues[0]?.message ?? 'unreadable'}`);
@@ -85,11 +87,11 @@ export async function readManifest(folder: string): Promise<Manifest> {
   return parsed.data;
 }
 
-/** That of a backup whose rows are in a database already. */
+/** The manifest of a backup whose rows are already in a database. */
 export function manifestNoted(noted: unknown): Manifest {
   const parsed = manifestSchema.safeParse(noted);
   if (parsed.success) return parsed.data;
-  throw new StartFault('the rows that are there are of a backup of a later version', EXIT.config);
+  throw new StartFault('the rows in the database come from a backup of a later version', EXIT.config);
 }
 
 function refuseChanged(found: unknown, file: string): void {
@@ -97,7 +99,7 @@ function refuseChanged(found: unknown, file: string): void {
   if (sha256 !== hashOf(rest)) throw new BackupDamaged(`${file} is not what was written`);
 }
 
-/** Of what it says, in the order in which it says it, whatever stands between. */
+/** Hash of the content in its own key order, independent of white space. */
 function hashOf(manifest: object): string {
   return createHash('sha256').update(JSON.stringify(manifest)).digest('hex');
 }

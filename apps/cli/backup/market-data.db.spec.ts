@@ -41,7 +41,7 @@ async function newDatabase(migrations: typeof allMigrations): Promise<TestDataba
   return database;
 }
 
-/** Until all recorded lines are applied. */
+/** Runs until all recorded lines are applied. */
 async function ingest({ url, pool }: TestDatabase, lines: number): Promise<string[]> {
   const faults: string[] = [];
   const onFault = (what: string, error: unknown): void => void faults.push(`${what}: ${String(error)}`);
@@ -82,7 +82,7 @@ const trade = (month: string): object => ({
 });
 const text = (...lines: object[]): string => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 
-it('market data comes back with its months, journals and positions, and ingest goes on from there', async () => {
+it('market data is restored with its months, journals and positions, and ingest continues from there', async () => {
   const file = path.join(folder, 'recorded', 'a.ndjson');
   writeFileSync(file, text(market, trade('07'), trade('08'), trade('10')));
   const first = await newDatabase(allMigrations);

@@ -31,11 +31,11 @@ const SILENT = { info: (): void => undefined };
 export interface BackupToRestore {
   readonly folder: string;
   readonly manifest: Manifest;
-  /** The migrations that the backed up database had. */
+  /** The migrations that the backed-up database had. */
   readonly former: typeof allMigrations;
 }
 
-/** Every file, from its first line to its last. */
+/** Reads every file to its end. */
 export async function checkBackup(folder: string): Promise<Manifest> {
   const manifest = await readManifest(folder);
   await refuseUnnamed(folder, manifest);
@@ -48,25 +48,28 @@ export async function checkBackup(folder: string): Promise<Manifest> {
   return manifest;
 }
 
-/** A backup that this version can restore. To be asked before anything is made for it. */
+/** Checks that this version can restore the backup. Call it before a database is made for the restore. */
 export async function backupToRestore(folder: string): Promise<BackupToRestore> {
   const manifest = await checkBackup(folder);
   const former = allMigrations.filter(({ name }) => manifest.migrations.includes(name));
   const unknown = manifest.migrations.filter((name) => !former.some((migration) => migration.name === name));
   if (unknown.length > 0) {
-    throw new StartFault(`the backup is of a later version, which has ${unknown.join(', ')}`);
+    throw new StartFault(`the backup comes from a later version, which has ${unknown.join(', ')}`);
   }
   return { folder, manifest, former };
 }
 
-/** The manifest was changed, or files of two backups lie together: which is right cannot be known. */
+/** The manifest was changed, or two backups are mixed. Which one is right cannot be known. */
 async function refuseUnnamed(folder: string, manifest: Manifest): Promise<void> {
   const [stray] = unnamedAmong(await readdir(folder), manifest);
   if (stray === undefined) return;
   throw new BackupDamaged(`${path.join(folder, stray)} is there, and the manifest does not name it`);
 }
 
-/** One that is left out would be there afterwards, and empty: without halts everybody trades again. A later release may make more than are known here. */
+/**
+ * A missing table would be empty afterwards: without halts everyone trades again. Later releases may have
+ * more tables.
+ */
 function refuseIncomplete(folder: string, { tables, migrations }: Manifest): void {
   const named = new Set(tables.map(({ name }) => name));
   const missing = tablesMadeBy(migrations).filter((name) => !named.has(name));
@@ -77,9 +80,8 @@ function refuseIncomplete(folder: string, { tables, migrations }: Manifest): voi
 }
 
 /**
- * Makes the tables as they were when the backup was taken, fills them in one transaction, and then brings them up to date as a
- * new version would: so a backup of any earlier version is one of this version. From before the first table to the end a mark tells
- * everybody else that it is not whole.
+ * Makes the tables of the backup's version, fills them in one transaction and migrates them. A mark in the
+ * database keeps other programs out until the end.
  */
 export async function restoreBackup(
   databaseUrl: string,
@@ -99,7 +101,7 @@ export async function restoreBackup(
   });
 }
 
-/** Of a restore whose rows are all there, whatever kept it from its end. Resolves with what was restored. */
+/** Finishes a restore whose rows are all there. Resolves with the manifest. */
 export async function resumeRestore(databaseUrl: string): Promise<Manifest> {
   return await onDatabase(databaseUrl, async (pool) => {
     const manifest = manifestNoted(await findFilled(pool));
@@ -117,22 +119,22 @@ async function onDatabase<T>(databaseUrl: string, work: (pool: Pool) => Promise<
   }
 }
 
-/** A value, a reference or a table that is not as the rows say: somebody has changed them, and the manifest with them. */
+/** Values or references do not fit the tables: rows and manifest were changed together. */
 function isUnfit(error: unknown): error is Error {
   return error instanceof Error && isCodedError(error) && /^(?:2[23]\w{3}|42P01)$/.test(error.code);
 }
 
-/** Each step may be done again, but for the last, which is done once: whoever begins behind it finds all of it. */
+/** Every step may be repeated except the last, which runs once. A later call finds it done. */
 async function bringToEnd(databaseUrl: string, pool: Pool): Promise<void> {
   try {
     const later = await migrate(databaseUrl, allMigrations, SILENT, RESTORE);
     if (later.length > 0) {
-      throw new StartFault(`a later version has begun this, with ${later.join(', ')}`, EXIT.config);
+      throw new StartFault(`a later version began this restore, with ${later.join(', ')}`, EXIT.config);
     }
   } catch (error) {
     if (!(error instanceof StartFault)) throw error;
     throw new StartFault(
-      `${error.message}. All rows of the backup are in the database, and nothing starts on it: when this is put right, npm run backup -- restore --resume goes on`,
+      `${error.message}. All rows of the backup are in the database, and nothing starts on it. Correct this, then run npm run backup -- restore --resume`,
       error.exitCode,
     );
   }
@@ -143,7 +145,10 @@ async function bringToEnd(databaseUrl: string, pool: Pool): Promise<void> {
   });
 }
 
-/** Whatever somebody has made there, or whatever bears the name of a schema of ours, but for an empty `meta`, which is taken as it is. What comes with an extension a new database may have. */
+/**
+ * Finds what others made in the database, and schemas with names of ours. Ignores an empty `meta` and what
+ * extensions bring.
+ */
 const FOREIGN = `
   with theirs as (select oid, nspname from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema'),
   made (kind, what, class, oid) as (
@@ -159,25 +164,23 @@ const FOREIGN = `
   where not exists (select from pg_depend d where d.classid = made.class and d.objid = made.oid and d.deptype = 'e')
   order by kind, what limit 3`;
 
-/** Before the first thing is written, the mark included. */
+/** Runs before the first write, the mark included. */
 async function refuseUsed(pool: Pool): Promise<void> {
   await refuseUnfinishedRestore(pool);
   const { rows } = await pool.query<{ what: string; count: number }>(FOREIGN, [SCHEMAS]);
   if (rows[0] === undefined) return;
   const more = rows[0].count - rows.length;
   const found = `${rows.map(({ what }) => what).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-  throw new StartFault(
-    `the database is not empty: a backup is restored into one that holds nothing, and there is ${found}`,
-  );
+  throw new StartFault(`the database is not empty: a restore needs an empty one, and this has ${found}`);
 }
 
-/** By table that is partitioned by month, when a row is of. */
+/** By table that is partitioned by month: the column that decides the month. */
 const MONTHLY: ReadonlyMap<string, string> = new Map([
   ['data.trades', 'ts'],
   ['data.candles', 'bucket'],
 ]);
 
-/** A new database has no months yet. */
+/** A new database has no partitions of months yet. */
 async function makeMonths(client: PoolClient, table: string, page: readonly string[]): Promise<void> {
   const column = MONTHLY.get(table);
   if (column === undefined) return;
@@ -187,7 +190,7 @@ async function makeMonths(client: PoolClient, table: string, page: readonly stri
   );
 }
 
-/** What was written under the guards of the tables is put back without them: they would count versions and balances anew. */
+/** Triggers are off: they would count versions and balances a second time. */
 async function fill(
   client: PoolClient,
   folder: string,
@@ -198,7 +201,7 @@ async function fill(
   await client.query(`set local idle_in_transaction_session_timeout = 0`);
   const names = tables.map(({ name }) => name);
   for (const name of names) await client.query(`alter table ${name} disable trigger user`);
-  // A migration may have put a first row in.
+  // A migration may have inserted a first row.
   await client.query(`truncate ${names.join(', ')}`);
   for (const file of tables) {
     for await (const page of readRows(folder, file, PAGE)) {
@@ -216,6 +219,6 @@ async function fill(
   for (const name of names) await client.query(`alter table ${name} enable trigger user`);
   await noteFilled(client, manifest);
   await RestoredMark.set(client, { journals: AUCTION_JOURNALS, takenAt });
-  // With the rows, so that no process ever finds them in their former life.
+  // Together with the rows, so that no process finds them under their former incarnation.
   await beginIncarnation(client);
 }

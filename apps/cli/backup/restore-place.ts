@@ -28,51 +28,51 @@ export const restoreSettings = defineConfig({
 
 export interface PlaceToRestore {
   readonly url: string;
-  /** To be called when everything is in it: before that no other program opens it. */
+  /** Opens the database to other programs. Call it once the restore is complete. */
   readonly done: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** The database that is named, else a new one in a data folder that has none. */
+/** The database of DATABASE_URL, else a new one in a data folder that has none. */
 export async function openEmptyDatabase(
   environment: Environment,
   tell: (line: string) => void,
 ): Promise<PlaceToRestore> {
-  return await openPlace(environment, tell, async (folder, postgres) => {
-    if (!existsSync(postgres)) return `a database is made in ${folder}`;
+  return await openTarget(environment, tell, async (folder, postgres) => {
+    if (!existsSync(postgres)) return `making a database in ${folder}`;
     await refuseUnfinishedRestoreIn(postgres);
     throw new StartFault(`${folder} has a database already: restore into another folder`, EXIT.unavailable);
   });
 }
 
-/** The database that is named, else that of a data folder in which a restore was begun. */
+/** The database of DATABASE_URL, else that of a data folder with an unfinished restore. */
 export async function openHalfRestored(
   environment: Environment,
   tell: (line: string) => void,
 ): Promise<PlaceToRestore> {
-  return await openPlace(environment, tell, async (folder, postgres) => {
+  return await openTarget(environment, tell, async (folder, postgres) => {
     await refuseNothingToResumeIn(postgres);
-    return `the database in ${folder} is started for this`;
+    return `the database in ${folder} is started for this call`;
   });
 }
 
-async function openPlace(
+async function openTarget(
   environment: Environment,
   tell: (line: string) => void,
-  whatIsDone: (folder: string, postgres: string) => Promise<string>,
+  checkFolder: (folder: string, postgres: string) => Promise<string>,
 ): Promise<PlaceToRestore> {
-  const { DATABASE_URL: given, DATA_DIR: folder } = loadConfig(restoreSettings, environment);
-  if (given !== undefined)
-    return { url: given, done: () => Promise.resolve(), close: () => Promise.resolve() };
+  const { DATABASE_URL: databaseUrl, DATA_DIR: folder } = loadConfig(restoreSettings, environment);
+  if (databaseUrl !== undefined)
+    return { url: databaseUrl, done: () => Promise.resolve(), close: () => Promise.resolve() };
   const postgres = path.join(folder, 'postgres');
-  await whatIsDone(folder, postgres);
+  await checkFolder(folder, postgres);
   await makeFolder(path.join(folder, 'logs'), 0o700);
   const marker = await markerOf(folder);
   const outcome = await lockFolder(marker.folder, `npm run backup, process ${process.pid}`);
   if (!('lock' in outcome)) throw new StartFault(`${folder} is in use by ${outcome.heldBy}`);
   try {
-    // Another call may have had the folder until now, and the server below marks what is there as unfinished.
-    tell(await whatIsDone(folder, postgres));
+    // Checked again under the lock: another call may have used the folder until now.
+    tell(await checkFolder(folder, postgres));
     const server = await startEmbeddedPostgres({
       folder: postgres,
       isRestore: true,

@@ -16,9 +16,9 @@ import { backupToRestore, restoreBackup, resumeRestore } from './restore-backup.
 
 jest.setTimeout(120_000);
 
-const KEPT = 'test/upgrade/baseline/backup';
+const BASELINE_BACKUP = 'test/upgrade/baseline/backup';
 const TOOL = 'apps/cli/main.js backup';
-const MEND = `update risk.evidence set risk_valid_until = now() where risk_valid_until = 'infinity'`;
+const CORRECTION = `update risk.evidence set risk_valid_until = now() where risk_valid_until = 'infinity'`;
 const silent = (): void => undefined;
 
 let folder: string;
@@ -29,7 +29,7 @@ beforeEach(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'sotto-resume-'));
   chmodSync(folder, 0o711);
   backup = path.join(folder, 'backup');
-  cpSync(KEPT, backup, { recursive: true });
+  cpSync(BASELINE_BACKUP, backup, { recursive: true });
   database = await createTestDatabase();
 });
 afterEach(async () => {
@@ -37,7 +37,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** As the login of settlers could write it, if a later migration brought the bounds. */
+/** Writes a value that a later migration refuses, as a settler could have. */
 async function spoilEvidence(): Promise<void> {
   const name = 'risk.evidence';
   const file = path.join(backup, `${name}.rows.gz`);
@@ -63,7 +63,7 @@ async function changeManifest(by: (told: Told) => void): Promise<void> {
   await writeManifest(backup, told);
 }
 
-/** The last line is the fault, and the only one. */
+/** Expects one fault, in the last line. */
 async function fault(args: readonly string[], env: Readonly<Record<string, string>>): Promise<unknown[]> {
   const { code, output, errors } = await runTool(TOOL, args, env);
   expect([output, errors]).toEqual(['', expect.not.stringMatching(/^\s+at /m)]);
@@ -73,13 +73,13 @@ async function fault(args: readonly string[], env: Readonly<Record<string, strin
 const isHere = async (): Promise<boolean> =>
   (await database.pool.query(`select from pg_class where relname = 'unfinished_restore'`)).rowCount === 1;
 
-describe('a restore of what a later migration does not take', () => {
+describe('a restore of rows that a later migration refuses', () => {
   const restore = (): string[] => ['restore', '--folder', backup];
   const resume = ['restore', '--resume'];
   const NAMED =
-    /\(table risk\.evidence, constraint \w+_can_be_read\).*Values that cannot be read.*--resume goes on$/;
+    /\(table risk\.evidence, constraint \w+_can_be_read\).*Values that cannot be read.*restore --resume$/;
 
-  it('is brought to its end when the row is put right, without the backup, and nothing starts on it before', async () => {
+  it('is finished without the backup after the row is corrected, and nothing starts before', async () => {
     await spoilEvidence();
     const env = { DATABASE_URL: database.url };
     expect(await fault(restore(), env)).toEqual([65, expect.stringMatching(NAMED)]);
@@ -89,11 +89,11 @@ describe('a restore of what a later migration does not take', () => {
     expect([start.code, start.output]).toEqual([65, expect.stringContaining('restore --resume goes on')]);
     expect(await isHere()).toBe(true);
 
-    const found = await toldByRunbook();
+    const found = await runbookOutput();
     expect(found).toEqual([
       expect.stringMatching(/^risk\.evidence: risk_valid_until is infinity, ctid \(\d+,\d+\)$/),
     ]);
-    await database.pool.query(MEND);
+    await database.pool.query(CORRECTION);
     const { code, output } = await runTool(TOOL, resume, env);
     expect([code, output]).toEqual([0, expect.stringMatching(/^\d+ rows of 2026-\S+ restored\n$/)]);
     expect(await isHere()).toBe(false);
@@ -105,7 +105,7 @@ describe('a restore of what a later migration does not take', () => {
     expect(again.code).toBe(0);
   });
 
-  it('is put right in a data folder while a call keeps its server open', async () => {
+  it('can be corrected in a data folder while a call keeps the server open', async () => {
     await spoilEvidence();
     const data = path.join(folder, 'data');
     const env = { DATA_DIR: data };
@@ -118,7 +118,7 @@ describe('a restore of what a later migration does not take', () => {
     let told = '';
     for await (const chunk of child.stderr) {
       told += String(chunk);
-      if (!told.includes('Enter goes on')) continue;
+      if (!told.includes('Enter to go on')) continue;
       break;
     }
     const url = new URL(/open at (\S+):/.exec(told)?.[1] ?? '');
@@ -127,7 +127,7 @@ describe('a restore of what a later migration does not take', () => {
     url.password = (JSON.parse(credentials) as { application: string }).application;
     const client = new pg.Client({ connectionString: url.href });
     await client.connect();
-    await client.query(MEND);
+    await client.query(CORRECTION);
     await client.end();
     child.stdin.end('\n');
     const [output, [code]] = await ended;
@@ -141,8 +141,8 @@ describe('a restore of what a later migration does not take', () => {
   });
 });
 
-/** As who owns the tables calls it. */
-async function toldByRunbook(): Promise<string[]> {
+/** Runs the query of the runbook as the owner of the tables. */
+async function runbookOutput(): Promise<string[]> {
   const runbook = readFileSync('docs/operate/database.md', 'utf8');
   const [, query = ''] =
     /#+ Values that cannot be read[^]*?```sql\n[^]*?```[^]*?```sql\n([^]*?)```/.exec(runbook) ?? [];
@@ -154,8 +154,8 @@ async function toldByRunbook(): Promise<string[]> {
   return told;
 }
 
-describe('a restore that is to go on', () => {
-  it('does not where rows are missing, and says that it has to begin again', async () => {
+describe('a resumed restore', () => {
+  it('is refused where rows are missing, and says to begin again', async () => {
     const ended = restoreBackup(database.url, await backupToRestore(backup), () => {
       throw new Error('interrupted');
     });
@@ -168,7 +168,7 @@ describe('a restore that is to go on', () => {
     expect(await isHere()).toBe(true);
   });
 
-  it('does not where none was begun, and touches nothing', async () => {
+  it('is refused where no restore was begun, and changes nothing', async () => {
     const place = path.join(folder, 'none');
     for (const env of [{ DATABASE_URL: database.url }, { DATA_DIR: place }]) {
       expect(await fault(['restore', '--resume'], env)).toEqual([
@@ -179,12 +179,12 @@ describe('a restore that is to go on', () => {
     expect([existsSync(place), await isHere()]).toEqual([false, false]);
   });
 
-  it('comes to its end once, however many go on with it', async () => {
+  it('finishes once when several calls resume it', async () => {
     await spoilEvidence();
     await expect(restoreBackup(database.url, await backupToRestore(backup), silent)).rejects.toThrow(
       '--resume',
     );
-    await database.pool.query(MEND);
+    await database.pool.query(CORRECTION);
     const ended = await Promise.allSettled([1, 2, 3].map(() => resumeRestore(database.url)));
     expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const one of ended)
@@ -195,13 +195,13 @@ describe('a restore that is to go on', () => {
     [['restore', '--resume', '--folder', 'x'], '--resume reads no backup'],
     [['check', '--resume'], 'check has no --resume'],
     [['restore', '--wait', '--folder', 'x'], '--wait goes with --resume'],
-  ])('is not called like this: %s', async (args, told) => {
+  ])('refuses the arguments: %s', async (args, told) => {
     const { code, errors } = await runTool(TOOL, args, { DATABASE_URL: database.url });
     expect([code, errors]).toEqual([64, expect.stringContaining(told)]);
   });
 });
 
-it('rows that are not of their tables are told in one line', async () => {
+it('rows that do not fit their tables are reported in one line', async () => {
   await changeManifest(({ tables }) => tables.reverse());
   expect(await fault(['restore', '--folder', backup], { DATABASE_URL: database.url })).toEqual([
     1,
@@ -209,7 +209,7 @@ it('rows that are not of their tables are told in one line', async () => {
   ]);
 });
 
-it('a restore that is killed leaves a data folder that nothing works on, also where its database was only just made', async () => {
+it('a killed restore leaves a data folder that every program refuses, even right after its database was made', async () => {
   const data = path.join(folder, 'data');
   const env = { PATH: process.env.PATH, DATA_DIR: data };
   const child = spawn(process.execPath, ['dist/apps/cli/main.js', 'backup', 'restore', '--folder', backup], {

@@ -7,8 +7,8 @@ import { asFileFault } from '#libs/platform/process/start-fault.js';
 import { BackupDamaged, refuseUnlessFile, tablePath, type TableFile } from './manifest.js';
 
 /**
- * A table is a file with a line for each row: the row as PostgreSQL writes it (`(1,event,"...")`), as a JSON string, because a
- * row may hold line breaks. Every type is written and read by the database itself, so nothing is lost on the way.
+ * Writes a table as a file with one JSON string a row: the row as PostgreSQL prints it (`(1,event,"...")`).
+ * The database reads and writes every type itself, so nothing is lost.
  */
 export async function writeRows(
   folder: string,
@@ -34,7 +34,9 @@ export async function writeRows(
   return { name: table, rows, sha256: hash.digest('hex') };
 }
 
-/** Pages of at most `size` rows. Fails at the end, if not before, when they are not those that were written. */
+/**
+ * Yields pages of at most `size` rows. Throws at the end, if not before, when they are not what was written.
+ */
 export async function* readRows(folder: string, file: TableFile, size: number): AsyncGenerator<string[]> {
   const hash = createHash('sha256');
   let rows = 0;
@@ -53,7 +55,9 @@ export async function* readRows(folder: string, file: TableFile, size: number): 
   if (page.length > 0) yield page;
 }
 
-/** Only a line feed ends a line: Node's own reader of lines ends one at U+2028 and U+2029 too, which a JSON string may hold as they are. */
+/**
+ * Splits at line feeds only. Node's readline also splits at U+2028 and U+2029, which JSON strings may hold.
+ */
 async function* linesOf(folder: string, table: string): AsyncGenerator<string> {
   await refuseUnlessFile(tablePath(folder, table));
   const source = createReadStream(tablePath(folder, table));
@@ -78,7 +82,7 @@ function rowIn(line: string, table: string): string {
     const row: unknown = JSON.parse(line);
     if (typeof row === 'string') return row;
   } catch {
-    // Told below, as is everything that is no row.
+    // Reported below, like any other line that is no row.
   }
-  throw new BackupDamaged(`a line of ${table} is no row`);
+  throw new BackupDamaged(`a line of ${table} is not a row`);
 }

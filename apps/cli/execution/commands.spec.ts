@@ -4,7 +4,7 @@ import { GatewayClient } from '../ops/gateway-client.js';
 import { OpsReport } from '../ops/report.js';
 import { EXECUTION } from './commands.js';
 
-/** What a call asks of order execution, and what it prints of this result. */
+/** The request that a command sends, and what it prints for this result. */
 async function carriedOut(typed: readonly string[], result: object = {}): Promise<readonly unknown[]> {
   const call = parseCall(EXECUTION, typed);
   if ('help' in call) throw new Error('that asks for help');
@@ -24,7 +24,7 @@ async function carriedOut(typed: readonly string[], result: object = {}): Promis
   return [...asked, printed.join('\n')];
 }
 
-it('asks a procedure with what was given, and nothing else', async () => {
+it('calls the procedure with the given options only', async () => {
   const typed = ['switch', 'set', '--venue', 'venue_b', '--mode', 'halted', '--reason', 'no prices'];
   expect(await carriedOut(typed, { exchangeId: 'venue_b', mode: 'halted' })).toEqual([
     'POST',
@@ -34,7 +34,7 @@ it('asks a procedure with what was given, and nothing else', async () => {
   ]);
 });
 
-it('reads lists and words', async () => {
+it('parses lists, numbers and words', async () => {
   const access = ['access', 'set', '--venue', 'venue_e', '--enabled', 'unknown', '--reason', 'drill'];
   expect((await carriedOut(access))[2]).toMatchObject({ input: { enabled: null } });
   const grant = ['key', 'grant', '--user', 'u', '--name', 'bot', '--scopes', 'read, trade'];
@@ -52,7 +52,7 @@ it('reads lists and words', async () => {
   );
 });
 
-it('prints lists of words as such, and a dash for what there is not', async () => {
+it('prints lists of words on one line, and a dash for a missing value', async () => {
   const granted = { clientId: 'k', scopes: ['read', 'trade'], funding: null, doubts: [] };
   const grant = ['key', 'grant', '--user', 'u', '--name', 'bot', '--scopes', 'read'];
   expect((await carriedOut(grant, granted))[3]).toBe(
@@ -60,7 +60,7 @@ it('prints lists of words as such, and a dash for what there is not', async () =
   );
 });
 
-it('prints rows as a table, JSON where it is asked for, and says what is missing', async () => {
+it('prints rows as a table or as JSON, and refuses a missing option', async () => {
   const rows = { rows: [{ exchangeId: 'venue_b', owed: '10.00', observed: '10.00' }], asOf: 'now' };
   expect((await carriedOut(['reserves'], rows))[3]).toBe(
     'EXCHANGEID  OWED   OBSERVED\nvenue_b     10.00  10.00',

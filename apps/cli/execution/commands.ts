@@ -22,7 +22,7 @@ interface ExecutionCommand extends CommandDeclaration {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** By option, the member of the procedure's input, and what it says. */
+/** By option: the field of the procedure's input, and its help text. */
 const OPTIONS = {
   venue: { input: 'exchangeId', value: 'venue', text: 'the venue, such as venue_b' },
   side: { input: 'side', value: 'side', text: 'buy or sell' },
@@ -30,13 +30,21 @@ const OPTIONS = {
   tif: { input: 'timeInForce', value: 'tif', text: 'GTC, GTD, FOK, FAK or IOC' },
   user: { input: 'userId', value: 'id', text: 'the user' },
   mode: { input: 'mode', value: 'mode', text: 'on, reduce_only, cancel_only or halted' },
-  resumes: { input: 'resumesAt', value: 'time', text: 'when trading is expected to go on; it only tells' },
+  resumes: {
+    input: 'resumesAt',
+    value: 'time',
+    text: 'when trading is expected to resume; for information only',
+  },
   enabled: { input: 'enabled', value: 'word', text: 'true, false, or unknown' },
-  name: { input: 'name', value: 'text', text: 'what the key is called' },
+  name: { input: 'name', value: 'text', text: 'the name of the key' },
   scopes: { input: 'scopes', value: 'list', text: 'scopes, separated by commas' },
-  addresses: { input: 'ipAllowList', value: 'list', text: 'the only addresses it may come from' },
+  addresses: {
+    input: 'ipAllowList',
+    value: 'list',
+    text: 'the only addresses that may use it, separated by commas',
+  },
   'per-minute': { input: 'ordersPerMinute', value: 'n', text: 'orders that it may submit in a minute' },
-  expires: { input: 'expiresAt', value: 'time', text: 'when it ends' },
+  expires: { input: 'expiresAt', value: 'time', text: 'when the key expires' },
   key: { input: 'clientId', value: 'id', text: 'the client id of the key' },
   order: { input: 'orderId', value: 'id', text: 'the order' },
   reason: { input: 'reason', value: 'text', text: 'why; it is kept with your name' },
@@ -45,7 +53,7 @@ type OptionName = keyof typeof OPTIONS;
 
 const COMMON: OptionTable = {
   ...OUTPUT_OPTION,
-  url: { type: 'string', value: 'url', text: 'the gateway, instead of OPS_URL or the cluster on DATA_DIR' },
+  url: { type: 'string', value: 'url', text: 'the gateway, instead of OPS_URL or the cluster in DATA_DIR' },
   'execution-url': { type: 'string', value: 'url', text: 'order execution, instead of EXECUTION_URL' },
 };
 
@@ -55,7 +63,7 @@ interface Procedure {
   readonly summary: string;
   readonly needs?: readonly OptionName[];
   readonly takes?: readonly OptionName[];
-  /** The member of the result that is a list; without one the result is one thing. */
+  /** The field of the result that is a list. Absent where the result is a single object. */
   readonly list?: string;
 }
 
@@ -63,7 +71,7 @@ const PROCEDURES: readonly Procedure[] = [
   {
     name: 'switches',
     procedure: 'admin.switches.list',
-    summary: 'switches that are not on',
+    summary: 'list switches that are not on',
     list: 'switches',
   },
   {
@@ -83,13 +91,13 @@ const PROCEDURES: readonly Procedure[] = [
   {
     name: 'access set',
     procedure: 'admin.apiAccess.set',
-    summary: 'let API keys trade at a venue, or not',
+    summary: 'allow or forbid trading with API keys at a venue',
     needs: ['venue', 'enabled', 'reason'],
   },
   {
     name: 'key grant',
     procedure: 'admin.keys.grant',
-    summary: 'make an API key of any scopes; its secrets are shown once',
+    summary: 'make an API key with any scopes; its secrets are shown once',
     needs: ['user', 'name', 'scopes'],
     takes: ['addresses', 'per-minute', 'expires', 'reason'],
   },
@@ -102,31 +110,31 @@ const PROCEDURES: readonly Procedure[] = [
   {
     name: 'order reconcile',
     procedure: 'admin.orders.reconcile',
-    summary: 'ask the venue now what became of an order',
+    summary: 'ask the venue now about the state of an order',
     needs: ['order', 'reason'],
   },
   {
     name: 'differences',
     procedure: 'admin.reconciliation.report',
-    summary: 'where records and venues differ, and orders in doubt',
+    summary: 'show where records and venues differ, and orders in doubt',
     takes: ['user', 'venue'],
   },
   {
     name: 'reserves',
     procedure: 'admin.reserves.report',
-    summary: 'what the vault owes beside what it has at the venues',
+    summary: 'compare what the vault owes with what it has at the venues',
     list: 'rows',
   },
-  { name: 'signer', procedure: 'admin.signer.status', summary: 'keys and signatures of the signer' },
+  { name: 'signer', procedure: 'admin.signer.status', summary: 'show keys and signatures of the signer' },
 ];
 
-/** What operators do with order execution. */
+/** The commands of operators for order execution. */
 export const EXECUTION: CommandArea<ExecutionCommand> = {
   name: 'execution',
   commands: PROCEDURES.map(commandOf),
   notes: [
-    'Who you are comes from OPS_TOKEN, or OPS_EMAIL and OPS_PASSWORD, or is asked for on the terminal. The account needs the role OPERATOR.',
-    'The gateway and order execution are those of --url and --execution-url, else of OPS_URL and EXECUTION_URL, else of the cluster on DATA_DIR.',
+    'Logs in with OPS_TOKEN, or OPS_EMAIL and OPS_PASSWORD, or asks on the terminal. The account needs the role OPERATOR.',
+    'Uses the gateway and order execution of --url and --execution-url, else of OPS_URL and EXECUTION_URL, else of the cluster in DATA_DIR.',
   ],
 };
 
@@ -171,18 +179,18 @@ function valueOf(name: OptionName, text: string): unknown {
   if (name === 'per-minute') return wholeNumber(text);
   if (name !== 'enabled') return text;
   const word = ENABLED.get(text);
-  if (word === undefined) throw new UsageFault('--enabled knows true, false and unknown');
+  if (word === undefined) throw new UsageFault('--enabled must be one of true, false and unknown');
   return word;
 }
 
 function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new UsageFault('--per-minute is a whole number');
+  if (!/^\d{1,9}$/.test(text)) throw new UsageFault('--per-minute must be a whole number');
   return Number(text);
 }
 
 function shown(found: unknown): string[] {
   const rows = Array.isArray(found) ? found.filter(isRow) : [];
-  if (Array.isArray(found) && rows.length === 0) return ['nothing'];
+  if (Array.isArray(found) && rows.length === 0) return ['none'];
   if (rows.length > 0) return tableOf(rows);
   if (!isRow(found)) return [String(found)];
   return Object.entries(found).flatMap(([name, value]) => {

@@ -14,7 +14,7 @@ import { ALL_SHARDS, type Place, refuseAnotherKafka } from '#libs/auction/proof/
 const POOL = 6;
 const NAME = 'journal-tool';
 
-/** Opens what the commands of the journal work on, and closes it after them. */
+/** Opens the resources of a journal command, and closes them after it. */
 export async function atPlace<T>(
   environment: Environment,
   family: JournalFamily,

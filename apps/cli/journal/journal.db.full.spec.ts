@@ -30,7 +30,7 @@ const clock = new SystemClock();
 let database: TestDatabase;
 let entries: JournalEntry[];
 
-/** As from a shell. */
+/** Runs the command as a shell would. */
 function journal(
   args: string,
   env: Readonly<Record<string, string>> = { DATABASE_URL: database.url },
@@ -48,7 +48,7 @@ function statesOf(all: readonly JournalEntry[]): AuctionState[] {
   return [...states.values()];
 }
 
-/** A shard that was traded on, with everything that follows from its journal. */
+/** A shard with trading, and the tables that follow from its journal. */
 beforeAll(async () => {
   database = await createTestDatabase(allMigrations);
   const { pool } = database;
@@ -61,7 +61,7 @@ beforeAll(async () => {
   const payloads = lawfulSession(7, 30)
     .records.filter(({ kind }) => kind === 'event')
     .map(({ payload }) => payload);
-  // Not to the end: some auctions are still open, and hold something.
+  // Stops before the end, so that some auctions are still open and hold reservations.
   await writer.append(payloads.slice(0, EVENTS));
   await writer.close();
   entries = await everything(new PostgresJournalReader(pool, 'auction'), SHARD);
@@ -93,7 +93,7 @@ function copyOf(table: string): string {
 }
 
 describe('npm run journal -- --family', () => {
-  it('looks at the journals of one family, and holds nothing of the auctions against them', async () => {
+  it('checks the journals of one family, without the tables of auctions', async () => {
     const { url, pool } = database;
     const shards = [SHARD, SHARD + 7];
     for (const shard of shards) {
@@ -124,7 +124,7 @@ describe('npm run journal -- --family', () => {
 });
 
 describe('npm run journal -- verify', () => {
-  it('says what there is where all is sound', async () => {
+  it('reports the contents of a sound journal', async () => {
     const { code, output } = await journal('verify --output json');
     expect([code, JSON.parse(output)]).toMatchObject([
       0,
@@ -158,60 +158,60 @@ describe('npm run journal -- verify', () => {
     ],
     ['a removed record', 'delete from journal.records where sequence = 20', 'sequence 20'],
     [
-      'an end that was cut off',
+      'a truncated end',
       'delete from journal.records where sequence > (select max(sequence) - 5 from journal.records)',
       'but projections know record',
     ],
     [
-      'an owner that reserved in an epoch of which nothing is left',
+      'a reservation in an epoch that the journal lacks',
       'insert into risk.shard_fence values (0, 2) on conflict (shard) do update set epoch = 2',
       'reservations were made in epoch 2',
     ],
     [
-      'a quote that stands otherwise in the projections',
+      'a quote that differs in the projections',
       `update auction_history.quotes set status = status || 'X' where quote_id = (select min(quote_id::text)::uuid from auction_history.quotes)`,
       '1 NOT AS THE JOURNALS SAY',
     ],
     [
-      'less set aside than was promised',
+      'a reservation smaller than the promise',
       `update risk.reserved set shard_0 = shard_0 - 1 where account_id = (select min(account_id) from risk.reserved where shard_0 > 0)`,
       'WITH TOO LITTLE',
     ],
-  ])('finds %s', async (_, statement, said) => {
+  ])('finds %s', async (_, statement, message) => {
     await database.pool.query(statement);
     const { code, output } = await journal('verify');
     await database.pool.query('delete from risk.shard_fence');
-    expect([code, output]).toEqual([1, expect.stringContaining(said)]);
+    expect([code, output]).toEqual([1, expect.stringContaining(message)]);
     expect(output).toContain('DAMAGED');
   });
 
   it.each([
     [
-      'a balance that nobody has entered',
+      'a balance without an entry',
       `insert into custody.balances values ('a', 'vault', 'v', '', 'available', 5)`,
       'The balance of a v',
     ],
     [
-      'an award of a shard that there is not',
+      'an award that no journal has',
       `insert into custody.settlements values ('9a000000-0000-8000-8000-000000000000', 'FAILED', 'x', null, null, now())`,
       'Award 9a000000-0000-8000-8000-000000000000 is in the ledger, and no journal knows it: FAILED',
     ],
     [
-      'evidence of what is not there',
+      'evidence without a balance',
       `insert into risk.evidence values ('a', 'v', 'COLLATERAL', '', 5, 0, 1, now(), now())`,
       'The evidence for a v COLLATERAL is not what the ledger says',
     ],
     [
-      'evidence of a limit that nobody set',
+      'evidence for a limit that does not exist',
       `insert into risk.evidence values ('a', 'v', 'VENUE_POSITION_LIMIT', '', 5, 0, 1, now(), now())`,
       'The evidence for a v VENUE_POSITION_LIMIT is not what the ledger says',
     ],
     [
-      'what nobody vouches for',
+      'a balance without evidence',
       `insert into custody.balances values ('a', 'vault', 'v', '', 'available', 5)`,
       'There is no evidence for a v, although the ledger has a balance or limit',
     ],
-  ])('finds in the ledger %s', async (_, statement, said) => {
+  ])('finds in the ledger: %s', async (_, statement, message) => {
     await database.pool.query(statement);
     const { code, output } = await journal('verify');
     await database.pool.query(
@@ -220,11 +220,11 @@ describe('npm run journal -- verify', () => {
     );
     await database.pool.query(`delete from custody.balances where account_id = 'a'`);
     await database.pool.query(`delete from risk.evidence where account_id = 'a'`);
-    expect([code, output]).toEqual([1, expect.stringContaining(said)]);
+    expect([code, output]).toEqual([1, expect.stringContaining(message)]);
   });
 
-  it('finds a history that was written anew, chain and all', async () => {
-    await writeAnew(
+  it('finds a rewritten history with a valid hash chain', async () => {
+    await rewriteRecords(
       entries.map((entry) => (entry.sequence === 2 ? { ...entry, payload: entries[3]!.payload } : entry)),
     );
     const { code, output } = await journal('verify');
@@ -234,7 +234,7 @@ describe('npm run journal -- verify', () => {
     ]);
   });
 
-  it('names the seal that is missing, too, where a forged record is none that the rules would have written', async () => {
+  it('names the missing seal as well as the broken rule of a forged record', async () => {
     const forged = linkEvent(SHARD, entries.at(-1)!, '{"type":"FORGED"}');
     await database.pool.query(
       `insert into journal.sealed (family, shard, sequence) values ('auction', $1, $2)`,
@@ -257,7 +257,7 @@ describe('npm run journal -- verify', () => {
     ['verify --chain-only', {}],
     ['verify --store postgres', { KAFKA_BROKERS: '127.0.0.1:1' }],
     ['verify --store postgres --chain-only', { KAFKA_BROKERS: '127.0.0.1:1' }],
-  ])('%s knows that the end was cut off, whatever else is set', async (args, env) => {
+  ])('%s finds a truncated end, whatever else is set', async (args, env) => {
     const place = { DATABASE_URL: database.url, ...env };
     expect(await journal(args, place)).toMatchObject({ code: 0, output: expect.stringContaining('SOUND') });
     await database.pool.query('delete from journal.records where sequence > 20');
@@ -267,7 +267,7 @@ describe('npm run journal -- verify', () => {
     });
   });
 
-  it('--chain-only knows the epoch of the last reservations, and records that were once seen in Kafka', async () => {
+  it('--chain-only checks the epochs of reservations and the external checkpoint of Kafka', async () => {
     const fence = 'insert into risk.shard_fence values (0, 2) on conflict (shard) do update set epoch = 2';
     await database.pool.query(fence);
     expect((await journal('verify --chain-only')).output).toContain('reservations were made in epoch 2');
@@ -280,7 +280,7 @@ describe('npm run journal -- verify', () => {
     expect([code, output]).toEqual([1, expect.stringContaining('but this database has seen record 900')]);
   });
 
-  it('says so where an owner has kept of an auction what the journal does not have', async () => {
+  it('finds a stored history of an auction that differs from the journal', async () => {
     const over = statesOf(entries).filter(({ completed_at: at }) => at !== undefined);
     const [id = ''] = over.map(({ terms }) => terms.auction_id);
     const positions = entries
@@ -304,7 +304,7 @@ describe('npm run journal -- verify', () => {
     await database.pool.query('truncate journal.histories');
   });
 
-  it('takes what a killed owner has left set aside for no damage', async () => {
+  it('accepts surplus reservations of a killed owner', async () => {
     await database.pool.query('update risk.reserved set shard_0 = shard_0 + 5');
     const { code, output } = await journal('verify');
     expect([code, output]).toEqual([0, expect.stringContaining('which the next owner releases')]);
@@ -312,7 +312,7 @@ describe('npm run journal -- verify', () => {
 });
 
 describe('npm run journal -- dump', () => {
-  it('gives every record, from which the whole chain can be recomputed', async () => {
+  it('prints every record, enough to recompute the whole chain', async () => {
     const lines = linesOf((await journal('dump --raw')).output);
     expect(lines).toHaveLength(entries.length);
     let before = beforeFirst('auction').hash;
@@ -323,7 +323,7 @@ describe('npm run journal -- dump', () => {
     }
   });
 
-  it('lets through what is asked for', async () => {
+  it('prints the records that the filters select', async () => {
     const all = entries.filter(({ kind }) => kind === 'event').map(({ payload }) => decodeEvent(payload));
     const opened = linesOf((await journal('dump --type AUCTION_OPENED')).output);
     expect(opened).toHaveLength(all.filter(({ type }) => type === 'AUCTION_OPENED').length);
@@ -337,7 +337,7 @@ describe('npm run journal -- dump', () => {
     expect(linesOf((await journal('dump --kind epoch')).output)).toHaveLength(1);
   });
 
-  it('shows what stands before damage, says where that is, and marks what stands from there on', async () => {
+  it('prints records before the damage, reports its place, and marks records from there on', async () => {
     await database.pool.query(`update journal.records set payload = payload || ' ' where sequence = 5`);
     const { code, output, errors } = await journal('dump --raw');
     expect([code, linesOf(output).map(({ sequence }) => sequence)]).toEqual([
@@ -355,8 +355,8 @@ describe('npm run journal -- dump', () => {
     expect(linesOf((await journal('dump --kind event')).output).map(({ sequence }) => sequence)).toEqual([
       2, 3, 4,
     ]);
-    const behind = linesOf((await journal('dump --from 6')).output);
-    expect(behind.filter(({ damaged }) => damaged === undefined)).toHaveLength(entries.length - 5);
+    const later = linesOf((await journal('dump --from 6')).output);
+    expect(later.filter(({ damaged }) => damaged === undefined)).toHaveLength(entries.length - 5);
     const some = linesOf((await journal('dump --from 4 --to 5')).output);
     expect(some.map(({ sequence, damaged }) => [sequence, damaged !== undefined])).toEqual([
       [4, false],
@@ -364,13 +364,13 @@ describe('npm run journal -- dump', () => {
     ]);
   });
 
-  it('shows what stands behind a record whose hash has changed', async () => {
+  it('prints the records after one with a changed hash', async () => {
     await database.pool.query(`update journal.records set hash = sha256('other') where sequence = 5`);
-    const behind = await journal('dump --from 6');
-    const lines = linesOf(behind.output);
+    const later = await journal('dump --from 6');
+    const lines = linesOf(later.output);
     expect(lines.map(({ sequence }) => sequence)).toEqual(entries.slice(5).map(({ sequence }) => sequence));
     expect(lines[0]!.damaged).toContain('is corrupt at sequence 6: its hash');
-    expect([behind.code, behind.errors]).toEqual([1, expect.stringContaining('corrupt at sequence 6')]);
+    expect([later.code, later.errors]).toEqual([1, expect.stringContaining('corrupt at sequence 6')]);
     await database.pool.query('delete from journal.records where sequence between 7 and 9');
     const rest = linesOf((await journal('dump --from 7')).output);
     expect(rest.map(({ sequence }) => sequence)).toEqual(entries.slice(9).map(({ sequence }) => sequence));
@@ -386,7 +386,7 @@ describe('npm run journal -- dump', () => {
     expect(read).toEqual(types);
   });
 
-  it('ends when nobody reads on', async () => {
+  it('ends when the reader closes the pipe', async () => {
     const child = spawn(process.execPath, ['tools/run.mjs', 'apps/cli/main.js', 'journal', 'dump'], {
       env: { PATH: process.env.PATH, DATABASE_URL: database.url },
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -407,11 +407,11 @@ it.each([
   ['copy --from kafka', 64, 'copy wants'],
   ['copy --from kafka --to kafka', 64, 'copy wants'],
   ['verify --store kafka', 78, 'KAFKA_BROKERS is not set'],
-])('npm run journal -- %s: exit code %d, %s', async (args, code, said) => {
-  expect(await journal(args)).toMatchObject({ code, errors: expect.stringContaining(said) });
+])('npm run journal -- %s: exit code %d, %s', async (args, code, message) => {
+  expect(await journal(args)).toMatchObject({ code, errors: expect.stringContaining(message) });
 });
 
-it('a database or a Kafka that does not answer is one line and exit code 69', async () => {
+it('a silent database or Kafka gives one line and exit code 69', async () => {
   const away = await journal('verify', { DATABASE_URL: 'postgres://sotto@127.0.0.1:1/none' });
   expect([away.code, away.errors.trim().split('\n')]).toEqual([
     69,
@@ -440,8 +440,8 @@ function linesOf(output: string): Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-/** What somebody can do who may write the table and knows how hashes are made. */
-async function writeAnew(records: readonly JournalEntry[]): Promise<void> {
+/** What a writer of the table can do who knows how hashes are made. */
+async function rewriteRecords(records: readonly JournalEntry[]): Promise<void> {
   let previousHash = beforeFirst('auction').hash;
   for (const record of records) {
     const hash = recordHash({ ...record, previousHash });
@@ -453,30 +453,30 @@ async function writeAnew(records: readonly JournalEntry[]): Promise<void> {
   }
 }
 
-describe('what npm run journal says', () => {
-  /** All of it goes through a shell, which says what becomes of it. */
-  async function through(shell: string): Promise<[number | null, string]> {
+describe('the output of npm run journal', () => {
+  /** Runs the command in a shell. */
+  async function runInShell(shell: string): Promise<[number | null, string]> {
     const child = spawn('/bin/bash', ['-c', shell, process.execPath], {
       env: { PATH: process.env.PATH, DATABASE_URL: database.url },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    const told: string[] = [];
-    child.stderr.on('data', (chunk) => told.push(String(chunk)));
+    const printed: string[] = [];
+    child.stderr.on('data', (chunk) => printed.push(String(chunk)));
     const [code] = (await once(child, 'close')) as [number | null];
-    return [code, told.join('')];
+    return [code, printed.join('')];
   }
 
   it.each(['dump --shard 0', 'verify --output json', 'verify'])(
-    'is told to be lost where the disk is full: %s',
+    'is reported as lost when the disk is full: %s',
     async (args) => {
-      const [code, told] = await through(`"$0" dist/apps/cli/main.js journal ${args} > /dev/full`);
-      expect([code, told]).toEqual([69, expect.stringContaining('no space left on the device')]);
-      expect(told).not.toContain('    at ');
+      const [code, printed] = await runInShell(`"$0" dist/apps/cli/main.js journal ${args} > /dev/full`);
+      expect([code, printed]).toEqual([69, expect.stringContaining('no space left on the device')]);
+      expect(printed).not.toContain('    at ');
     },
   );
 
-  it('is no fault of a reader that has read enough', async () => {
+  it('is no fault when the reader stops early', async () => {
     const dump = '"$0" dist/apps/cli/main.js journal dump --raw';
-    expect(await through(`${dump} | head -1; exit "\${PIPESTATUS[0]}"`)).toEqual([0, '']);
+    expect(await runInShell(`${dump} | head -1; exit "\${PIPESTATUS[0]}"`)).toEqual([0, '']);
   });
 });

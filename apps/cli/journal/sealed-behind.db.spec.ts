@@ -11,7 +11,7 @@ jest.setTimeout(60_000);
 const KEY = Buffer.alloc(32, 7);
 let database: TestDatabase;
 
-/** An epoch and two appends of two: records 1, 3 and 5 are sealed. */
+/** An epoch and two appends of two records each: 1, 3 and 5 have seals. */
 beforeAll(async () => {
   database = await createTestDatabase(allMigrations);
   const journal = new PostgresJournal({
@@ -34,14 +34,14 @@ afterEach(async () => {
 afterAll(() => database.drop());
 
 it.each([
-  [4, 'record 5 after it has the seal of an owner: remove nothing there'],
-  [5, 'record 5 itself has the seal of an owner: remove nothing there'],
-])('damage of record %i is told from an end that nobody has sealed', async (sequence, said) => {
+  [4, 'record 5 behind it has the seal of an owner: nothing is to be taken away there'],
+  [5, 'record 5 has the seal of an owner itself: nothing is to be taken away there'],
+])('damage of record %i is not mistaken for an end without a seal', async (sequence, message) => {
   await database.pool.query(`update journal.records set payload = '"x"' where sequence = $1`, [sequence]);
   const { code, output } = await runTool('apps/cli/main.js journal', ['verify', '--chain-only'], {
     DATABASE_URL: database.url,
     ID_KEY: KEY.toString('hex'),
   });
   expect([code, output]).toEqual([1, expect.stringContaining(`corrupt at sequence ${sequence}`)]);
-  expect(output).toContain(`shard 0: ${said}`);
+  expect(output).toContain(`shard 0: ${message}`);
 });

@@ -1,20 +1,20 @@
 import type { Broker } from '#libs/platform/embedded-kafka/broker.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 
-/** Long enough to see what the product does without the broker, its topics' change of leaders included. */
-const AGAIN_MILLIS = 15_000;
-const MOST_STARTS = 5;
+/** Long enough to watch the product without the broker, including new leaders of its topics. */
+const RESTART_MILLIS = 15_000;
+const MAX_RESTARTS = 5;
 
 export interface BrokerWatchPorts {
   readonly clock: Clock;
   readonly say: (line: string) => void;
-  /** Aborted when all brokers are to be stopped. */
+  /** Aborted when all brokers must stop. */
   readonly stopping: AbortSignal;
 }
 
 /**
- * Starts a broker again that has ended, by itself or killed; the others go on meanwhile. Resolves when asked to stop, with
- * no start under way, or when the last broker has ended too often.
+ * Restarts a broker that ended or was killed; the others keep running. Resolves when asked to stop, once no
+ * start is under way, or when the last broker ended too often.
  */
 export async function watchBrokers(brokers: readonly Broker[], ports: BrokerWatchPorts): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
@@ -34,21 +34,21 @@ async function watch(
     await Promise.race([broker.gone(), stopped]);
     if (hasStopped()) return;
     const how = await howEnded(broker);
-    if (starts === MOST_STARTS) {
+    if (starts === MAX_RESTARTS) {
       say(
-        `${name} has ended for the ${MOST_STARTS + 1}th time (${how}) and is left so; its log is ${broker.logFile}`,
+        `${name} has ended for the ${MAX_RESTARTS + 1}th time (${how}) and is not started again; its log is ${broker.logFile}`,
       );
       return;
     }
-    say(`${name} has ended (${how}): it is started again in ${AGAIN_MILLIS / 1_000} s`);
-    await Promise.race([pause(clock, AGAIN_MILLIS), stopped]);
+    say(`${name} has ended (${how}): starting it again in ${RESTART_MILLIS / 1_000} s`);
+    await Promise.race([pause(clock, RESTART_MILLIS), stopped]);
     if (hasStopped()) return;
     await broker.start();
-    say(`${name} is started again, as process ${broker.pid}`);
+    say(`${name} was started again as process ${broker.pid}`);
   }
 }
 
-/** The operator knows why a broker was killed; of one that gave up its last words say more. */
+/** The signal explains a broker that was killed. For one that gave up, its last log lines explain more. */
 async function howEnded(broker: Broker): Promise<string> {
   const { killedBy } = broker;
   return killedBy ?? `${broker.ending}: ${await broker.lastWords()}`;

@@ -12,7 +12,7 @@ import {
 
 const ROUTE_OPTIONS = {
   venue: { type: 'string', value: 'venue', text: 'such as venue_a' },
-  'contract-id': { type: 'string', value: 'id', text: 'the contract, as its venue calls it' },
+  'contract-id': { type: 'string', value: 'id', text: 'the id of the contract at its venue' },
   outcome: { type: 'string', value: 'outcome', text: 'such as YES' },
 } as const satisfies OptionTable;
 const ACCOUNT_OPTION = {
@@ -34,18 +34,18 @@ export const LEDGER = {
       operands: [],
       options: {
         ...ROUTE_OPTIONS,
-        title: { type: 'string', value: 'text', text: 'what people read' },
+        title: { type: 'string', value: 'text', text: 'the title that people read' },
         'equivalence-id': {
           type: 'string',
           value: 'id',
-          text: 'the same for contracts that stand for each other',
+          text: 'the same id for contracts that settle alike',
         },
         'price-tick-atoms': { type: 'string', value: 'n', text: 'prices are multiples of it' },
         'quantity-step-atoms': { type: 'string', value: 'n', text: 'quantities are multiples of it' },
         'closes-at': { type: 'string', value: 'instant', text: 'in UTC, such as 2027-01-31T12:00:00Z' },
         ...OUTPUT_OPTION,
       },
-      summary: 'registers a contract, which trades from then on; what is registered is never changed',
+      summary: 'registers a contract, which trades at once; its terms never change',
     },
     {
       name: 'market',
@@ -55,7 +55,7 @@ export const LEDGER = {
         status: { type: 'string', value: 'status', text: 'TRADING, PAUSED or CLOSED' },
         ...OUTPUT_OPTION,
       },
-      summary: 'makes a registered contract trade, pause, or close for good',
+      summary: 'opens, pauses or closes a registered contract; closing is final',
     },
     {
       name: 'open',
@@ -67,34 +67,34 @@ export const LEDGER = {
         reference: {
           type: 'string',
           value: 'text',
-          text: 'of the payment; the same reference is entered once',
+          text: 'reference of the payment; each reference is entered once',
         },
         ...OUTPUT_OPTION,
       },
-      summary: 'enters what an account has paid in or delivered, once for each reference',
+      summary: 'enters a payment or delivery of an account, once for each reference',
       explanation: [
-        'Collateral of a venue, or with --contract-id and --outcome tokens of that contract. Nothing is ever taken out: what is still',
-        'promised is known to owners alone.',
+        'Enters collateral on a venue, or tokens of a contract with --contract-id and --outcome. There are no withdrawals: only owners',
+        'know how much is still promised.',
       ],
     },
     {
       name: 'limit',
       operands: [],
       options: { ...ACCOUNT_OPTION, venue: ROUTE_OPTIONS.venue, ...AMOUNT_OPTION, ...OUTPUT_OPTION },
-      summary: 'sets the most that an account may hold on a venue, or put at stake on all of them together',
-      explanation: ['With --venue the limit on that venue alone, else that on all of them together.'],
+      summary: 'sets the position limit of an account on a venue, or its exposure limit over all venues',
+      explanation: ['With --venue: the limit on that venue. Without: the limit over all venues.'],
     },
     {
       name: 'show',
       operands: [],
       options: { ...ACCOUNT_OPTION, ...OUTPUT_OPTION },
-      summary: 'contracts, balances and limits, and what each account still lacks to trade',
+      summary: 'shows contracts, balances and limits, and what each account lacks to trade',
     },
   ],
   notes: [
-    'The database is that of DATABASE_URL, as the role that owns the tables, else that of the cluster on DATA_DIR (.data), which is started for',
-    'the time where no cluster runs.',
-    'Exit codes: 0 done, or done before; 1 refused; 64 called wrongly; 69 no database, or no right to it; 78 a wrong setting.',
+    'Uses the database of DATABASE_URL, as the role that owns the tables, else that of the cluster in DATA_DIR (.data), and starts it for',
+    'this call where no cluster runs.',
+    'Exit codes: 0 done, now or before; 1 refused; 64 wrong usage; 69 no database, or no right to use it; 78 a wrong setting.',
   ],
 } as const satisfies CommandArea;
 
@@ -128,18 +128,18 @@ export type LedgerCall = { readonly json: boolean } & (
 
 const STATUSES: readonly ContractFacts['status'][] = ['TRADING', 'PAUSED', 'CLOSED'];
 const VENUE = /^[a-z0-9_]{1,64}$/;
-/** No slash, which divides contract and outcome in the name of a token. */
+/** No slash: it separates contract and outcome in the name of a token. */
 const CONTRACT_ID = /^[^\s/\p{C}]{1,64}$/u;
 const OUTCOME = /^(?=\S)[^/\p{C}\p{Zl}\p{Zp}]{1,64}(?<=\S)$/u;
-const SAYING = /^(?=\S)[^\p{C}\p{Zl}\p{Zp}]{1,200}(?<=\S)$/u;
+const LINE_OF_TEXT = /^(?=\S)[^\p{C}\p{Zl}\p{Zp}]{1,200}(?<=\S)$/u;
 const WHOLE_SECONDS = /:\d\dZ$/;
-const DEAREST_TICK = 999_999;
+const MAX_TICK = 999_999;
 
 export function callOf({ command, options, json }: ParsedCall<LedgerCommand>): LedgerCall {
   return { json, ...commandOf(command.name, options) };
 }
 
-/** A union of commands is given the same field beside each of them. */
+/** Omits `json` from each member of the union; plain `Omit` would merge them. */
 type Plain<C> = C extends unknown ? Omit<C, 'json'> : never;
 
 function commandOf(command: LedgerCall['command'], given: GivenOptions): Plain<LedgerCall> {
@@ -153,7 +153,7 @@ function commandOf(command: LedgerCall['command'], given: GivenOptions): Plain<L
     case 'limit':
       return {
         command,
-        account: wanted(given, 'account'),
+        account: required(given, 'account'),
         venue: given.text('venue') === undefined ? undefined : venueOf(given),
         amountAtoms: wholeOf(given, 'amount-atoms', 0),
       };
@@ -166,20 +166,20 @@ function openingOf(given: GivenOptions): OpenCall {
   const isToken = given.text('contract-id') !== undefined || given.text('outcome') !== undefined;
   return {
     command: 'open',
-    account: wanted(given, 'account'),
+    account: required(given, 'account'),
     venue: venueOf(given),
     contract: isToken ? routeOf(given) : undefined,
     amountAtoms: wholeOf(given, 'amount-atoms', 1),
-    reference: matching(given, 'reference', SAYING, 'has 1 to 200 characters that can be seen'),
+    reference: matching(given, 'reference', LINE_OF_TEXT, 'must have 1 to 200 visible characters'),
   };
 }
 
 function contractOf(given: GivenOptions): ContractFacts {
   return {
     ...routeOf(given),
-    title: matching(given, 'title', SAYING, 'has 1 to 200 characters that can be seen'),
-    equivalence_id: matching(given, 'equivalence-id', CONTRACT_ID, 'is a word such as rate-cut-june'),
-    price_tick_atoms: wholeOf(given, 'price-tick-atoms', 1, DEAREST_TICK),
+    title: matching(given, 'title', LINE_OF_TEXT, 'must have 1 to 200 visible characters'),
+    equivalence_id: matching(given, 'equivalence-id', CONTRACT_ID, 'must be a word such as rate-cut-june'),
+    price_tick_atoms: wholeOf(given, 'price-tick-atoms', 1, MAX_TICK),
     quantity_step_atoms: wholeOf(given, 'quantity-step-atoms', 1),
     status: 'TRADING',
     closes_at: instantOf(given),
@@ -189,49 +189,49 @@ function contractOf(given: GivenOptions): ContractFacts {
 function routeOf(given: GivenOptions): RouteKey {
   return {
     venue: venueOf(given),
-    contract_id: matching(given, 'contract-id', CONTRACT_ID, 'is a word such as a-rate-cut-june'),
-    outcome: matching(given, 'outcome', OUTCOME, 'is a word such as YES'),
+    contract_id: matching(given, 'contract-id', CONTRACT_ID, 'must be a word such as a-rate-cut-june'),
+    outcome: matching(given, 'outcome', OUTCOME, 'must be a word such as YES'),
   };
 }
 
 function venueOf(given: GivenOptions): string {
-  return matching(given, 'venue', VENUE, 'is a word such as venue_a');
+  return matching(given, 'venue', VENUE, 'must be a name such as venue_a');
 }
 
 function statusOf(given: GivenOptions): ContractFacts['status'] {
-  const found = STATUSES.find((status) => status === wanted(given, 'status'));
-  if (found === undefined) throw new UsageFault(`--status is one of ${STATUSES.join(', ')}`);
+  const found = STATUSES.find((status) => status === required(given, 'status'));
+  if (found === undefined) throw new UsageFault(`--status must be one of ${STATUSES.join(', ')}`);
   return found;
 }
 
 function instantOf(given: GivenOptions): string {
-  const said = wanted(given, 'closes-at');
-  const instant = WHOLE_SECONDS.test(said) ? normalInstant(said) : undefined;
+  const raw = required(given, 'closes-at');
+  const instant = WHOLE_SECONDS.test(raw) ? normalInstant(raw) : undefined;
   if (instant === undefined)
-    throw new UsageFault('--closes-at is a moment in UTC such as 2027-01-31T12:00:00Z');
+    throw new UsageFault('--closes-at must be a time in UTC such as 2027-01-31T12:00:00Z');
   return instant;
 }
 
 function wholeOf(
   given: GivenOptions,
   name: string,
-  least: number,
-  most: number = Number.MAX_SAFE_INTEGER,
+  min: number,
+  max: number = Number.MAX_SAFE_INTEGER,
 ): number {
-  const said = wanted(given, name);
-  const value = /^\d{1,16}$/.test(said) ? Number(said) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  throw new UsageFault(`--${name} is a whole number from ${least} to ${most}`);
+  const raw = required(given, name);
+  const value = /^\d{1,16}$/.test(raw) ? Number(raw) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw new UsageFault(`--${name} must be a whole number from ${min} to ${max}`);
 }
 
 function matching(given: GivenOptions, name: string, pattern: RegExp, otherwise: string): string {
-  const said = wanted(given, name);
-  if (!pattern.test(said)) throw new UsageFault(`--${name} ${otherwise}`);
-  return said;
+  const raw = required(given, name);
+  if (!pattern.test(raw)) throw new UsageFault(`--${name} ${otherwise}`);
+  return raw;
 }
 
-function wanted(given: GivenOptions, name: string): string {
-  const said = given.text(name);
-  if (said === undefined || said === '') throw new UsageFault(`--${name} is missing`);
-  return said;
+function required(given: GivenOptions, name: string): string {
+  const raw = given.text(name);
+  if (raw === undefined || raw === '') throw new UsageFault(`--${name} is missing`);
+  return raw;
 }

@@ -19,7 +19,7 @@ export interface OpeningLine extends BalanceLine {
   readonly reference: string;
 }
 
-/** Of a resource about which admission asks: whether the ledger's word on it still holds. */
+/** A resource that admission checks, and whether the ledger's evidence for it is still valid. */
 export interface EvidenceLine {
   readonly account_id: string;
   readonly venue: string;
@@ -34,32 +34,38 @@ export interface OwnLines {
   readonly evidence: readonly EvidenceLine[];
 }
 
-/** What admission would refuse the account for, in the order in which an operator would mend it. Empty for an account that does not trade. */
+/**
+ * Why admission would refuse the account, in the order in which an operator would fix it. Empty for an
+ * account that does not trade.
+ */
 export function lacksOf(
   account: AccountEntry | undefined,
   own: OwnLines,
   tradingVenues: ReadonlySet<string>,
 ): string[] {
-  if (account === undefined) return ['is not entered: npm run accounts -- add ... --account-id'];
+  if (account === undefined) return ['is not added: npm run accounts -- add ... --account-id'];
   if (!account.roles.some((role) => role === 'ORIGINATOR' || role === 'MARKET_MAKER')) return [];
-  return [...standingOf(account), ...account.venues.flatMap((venue) => onVenue(venue, own, tradingVenues))]
+  return [
+    ...accountLacks(account),
+    ...account.venues.flatMap((venue) => venueLacks(venue, own, tradingVenues)),
+  ]
     .concat(hasLimit(own, '') ? [] : ['no limit over all venues'])
-    .concat(outdatedOf(account, own));
+    .concat(evidenceLacks(account, own));
 }
 
-function standingOf(account: AccountEntry): string[] {
-  const wanted: readonly (readonly [boolean, string])[] = [
+function accountLacks(account: AccountEntry): string[] {
+  const conditions: readonly (readonly [boolean, string])[] = [
     [!account.disabled, 'is disabled'],
     [account.enrolled, 'is not enrolled'],
     [!account.suspended, 'is suspended'],
     [account.capabilities.length > 0, 'has no capability'],
-    [account.venues.length > 0, 'may trade on no venue'],
-    [account.max_quantity_atoms > 0, 'may trade no quantity'],
+    [account.venues.length > 0, 'has no venue'],
+    [account.max_quantity_atoms > 0, 'has no quantity limit'],
   ];
-  return wanted.filter(([isThere]) => !isThere).map(([, otherwise]) => otherwise);
+  return conditions.filter(([isThere]) => !isThere).map(([, otherwise]) => otherwise);
 }
 
-function onVenue(venue: string, own: OwnLines, tradingVenues: ReadonlySet<string>): string[] {
+function venueLacks(venue: string, own: OwnLines, tradingVenues: ReadonlySet<string>): string[] {
   const isFunded = own.balances.some(
     (line) => line.venue === venue && line.asset === '' && line.amount_atoms > 0,
   );
@@ -74,8 +80,8 @@ function hasLimit({ limits }: OwnLines, venue: string): boolean {
   return limits.some((line) => line.venue === venue && line.amount_atoms > 0);
 }
 
-/** Only settlers renew the evidence of the ledger, again and again. */
-function outdatedOf({ venues }: AccountEntry, { balances, limits, evidence }: OwnLines): string[] {
+/** Only settlers renew evidence. */
+function evidenceLacks({ venues }: AccountEntry, { balances, limits, evidence }: OwnLines): string[] {
   const holds = (venue: string, resource: string): boolean =>
     evidence.some((line) => line.venue === venue && line.resource === resource && line.holds);
   const concerns = (venue: string): boolean => venue === '' || venues.some((allowed) => allowed === venue);

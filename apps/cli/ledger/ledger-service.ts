@@ -19,36 +19,36 @@ import { CommandFault, EXIT_REFUSED } from '../ops/arguments.js';
 import { UsageFault } from '#libs/platform/terminal/commands.js';
 import type { LimitCall, OpenCall } from './call.js';
 
-/** Enters contracts, money and limits as the role that owns the tables: no process has the right to. */
+/** Enters contracts, money and limits as the role that owns the tables. No process has that right. */
 export class LedgerService {
   constructor(
     private readonly pool: Pool,
     private readonly clock: Clock,
   ) {}
 
-  /** True where it was not registered before. */
+  /** True if the contract is new. */
   async register(contract: ContractFacts): Promise<boolean> {
     if (contract.closes_at <= this.moment().now) throw new UsageFault('--closes-at is in the past');
     const before = await findContract(this.pool, contract);
     if (before === undefined) await seedContracts(this.pool, [contract]);
-    const stands = before ?? (await findContract(this.pool, contract));
+    const stored = before ?? (await findContract(this.pool, contract));
     const name = (facts: ContractFacts | undefined): string =>
       JSON.stringify({ ...facts, status: undefined }, Object.keys(contract).sort());
-    if (name(stands) !== name(contract)) {
-      throw refused(`${nameOf(contract)} is registered with other terms, on which auctions may rest`);
+    if (name(stored) !== name(contract)) {
+      throw refused(`${nameOf(contract)} is registered with other terms, and auctions may depend on them`);
     }
     return before === undefined;
   }
 
   async setStatus(contract: RouteKey, status: ContractFacts['status']): Promise<ContractFacts> {
     const isDone = await setContractStatus(this.pool, contract, status);
-    const stands = await findContract(this.pool, contract);
-    if (stands === undefined) throw refused(`no contract ${nameOf(contract)} is registered`);
-    if (!isDone && stands.status !== status) throw refused(`${nameOf(contract)} is closed for good`);
-    return stands;
+    const stored = await findContract(this.pool, contract);
+    if (stored === undefined) throw refused(`no contract ${nameOf(contract)} is registered`);
+    if (!isDone && stored.status !== status) throw refused(`${nameOf(contract)} is closed for good`);
+    return stored;
   }
 
-  /** False where it was entered before. */
+  /** `isNew` is false if it was entered before. */
   async open(
     account: string,
     call: OpenCall,
@@ -62,8 +62,8 @@ export class LedgerService {
     const opening: Opening = { account, venue, asset, amount, reference };
     const isNew = await withTransaction(this.pool, 'read committed', async (client) => {
       const result = await enterOpening(client, opening, this.moment());
-      if (result === 'different') throw refused(`${reference} has been entered already, for something else`);
-      if (result === 'too much') throw refused('that is more than the sums of the ledger can carry');
+      if (result === 'different') throw refused(`${reference} was already entered, with other values`);
+      if (result === 'too much') throw refused('the balance would exceed the largest sum of the ledger');
       return result === 'entered';
     });
     return { opening, isNew };
@@ -81,7 +81,7 @@ export class LedgerService {
     return limit;
   }
 
-  /** What is entered cannot be taken out again, so a venue that was only mistyped must not get any of it. */
+  /** Entries are never taken out, so a mistyped venue must not get any. */
   private async refuseUnknown(venue: string): Promise<void> {
     if ((await listContracts(this.pool, { venue, limit: 1 })).length > 0) return;
     throw refused(`no contract is registered on ${venue}: register one first`);

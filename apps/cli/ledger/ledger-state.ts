@@ -8,12 +8,12 @@ import { lacksOf, type BalanceLine, type EvidenceLine, type LimitLine, type Open
 
 export interface AccountState {
   readonly account_id: string;
-  /** Absent where the ledger knows an account that has not been entered, as after a restore. */
+  /** Absent where the ledger has an account that identity lacks, as after a restore. */
   readonly email?: string;
   readonly balances: readonly BalanceLine[];
   readonly limits: readonly LimitLine[];
   readonly openings: readonly OpeningLine[];
-  /** What keeps it from trading, in words; empty for accounts that do not trade. */
+  /** Why it cannot trade, as text. Empty for accounts that do not trade. */
   readonly lacks: readonly string[];
 }
 
@@ -38,10 +38,10 @@ const EVIDENCE = `
   select account_id, venue, resource, asset, least(risk_valid_until, authority_valid_until) > now() as holds
   from risk.evidence`;
 
-/** More contracts than there will be: a registry is read whole by every owner. */
+/** Above any real number of contracts: every owner reads the whole registry. */
 const ALL = 1_000_000;
 
-/** What stands in the ledger, as far as it is no secret of an auction. */
+/** What the ledger holds, except secrets of auctions. */
 export async function readLedgerState(pool: Pool, clock: Clock): Promise<LedgerState> {
   const contracts = await listContracts(pool, { limit: ALL });
   const entered = await new AccountService(pool, clock).list();

@@ -16,8 +16,8 @@ export interface LedgerPorts {
   readonly say: (line: string) => void;
 }
 
-/** As a document, and as lines for people. */
-interface Told {
+/** The result as JSON and as lines for people. */
+interface Output {
   readonly document: object;
   readonly lines: readonly string[];
 }
@@ -31,17 +31,17 @@ const CONTRACTS: readonly Column<LedgerState['contracts'][number]>[] = [
   { head: 'TITLE', cell: ({ title }) => title },
 ];
 
-/** Carries out what was asked for. What cannot be done is a fault, and nothing of it has been done. */
+/** Runs one command. Throws when it cannot be done, and then nothing was changed. */
 export async function runLedger(call: LedgerCall, { databaseUrl, clock, say }: LedgerPorts): Promise<void> {
   const pool = openPool(databaseUrl, { applicationName: 'ledger', max: 1 });
   try {
     const desk = new LedgerService(pool, clock);
     await refuseWhoOwnsNoTables(pool);
-    const accountOf = async (said: string): Promise<string> => {
+    const accountOf = async (emailOrId: string): Promise<string> => {
       const known = (await new AccountService(pool, clock).list()).find(
-        ({ account_id: id, email }) => id === said || email.toLowerCase() === said.toLowerCase(),
+        ({ account_id: id, email }) => id === emailOrId || email.toLowerCase() === emailOrId.toLowerCase(),
       );
-      if (known === undefined) throw new CommandFault(`there is no account ${said}`, EXIT_REFUSED);
+      if (known === undefined) throw new CommandFault(`there is no account ${emailOrId}`, EXIT_REFUSED);
       return known.account_id;
     };
     const { document, lines } =
@@ -57,12 +57,12 @@ export async function runLedger(call: LedgerCall, { databaseUrl, clock, say }: L
 async function changed(
   call: Exclude<LedgerCall, { readonly command: 'show' }>,
   desk: LedgerService,
-  accountOf: (said: string) => Promise<string>,
-): Promise<Told> {
+  accountOf: (emailOrId: string) => Promise<string>,
+): Promise<Output> {
   switch (call.command) {
     case 'contract': {
       const isNew = await desk.register(call.contract);
-      const told = isNew ? 'is registered, and trades' : 'was registered before, with these terms';
+      const told = isNew ? 'is registered and trades' : 'was already registered with these terms';
       const document = { contract: call.contract, created: isNew };
       return { document, lines: [`${nameOf(call.contract)} ${told}`] };
     }
@@ -89,8 +89,8 @@ async function changed(
   }
 }
 
-function shown(books: LedgerState, asked: string | undefined): Told {
-  const accounts = books.accounts.filter(
+function shown(ledgerState: LedgerState, asked: string | undefined): Output {
+  const accounts = ledgerState.accounts.filter(
     ({ account_id: id, email }) =>
       asked === undefined || id === asked || email?.toLowerCase() === asked.toLowerCase(),
   );
@@ -98,7 +98,7 @@ function shown(books: LedgerState, asked: string | undefined): Told {
     throw new CommandFault(`there is no account ${asked}`, EXIT_REFUSED);
   }
   if (asked !== undefined) return { document: { accounts }, lines: accounts.flatMap(linesOf) };
-  const { contracts } = books;
+  const { contracts } = ledgerState;
   return {
     document: { contracts, accounts },
     lines: [...table(CONTRACTS, contracts), ...accounts.flatMap((account) => ['', ...linesOf(account)])],
@@ -107,7 +107,7 @@ function shown(books: LedgerState, asked: string | undefined): Told {
 
 function linesOf({ account_id: id, email, balances, limits, openings, lacks }: AccountState): string[] {
   return [
-    `${email ?? 'an account that is not entered'} (${id})`,
+    `${email ?? 'an account without a login'} (${id})`,
     ...balances.map(
       ({ venue, asset, amount_atoms: amount }) => `  has ${amount} of ${assetName(asset)} on ${venue}`,
     ),
@@ -131,7 +131,7 @@ const OWNER = `
   select pg_has_role(current_user, relowner, 'usage') as mine, current_user as name
   from pg_class where oid = to_regclass('custody.openings')`;
 
-/** Only the role that owns the tables enters money. Checked first, so that no call stops half way for want of a right. */
+/** Only the role that owns the tables may enter money. Checked first, so that no command stops half way. */
 export async function refuseWhoOwnsNoTables(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ mine: boolean; name: string }>(OWNER);
   const [owner] = rows;

@@ -10,27 +10,27 @@ import { StartFault } from '#libs/platform/process/start-fault.js';
 
 export type OptionName = keyof typeof OPTIONS;
 
-/** Every option means the same in all commands that have it. */
+/** An option means the same in all commands that have it. */
 const OPTIONS = {
-  watch: { type: 'boolean', text: 'show it again and again until Ctrl-C' },
-  every: { type: 'string', value: 'seconds', text: 'how often, with --watch; 2 unless given' },
+  watch: { type: 'boolean', text: 'refresh until Ctrl-C' },
+  every: { type: 'string', value: 'seconds', text: 'interval of --watch; default 2' },
   reason: { type: 'string', value: 'text', text: 'why, up to 200 characters; it is kept with your name' },
-  wait: { type: 'boolean', text: 'come back when the shard carries no live auction any more' },
-  timeout: { type: 'string', value: 'seconds', text: 'how long to --wait at most; for ever unless given' },
+  wait: { type: 'boolean', text: 'wait until the shard has no live auctions' },
+  timeout: { type: 'string', value: 'seconds', text: 'the longest time to --wait; default: no limit' },
   scope: { type: 'string', value: 'scope', text: 'global, venue, market or principal' },
   target: { type: 'string', value: 'id', text: 'the venue, contract id or account id; not with global' },
-  what: { type: 'string', value: 'list', text: 'create, quote or both; create,quote unless given' },
-  limit: { type: 'string', value: 'n', text: 'how many entries, 1 to 50; 20 unless given' },
-  cursor: { type: 'string', value: 'text', text: 'where the page before ended' },
+  what: { type: 'string', value: 'list', text: 'create, quote or both; default create,quote' },
+  limit: { type: 'string', value: 'n', text: 'number of entries, 1 to 50; default 20' },
+  cursor: { type: 'string', value: 'text', text: 'the cursor of the previous page' },
 } as const satisfies OptionTable;
 
-/** Every command has these. */
+/** Options of every command. */
 const COMMON_OPTIONS = {
   ...OUTPUT_OPTION,
-  url: { type: 'string', value: 'url', text: 'the gateway, instead of OPS_URL or the cluster on DATA_DIR' },
+  url: { type: 'string', value: 'url', text: 'the gateway, instead of OPS_URL or the cluster in DATA_DIR' },
 } as const satisfies OptionTable;
 
-/** Those of one command, and those of all. */
+/** The options of one command, with the common ones. */
 export function optionsOf(...names: readonly OptionName[]): OptionTable {
   const own = names.map((name): [string, OptionDeclaration] => [name, OPTIONS[name]]);
   return { ...Object.fromEntries(own), ...COMMON_OPTIONS };
@@ -48,7 +48,7 @@ export function shardOf(call: ParsedCall): number | undefined {
 
 export function requiredShard(call: ParsedCall): number {
   const shard = shardOf(call);
-  if (shard === undefined) throw new UsageFault('which shard? Give its number, such as 0');
+  if (shard === undefined) throw new UsageFault('the shard is missing: give its number, such as 0');
   return shard;
 }
 
@@ -69,7 +69,7 @@ export function requiredText(call: ParsedCall, name: OptionName): string {
   return value;
 }
 
-/** The reason as a field of a body, where one was given. */
+/** The reason as a field of the body, if it was given. */
 export function reasonOf(call: ParsedCall): { readonly reason?: string } {
   const reason = textOf(call, 'reason');
   return reason === undefined ? {} : { reason };
@@ -79,7 +79,8 @@ export function integerOf(call: ParsedCall, name: OptionName, min: number, max: 
   const text = textOf(call, name);
   if (text === undefined) return undefined;
   const value = /^\d{1,9}$/.test(text) ? Number(text) : -1;
-  if (value < min || value > max) throw new UsageFault(`--${name} is a whole number from ${min} to ${max}`);
+  if (value < min || value > max)
+    throw new UsageFault(`--${name} must be a whole number from ${min} to ${max}`);
   return value;
 }
 
@@ -88,11 +89,11 @@ export function millisOf(call: ParsedCall, name: 'every' | 'timeout'): number | 
   return seconds === undefined ? undefined : seconds * 1_000;
 }
 
-/** Words as the gateway spells them, however they were typed. */
+/** Accepts any case, and returns the spelling of the gateway. */
 export function wordIn<W extends string>(given: string, words: readonly W[], name: OptionName): W {
   const found = words.find((word) => word === given.trim().toUpperCase());
   if (found === undefined) {
-    throw new UsageFault(`--${name} knows ${words.join(', ').toLowerCase()}, and not ${quoted(given)}`);
+    throw new UsageFault(`--${name} must be one of ${words.join(', ').toLowerCase()}, not ${quoted(given)}`);
   }
   return found;
 }
@@ -104,7 +105,7 @@ function quoted(text: string): string {
 export const EXIT_REFUSED = 1;
 export const EXIT_INTERRUPTED = 130;
 
-/** Why a command came to nothing: one line for people, and for programs what the gateway said. */
+/** Why a command failed: one line for people, and the gateway's status and code for programs. */
 export class CommandFault extends StartFault {
   constructor(
     message: string,

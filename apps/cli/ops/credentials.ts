@@ -16,11 +16,14 @@ interface Login {
   readonly password: string;
 }
 
-/** From the environment or from the keyboard, and never from the command line, where every process of the machine could read it. */
+/**
+ * Reads credentials from the environment or the keyboard. On the command line every process of the machine
+ * could read them.
+ */
 export function credentialsFrom(
   parts: CredentialParts,
 ): (client: Pick<GatewayClient, 'logIn'>) => Promise<GatewayCredentials> {
-  // Asked once only: the operator may have left a command that waits.
+  // Asked for once: the operator may have left a waiting command alone.
   let known: Promise<Login> | undefined;
   return async (client) => {
     const { OPS_TOKEN: token } = parts.settings;
@@ -34,13 +37,13 @@ export function credentialsFrom(
 async function login({ settings, place, terminal }: CredentialParts): Promise<Login> {
   const { OPS_EMAIL: email, OPS_PASSWORD: password } = settings;
   if (email !== undefined && password !== undefined) return { email, password };
-  if (terminal === undefined) throw new CommandFault(whoAreYou(place), EXIT.usage);
+  if (terminal === undefined) throw new CommandFault(missingCredentials(place), EXIT.usage);
   const who = email ?? (await ask('Operator (e-mail): ', terminal)).trim();
   return { email: who, password: password ?? (await askHidden(`Password of ${who}: `, terminal)) };
 }
 
-function whoAreYou({ demo }: GatewayPlace): string {
-  const line = 'who are you? Set OPS_EMAIL and OPS_PASSWORD, or OPS_TOKEN';
+function missingCredentials({ demo }: GatewayPlace): string {
+  const line = 'no credentials: set OPS_EMAIL and OPS_PASSWORD, or OPS_TOKEN';
   if (demo === undefined) return line;
   return `${line}. On this demo cluster: OPS_EMAIL=${demo.email} OPS_PASSWORD=${demo.password}`;
 }

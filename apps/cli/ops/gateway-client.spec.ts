@@ -5,14 +5,14 @@ import { eventually } from '#libs/testing/eventually.js';
 import { CommandFault } from './arguments.js';
 import { GatewayClient } from './gateway-client.js';
 
-/** Speaks as a gateway does whose sessions end when a test says so. */
-class Lobby {
+/** A gateway whose sessions end when a test says so. */
+class FakeGateway {
   readonly ended: string[] = [];
   logins = 0;
-  /** What becomes of the next logins; else they succeed. */
+  /** Statuses of the next logins. Without one a login succeeds. */
   readonly refusals: number[] = [];
   private good = '';
-  /** A page stands where the gateway was. */
+  /** Whether another server answers at the gateway's address. */
   isElsewhere = false;
   private readonly server: Server;
 
@@ -56,11 +56,11 @@ class Lobby {
   }
 }
 
-let lobby: Lobby;
+let lobby: FakeGateway;
 let url: string;
 
 beforeEach(async () => {
-  lobby = new Lobby();
+  lobby = new FakeGateway();
   url = await lobby.open();
 });
 afterEach(() => {
@@ -79,8 +79,8 @@ function faultOf(gateway: GatewayClient): Promise<unknown> {
   return gateway.get('/x').catch((error: unknown) => error);
 }
 
-describe('a session that is over', () => {
-  it('is followed by another one, and ended, for it could still be refreshed', async () => {
+describe('an expired session', () => {
+  it('is replaced by a new one, and logged out because it could still be refreshed', async () => {
     const gateway = client(true);
     expect(await gateway.get('/x')).toEqual({ by: 'token-1' });
     lobby.endSession();
@@ -90,27 +90,24 @@ describe('a session that is over', () => {
     expect(lobby.ended).toEqual(['token-1', 'token-2']);
   });
 
-  it.each([503, 429, 401])(
-    'is asked for again with the next question where a login came to %i',
-    async (status) => {
-      const gateway = client(true);
-      await gateway.get('/x');
-      lobby.endSession();
-      lobby.refusals.push(status, status);
-      const faults = [await faultOf(gateway), await faultOf(gateway)];
-      expect(faults).toEqual([expect.any(CommandFault), expect.any(CommandFault)]);
-      expect(faults).toMatchObject([{ told: { status } }, { told: { status } }]);
-      expect(await gateway.get('/x')).toEqual({ by: 'token-4' });
-    },
-  );
+  it.each([503, 429, 401])('is renewed at the next request after a login failed with %i', async (status) => {
+    const gateway = client(true);
+    await gateway.get('/x');
+    lobby.endSession();
+    lobby.refusals.push(status, status);
+    const faults = [await faultOf(gateway), await faultOf(gateway)];
+    expect(faults).toEqual([expect.any(CommandFault), expect.any(CommandFault)]);
+    expect(faults).toMatchObject([{ told: { status } }, { told: { status } }]);
+    expect(await gateway.get('/x')).toEqual({ by: 'token-4' });
+  });
 
-  it('is not renewed where somebody has given the token', async () => {
+  it('is not renewed when the token came from OPS_TOKEN', async () => {
     await expect(client(false).get('/x')).rejects.toMatchObject({ told: { status: 401 } });
     expect([lobby.logins, lobby.ended]).toEqual([0, []]);
   });
 });
 
-it.each([true, false])('does not take for an answer what is not of the service (login %s)', async (mine) => {
+it.each([true, false])('rejects the answer of another server (login %s)', async (mine) => {
   lobby.isElsewhere = true;
   await expect(client(mine).get('/x')).rejects.toMatchObject({
     exitCode: 69,

@@ -7,7 +7,7 @@ import { httpUrl, nonEmpty } from '#libs/platform/settings/setting-types.js';
 import { CommandFault } from './arguments.js';
 import { UsageFault } from '#libs/platform/terminal/commands.js';
 
-/** It goes into a header, where nothing else may stand. */
+/** The token goes into a header, which allows nothing else. */
 const oneWord = z.string().regex(/^[!-~]+$/, 'it must be one word of visible ASCII characters');
 
 export const opsSettings = defineConfig({
@@ -25,7 +25,7 @@ export const executionSettings = defineConfig({
 
 export type OpsSettings = Config<typeof opsSettings>;
 
-/** Where the gateway is, and on a local demo cluster who may be asked to do the work. */
+/** Where the gateway is, and on a local demo cluster the operator's login. */
 export interface GatewayPlace {
   readonly url: string;
   readonly demo?: { readonly email: string; readonly password: string };
@@ -40,8 +40,8 @@ const clusterFile = z.object({
   }),
 });
 
-export async function findPlace(given: string | undefined, settings: OpsSettings): Promise<GatewayPlace> {
-  if (given !== undefined) return { url: plainUrl(given, (what) => new UsageFault(`--url ${what}`)) };
+export async function findPlace(urlOption: string | undefined, settings: OpsSettings): Promise<GatewayPlace> {
+  if (urlOption !== undefined) return { url: plainUrl(urlOption, (what) => new UsageFault(`--url ${what}`)) };
   const { OPS_URL: url } = settings;
   if (url !== undefined)
     return { url: plainUrl(url, (what) => new ConfigFault([`OPS_URL is wrong: it ${what}`])) };
@@ -60,13 +60,13 @@ export async function findPlace(given: string | undefined, settings: OpsSettings
   return { url: gateway_url, demo: { email: operator.email, password: demo.password } };
 }
 
-/** A user in the URL would never be sent. The URL is never repeated, for a password may be in it. */
+/** Credentials in the URL would never be sent. The URL is never printed, because it may hold a password. */
 function plainUrl(url: string, fault: (what: string) => Error): string {
   if (!httpUrl().safeParse(url).success) throw fault('must be an http or https URL');
   const { username, password, origin, href } = new URL(url);
   if (username !== '' || password !== '')
-    throw fault('must name no user: set OPS_EMAIL and OPS_PASSWORD, or OPS_TOKEN');
-  if (href !== `${origin}/`) throw fault('must name nothing but a scheme, a host and a port');
+    throw fault('must not hold a user: set OPS_EMAIL and OPS_PASSWORD, or OPS_TOKEN');
+  if (href !== `${origin}/`) throw fault('must hold only a scheme, a host and a port');
   return url;
 }
 

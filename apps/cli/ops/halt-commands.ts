@@ -11,8 +11,8 @@ export const halts: OpsCommand = {
   name: 'halts',
   operands: [],
   options: optionsOf(),
-  summary: 'halts that stand',
-  explanation: ['Oldest first. Lifted ones are told of by `actions`.'],
+  summary: 'list active halts',
+  explanation: ['Oldest first. `actions` shows lifted halts too.'],
   examples: ['halts', 'halts --output json'],
   async run(_call, { gateway, report }) {
     const page = await gateway.get<{ halts: readonly ListedHaltJson[] }>('/v1/ops/halts');
@@ -25,11 +25,11 @@ export const haltImpose: OpsCommand = {
   name: 'halt impose',
   operands: [],
   options: optionsOf('scope', 'target', 'what', 'reason'),
-  summary: 'refuse creates or quotes',
+  summary: 'impose a halt: refuse creates or quotes',
   explanation: [
-    'By the time the command comes back every owner that can be reached heeds the halt. It voids nothing: standing quotes stand, and',
-    'withdrawing and cancelling go on. Callers are told SERVICE_HALTED (global), VENUE_HALTED, MARKET_NOT_TRADABLE or PRINCIPAL_SUSPENDED.',
-    'A market is a contract id, at whatever venue it is listed. The same halt for the same reason is imposed once, however often you say it.',
+    'When the command returns, every owner that can be reached applies the halt. It voids nothing: standing quotes stay, and',
+    'withdrawing and cancelling still work. Callers get SERVICE_HALTED (global), VENUE_HALTED, MARKET_NOT_TRADABLE or PRINCIPAL_SUSPENDED.',
+    'A market is a contract id, at any venue that lists it. Repeating the same halt with the same reason changes nothing.',
   ],
   examples: [
     'halt impose --scope venue --target venue_a --reason "no prices since 12:00"',
@@ -44,7 +44,7 @@ export const haltLift: OpsCommand = {
   operands: [{ name: 'halt-id' }],
   options: optionsOf(),
   summary: 'lift a halt',
-  explanation: ['`halts` has the ids. What two halts refuse is refused until both are lifted.'],
+  explanation: ['`halts` shows the ids. Where two halts overlap, both must be lifted.'],
   examples: ['halt lift 7f6d3c52-5e0a-4b57-9d5e-0a4d2c0b9a11'],
   async run(call, { gateway, report }) {
     const id = idOf(call, 'a halt');
@@ -69,7 +69,7 @@ async function impose(call: ParsedCall, { gateway, report }: OpsPorts): Promise<
     ...(target === undefined ? {} : { target }),
   };
   const halt = await gateway.call<HaltJson>('POST', '/v1/ops/halts', body);
-  report.result(halt, () => [`halt ${halt.halt_id} stands: no ${whatOf(halt)} for ${whomOf(halt)}`]);
+  report.result(halt, () => [`halt ${halt.halt_id} is active: no ${whatOf(halt)} for ${whomOf(halt)}`]);
   return 0;
 }
 
@@ -92,11 +92,11 @@ function whatOf({ what }: HaltJson): string {
   return what.map((word) => `${word.toLowerCase()}s`).join(' and ');
 }
 
-/** People know each other by their names; the account is in `--output json`. */
+/** The display name, for people. The account id is in `--output json`. */
 export function nameOf({ by, display_name: name }: Who): string {
   return name === undefined || name === '' ? by : name;
 }
 
 export function whomOf({ scope, target }: Pick<HaltJson, 'scope' | 'target'>): string {
-  return target === undefined ? 'everybody' : `${scope.toLowerCase()} ${target}`;
+  return target === undefined ? 'everyone' : `${scope.toLowerCase()} ${target}`;
 }

@@ -7,12 +7,12 @@ export interface PromptTerminal {
   readonly output: NodeJS.WritableStream;
 }
 
-/** Asks on the terminal; what is typed shows. */
+/** Asks on the terminal and echoes the input. */
 export function ask(question: string, { input, output }: PromptTerminal): Promise<string> {
   return answered(question, input, output, output);
 }
 
-/** The same, and what is typed does not show. */
+/** Asks on the terminal without echoing the input. */
 export async function askHidden(question: string, { input, output }: PromptTerminal): Promise<string> {
   const silence = new Writable({
     write: (_chunk, _encoding, done) => {
@@ -33,16 +33,16 @@ async function answered(
   output: NodeJS.WritableStream,
 ): Promise<string> {
   const lines = createInterface({ input, output: echo, terminal: true });
-  const given = new AbortController();
+  const aborted = new AbortController();
   lines.on('SIGINT', () => {
-    given.abort();
+    aborted.abort();
   });
   lines.on('close', () => {
-    given.abort();
+    aborted.abort();
   });
   if (echo !== output) output.write(question);
   try {
-    return await lines.question(echo === output ? question : '', { signal: given.signal });
+    return await lines.question(echo === output ? question : '', { signal: aborted.signal });
   } catch {
     throw new CommandFault('interrupted', EXIT_INTERRUPTED);
   } finally {

@@ -20,7 +20,7 @@ function helpOf(typed: string): string {
   return parsed.help;
 }
 
-describe('what is no command', () => {
+describe('an unknown command', () => {
   it.each([
     ['halt list', 'there is no command halt list, but halts, halt impose, halt lift'],
     ['shard status 1', 'there is no command shard status 1, but shards, shard drain, shard resume'],
@@ -30,7 +30,7 @@ describe('what is no command', () => {
       'shard http://user:secret@host',
       'there is no command shard URL without --url, but shards, shard drain, shard resume',
     ],
-  ])('%s is answered in one line, which names what there is', (typed, message) => {
+  ])('%s is answered in one line that names the commands', (typed, message) => {
     expect(faultOf(typed)).toMatchObject({ message, about: undefined, exitCode: 64 });
   });
 
@@ -40,13 +40,13 @@ describe('what is no command', () => {
     ['halts --watch', 'halts has no --watch', 'halts'],
     ['halts --output text', 'the only other output is json', 'halts'],
     ['halts --colour', "Unknown option '--colour'", undefined],
-  ])('%s is answered in one line, which knows what help there is', (typed, message, about) => {
+  ])('%s is answered in one line that points to the help', (typed, message, about) => {
     expect(faultOf(typed)).toMatchObject({ message, about, exitCode: 64 });
   });
 });
 
 describe('shards', () => {
-  it('repeat no URL, in which a password may be, where a number belongs', () => {
+  it('do not print a URL in place of a number, because it may hold a password', () => {
     const parsed = parseCall(OPS, ['shards', 'http://user:secret@host']);
     expect(() => 'command' in parsed && shardOf(parsed)).toThrow('not "URL without --url"');
   });
@@ -60,7 +60,7 @@ describe('shards', () => {
 });
 
 describe('help', () => {
-  it('with one word shows all commands that begin with it, whether as one or as many', () => {
+  it('with one word shows all commands that begin with it, singular or plural', () => {
     for (const typed of ['shard --help', 'halt --help']) {
       const lines = helpOf(typed)
         .split('\n')
@@ -73,7 +73,7 @@ describe('help', () => {
     }
   });
 
-  it('refers to no line that it does not show', () => {
+  it('does not refer to lines that it does not show', () => {
     for (const word of ['shard', 'halt', 'auction', '']) {
       expect(helpOf(`${word} --help`.trim())).not.toMatch(/the same/);
     }

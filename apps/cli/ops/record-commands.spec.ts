@@ -17,7 +17,7 @@ const ENTRY: ActionEntry = {
   reason: 'drill',
 };
 
-class Book extends GatewayClient {
+class CannedGateway extends GatewayClient {
   constructor(private readonly answer: object) {
     super({
       url: 'http://127.0.0.1:1',
@@ -47,14 +47,14 @@ async function linesOf(command: OpsCommand, answer: object): Promise<string[]> {
   const stop = new AbortController().signal;
   const code = await command.run(
     { command, operands: [], options: new GivenOptions(new Map(), command.options), json: false },
-    { gateway: new Book(answer), report, clock, stop },
+    { gateway: new CannedGateway(answer), report, clock, stop },
   );
   expect(code).toBe(0);
   return out.join('\n').split('\n');
 }
 
 it.each([{}, [], 'x', 7, null, { scope: 1, what: ['QUOTE'] }, { scope: 'GLOBAL', what: [['QUOTE']] }])(
-  'a halt that is none, %j, is shown as it is, and the list goes on',
+  'an invalid halt, %j, is shown as JSON, and the list goes on',
   async (halt) => {
     const lines = await listOf([{ ...ENTRY, halt }, ENTRY]);
     expect(lines).toHaveLength(3);
@@ -62,12 +62,12 @@ it.each([{}, [], 'x', 7, null, { scope: 1, what: ['QUOTE'] }, { scope: 'GLOBAL',
   },
 );
 
-it('a halt is told in words', async () => {
+it('a halt is shown in words', async () => {
   const lines = await listOf([{ ...ENTRY, halt: { scope: 'VENUE', target: 'venue_a', what: ['QUOTE'] } }]);
   expect(lines[1]).toContain('QUOTE for venue venue_a: drill');
 });
 
-it('what somebody has written does nothing to the terminal, nor forges a line', async () => {
+it('text of users cannot control the terminal or forge a line', async () => {
   const target = '1\nFAKE \u001B[1A\u001B[2K\u0007\u009B\u202E\u2028';
   const lines = await listOf([{ ...ENTRY, target }, ENTRY]);
   expect(lines).toHaveLength(3);
@@ -88,7 +88,7 @@ describe('a list of halts', () => {
   };
   const { display_name: name, ...unnamed } = HALT;
 
-  it('says who imposed them as the book does: by name, or by account where there is none', async () => {
+  it('shows who imposed them as the record does: by name, or by account without one', async () => {
     const lines = await linesOf(halts, { halts: [HALT, unnamed, { ...HALT, display_name: '' }] });
     expect(lines[0]).toMatch(/ WHO +REASON$/);
     expect(lines[1]).toMatch(new RegExp(` ${name ?? ''} +drill$`));

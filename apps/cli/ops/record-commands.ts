@@ -20,8 +20,8 @@ export const auctionVoid: OpsCommand = {
   options: optionsOf('reason'),
   summary: 'void an open auction',
   explanation: [
-    'It ends as VOIDED for everybody, every quote and reservation is released, and this cannot be undone. Participants learn that an',
-    'operator did it, and not which. An auction that has closed cannot be voided.',
+    'It ends as VOIDED for everyone, and every quote and reservation is released. This cannot be undone. Participants learn that an',
+    'operator did it, but not who. A closed auction cannot be voided.',
   ],
   examples: ['auction void 0f0c4a5e-0000-8000-8000-000000000000 --reason "wrong contract"'],
   async run(call, { gateway, report }) {
@@ -37,10 +37,10 @@ export const actions: OpsCommand = {
   name: 'actions',
   operands: [],
   options: optionsOf('limit', 'cursor'),
-  summary: 'what operators did',
+  summary: 'list what operators did',
   explanation: [
-    'Newest first. An order to the owner of a shard has two entries: ASKED before the owner was asked, then DONE, REFUSED, or UNKNOWN',
-    'where the owner did not answer. Nothing in this book is ever changed.',
+    'Newest first. A command to the owner of a shard has two entries: ASKED before it was sent, then DONE, REFUSED, or UNKNOWN',
+    'if the owner did not answer. Entries are never changed.',
   ],
   examples: ['actions', 'actions --limit 50', 'actions --output json'],
   async run(call, { gateway, report }) {
@@ -51,7 +51,7 @@ export const actions: OpsCommand = {
     if (cursor !== undefined) query.set('cursor', cursor);
     const page = await gateway.get<ActionPage>(`/v1/ops/actions?${query.toString()}`);
     report.result(page, () => [
-      ...(page.actions.length === 0 ? ['nothing was done yet'] : table(ACTION_COLUMNS, page.actions)),
+      ...(page.actions.length === 0 ? ['no actions yet'] : table(ACTION_COLUMNS, page.actions)),
       ...(page.next_cursor === undefined ? [] : [`more: --cursor ${page.next_cursor}`]),
     ]);
     return 0;
@@ -62,10 +62,10 @@ export const limits: OpsCommand = {
   name: 'limits',
   operands: [{ name: 'account-id', optional: true }],
   options: optionsOf(),
-  summary: 'buckets and bounds that hold, or those of one account',
+  summary: 'show the limits of the service or of one account',
   explanation: [
-    'Without an account: the token buckets as they are configured, and bounds that are the same for everybody. With one: what its',
-    'policy lets it do, and how many tokens its buckets have at this moment.',
+    'Without an account: the configured token buckets, and bounds that are the same for everyone. With one: what its',
+    'policy allows, and how many tokens its buckets have now.',
   ],
   examples: ['limits', 'limits 00000000-0000-8000-a000-000000000000'],
   async run(call, { gateway, report }) {
@@ -95,7 +95,7 @@ function whatAndWhy({ halt, reason }: ActionEntry): string | undefined {
   return [what, reason].filter((part) => part !== undefined).join(': ') || undefined;
 }
 
-/** An entry may hold what is no halt; the rest of the list must still be shown. */
+/** An entry may hold an invalid halt. The rest of the list must still be shown. */
 function haltText(halt: unknown): string {
   return isHalt(halt) ? `${halt.what.join(',')} for ${whomOf(halt)}` : JSON.stringify(halt);
 }
@@ -138,7 +138,10 @@ function serviceLines({ buckets, bounds, limits_factor: factor }: ServiceLimits)
     ),
     ...(factor === 1
       ? []
-      : ['', `every bucket is multiplied by ${factor} (LIMITS_FACTOR): this service measures itself`]),
+      : [
+          '',
+          `every bucket is multiplied by ${factor} (LIMITS_FACTOR): this service is set up for measuring`,
+        ]),
   ];
 }
 

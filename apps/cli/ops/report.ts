@@ -4,16 +4,16 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import type { GatewayClient } from './gateway-client.js';
 import type { CommandDeclaration, ParsedCall } from '#libs/platform/terminal/commands.js';
 
-/** Takes lines, without their end. */
+/** Writes lines; the caller leaves out the line end. */
 type Write = (text: string) => void;
 
-/** Where results go: as text for people or as JSON for programs, never both. */
+/** Prints results either as text for people or as JSON for programs. */
 export class OpsReport {
   constructor(
     private readonly out: Write,
     private readonly err: Write,
     readonly json: boolean,
-    /** Output is a screen that can be wiped. */
+    /** Output is a screen that can be cleared. */
     private readonly screen: boolean,
   ) {}
 
@@ -21,13 +21,13 @@ export class OpsReport {
     this.out(this.textOf(document, lines));
   }
 
-  /** One picture after another: on a wiped screen, or one below the other in a log. */
+  /** One snapshot after another: on a cleared screen, or below each other in a log. */
   picture(document: object, lines: () => readonly string[]): void {
     const wiped = this.screen && !this.json ? WIPE : '';
     this.out(`${wiped}${this.textOf(document, lines)}`);
   }
 
-  /** What happens meanwhile; programs wait for the result. */
+  /** Progress for people. Programs wait for the result. */
   progress(line: string): void {
     if (!this.json) this.out(visible(line));
   }
@@ -36,7 +36,7 @@ export class OpsReport {
     return this.json ? visibleJson(document) : lines().map(visible).join('\n');
   }
 
-  /** `hint`: where people find out more. */
+  /** `hint` says where people find out more. */
   fault({ message, told }: CommandFault, hint = ''): void {
     this.err(this.json ? visibleJson({ ...told, message }) : `ops: ${visible(message)}${hint}`);
   }
@@ -48,11 +48,11 @@ export interface OpsPorts {
   readonly gateway: GatewayClient;
   readonly report: OpsReport;
   readonly clock: Clock;
-  /** Aborted when the operator has seen enough. */
+  /** Aborted when the operator stops the command. */
   readonly stop: AbortSignal;
 }
 
 export interface OpsCommand extends CommandDeclaration {
-  /** Resolves with the exit code. What is typed wrongly is a UsageFault, before the gateway is asked anything. */
+  /** Resolves with the exit code. Wrong usage throws UsageFault before any request is sent. */
   run(call: ParsedCall, ports: OpsPorts): Promise<number>;
 }

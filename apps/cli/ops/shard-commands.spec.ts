@@ -13,7 +13,7 @@ const DRAINING = { shard: 1, state: 'DRAINING', active_auctions: 3 };
 let gateway: Server;
 let url: string;
 
-/** Takes the order, and answers nobody who asks what has become of it. */
+/** Accepts the drain, and never answers the polls that follow. */
 beforeEach(async () => {
   gateway = createServer(({ method, headers }, response) => {
     if (method !== 'POST') return;
@@ -41,14 +41,14 @@ function ports(): OpsPorts {
   return { gateway: new GatewayClient({ url, stop, credentials }), report, clock, stop };
 }
 
-it('waits for a drain no longer than it is told, also where the gateway does not answer any more', async () => {
+it('waits for a drain no longer than --timeout, even when the gateway stops answering', async () => {
   const began = performance.now();
   const call = parseCall(OPS, ['shard', 'drain', '1', '--wait', '--timeout', '2']);
-  if ('help' in call) throw new Error('that was a call for help');
+  if ('help' in call) throw new Error('these arguments ask for help');
   await expect(shardDrain.run(call, ports())).rejects.toMatchObject({
-    message: 'shard 1 is DRAINING with 3 live auctions, after 2 s; it drains on',
+    message: 'shard 1 is DRAINING with 3 live auctions, after 2 s; the drain continues',
     exitCode: 1,
   });
-  // A gateway has twenty seconds for an answer.
+  // A gateway may take twenty seconds to answer.
   expect(performance.now() - began).toBeLessThan(15_000);
 });

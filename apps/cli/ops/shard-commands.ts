@@ -17,10 +17,10 @@ import type { ShardRowJson } from '#libs/client/operator-wire.js';
 
 const SHARDS = '/v1/ops/shards';
 const TOO_MANY_REQUESTS = 429;
-const USUAL_EVERY_MILLIS = 2_000;
+const DEFAULT_EVERY_MILLIS = 2_000;
 const POLL_EVERY_MILLIS = 500;
-/** Enough for a gateway that answers at all to tell how it has ended. */
-const LEAST_PATIENCE_MILLIS = 500;
+/** Enough for a gateway that answers at all to report the final state. */
+const MIN_POLL_MILLIS = 500;
 
 const COLUMNS: readonly Column<ShardRowJson>[] = [
   { head: 'SHARD', cell: ({ shard }) => shard },
@@ -37,16 +37,16 @@ const COLUMNS: readonly Column<ShardRowJson>[] = [
 ];
 
 const ABOUT_ROWS = [
-  'STATE is ACTIVE; DRAINING (takes no creates, and everything else); RECOVERING (its owner lives and does not serve yet); or',
+  'STATE is ACTIVE; DRAINING (refuses creates only); RECOVERING (its owner runs but does not serve yet); or',
   'UNREACHABLE (its owner does not answer; EPOCH, HEAD and LAG then come from the database). HEAD is the last record of the',
-  'journal, LAG how many of its records the projections do not have, AUCTIONS the live ones, CLOCK how far the database is ahead.',
+  'journal, LAG the records that the projections lack, AUCTIONS the live auctions, CLOCK MS how far the database clock is ahead.',
 ];
 
 export const shards: OpsCommand = {
   name: 'shards',
   operands: [{ name: 'shard', optional: true }],
   options: optionsOf('watch', 'every'),
-  summary: 'how the shards are, or one of them',
+  summary: 'show the state of all shards or of one',
   explanation: ABOUT_ROWS,
   examples: ['shards', 'shards 1', 'shards --watch --every 5', 'shards --output json'],
   run: showShards,
@@ -56,11 +56,11 @@ export const shardDrain: OpsCommand = {
   name: 'shard drain',
   operands: [{ name: 'shard' }],
   options: optionsOf('reason', 'wait', 'timeout'),
-  summary: 'let a shard take no creates',
+  summary: 'drain a shard: refuse creates',
   explanation: [
-    'Creates are refused with 503 auction_owner_unavailable; quotes, withdrawals, cancels, closes and settlement go on, and the process',
-    'stays. `shard resume` undoes it. With --wait the command comes back when the shard carries no live auction any more; it ends',
-    'with 1 when somebody resumes the shard meanwhile or the --timeout has passed.',
+    'Creates are refused with 503 auction_owner_unavailable. Quotes, withdrawals, cancels, closes and settlement go on, and the process',
+    'keeps running. `shard resume` undoes it. With --wait the command returns when the shard has no live auctions. It ends',
+    'with 1 if an operator resumes the shard first, or after --timeout.',
   ],
   examples: ['shard drain 1 --reason "new disk"', 'shard drain 1 --wait --timeout 3600'],
   run: drain,
@@ -70,10 +70,8 @@ export const shardResume: OpsCommand = {
   name: 'shard resume',
   operands: [{ name: 'shard' }],
   options: optionsOf('reason'),
-  summary: 'let a drained shard take creates again',
-  explanation: [
-    'A shard that does not drain goes on as it is. A process that was told to stop is not held up.',
-  ],
+  summary: 'end a drain: accept creates again',
+  explanation: ['Changes nothing if the shard is not draining. Does not delay a process that is stopping.'],
   examples: ['shard resume 1'],
   async run(call, { gateway, report }) {
     const row = await gateway.call<ShardRowJson>(
@@ -96,19 +94,21 @@ async function showShards(call: ParsedCall, ports: OpsPorts): Promise<number> {
     report.result({ shards: rows }, () => table(COLUMNS, rows));
     return 0;
   }
-  // The first poll shows what is wrong with the call; later ones may fail and the watch goes on.
-  let look = await rowsOf({ gateway }, shard);
+  // The first request shows what is wrong with the call. Later ones may fail, and the watch goes on.
+  let latest = await rowsOf({ gateway }, shard);
   while (!stop.aborted) {
-    const rows = look;
+    const rows = latest;
     report.picture({ shards: rows }, () => table(COLUMNS, rows));
-    await untilNext(clock, stop, every ?? USUAL_EVERY_MILLIS);
-    look = await rowsOf({ gateway }, shard).catch((error: unknown) => passing(error, ports, look));
+    await untilNext(clock, stop, every ?? DEFAULT_EVERY_MILLIS);
+    latest = await rowsOf({ gateway }, shard).catch((error: unknown) =>
+      tolerateTemporary(error, ports, latest),
+    );
   }
   return 0;
 }
 
-/** Trouble that may pass is told, and the last picture kept. */
-function passing<T>(error: unknown, { report, stop }: OpsPorts, last: T): T {
+/** Reports a temporary fault and keeps the last rows. */
+function tolerateTemporary<T>(error: unknown, { report, stop }: OpsPorts, last: T): T {
   if (!(error instanceof CommandFault)) throw error;
   if (stop.aborted) return last;
   if (error.exitCode !== EXIT.unavailable && error.told.status !== TOO_MANY_REQUESTS) throw error;
@@ -154,32 +154,35 @@ async function untilEmpty(
   while (row.state !== 'DRAINING' || row.active_auctions !== 0) {
     if (row.state === 'ACTIVE') {
       throw new CommandFault(
-        `shard ${row.shard} does not drain any more: it was resumed or restarted`,
+        `shard ${row.shard} is no longer draining: it was resumed or restarted`,
         EXIT_REFUSED,
       );
     }
     const left = timeout === undefined ? undefined : timeout - waitedSince(began, clock);
     if (timeout !== undefined && left !== undefined && left <= 0) {
-      throw new CommandFault(`${oneLine(row)}, after ${timeout / 1_000} s; it drains on`, EXIT_REFUSED);
+      throw new CommandFault(
+        `${oneLine(row)}, after ${timeout / 1_000} s; the drain continues`,
+        EXIT_REFUSED,
+      );
     }
-    if (stop.aborted) throw new CommandFault(`${oneLine(row)}; it drains on`, EXIT_REFUSED);
+    if (stop.aborted) throw new CommandFault(`${oneLine(row)}; the drain continues`, EXIT_REFUSED);
     await untilNext(clock, stop, POLL_EVERY_MILLIS);
     const last = row;
-    row = await lookAgain(last, ports, left);
+    row = await pollAgain(last, ports, left);
     if (oneLine(row) !== oneLine(last)) report.progress(oneLine(row));
   }
   return row;
 }
 
-/** A gateway that does not answer keeps no caller beyond the timeout. */
-async function lookAgain(
+/** A gateway that does not answer must not delay the caller beyond the timeout. */
+async function pollAgain(
   last: ShardRowJson,
   ports: OpsPorts,
   left: number | undefined,
 ): Promise<ShardRowJson> {
-  const within = left === undefined ? undefined : Math.max(left - POLL_EVERY_MILLIS, LEAST_PATIENCE_MILLIS);
-  const looked = rowsOf(ports, last.shard, within);
-  const [next] = await looked.catch((error: unknown) => passing(error, ports, [last]));
+  const within = left === undefined ? undefined : Math.max(left - POLL_EVERY_MILLIS, MIN_POLL_MILLIS);
+  const polled = rowsOf(ports, last.shard, within);
+  const [next] = await polled.catch((error: unknown) => tolerateTemporary(error, ports, [last]));
   return next ?? last;
 }
 
@@ -187,19 +190,19 @@ function waitedSince(began: bigint, clock: OpsPorts['clock']): number {
   return Number((clock.monotonicNanos() - began) / NANOS_PER_MILLI);
 }
 
-/** Until the time has come or the command is stopped. */
+/** Resolves after the time, or when the command is stopped. */
 function untilNext(clock: OpsPorts['clock'], stop: AbortSignal, millis: number): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.after(millis, () => {
-      stop.removeEventListener('abort', enough);
+      stop.removeEventListener('abort', stopWaiting);
       resolve();
     });
-    const enough = (): void => {
+    const stopWaiting = (): void => {
       cancel();
       resolve();
     };
-    if (stop.aborted) enough();
-    else stop.addEventListener('abort', enough, { once: true });
+    if (stop.aborted) stopWaiting();
+    else stop.addEventListener('abort', stopWaiting, { once: true });
   });
 }
 

@@ -5,7 +5,7 @@ export interface Column<Row> {
   readonly cell: (row: Row) => string | number | undefined;
 }
 
-/** Columns as wide as their widest cell; numbers end where numbers end, and what is not known is a dash. */
+/** Columns as wide as their widest cell. Numbers are aligned right; a missing value is a dash. */
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[] {
   const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
   const texts = [
@@ -24,7 +24,7 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
   );
 }
 
-/** To the second, as people compare it with their watch. */
+/** To the second: enough to compare with a watch. */
 export function shortTime(instant: string): string {
   return `${instant.slice(0, 10)} ${instant.slice(11, 19)}Z`;
 }

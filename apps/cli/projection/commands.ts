@@ -28,27 +28,27 @@ export function runProjectionCommand(
   command: ProjectionCommand,
   options: CommandOptions,
   ports: ProjectionPorts,
-  say: PrintLine,
+  printLine: PrintLine,
 ): Promise<number> {
   switch (command) {
     case 'lag':
-      return lag(options, ports, say);
+      return lag(options, ports, printLine);
     case 'compare':
-      return compare(options, ports, say);
+      return compare(options, ports, printLine);
     case 'rebuild':
-      return rebuild(options, ports, say);
+      return rebuild(options, ports, printLine);
   }
 }
 
 async function lag(
   { shard, json }: CommandOptions,
   { pool, reader }: ProjectionPorts,
-  say: PrintLine,
+  printLine: PrintLine,
 ): Promise<number> {
   const all = await projectionLag({ pool, reader, projection: auctionProjection });
   const shards = all.filter((row) => shard === undefined || row.shard === shard);
-  if (json) say(JSON.stringify({ shards }));
-  else for (const row of shards) say(lagLine(row));
+  if (json) printLine(JSON.stringify({ shards }));
+  else for (const row of shards) printLine(lagLine(row));
   return shards.some(isBeyondEnd) ? EXIT.damaged : 0;
 }
 
@@ -57,38 +57,38 @@ function isBeyondEnd({ lag }: ShardLag): boolean {
 }
 
 function lagLine(row: ShardLag): string {
-  const place = `shard ${row.shard}: ${row.position} of ${row.head}`;
-  return isBeyondEnd(row) ? `${place}, BEYOND the end of its journal` : `${place}, ${row.lag} behind`;
+  const progress = `shard ${row.shard}: ${row.position} of ${row.head}`;
+  return isBeyondEnd(row) ? `${progress}, BEYOND the end of its journal` : `${progress}, lag ${row.lag}`;
 }
 
 async function compare(
   { shard, json }: CommandOptions,
   ports: ProjectionPorts,
-  say: PrintLine,
+  printLine: PrintLine,
 ): Promise<number> {
   const tables = await compareProjection(auctionProjection, ports, shard);
   const equal = tables.every(({ differing }) => differing === 0);
-  if (json) say(visibleJson({ equal, tables }));
-  else for (const line of tables.flatMap(comparisonLines)) say(visible(line));
+  if (json) printLine(visibleJson({ equal, tables }));
+  else for (const line of tables.flatMap(comparisonLines)) printLine(visible(line));
   return equal ? 0 : 1;
 }
 
 function comparisonLines({ table, rows, differing, differences }: TableComparison): string[] {
-  if (differing === 0) return [`${table}: ${rows} rows, all as the journal says`];
+  if (differing === 0) return [`${table}: ${rows} rows, all equal to the journal`];
   const shown = differences.map(({ key, kind, columns }) => {
     return `  ${key.join(' ')}: ${kind}${columns.length === 0 ? '' : ` in ${columns.join(', ')}`}`;
   });
   const rest = differing > shown.length ? [`  and ${differing - shown.length} more`] : [];
-  return [`${table}: ${rows} rows, ${differing} not as the journal says`, ...shown, ...rest];
+  return [`${table}: ${rows} rows, ${differing} different from the journal`, ...shown, ...rest];
 }
 
 async function rebuild(
   { shard, json }: CommandOptions,
   ports: ProjectionPorts,
-  say: PrintLine,
+  printLine: PrintLine,
 ): Promise<number> {
-  const tell: PrintLine = json ? () => undefined : say;
-  await new Rebuild(auctionProjection, { ...ports, say: tell }).run(shard);
-  if (json) say(JSON.stringify({ rebuilt: shard === undefined ? 'all' : [shard] }));
+  const printProgress: PrintLine = json ? () => undefined : printLine;
+  await new Rebuild(auctionProjection, { ...ports, say: printProgress }).run(shard);
+  if (json) printLine(JSON.stringify({ rebuilt: shard === undefined ? 'all' : [shard] }));
   return 0;
 }

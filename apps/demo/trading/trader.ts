@@ -6,10 +6,10 @@ import type { ApiKey } from './trading-stage.js';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-const LOOK_EVERY_MS = 100;
-const WITHIN_MS = 30_000;
+const POLL_MS = 100;
+const TIMEOUT_MS = 30_000;
 
-/** One of the traders on the stage: sends orders with an API key, and lets the audience read along. */
+/** A trader of the demo. Sends orders with an API key, and prints requests and answers. */
 export class StageTrader {
   private readonly api: ApiClient;
 
@@ -26,7 +26,7 @@ export class StageTrader {
     return (await this.send('GET', path)).body;
   }
 
-  /** Shown with its reply. */
+  /** Prints the request and its answer. */
   async post(path: string, body: Json): Promise<Json> {
     const { terminal } = this.parts;
     terminal.request(this.name, 'POST', path, body);
@@ -35,17 +35,17 @@ export class StageTrader {
     return answer.body;
   }
 
-  /** The order, once it is in one of these states. */
+  /** Resolves with the order once it has one of these statuses. */
   async until(id: string, ...statuses: readonly string[]): Promise<Json> {
     const { clock } = this.parts;
-    const deadline = clock.monotonicNanos() + BigInt(WITHIN_MS) * 1_000_000n;
+    const deadline = clock.monotonicNanos() + BigInt(TIMEOUT_MS) * 1_000_000n;
     for (;;) {
       const order = await this.get(`/orders/${id}`);
       if (statuses.includes(String(order.status))) return order;
       if (clock.monotonicNanos() > deadline) {
         throw new StartFault(`order ${id} is still ${String(order.status)}: see the logs of the cluster`);
       }
-      await pause(clock, LOOK_EVERY_MS);
+      await pause(clock, POLL_MS);
     }
   }
 

@@ -3,7 +3,7 @@ import type { DemoTerminal } from '../terminal.js';
 import { StageTrader, type Json } from './trader.js';
 import type { TradingStage } from './trading-stage.js';
 
-const BEAT_MS = 800;
+const READING_MS = 800;
 
 interface Traders {
   readonly tara: StageTrader;
@@ -11,7 +11,7 @@ interface Traders {
   readonly market: string;
 }
 
-/** The way of an order: submit, part fill, amend, a crash in between, cancel. About fifteen seconds. */
+/** The life of an order: submit, partial fill, amend, a crash, cancel. About fifteen seconds. */
 export class TradingPlay {
   constructor(
     private readonly stage: TradingStage,
@@ -27,14 +27,14 @@ export class TradingPlay {
     const second = await this.crash(cast);
     await this.fillRest(cast, order);
     await this.cancel(cast, second);
-    await this.remember(cast, order);
+    await this.showEvents(cast, order);
   }
 
   private async introduce(): Promise<Traders> {
     const { stage, terminal, clock } = this;
-    terminal.title('Orders at a venue, from a key to a settled fill');
+    terminal.title('Orders at a venue, from an API key to a settled fill');
     terminal.say(
-      'Tara and Theo trade with API keys. Their orders go through one lane: every step is written down before it is taken, so that a ' +
+      'Tara and Theo trade with API keys. Their orders take one path: every step is recorded before it is taken, so that a ' +
         'crash loses nothing and sends nothing twice. The venue is the practice venue of this cluster, with a market of its own.',
     );
     const market = await stage.openMarket('Will the demo end well?');
@@ -47,56 +47,56 @@ export class TradingPlay {
     this.terminal.scene('Tara bids 40 cents for 100 Yes');
     const { order_id: id } = await tara.post('/orders', orderOf(market, 'Yes', 0.4, 100));
     this.terminal.say(
-      'The reply is an acknowledgement: the order is durable. What becomes of it is read from the record.',
+      'The reply is an acknowledgement: the order is durable. Its state is then read from the record.',
     );
     this.show(await tara.until(String(id), 'open'));
     return String(id);
   }
 
   private async fillPart({ tara, theo, market }: Traders, order: string): Promise<void> {
-    await this.beat();
+    await this.pauseToRead();
     this.terminal.scene('Theo bids 60 cents for 30 No');
     await theo.post('/orders', orderOf(market, 'No', 0.6, 30));
     this.terminal.say(
-      'Yes and No pay one dollar together, so 40 and 60 cents meet: the venue makes 30 pairs and gives each the own side.',
+      'Yes and No pay one dollar together, so 40 and 60 cents meet: the venue makes 30 pairs and gives each trader one side.',
     );
     this.show(await tara.until(order, 'partially_filled'));
   }
 
   private async amend({ tara }: Traders, order: string): Promise<void> {
-    await this.beat();
+    await this.pauseToRead();
     this.terminal.scene('Tara raises her price to 42 cents');
     await tara.post(`/orders/${order}/amend`, { price: 0.42 });
   }
 
   private async crash({ tara, market }: Traders): Promise<string> {
-    await this.beat();
+    await this.pauseToRead();
     this.terminal.scene('The executor is killed, and Tara sends another order');
     await this.stage.kill('executor');
     const { order_id: id } = await tara.post('/orders', orderOf(market, 'Yes', 0.3, 50));
     this.terminal.say(
-      'It is accepted all the same, and waits. The executor is started again and takes it to the venue, once.',
+      'It is accepted anyway, and waits. The executor restarts and sends it to the venue, once.',
     );
     this.show(await tara.until(String(id), 'open'));
     return String(id);
   }
 
   private async fillRest({ tara, theo, market }: Traders, order: string): Promise<void> {
-    await this.beat();
+    await this.pauseToRead();
     this.terminal.scene('Theo bids 58 cents for 70 No');
     await theo.post('/orders', orderOf(market, 'No', 0.58, 70));
     this.show(await tara.until(order, 'filled'));
   }
 
   private async cancel({ tara }: Traders, order: string): Promise<void> {
-    await this.beat();
-    this.terminal.scene('Tara cancels the other one');
+    await this.pauseToRead();
+    this.terminal.scene('Tara cancels the second order');
     await tara.post(`/orders/${order}/cancel`, {});
     this.show(await tara.until(order, 'cancelled'));
   }
 
-  private async remember({ tara }: Traders, order: string): Promise<void> {
-    this.terminal.scene('What happened can be read for ever');
+  private async showEvents({ tara }: Traders, order: string): Promise<void> {
+    this.terminal.scene('The history of the order');
     const { events } = await tara.get(`/orders/${order}/events`);
     const rows = (Array.isArray(events) ? (events as readonly Json[]) : []).map((event) =>
       ['seq', 'at', 'cause', 'actor', 'status'].map((name) => {
@@ -115,8 +115,8 @@ export class TradingPlay {
     );
   }
 
-  private beat(): Promise<void> {
-    return pause(this.clock, BEAT_MS);
+  private pauseToRead(): Promise<void> {
+    return pause(this.clock, READING_MS);
   }
 }
 

@@ -20,7 +20,7 @@ const clusterFile = z.object({
   }),
 });
 
-/** The running cluster on this machine: its traders' keys, its practice venues, its processes. */
+/** The running cluster on this machine: the keys of its traders, its practice venues and its processes. */
 export class TradingStage {
   private constructor(
     private readonly folder: string,
@@ -42,7 +42,7 @@ export class TradingStage {
     return key;
   }
 
-  /** As a power cut would: no time to say goodbye. The launcher starts it again. */
+  /** Kills the process, as a power cut would. The launcher restarts it. */
   async kill(process_: string): Promise<void> {
     const { processes } = await read(this.folder);
     const found = processes.find(({ name }) => name === process_);
@@ -50,7 +50,7 @@ export class TradingStage {
     process.kill(found.pid, 'SIGKILL');
   }
 
-  /** A market of the practice venue that no bot quotes. */
+  /** Opens a market of the practice venue that no bot quotes. */
   async openMarket(title: string): Promise<string> {
     const response = await fetch(`${this.adminUrl}/markets`, {
       method: 'POST',
@@ -58,7 +58,7 @@ export class TradingStage {
       body: JSON.stringify({ exchange_id: 'venue_b', title, tick_size: '0.01' }),
     });
     const opened = z.object({ market_id: z.string() }).safeParse(await response.json());
-    if (!opened.success) throw new StartFault('the practice venue opens no market');
+    if (!opened.success) throw new StartFault('the practice venue did not open a market');
     return opened.data.market_id;
   }
 }

@@ -30,7 +30,7 @@ import { Readiness } from './readiness.js';
 
 export const auctionService: ServiceDefinition = {
   catalogue: AUCTION_CATALOGUE,
-  /** Quotes come by the thousand and are found in the journal by their request id. */
+  /** Quote commands are too many to log. The journal has them by request id. */
   loggedOperations: new Set([
     ...['createAuction', 'cancelAuction', 'withdrawAllQuotes', 'login', 'logout', 'logoutAll'],
     ...['drainShard', 'resumeShard', 'imposeHalt', 'liftHalt', 'voidAuction'],
@@ -45,15 +45,15 @@ interface AuctionParts extends ServiceParts {
   readonly owners: OwnerRouter;
 }
 
-/** Opens what the auctions need, in the order in which it must be closed again. */
-async function open(given: ServiceParts): Promise<OpenService> {
-  const { config, log, scope, clock, pool, tracing } = given;
+/** Opens the parts of the auction service. They close in reverse order. */
+async function open(shared: ServiceParts): Promise<OpenService> {
+  const { config, log, scope, clock, pool, tracing } = shared;
   const settings = auctionSettingsOf(config);
-  const projections = openProjections(given);
+  const projections = openProjections(shared);
   const journal = await openJournalReader({ config, log, pool, clock, scope });
   const owners = openOwners({ config, settings, log, clock, scope, tracing });
-  const parts: AuctionParts = { ...given, settings, projections, journal, owners };
-  const { sessions, authenticator } = given.identity.of(AUCTION_CATALOGUE.service);
+  const parts: AuctionParts = { ...shared, settings, projections, journal, owners };
+  const { sessions, authenticator } = shared.identity.of(AUCTION_CATALOGUE.service);
   const readiness = new Readiness(new DatabasePulse(pool, clock, SCHEMA_ANSWERS), owners, scope.stopping);
   const listener = openListener(parts, authenticator);
   return {
@@ -98,7 +98,7 @@ function archiveOf(app: INestApplication, owners: OwnerRouter): StreamArchive {
   return new StreamArchive(owners, app.get(CompletedReads), app.get(TimelineStream), randomUUID);
 }
 
-/** On sessions of their own, so that a lock on a projection keeps no caller from logging in. */
+/** In its own pool, so that a lock on a projection cannot delay logins. */
 function openProjections({ config, scope }: ServiceParts): Pool {
   const projections = openPool(config.DATABASE_URL, {
     applicationName: `${config.INSTANCE}-projections`,

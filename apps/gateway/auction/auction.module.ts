@@ -40,7 +40,7 @@ export const CONTROLLERS = [
   StreamController,
 ];
 
-/** What the process has opened comes in as providers; everything else is put together here. */
+/** Takes what the process has opened as providers, and makes everything else. */
 @Module({})
 export class AuctionModule {
   static with(opened: readonly Provider[]): DynamicModule {

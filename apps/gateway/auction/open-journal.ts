@@ -16,7 +16,7 @@ interface Parts {
   readonly scope: ProcessScope;
 }
 
-/** One for the whole gateway: streams, auditors and operators read the same pages. */
+/** One reader for the whole gateway: streams, auditors and operators share its pages. */
 export async function openJournalReader({ config, log, pool, clock, scope }: Parts): Promise<JournalReader> {
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
   const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;

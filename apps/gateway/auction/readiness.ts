@@ -2,7 +2,7 @@ import type { DatabasePulse } from '#libs/platform/database/database-pulse.js';
 import type { Health } from '#libs/platform/internal-server/polled-readiness.js';
 import type { OwnerRouter } from '#libs/auction/api/owner-router.js';
 
-/** Ready: not draining, the control schema answers, and at least one owner can be asked. */
+/** Ready while not draining, the control schema answers and at least one owner is reachable. */
 export class Readiness {
   constructor(
     private readonly schema: DatabasePulse,

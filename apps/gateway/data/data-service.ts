@@ -11,7 +11,7 @@ import { DataModule } from './data.module.js';
 
 export const dataService: ServiceDefinition = {
   catalogue: DATA_CATALOGUE,
-  /** What operators change; reads come by the thousand. */
+  /** Changes by operators. Reads are too many to log. */
   loggedOperations: new Set([
     ...['setFlag', 'removeFlag', 'pauseProvider', 'resumeProvider', 'backfillProvider'],
     'reloadProviderConfigs',
@@ -19,10 +19,10 @@ export const dataService: ServiceDefinition = {
   open,
 };
 
-async function open(given: ServiceParts): Promise<OpenService> {
-  const { config, log, scope, clock, tracing, onAnswer } = given;
+async function open(shared: ServiceParts): Promise<OpenService> {
+  const { config, log, scope, clock, tracing, onAnswer } = shared;
   const settings = dataSettingsOf(config);
-  const identity = await given.identity.reasoned(DATA_CATALOGUE.service, settings.keySecret);
+  const identity = await shared.identity.reasoned(DATA_CATALOGUE.service, settings.keySecret);
   const pool = openPool(config.DATABASE_URL, {
     applicationName: `${config.INSTANCE}-data`,
     max: config.DATABASE_POOL,
@@ -36,7 +36,7 @@ async function open(given: ServiceParts): Promise<OpenService> {
     companionUrl: () => urlOf(config.LISTEN_HOST, settings.ports.companion),
     stopping: scope.stopping,
     isOutage: isUnanswered,
-    onAlarm: alarmsOf(given),
+    onAlarm: alarmsOf(shared),
     onFault: (error, requestId, operationId) => {
       log.error({ err: error, request_id: requestId, operation: operationId }, 'a request failed');
     },
@@ -54,7 +54,7 @@ async function open(given: ServiceParts): Promise<OpenService> {
   };
 }
 
-/** Under the name that ingest uses, so that one rule watches both. */
+/** Has the name of the counter of ingest, so that one alert rule covers both. */
 function alarmsOf({ registry, log }: ServiceParts): (provider: Provider, detail: string) => void {
   const alarms = new Counter({
     name: 'sotto_ingest_alarms_total',
@@ -70,9 +70,9 @@ function alarmsOf({ registry, log }: ServiceParts): (provider: Provider, detail:
   };
 }
 
-const EVERYWHERE = new Set(['0.0.0.0', '::']);
+const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
 
 function urlOf(host: string, port: number): string {
-  if (EVERYWHERE.has(host)) return `http://127.0.0.1:${port}`;
+  if (ANY_ADDRESS.has(host)) return `http://127.0.0.1:${port}`;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

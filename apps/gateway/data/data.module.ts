@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 
-/** Market data is put together by its library, for there is nothing of other services in it. */
+/** The library of market data builds its own parts, because they share nothing with other services. */
 @Module({})
 export class DataModule {
   static with(): DynamicModule {

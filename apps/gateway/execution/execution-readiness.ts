@@ -2,7 +2,7 @@ import type { Cells } from '#libs/execution/api/cells.js';
 import type { DatabasePulse } from '#libs/platform/database/database-pulse.js';
 import type { Health } from '#libs/platform/internal-server/polled-readiness.js';
 
-/** Ready: not draining, the database answers, and at least one cell can be asked. */
+/** Ready while not draining, the database answers and at least one cell is reachable. */
 export class ExecutionReadiness {
   constructor(
     private readonly database: DatabasePulse,

@@ -34,7 +34,7 @@ import { openOrderSockets } from './open-order-sockets.js';
 
 export const executionService: ServiceDefinition = {
   catalogue: EXECUTION_CATALOGUE,
-  /** Orders come by the thousand and are found in the journal by their request id. */
+  /** Order commands are too many to log. The journal has them by request id. */
   loggedOperations: new Set([
     ...['cancelAllOrders', 'cancelAfter', 'enableTrading', 'venues.link', 'funds.transfer'],
     ...['createApiKey', 'changeApiKey', 'revokeApiKey', 'rotateApiKey'],
@@ -44,14 +44,14 @@ export const executionService: ServiceDefinition = {
   open,
 };
 
-/** Opens what orders need, in the order in which it must be closed again. */
-async function open(given: ServiceParts): Promise<OpenService> {
-  const { config, log, scope, clock, pool, tracing } = given;
+/** Opens the parts of order execution. They close in reverse order. */
+async function open(shared: ServiceParts): Promise<OpenService> {
+  const { config, log, scope, clock, pool, tracing } = shared;
   const settings = executionSettingsOf(config);
-  const projections = openProjections(given);
-  const identity = await given.identity.withKeys(EXECUTION_CATALOGUE.service, settings.keySecret);
+  const projections = openProjections(shared);
+  const identity = await shared.identity.withKeys(EXECUTION_CATALOGUE.service, settings.keySecret);
   const links = openExecutionLinks({ config, settings, log, clock, scope, tracing });
-  const venues = openMarkets(given);
+  const venues = openMarkets(shared);
   const parts = new ExecutionParts({
     ...{ cells: links.cells, executor: links.executor, venues, clock, newId: randomUUID },
     reads: readsOf(projections),
@@ -60,14 +60,14 @@ async function open(given: ServiceParts): Promise<OpenService> {
   });
   const pulse = new DatabasePulse(pool, clock, SCHEMA_ANSWERS);
   const readiness = new ExecutionReadiness(pulse, links.cells, scope.stopping);
-  const listener = openListener(given, identity);
+  const listener = openListener(shared, identity);
   return {
     module: ExecutionModule.with(providersOf(parts, identity, links)),
     listeners: [{ listener, port: config.EXECUTION_PORT }],
     async mount(app) {
       listener.mount(EXECUTION_CONTROLLERS.map((controller): object => app.get(controller)));
       await openOrderSockets({
-        ...{ given, parts, identity, links, listener },
+        ...{ given: shared, parts, identity, links, listener },
         projected: new EventReader(projections),
       });
     },
@@ -89,7 +89,7 @@ function providersOf(parts: ExecutionParts, identity: KeyedIdentity, { cells }: 
   ];
 }
 
-/** Public reads alone: what is a user's, the executor asks. */
+/** Public reads only. The executor reads what belongs to a user. */
 function openMarkets({ config, clock }: ServiceParts): Venues {
   const opened = openVenues(config, { clock });
   return new Venues(new Map([...opened].map(([id, { markets }]) => [id, new CachedMarkets(markets, clock)])));
@@ -105,7 +105,7 @@ function readsOf(pool: Pool): ProjectedReads {
   };
 }
 
-/** On sessions of their own, so that a lock on a projection keeps no order from being taken. */
+/** In its own pool, so that a lock on a projection cannot delay orders. */
 function openProjections({ config, scope }: ServiceParts): Pool {
   const projections = openPool(config.DATABASE_URL, {
     applicationName: `${config.INSTANCE}-execution`,
@@ -123,7 +123,7 @@ function openListener(
 ): EdgeListener {
   return new EdgeListener({
     dialect: executionDialect(authenticator),
-    // The dialect's own check says who calls.
+    // The dialect authenticates callers itself.
     authenticator: { authenticate: () => 'unauthorized' },
     clock,
     newRequestId: randomUUID,

@@ -18,7 +18,7 @@ export const EXECUTION_CONTROLLERS = [
   ApiKeysController,
 ];
 
-const PUT_TOGETHER = [
+const BUILT_BY_NEST = [
   ExecutionHealthController,
   OrdersController,
   ExchangesController,
@@ -26,10 +26,10 @@ const PUT_TOGETHER = [
   ProceduresController,
 ];
 
-/** What the process has opened comes in as providers. */
+/** Takes what the process has opened as providers. */
 @Module({})
 export class ExecutionModule {
   static with(opened: readonly Provider[]): DynamicModule {
-    return { module: ExecutionModule, providers: [...opened, ...PUT_TOGETHER] };
+    return { module: ExecutionModule, providers: [...opened, ...BUILT_BY_NEST] };
   }
 }

@@ -17,7 +17,7 @@ import { quietly } from '#libs/platform/process/log.js';
 import type { KeyedIdentity } from '../identity/open-identity.js';
 import type { ServiceParts } from '../service.js';
 
-/** Sockets that one user may have open at a time. */
+/** The most sockets that one user may have open. */
 const SOCKETS_OF_USER = 10;
 const FAMILY = 'execution';
 
@@ -30,7 +30,7 @@ interface SocketParts {
   readonly listener: EdgeListener;
 }
 
-/** `/ws`: it can take handshakes when this resolves. */
+/** Opens `/ws`. Handshakes are accepted once it resolves. */
 export async function openOrderSockets({
   given,
   parts,

@@ -32,7 +32,7 @@ export const keySet: Shape = named(
   }),
 );
 
-/** For browsers, which keep the token of the session in it. */
+/** For browsers, which keep the session token in this cookie. */
 export const cookie: Readonly<Record<string, Shape>> = {
   'set-cookie': { describe: () => ({ type: 'string', pattern: `^${SESSION_COOKIE}=` }) },
 };

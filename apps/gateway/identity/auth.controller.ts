@@ -15,7 +15,10 @@ const DONE: Reply = { status: 204, headers: { 'set-cookie': CLEARED_COOKIE } };
 
 type RefusedCall = 'invalid' | 'unauthorized' | 'throttled' | 'unavailable';
 
-/** Sessions over HTTP. A token that has expired is still good for its own refresh, so these check it themselves. */
+/**
+ * Sessions over HTTP. These endpoints check the token themselves, because an expired token may still be
+ * refreshed.
+ */
 @Injectable()
 export class AuthController {
   constructor(

@@ -20,9 +20,9 @@ import { openPool } from '#libs/platform/database/postgres.js';
 import type { ClientSession, SessionOutcome, Sessions } from '#libs/socket/session-guard.js';
 import type { gatewayConfig } from '../config.js';
 
-/** Whether a token or a key is still good is not asked after anything else. */
+/** A separate pool, so that other queries cannot delay checks of tokens and keys. */
 const WATCH_SESSIONS = 3;
-/** A process of this service alone has a login that may only read. */
+/** A process of this service alone has a database login that may only read. */
 const READS_ALONE = 'data';
 
 export interface IdentityParts {
@@ -33,17 +33,17 @@ export interface IdentityParts {
   readonly catalogues: readonly ServiceCatalogue[];
 }
 
-/** Who is calling one service. */
+/** Authentication for one service. */
 export interface ServiceIdentity {
   readonly sessions: Sessions<Caller>;
   readonly authenticator: Authenticator;
 }
 
-/** Callers that come with keys or sessions, for a service that takes both. */
+/** Authentication for a service that accepts both API keys and sessions. */
 export interface KeyedIdentity {
   readonly keys: ApiKeys;
   readonly authenticator: ApiAuthenticator;
-  /** Checks passwords again. */
+  /** Checks the password of a logged-in user again. */
   readonly logins: LoginService;
 }
 
@@ -54,15 +54,15 @@ export type ReasonedIdentity = ReturnType<ApiKeys['partsOf']> & {
 
 export interface GatewayIdentity {
   of(service: string): ServiceIdentity;
-  /** `secret`: under which keys are recognised. For one service of the process. */
+  /** `secret` hashes the API keys. For one service of the process only. */
   withKeys(service: string, secret: string): Promise<KeyedIdentity>;
-  /** The same for a service that words its own refusals, and counts its own failures. */
+  /** Like `withKeys`, for a service with its own refusal texts and its own counts of failures. */
   reasoned(service: string, secret: string): Promise<ReasonedIdentity>;
-  /** Of the endpoints of sessions. */
+  /** The providers of the session endpoints. */
   readonly providers: readonly Provider[];
 }
 
-/** Everything that says who is calling, for the edge and for the login endpoints. */
+/** Opens authentication for the edge and for the login endpoints. */
 export async function openGatewayIdentity({
   config,
   pool,
@@ -125,35 +125,35 @@ function serviceIdentity(verifier: TokenVerifier): ServiceIdentity {
     sessions: {
       checkOf(token) {
         const verify = verifier.follow(token);
-        return () => as(sessionOf, verify());
+        return () => mapVerification(sessionOf, verify());
       },
     },
-    authenticator: { authenticate: (token) => as(callerOf, verifier.verify(token)) },
+    authenticator: { authenticate: (token) => mapVerification(callerOf, verifier.verify(token)) },
   };
 }
 
-/** The verifier gives the same principal until something about it changes, so the edge's form of it is made once. */
+/** The verifier returns the same principal until it changes, so each is converted once. */
 function sessionForms(): (verification: Verification) => Exclude<SessionOutcome<Caller>, 'forbidden'> {
-  const known = new WeakMap<Principal, ClientSession<Caller>>();
+  const cache = new WeakMap<Principal, ClientSession<Caller>>();
   return (verification) => {
     if (!verification.ok) return verification.reason;
     const { principal } = verification;
-    const seen = known.get(principal);
-    if (seen !== undefined) return seen;
+    const cached = cache.get(principal);
+    if (cached !== undefined) return cached;
     const { accountId, roles, capabilities, expiresAt } = principal;
     const made: ClientSession<Caller> = {
       principal: { account_id: accountId, roles, capabilities },
       expiresAt,
     };
-    known.set(principal, made);
+    cache.set(principal, made);
     return made;
   };
 }
 
-/** At once where the verification is known at once. */
-function as<T>(
-  form: (verification: Verification) => T,
+/** Converts at once if the verification is known at once. */
+function mapVerification<T>(
+  convert: (verification: Verification) => T,
   verification: Verification | Promise<Verification>,
 ): T | Promise<T> {
-  return verification instanceof Promise ? verification.then(form) : form(verification);
+  return verification instanceof Promise ? verification.then(convert) : convert(verification);
 }

@@ -6,7 +6,10 @@ export const DEMO_PASSWORD = 'sotto-demo';
 
 export type DemoRole = 'ORIGINATOR' | 'MARKET_MAKER' | 'OPERATOR' | 'AUDITOR' | 'VIEWER';
 
-/** How a demo user begins at the venues: `ready` is linked with money, `poor` with little, `new` is not linked. */
+/**
+ * How a demo user starts at the venues: `ready` is linked with money, `small` and `poor` with less, `new` is
+ * not linked.
+ */
 export type DemoTrading = 'ready' | 'poor' | 'new' | 'small';
 
 export interface DemoAccount {
@@ -14,20 +17,22 @@ export interface DemoAccount {
   readonly email: string;
   readonly display_name: string;
   readonly roles: readonly DemoRole[];
-  /** Whether its sessions carry the two capabilities of the auction service. */
+  /** Whether its sessions have the two capabilities of the auction service. */
   readonly capable: boolean;
   readonly enrolled: boolean;
-  /** To market data. */
+  /** Whether it may read market data. */
   readonly invited: boolean;
   readonly venues: readonly string[];
   readonly control_group?: string;
-  /** Absent of those who do not trade. */
+  /** Absent for accounts that do not trade. */
   readonly trading?: DemoTrading;
-  /** Belongs to a load test rather than to a person who looks around. */
+  /** Belongs to a load test, not to a person. */
   readonly load: boolean;
 }
 
-/** maker-8 and originator-1 belong to one house: it must never be invited to its own auctions. */
+/**
+ * maker-8 and originator-1 belong to one house, so maker-8 must never be invited to auctions of originator-1.
+ */
 const SAME_HOUSE: ReadonlySet<string> = new Set(['originator-1', 'maker-8']);
 
 export function demoAccounts(load: LoadAccounts | undefined): DemoAccount[] {
@@ -36,7 +41,7 @@ export function demoAccounts(load: LoadAccounts | undefined): DemoAccount[] {
     ...numbered(8, (n) => person(`maker-${n}`, `Market Maker ${n}`, ['MARKET_MAKER'])),
     person('operator-1', 'Operator 1', ['OPERATOR']),
     person('auditor-1', 'Auditor 1', ['AUDITOR']),
-    // Enrolled as a maker and entitled to no venue: eligible for no auction.
+    // A maker without a venue: eligible for no auction.
     person('outsider-1', 'Outsider 1', ['MARKET_MAKER'], { venues: [] }),
     person('viewer-1', 'Viewer 1', ['VIEWER'], { capable: false }),
     ...numbered(4, (n) => trader(`trader-${n}`, `Trader ${n}`, 'ready')),
@@ -55,10 +60,10 @@ export function demoAccounts(load: LoadAccounts | undefined): DemoAccount[] {
 
 const LOAD = { load: true };
 const NOT_INVITED = { enrolled: false, capable: false, venues: [], invited: false };
-/** They take part in auctions and trade as well. */
+/** Auction accounts that trade orders as well. */
 const ALSO_TRADE: ReadonlySet<string> = new Set(['originator-1', 'maker-1']);
 
-/** With no part in auctions. */
+/** A trader without a role in auctions. */
 function trader(name: string, displayName: string, trading: DemoTrading): DemoAccount {
   return person(name, displayName, [], { enrolled: false, capable: false, venues: [], trading });
 }
@@ -90,7 +95,7 @@ function numbered<T>(count: number, make: (n: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index + 1));
 }
 
-/** The same at every start and on every machine. */
+/** The same id at every start and on every machine. */
 function accountIdOf(email: string): string {
   const hex = createHash('sha256').update(`sotto demo account ${email}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

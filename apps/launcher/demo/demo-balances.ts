@@ -10,10 +10,10 @@ const COLLATERAL_ATOMS = 1_000_000_000_000;
 /** Ten thousand contracts of each outcome. */
 const TOKEN_ATOMS = 10_000_000_000;
 const LIMIT_ATOMS = 1_000_000_000_000_000;
-/** Of all load accounts together at one venue: sums must stay exact in a JS number. */
+/** For all load accounts together at one venue: sums must stay exact as JavaScript numbers. */
 const LOAD_TOTAL_ATOMS = 4_000_000_000_000_000;
 
-/** What each account opens with. Load accounts sell out of collateral, so that thousands of them need no inventory. */
+/** The opening balances. Load accounts sell against collateral, so thousands of them need no inventory. */
 export function demoBalances(accounts: readonly DemoAccount[], contracts: readonly ContractFacts[]): Entry[] {
   const traders = accounts.filter(isTrader);
   const loadShare = Math.floor(LOAD_TOTAL_ATOMS / Math.max(1, traders.filter(({ load }) => load).length));

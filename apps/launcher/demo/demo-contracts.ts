@@ -6,7 +6,7 @@ interface VenueGrid {
   readonly quantity_step_atoms: number;
 }
 
-/** Venues quote in different steps, as they do in life: an auction over two of them takes the coarser grid. */
+/** Venues have different grids, as real ones do. An auction over two of them uses the coarser grid. */
 const GRIDS: Readonly<Record<string, VenueGrid>> = {
   venue_a: { price_tick_atoms: 10_000, quantity_step_atoms: 10_000 },
   venue_b: { price_tick_atoms: 10_000, quantity_step_atoms: 1_000_000 },
@@ -21,7 +21,7 @@ interface Question {
   readonly venues: readonly string[];
 }
 
-/** What is asked, and where it trades. One question on several venues settles alike everywhere. */
+/** Questions and their venues. A question settles alike on all of its venues. */
 const QUESTIONS: readonly Question[] = [
   { id: 'rate-cut-june', title: 'Central bank cuts rates in June', venues: ['venue_a', 'venue_b'] },
   { id: 'rate-cut-september', title: 'Central bank cuts rates in September', venues: ['venue_a', 'venue_c'] },
@@ -62,7 +62,7 @@ const QUESTIONS: readonly Question[] = [
 const LIFE_MS = 365 * 86_400_000;
 const OUTCOME = 'YES';
 
-/** Forty contracts over five venues, many of them pairs that settle alike; all close a year from `now`. */
+/** Forty contracts on five venues, many of them pairs that settle alike. All close a year after `now`. */
 export function demoContracts(now: Instant): ContractFacts[] {
   const closesAt = plusMillis(now, LIFE_MS);
   return QUESTIONS.flatMap(({ id, title, venues }) =>

@@ -10,7 +10,7 @@ const OF_EVERY_TRADER: readonly DemoKey[] = (['readonly', 'trading'] as const).m
   preset,
   scopes: PRESETS[preset],
 }));
-/** Only operators can give such keys; they show what scopes, lists of addresses and revocation mean. */
+/** Only operators can make such keys. They show scopes, address lists and revocation. */
 const OF_THE_FIRST: readonly DemoKey[] = [
   { name: 'wildcard', scopes: ['*'] },
   { name: 'shorthand', scopes: ['trade'] },
@@ -21,7 +21,7 @@ const OF_THE_FIRST: readonly DemoKey[] = [
   { name: 'revoked', scopes: PRESETS.trading, isRevoked: true },
 ];
 
-/** The same at every start of a cluster, and others in every cluster: they follow from its secret. */
+/** Derived from the cluster's secret: the same at every start, and different in every cluster. */
 export function demoKeys(accounts: readonly DemoAccount[], secret: string): EnteredKey[] {
   return accounts.flatMap(({ account_id, email, trading }) => {
     if (trading === undefined) return [];

@@ -4,33 +4,33 @@ import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { DemoUser } from '../seed-result.js';
 import type { DemoTrading } from './demo-accounts.js';
 
-/** Dollars with which accounts at the practice venues begin. Whoever is new gets the last of them on linking. */
+/** Initial dollars of accounts at the practice venues. A `new` user gets PRACTICE_CREDIT on linking. */
 const OPENING: Readonly<Record<Exclude<DemoTrading, 'new'>, string>> = {
   ready: '10000',
   poor: '20',
   small: '1000',
 };
-const AGAIN_MS = 200;
-const WITHIN_NANOS = 20_000_000_000n;
+const RETRY_MS = 200;
+const TIMEOUT_NANOS = 20_000_000_000n;
 
-/** What the vault owes at a venue, as its ledger says. */
+/** What the vault owes at a venue, according to the ledger. */
 export interface VaultHoldings {
   readonly venue: 'venue_b' | 'venue_e';
   readonly dollars: string;
   readonly shares: readonly PracticeShares[];
 }
 
-interface LinkPlaces {
+interface LinkParts {
   readonly executorUrl: string;
   readonly serviceToken: string;
   readonly clock: Clock;
 }
 
-/** Links the demo traders at the practice venues; those that are linked stay as they are. Resolves with how many links there are. */
+/** Links the demo traders at the practice venues; existing links stay. Resolves with the number of links. */
 export async function linkTraders(
   users: readonly DemoUser[],
   vault: readonly VaultHoldings[],
-  { executorUrl, serviceToken, clock }: LinkPlaces,
+  { executorUrl, serviceToken, clock }: LinkParts,
 ): Promise<number> {
   const link = new LinkClient<ExecutorLinkRequest>({
     url: executorUrl,
@@ -53,13 +53,14 @@ export async function linkTraders(
         practice_credit,
         practice_shares,
       });
-      if (opened.status >= 300) throw new Error(`${venue} opens no account of the vault: ${opened.body}`);
+      if (opened.status >= 300)
+        throw new Error(`${venue} did not open the account of the vault: ${opened.body}`);
     }
     await Promise.all(
       wanted.map(async (each) => {
         const request_id = `link-${each.user_id}-${each.venue}`;
         const { status, body } = await link.request({ op: 'link_venue', request_id, ...each });
-        if (status >= 300) throw new Error(`${each.venue} links no demo trader: ${status} ${body}`);
+        if (status >= 300) throw new Error(`${each.venue} did not link a demo trader: ${status} ${body}`);
       }),
     );
     return wanted.length;
@@ -69,9 +70,9 @@ export async function linkTraders(
 }
 
 async function untilConnected(link: LinkClient<ExecutorLinkRequest>, clock: Clock): Promise<void> {
-  const deadline = clock.monotonicNanos() + WITHIN_NANOS;
+  const deadline = clock.monotonicNanos() + TIMEOUT_NANOS;
   while (!link.connected) {
     if (clock.monotonicNanos() > deadline) throw new Error('the executor cannot be reached');
-    await pause(clock, AGAIN_MS);
+    await pause(clock, RETRY_MS);
   }
 }

@@ -3,23 +3,23 @@ import { z } from 'zod';
 import type { VaultHoldings } from './link-traders.js';
 
 const VENUES = ['venue_b', 'venue_e'] as const;
-/** Less what the vault has brought into the world itself: for that its escrow stands, and no venue. */
+/** Without what the vault issued itself: its own escrow backs that, not a venue. */
 const OWED = `
   select venue, asset, (sum(amount) / 1000000.0)::numeric(20, 6)::text as amount from custody.balances
   where domain = 'vault' and kind <> 'in_transit' and account_id <> 'system:opening'
   group by venue, asset having sum(amount) > 0 order by venue, asset`;
 
-/** Of the record of a market, as far as it says of which contract it is. */
+/** The fields of a market that name its contract. */
 const tradedMarket = z.object({
   exchange_id: z.string(),
   market_id: z.string(),
   contract_id: z.string().optional(),
   outcomes: z.array(z.object({ index: z.number(), outcome: z.string() })),
 });
-/** The auctions' names of the outcomes, by index. */
+/** The names that auctions use for the outcomes, by index. */
 const OUTCOMES = ['YES', 'NO'];
 
-/** What the vault's own account at each practice venue is to begin with. */
+/** The initial holdings of the vault's own account at each practice venue. */
 export async function vaultHoldings(pool: Pool, markets: readonly unknown[]): Promise<VaultHoldings[]> {
   const { rows } = await pool.query<{ venue: string; asset: string; amount: string }>(OWED);
   const traded = z.array(tradedMarket).parse(markets);

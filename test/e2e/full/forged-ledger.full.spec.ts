@@ -150,7 +150,7 @@ describe('with the login of a settler', () => {
     await expect(settle(settledId, lines, 'c/YES')).rejects.toMatchObject({ code: NOT_SOUND });
   });
 
-  it('evidence is stated anew, and that is counted', async () => {
+  it('evidence is written again, and that is counted', async () => {
     expect(await figure('sotto_evidence_restated_total')).toBe(0);
     const amountOf = async () => {
       const { rows } = await insider.query<{ amount: string }>(

@@ -103,7 +103,7 @@ describe('a cluster in which nothing was seeded', () => {
       `no limit on ${VENUE}`,
       'no limit over all venues',
     ]);
-    expect(await done(TERMS)).toBe(`${VENUE}/h-snow/YES is registered, and trades\n`);
+    expect(await done(TERMS)).toBe(`${VENUE}/h-snow/YES is registered and trades\n`);
     for (const email of [HOUSE, DESK]) {
       await done(
         `open --account ${email} --venue ${VENUE} --amount-atoms 50000000 --reference wire-${email}`,
@@ -142,9 +142,9 @@ describe('a cluster in which nothing was seeded', () => {
     const other = await ledger(again.replace('50000000', '60000000'));
     expect([other.code, other.errors]).toEqual([
       1,
-      `ledger: wire-${HOUSE} has been entered already, for something else\n`,
+      `ledger: wire-${HOUSE} was already entered, with other values\n`,
     ]);
-    expect(await done(TERMS)).toContain('was registered before');
+    expect(await done(TERMS)).toContain('was already registered');
     expect((await ledger(TERMS.replace('10000 ', '20000 '))).code).toBe(1);
     expect((await books.rows(ALL_BOOKS))[0]).toEqual(before);
   });
@@ -212,7 +212,7 @@ describe('a cluster in which nothing was seeded', () => {
     [`limit --account ${HOUSE} --amount-atoms 1 --amount-atoms 2`, 64, '--amount-atoms is given twice'],
     [`limit --account ${HOUSE} --amount-atoms 1 --reference r`, 64, 'limit has no --reference'],
     [TERMS.replace(NEXT_YEAR, '2020-01-01T00:00:00Z'), 64, 'in the past'],
-    [TERMS.replace(NEXT_YEAR, '2027-02-30T00:00:00Z'), 64, '--closes-at is a moment'],
+    [TERMS.replace(NEXT_YEAR, '2027-02-30T00:00:00Z'), 64, '--closes-at must be a time'],
     [TERMS.replace('atoms 10000 ', 'atoms 1000000 '), 64, 'from 1 to 999999'],
     [`market --venue ${VENUE} --contract-id h-rain --outcome YES --status PAUSED`, 1, 'is registered'],
     ['show --account who@else', 1, 'no account who@else'],

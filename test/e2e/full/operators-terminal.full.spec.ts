@@ -146,7 +146,7 @@ describe('the terminal', () => {
     const { auction_id: id } = await ops.opensOn(2);
     const timed = await run('shard drain 2 --reason "new disk" --wait --timeout 1');
     expect([timed.code, timed.out]).toEqual([1, 'shard 2 is DRAINING with 1 live auction\n']);
-    expect(timed.err).toBe('ops: shard 2 is DRAINING with 1 live auction, after 1 s; it drains on\n');
+    expect(timed.err).toBe('ops: shard 2 is DRAINING with 1 live auction, after 1 s; the drain continues\n');
     const waiting = new Terminal(['shard', 'drain', '2', '--wait'], login);
     await eventually(() => expect(waiting.out).toContain('with 1 live auction'), 20_000);
     mustBe(200, await ops.originator.cancel(id));
@@ -162,7 +162,7 @@ describe('the terminal', () => {
     await eventually(() => expect(waiting.out).toContain('with 1 live auction'), 20_000);
     mustBe(200, await ops.post('shards/0/resume', {}));
     const { code, err } = await waiting.end();
-    expect([code, err]).toEqual([1, 'ops: shard 0 does not drain any more: it was resumed or restarted\n']);
+    expect([code, err]).toEqual([1, 'ops: shard 0 is no longer draining: it was resumed or restarted\n']);
     mustBe(200, await ops.originator.cancel(id));
   });
 
@@ -233,7 +233,7 @@ describe('in one line, and with the exit code that fits, it says', () => {
       'shards',
       (env) => ({ ...env, OPS_EMAIL: 'maker-1@demo.sotto' }),
       1,
-      /404 not_found: .* this account is no operator/,
+      /404 not_found: .* this account is not an operator/,
     ],
     [
       'that the password is wrong',
@@ -269,7 +269,7 @@ describe('in one line, and with the exit code that fits, it says', () => {
       'shards --url http://127.0.0.1:1/?password=secret',
       (env) => env,
       64,
-      /--url must name nothing but a scheme, a host and a port/,
+      /--url must hold only a scheme, a host and a port/,
     ],
     [
       'that a command is none',

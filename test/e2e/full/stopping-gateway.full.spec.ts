@@ -152,7 +152,7 @@ describe('a gateway that is told to stop while all kinds of clients are connecte
     expect(endings()).toEqual([`${GATEWAY} ended (exit code 0)`]);
     const words = wordsOf(GATEWAY);
     expect(words.filter((word) => word.startsWith('stop'))).toEqual(['stopping', 'stopped']);
-    expect(words).not.toContain('connections were cut off, for there is no time left');
+    expect(words).not.toContain('connections were closed: the time to drain is over');
   });
 
   it('answers commands that are in flight, and says with the answer that it was the last', () => {
