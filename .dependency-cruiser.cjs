@@ -1,6 +1,6 @@
 /**
- * The graph of docs/understand/architecture.md as rules. Arrows point down: each lib names here all it may import, and whatever
- * is not named is forbidden. `test/house/fixtures` breaks every rule once, and a test sees each of them reported.
+ * Enforces the graph of docs/understand/architecture.md. Each lib lists all it may import; everything else is
+ * forbidden. `test/house/fixtures` breaks every rule once, and a test checks that each is reported.
  */
 const MAY_IMPORT = {
   base: [],
@@ -43,8 +43,8 @@ const MAY_IMPORT = {
   schema: ['auction', 'base', 'data', 'execution', 'identity', 'journal', 'ledger', 'platform'],
 };
 
-/** What each part of a service's roof may import of the others. */
-const UNDER_THE_ROOF = {
+/** What each part of a service may import from its other parts. */
+const PARTS_OF_SERVICES = {
   auction: {
     rules: [],
     protocol: ['rules'],
@@ -77,12 +77,12 @@ const UNDER_THE_ROOF = {
   },
 };
 
-/** By part, files that import more of the others. A gateway begins behind a snapshot, and reads what the shard has written. */
-const EXCEPTED = {
+/** By part, files with more imports: a gateway starts after a snapshot, in the format that the shard writes. */
+const EXTRA_IMPORTS = {
   'auction/api': ['^libs/auction/api/stream/starting-point\\.'],
 };
 
-/** The rules of each service, and what they speak of. */
+/** The rules of each service, and the types that they use. */
 const PURE = '^libs/(base|auction/rules|data/rules|execution/rules|practice/matching)/';
 
 const TESTS = '\\.spec\\.ts$|^libs/testing/|^test/';
@@ -98,23 +98,23 @@ function libRules([lib, allowed]) {
   };
 }
 
-function roofRules([roof, parts]) {
+function partRules([service, parts]) {
   const rules = Object.entries(parts).map(([part, allowed]) => ({
-    name: `${roof}-${part}-imports-only-these-parts`,
-    comment: `libs/${roof}/${part} may import ${allowed.length === 0 ? 'no other part' : allowed.join(', ')}.`,
+    name: `${service}-${part}-imports-only-these-parts`,
+    comment: `libs/${service}/${part} may import ${allowed.length === 0 ? 'no other part' : allowed.join(', ')}.`,
     severity: 'error',
     // A test against a real database may need the tables of others.
     from: {
-      path: `^libs/${roof}/${part}/`,
-      pathNot: ['\\.db(\\.full)?\\.spec\\.ts$', ...(EXCEPTED[`${roof}/${part}`] ?? [])],
+      path: `^libs/${service}/${part}/`,
+      pathNot: ['\\.db(\\.full)?\\.spec\\.ts$', ...(EXTRA_IMPORTS[`${service}/${part}`] ?? [])],
     },
-    to: { path: `^libs/${roof}/`, pathNot: `^libs/${roof}/(${[part, ...allowed].join('|')})/` },
+    to: { path: `^libs/${service}/`, pathNot: `^libs/${service}/(${[part, ...allowed].join('|')})/` },
   }));
   const onTheMap = {
-    name: `every-part-of-${roof}-is-on-the-map`,
-    comment: `What is of ${roof} lies in one of its parts in UNDER_THE_ROOF.`,
+    name: `every-part-of-${service}-is-on-the-map`,
+    comment: `Every file of ${service} belongs to one of its parts in PARTS_OF_SERVICES.`,
     severity: 'error',
-    from: { path: `^libs/${roof}/`, pathNot: `^libs/${roof}/(${Object.keys(parts).join('|')})/` },
+    from: { path: `^libs/${service}/`, pathNot: `^libs/${service}/(${Object.keys(parts).join('|')})/` },
     to: {},
   };
   return [...rules, onTheMap];
@@ -124,7 +124,7 @@ function roofRules([roof, parts]) {
 module.exports = {
   forbidden: [
     ...Object.entries(MAY_IMPORT).map(libRules),
-    ...Object.entries(UNDER_THE_ROOF).flatMap(roofRules),
+    ...Object.entries(PARTS_OF_SERVICES).flatMap(partRules),
     {
       name: 'every-lib-is-on-the-map',
       comment: 'A new lib is entered in MAY_IMPORT before anything else.',
@@ -154,15 +154,14 @@ module.exports = {
     },
     {
       name: 'apps-never-import-each-other',
-      comment: 'What two apps need belongs in a lib.',
+      comment: 'Code that two apps need belongs in a lib.',
       severity: 'error',
       from: { path: '^apps/([^/]+)/', pathNot: '^apps/launcher/' },
       to: { path: '^apps/', pathNot: '^apps/$1/' },
     },
     {
       name: 'the-launcher-knows-settings-only',
-      comment:
-        'It starts the other apps and checks beforehand what they will find set; nothing else of theirs.',
+      comment: 'It starts the other apps and checks their settings first; it uses nothing else of them.',
       severity: 'error',
       from: { path: '^apps/launcher/' },
       to: { path: '^apps/', pathNot: '^apps/(launcher/|[^/]+/config\\.ts$)' },
@@ -170,22 +169,21 @@ module.exports = {
     {
       name: 'replay-rests-on-the-rules-alone',
       comment:
-        'Whoever checks an outcome need trust nothing but the rules: no package, no other lib, Node itself aside.',
+        'Anyone who checks an outcome needs to trust only the rules and Node: no package, no other lib.',
       severity: 'error',
       from: { path: '^apps/replay/', pathNot: TESTS },
       to: { pathNot: `${PURE}|^apps/replay/`, dependencyTypesNot: ['core'] },
     },
     {
       name: 'traces-are-begun-through-their-port',
-      comment:
-        'The packages of OpenTelemetry are loaded only where traces are wanted, by the adapter behind that port.',
+      comment: 'The packages of OpenTelemetry are loaded only if traces are on, by the adapter of that port.',
       severity: 'error',
       from: { path: '^(apps|libs)/', pathNot: '^libs/platform/tracing/' },
       to: { path: 'node_modules/@opentelemetry/|^libs/platform/tracing/(otlp-|span-batches)' },
     },
     {
       name: 'nothing-imports-the-workbench',
-      comment: 'Measurements and build tools import the product, never the other way round.',
+      comment: 'Measurements and build tools import the product, never the reverse.',
       severity: 'error',
       from: { path: '^(apps|libs)/' },
       to: { path: '^(bench|tools|dist)/' },
@@ -205,7 +203,7 @@ module.exports = {
     },
     {
       name: 'packages-are-production-dependencies',
-      comment: 'What runs in production is listed under dependencies, by us.',
+      comment: 'Packages that run in production are listed under dependencies.',
       severity: 'error',
       from: { path: '^(apps|libs)/', pathNot: TESTS },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'npm-optional', 'npm-peer'] },

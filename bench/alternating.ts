@@ -5,8 +5,8 @@ import type { Settings } from './row.js';
 export type Lane = () => Promise<number>;
 
 /**
- * Takes all lanes in turn, again and again, so that a machine which drifts drifts for all of them; the medians, and every run in the
- * order in which it was made.
+ * Runs all lanes in turn, several times, so that a drift of the machine affects all of them. Returns the
+ * medians, and every run in order.
  */
 export async function alternating<Name extends string>(
   lanes: Readonly<Record<Name, Lane>>,
@@ -16,8 +16,8 @@ export async function alternating<Name extends string>(
   const figures = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
   for (let run = 1; run <= runs; run += 1) {
     for (const name of names) figures[name].push(await lanes[name]());
-    const told = names.map((name) => `${name} ${rounded(figures[name].at(-1) ?? 0)}`);
-    say(`run ${run} of ${runs}: ${told.join(', ')}`);
+    const latest = names.map((name) => `${name} ${rounded(figures[name].at(-1) ?? 0)}`);
+    say(`run ${run} of ${runs}: ${latest.join(', ')}`);
   }
   const medians = Object.fromEntries(names.map((name) => [name, median(figures[name])])) as Record<
     Name,

@@ -12,9 +12,11 @@ import { ROW_GROUPS, ROWS } from './rows/all-rows.js';
 
 const EXIT_USAGE = 64;
 const EXIT_MISSED = 1;
-const A_WHILE_MS = 1_000;
+const KEEP_ALIVE_MS = 1_000;
 
-/** Measures the product beside what it could be at best: see docs/understand/performance.md. Resolves with the exit code. */
+/**
+ * Measures the product and its baselines: see docs/understand/performance.md. Resolves with the exit code.
+ */
 async function main(args: readonly string[]): Promise<number> {
   let call: BenchCall | undefined;
   try {
@@ -32,14 +34,14 @@ async function main(args: readonly string[]): Promise<number> {
   const file = await save(report, call.folder);
   if (call.json) print(JSON.stringify(report));
   else for (const line of tableOf(report)) print(line);
-  mention(`bench: kept in ${file}`);
+  mention(`bench: saved in ${file}`);
   if (call.quick) return 0;
   const missed = missedIn(report);
   for (const line of missed) mention(`bench: MISSED ${line}`);
   return call.strict && missed.length > 0 ? EXIT_MISSED : 0;
 }
 
-/** Every process of the clusters leaves a profile when it ends, so it is told of once all have. */
+/** Every process of a cluster writes its profile when it ends, so profiles are read after all have ended. */
 async function profiled<T>({ profiles }: BenchCall, work: () => Promise<T>): Promise<T> {
   if (profiles === undefined) return work();
   const own = await OwnProfile.begin();
@@ -58,8 +60,8 @@ async function measured({
   profiles,
 }: BenchCall): Promise<{ row: Row; outcome: RowOutcome }[]> {
   const ground = new Ground(profiles);
-  // Clusters do not keep this process alive, and their end is waited for.
-  const awake = setInterval(() => undefined, A_WHILE_MS);
+  // Clusters do not keep this process alive, but their end must be awaited.
+  const keepAlive = setInterval(() => undefined, KEEP_ALIVE_MS);
   const results: { row: Row; outcome: RowOutcome }[] = [];
   try {
     for (const row of rows) {
@@ -80,7 +82,7 @@ async function measured({
     throw error;
   } finally {
     await ground.end();
-    clearInterval(awake);
+    clearInterval(keepAlive);
   }
   return results;
 }

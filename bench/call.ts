@@ -6,13 +6,13 @@ export interface BenchCall {
   readonly rows: readonly Row[];
   readonly json: boolean;
   readonly quick: boolean;
-  /** Whether a minimum that is missed is a failure. */
+  /** Whether a missed minimum fails the run. */
   readonly strict: boolean;
   readonly runs: number;
   readonly seconds: number;
   readonly trades: number;
   readonly folder: string;
-  /** Where every process leaves its profile. */
+  /** The folder for the profiles of all processes. */
   readonly profiles: string | undefined;
 }
 
@@ -31,18 +31,18 @@ export function usageOf(rows: readonly Row[]): string {
 
 ${rows.map(({ name, title }) => `  ${name.padEnd(width)}  ${title}`).join('\n')}
 
-  --only     some of the rows, or of those that are named: orders and data stand for all rows of a service
+  --only     only these rows of those that are named; orders and data name all rows of a service
   --json     one JSON document on standard output instead of the table
-  --quick    a moment of each, to see that it works: its figures mean nothing
-  --strict   exit with 1 when a minimum is missed; without it that is told, and is no failure: machines differ
-  --runs n   runs for each figure, of which the median counts (default ${RUNS})
+  --quick    a short run of each, to see that it works: its figures mean nothing
+  --strict   exit with 1 if a minimum is missed; without it that is only reported, because machines differ
+  --runs n   runs for each figure; the median counts (default ${RUNS})
   --seconds  how long a run lasts (default ${SECONDS})
   --trades n rows of the larger table of data-trades (default ${TRADES})
-  --save     where the JSON is kept (default ${FOLDER})
-  --profile  empty folder for a processor profile of every process; says who had which share, and slows them down`;
+  --save     folder for the JSON (default ${FOLDER})
+  --profile  empty folder for a processor profile of every process; prints the share of each part; slows the run down`;
 }
 
-/** Undefined where only help is wanted. */
+/** Undefined if the call only asks for help. */
 export function callOf(
   args: readonly string[],
   all: readonly Row[],
@@ -62,9 +62,9 @@ export function callOf(
   return { rows, json, quick, strict, runs, seconds, trades, folder, profiles };
 }
 
-function numberOf(name: string, text: string | undefined, usual: number): number {
-  const value = text === undefined ? usual : Number(text);
-  if (!(value > 0)) throw new UsageFault(`${name} is a number above 0`);
+function numberOf(name: string, text: string | undefined, fallback: number): number {
+  const value = text === undefined ? fallback : Number(text);
+  if (!(value > 0)) throw new UsageFault(`${name} must be a number above 0`);
   return value;
 }
 

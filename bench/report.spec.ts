@@ -6,7 +6,7 @@ import { atLeast, atMost, type Row } from './row.js';
 
 const bounds = { minimum: 10, goal: 20 };
 
-it('names the minimums that were missed, in both directions, and no others', () => {
+it('reports missed minimums in both directions, and no others', () => {
   const checks = [
     atLeast('enough', 'a second', 10, bounds),
     atLeast('too few', 'a second', 9.5, bounds),
@@ -21,13 +21,13 @@ it('names the minimums that were missed, in both directions, and no others', () 
   ]);
 });
 
-it('judges nothing by figures that mean nothing', () => {
+it('refuses --strict together with --quick', () => {
   expect(callOf(['--strict'], [])).toMatchObject({ strict: true });
   expect(callOf([], [])).toMatchObject({ strict: false });
   expect(() => callOf(['--strict', '--quick'], [])).toThrow(UsageFault);
 });
 
-it('a name may stand for several rows, of which only some are asked for', () => {
+it('a group name selects several rows, and --only some of them', () => {
   const row = (name: string): Row => ({ name, title: name, run: () => Promise.reject(new Error('not run')) });
   const [first, second, third] = [row('first'), row('second'), row('third')];
   const all = [first, second, third];

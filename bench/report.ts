@@ -27,7 +27,7 @@ export function reportOf(
   };
 }
 
-/** Lines of one width for each column. */
+/** A table with columns of equal width. */
 export function tableOf({ rows }: BenchReport): string[] {
   const lines = [HEAD, ...rows.flatMap(({ name, checks }) => checks.map((check) => cellsOf(name, check)))];
   const widths = HEAD.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
@@ -39,7 +39,7 @@ export function tableOf({ rows }: BenchReport): string[] {
   );
 }
 
-/** What was asked for and not reached, a line each. */
+/** Missed minimums, one line each. */
 export function missedIn({ rows }: BenchReport): string[] {
   return rows.flatMap(({ name, checks }) =>
     checks
@@ -75,7 +75,7 @@ function reaches({ score, asks }: RowCheck, bound: number): boolean {
   return asks === 'at least' ? score >= bound : score <= bound;
 }
 
-/** Under the time at which it was taken, so that no earlier one is lost. */
+/** Named by the time of the report, so that no earlier one is overwritten. */
 export async function save(report: BenchReport, folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   const file = path.join(folder, `${report.taken_at.replaceAll(/[:.]/g, '-')}.json`);

@@ -1,18 +1,21 @@
 import type { Ground } from './ground/ground.js';
 
 export interface Settings {
-  /** Each figure is the median of so many runs. */
+  /** Each figure is the median of this many runs. */
   readonly runs: number;
-  /** How long one run lasts. */
+  /** The duration of one run. */
   readonly seconds: number;
   /** Rows of the larger of two tables of trades. */
   readonly trades: number;
-  /** Only to see that everything works: figures mean nothing. */
+  /** Only checks that everything works: the figures mean nothing. */
   readonly quick: boolean;
   readonly say: (line: string) => void;
 }
 
-/** One thing that is asked of a path. `score` is what minimum and goal speak of: a ratio to the baseline, or the figure itself. */
+/**
+ * One requirement of a path. `score` is compared with minimum and goal: a ratio to the baseline, or the
+ * figure itself.
+ */
 export interface RowCheck {
   readonly what: string;
   readonly measured: number;
@@ -20,19 +23,19 @@ export interface RowCheck {
   readonly baseline?: { readonly name: string; readonly measured: number };
   readonly score: number;
   readonly asks: 'at least' | 'at most';
-  /** Both undefined where nothing is asked, and the baseline is only to be seen beside it. */
+  /** Both undefined if the baseline is only for comparison. */
   readonly minimum?: number;
   readonly goal?: number;
 }
 
 export interface RowOutcome {
   readonly checks: readonly RowCheck[];
-  /** Everything else that was seen, for who wants to know where the time goes. */
+  /** Other measurements, to find where the time goes. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 
 export interface Row {
-  /** As `--only` knows it. */
+  /** The name for `--only`. */
   readonly name: string;
   readonly title: string;
   run(ground: Ground, settings: Settings): Promise<RowOutcome>;
@@ -43,7 +46,7 @@ export interface Bounds {
   readonly goal: number;
 }
 
-/** So many times as fast as the baseline. */
+/** This many times as fast as the baseline. */
 export function asFastAs(
   what: string,
   unit: string,
@@ -54,7 +57,7 @@ export function asFastAs(
   return { what, unit, measured, baseline, score: measured / baseline.measured, asks: 'at least', ...bounds };
 }
 
-/** Beside a baseline that nobody has to keep up with. */
+/** Next to a baseline that need not be reached. */
 export function forComparison(
   what: string,
   unit: string,
@@ -64,7 +67,7 @@ export function forComparison(
   return { what, unit, measured, baseline, score: measured / baseline.measured, asks: 'at least' };
 }
 
-/** No more than so many times what the baseline takes. */
+/** At most this many times as long as the baseline. */
 export function noSlowerThan(
   what: string,
   unit: string,

@@ -7,14 +7,14 @@ import { mention } from '#libs/platform/terminal/standard-error.js';
 import { print } from '#libs/platform/terminal/standard-output.js';
 
 const seeding = program(SEED, async ({ options }, { environment }) => {
-  const told = await seed(callOf(options), {
+  const result = await seed(callOf(options), {
     place: await findPlace(environment),
     clock: new SystemClock(),
     say: (line) => {
       mention(`seed: ${line}`);
     },
   });
-  print(JSON.stringify(told));
+  print(JSON.stringify(result));
   return 0;
 });
 

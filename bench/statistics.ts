@@ -2,13 +2,13 @@ export function median(values: readonly number[]): number {
   return percentile(values, 50);
 }
 
-/** The smallest value that so many percent do not exceed. */
+/** The smallest value that this percentage of the values does not exceed. */
 export function percentile(values: readonly number[] | Float64Array, percent: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** The slope of the straight line that fits best. */
+/** The slope of the best-fitting straight line. */
 export function slope(points: readonly (readonly [x: number, y: number])[]): number {
   const meanX = points.reduce((sum, [x]) => sum + x, 0) / points.length;
   const meanY = points.reduce((sum, [, y]) => sum + y, 0) / points.length;

@@ -1,9 +1,6 @@
 /**
- * Compiles apps/, libs/ and bench/ to dist/, which mirrors the tree. `--if-stale` does nothing when dist/ already is what the
- * sources would give.
- *
- * The compiler writes to dist.next/ and changed files are moved over one by one, so that a process which is starting from
- * dist/ at this moment never reads half a file.
+ * Compiles to dist/, which mirrors the tree; `--if-stale` skips a fresh build. Files are compiled to
+ * dist.next/ and moved one by one, so that a process starting from dist/ never reads half a file.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -45,7 +42,7 @@ function moveIntoPlace() {
   }
   const wanted = new Set(built);
   for (const path of filesUnder(DIST)) {
-    // What processes keep of a former build may go by itself meanwhile.
+    // Files that processes keep in dist/ may disappear by themselves.
     if (!wanted.has(path)) rmSync(join(DIST, path), { force: true });
   }
   rmSync(STAGING, { recursive: true, force: true });

@@ -1,10 +1,10 @@
-/** Runs every `check:*` script of package.json, two at a time, and shows what the failing ones said. */
+/** Runs every `check:*` script of package.json, two at a time, and prints the output of those that fail. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { ROOT } from './build/tree.mjs';
 
 const AT_ONCE = 2;
-/** The slowest go first, so that the rest fills up the other core. */
+/** The slowest start first, to use both cores. */
 const FIRST = ['check:lint', 'check:types'];
 
 function allChecks() {
@@ -23,8 +23,8 @@ function run(name) {
     child.on('close', (code) => {
       const seconds = ((performance.now() - started) / 1000).toFixed(1);
       console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
-      const said = Buffer.concat(output).toString().trim();
-      if (said !== '' && (code !== 0 || name === 'check:house')) console.log(said);
+      const text = Buffer.concat(output).toString().trim();
+      if (text !== '' && (code !== 0 || name === 'check:house')) console.log(text);
       resolve(code === 0);
     });
   });

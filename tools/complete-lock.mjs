@@ -1,6 +1,7 @@
 /**
- * Run after `npm install` where the registry does not carry every platform's binaries: npm then leaves those optional packages out of
- * package-lock.json, and `npm ci` refuses such a lock on every machine. This enters them again, version and platform only.
+ * Run after `npm install` if the registry lacks binaries of some platforms: npm then leaves these optional
+ * packages out of the lock, and `npm ci` refuses it everywhere. Enters them again, with version and platform
+ * only.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { ROOT } from './build/tree.mjs';

@@ -1,4 +1,7 @@
-/** What no other tool checks: names, types of one name, marks of unfinished work, sizes. `node tools/house-rules.mjs [root]`. */
+/**
+ * Checks that no other tool makes: names, duplicate types, marks of unfinished work, sizes. `node
+ * tools/house-rules.mjs [root]`.
+ */
 import { resolve } from 'node:path';
 import { nameFaults } from './house/names.mjs';
 import { functionLengths, sizeReport } from './house/sizes.mjs';

@@ -1,6 +1,6 @@
 /**
- * Writes docs/reference/licences.md: every package that the product runs on, with the licence under which it came. Out of the lock file, and
- * of the packages themselves where that does not say. `--check` only compares.
+ * Writes docs/reference/licences.md: every package of the product with its licence, from the lock file or
+ * else from the package itself.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { ROOT } from './build/tree.mjs';
@@ -13,7 +13,7 @@ Made by \`npm run docs:licences\` from package-lock.json; do not edit.
 
 `;
 
-/** npm installs an optional peer where something else in the lock file asks for it, if only what it is tested with. */
+/** npm installs an optional peer if anything else in the lock file needs it, even a test tool. */
 const BESIDE = `
 ## Installed but not used
 
@@ -27,7 +27,7 @@ const TABLE_HEAD = `| Package | Version | Licence |
 | - | - | - |
 `;
 
-/** What those that carry binaries say of themselves is of the package alone. */
+/** The licence that a package states covers the package, not the binaries in it. */
 const TAIL = `
 ## What is in some of them
 
@@ -42,7 +42,7 @@ distributes these too:
   (MIT) and others. All are in its file \`LICENSE\`.
 `;
 
-/** Where a package says it in words only. */
+/** For packages whose lock entry has no licence. */
 function licenceOf(place, entry) {
   if (typeof entry.license === 'string') return entry.license;
   try {
@@ -53,7 +53,7 @@ function licenceOf(place, entry) {
   }
 }
 
-/** Rows of [name, version, licence], in the order of their names, of the entries of the lock file that are asked for. */
+/** Rows of [name, version, licence], by name, of the selected entries of the lock file. */
 function licences(isMeant) {
   const { packages } = JSON.parse(readFileSync(`${ROOT}package-lock.json`, 'utf8'));
   const rows = Object.entries(packages)

@@ -1,4 +1,4 @@
-/** Runs a compiled program after making the build fresh: `node tools/run.mjs apps/demo/main.js ...arguments`. */
+/** Runs a compiled program after a fresh build: `node tools/run.mjs apps/demo/main.js ...arguments`. */
 import './build/node-version.mjs';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

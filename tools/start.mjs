@@ -1,4 +1,4 @@
-/** `npm start`: compiles what has changed and becomes the launcher, in this very process, so that signals reach it. */
+/** `npm start`: compiles changes and becomes the launcher in the same process, so that signals reach it. */
 import './build/node-version.mjs';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

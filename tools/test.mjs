@@ -1,7 +1,7 @@
 /**
- * `npm test`: what every change has to pass. `npm run test:full`: everything, or the parts that are named (docs/understand/testing.md).
- * Files that failed run once more, alone, since real processes on a busy machine are sometimes late; what fails again has failed, and
- * what passes then is named as unsteady (docs/decisions/02). Other arguments make it one plain run of jest: `npm test -- libs/auction`.
+ * `npm test` runs the change tier, `npm run test:full` everything or named parts
+ * (docs/understand/testing.md). Failed files run once more, alone; one that then passes is reported as
+ * unsteady (docs/decisions/0072). Other arguments start plain jest.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { isOfFullTier, PARTS, specsOf, TIER, unknownParts } from './tests/tiers.
 import { slowestOf, TIMES } from './tests/times.mjs';
 
 const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
-const PATIENCE = '--testTimeout=30000';
+const TEST_TIMEOUT = '--testTimeout=30000';
 const SLOWEST = 20;
 
 function build() {
@@ -22,7 +22,7 @@ function build() {
 }
 
 function jest(args, env = {}) {
-  const child = spawn(process.execPath, [JEST, PATIENCE, ...args], {
+  const child = spawn(process.execPath, [JEST, TEST_TIMEOUT, ...args], {
     cwd: ROOT,
     stdio: 'inherit',
     env: { ...process.env, ...env },
@@ -41,7 +41,7 @@ function allSpecs() {
   return JSON.parse(run.stdout.slice(run.stdout.indexOf('['))).map((path) => relative(ROOT, path));
 }
 
-/** A run whose totals come back as data; one that broke down before it had any gives none. */
+/** A run with its totals as data. Without totals if it crashed. */
 async function counted(folder, name, args, env) {
   const file = join(folder, name);
   const code = await jest(args, { ...env, TOTALS_FILE: file });
@@ -52,7 +52,7 @@ async function counted(folder, name, args, env) {
   }
 }
 
-async function inTwoLooks(folder, args, env) {
+async function runTwice(folder, args, env) {
   const first = await counted(folder, 'first.json', args, env);
   const again = toLookAtAgain(first);
   if (again.length === 0) return { first, result: judged(first) };
@@ -62,7 +62,7 @@ async function inTwoLooks(folder, args, env) {
   return { first, result: judged(first, second) };
 }
 
-/** What docs/understand/testing.md is made from. A run of parts brings the times of its suites up to date, and leaves those of others. */
+/** The data for docs/understand/testing.md. A partial run updates only the times of its own suites. */
 function keepTimes(tier, files, isWhole) {
   const kept = join(TIMES, `${tier}.json`);
   const ran = new Set(files.map(({ path }) => path));
@@ -77,14 +77,14 @@ async function wholeRun(tier, parts) {
   const specs = parts.length > 0 ? specsOf(parts, allSpecs()) : [];
   const args = specs.length > 0 ? ['--runTestsByPath', ...specs] : [];
   const folder = mkdtempSync(join(tmpdir(), 'sotto-test-'));
-  const { first, result } = await inTwoLooks(folder, args, env);
+  const { first, result } = await runTwice(folder, args, env);
   rmSync(folder, { recursive: true, force: true });
   const files = first.files ?? [];
   if (first.files !== undefined) keepTimes(tier, files, parts.length === 0);
   console.log(`\nThe slowest of ${String(files.length)} suites:`);
   for (const line of slowestOf(files, SLOWEST)) console.log(line);
   if (result.brokeDown)
-    console.log('no test failed, and yet jest ended with a fault: it says above what was left running');
+    console.log('no test failed, but jest ended with a fault: see above for what was left running');
   for (const name of result.unsteady) console.log(`unsteady: ${name}`);
   console.log(totalsLine(result));
   return result.failed === 0 ? 0 : 1;
@@ -93,7 +93,7 @@ async function wholeRun(tier, parts) {
 const [first, ...rest] = process.argv.slice(2);
 const unknown = first === '--full' ? unknownParts(rest) : [];
 if (unknown.length > 0) {
-  console.error(`no part is called ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
+  console.error(`unknown part: ${unknown.join(', ')}; the parts are ${Object.keys(PARTS).join(', ')}`);
   process.exit(64);
 }
 build();

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
 
 /**
- * Sends whatever one client says to all who are connected, and says when it has. Started as a process of its own; says its port
- * on standard output.
+ * Forwards every message of one client to all others, and acknowledges it. Runs as a process of its own and
+ * prints its port.
  */
 const server = createServer();
 const sockets = new WebSocketServer({ server, perMessageDeflate: false });

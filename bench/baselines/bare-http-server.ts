@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import pg from 'pg';
 
 /**
- * Plain node:http that writes every body into a table, all that have come meanwhile in one statement, and answers with as much as
- * it was sent. Started as a process of its own; says its port on standard output.
+ * Plain node:http. Writes every body into a table, waiting bodies in one statement, and answers with the same
+ * body. Runs as a process of its own and prints its port.
  */
 const [url = ''] = process.argv.slice(2);
 const client = new pg.Client({ connectionString: url });

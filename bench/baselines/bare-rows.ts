@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** The columns of the journal's own table, filled without hashing, fence or order to look after. */
+/** The columns of the journal's table, written without hashes, fencing or order. */
 const TABLE = `
   create table if not exists bench_records (
     shard smallint not null,
@@ -15,7 +15,7 @@ const TABLE = `
 const HASH = Buffer.alloc(32, 7);
 const PER_ROW = "0, 1, 'event'";
 
-/** What the database does at best with rows like those of the journal. */
+/** The fastest that the database writes rows like those of the journal. */
 export class BareRows {
   private waiting: { readonly payload: string; readonly done: () => void }[] = [];
   private running = false;
@@ -27,7 +27,7 @@ export class BareRows {
     await this.client.query('truncate bench_records');
   }
 
-  /** Callers share a commit: while one statement is under way, whoever comes joins the next. */
+  /** Callers share commits: those that come while a statement runs join the next one. */
   append(payload: string): Promise<void> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ payload, done: resolve });
@@ -37,7 +37,7 @@ export class BareRows {
     });
   }
 
-  /** One statement with a parameter for each value of each row, as anybody would write it. */
+  /** One statement with a parameter for each value of each row, as in ordinary code. */
   async insert(payloads: readonly string[]): Promise<void> {
     const rows = payloads.map((_, index) => `(${PER_ROW}, $${2 * index + 1}, $${2 * index + 2})`);
     await this.client.query({

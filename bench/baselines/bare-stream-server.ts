@@ -3,9 +3,9 @@ import pg from 'pg';
 import { WebSocketServer, type WebSocket } from 'ws';
 
 /**
- * The least that a service of this kind could do, in one process: takes a command from a WebSocket, sets the money aside and writes
- * the record in one transaction for all that have come meanwhile, and acknowledges. No tokens, no rules, no shards, nobody who
- * follows. Started as a process of its own; says its port on standard output.
+ * The minimum of such a service: takes commands from WebSockets, writes reservation and record in one
+ * transaction for all waiting commands, and acknowledges. No tokens, rules, shards or subscribers. Runs as a
+ * process of its own and prints its port.
  */
 const [url = ''] = process.argv.slice(2);
 
@@ -57,7 +57,7 @@ sockets.on('connection', (socket, request) => {
     const text = data.toString();
     const { cmd_id: id } = JSON.parse(text) as { cmd_id: string };
     waiting.push({ socket, id, account, text });
-    // Whatever comes in the same turn of the event loop joins.
+    // Messages of the same turn of the event loop share a transaction.
     if (!running) setImmediate(() => void (running ? undefined : drain()));
   });
 });

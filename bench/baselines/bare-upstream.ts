@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-/** Answers every request with the same body. Started as a process of its own; says its port on standard output. */
+/** Answers every request with the same body. Runs as a process of its own and prints its port. */
 const [body = ''] = process.argv.slice(2);
 const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
 

@@ -8,8 +8,8 @@ import { openDataRoutes } from '#libs/testing/data/data-routes.js';
 import { SeriesListener } from '#libs/testing/data/series-listener.js';
 
 /**
- * The listener of market data in a process of its own: candles and trades of a database, or, without one, one route that says hello.
- * Says its port on standard output.
+ * The listener of market data in a process of its own: candles and trades of a database, or without one a
+ * single route that says hello. Prints its port.
  */
 const [database] = process.argv.slice(2);
 

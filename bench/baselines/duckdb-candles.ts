@@ -3,11 +3,11 @@ import type { Pool } from 'pg';
 
 const AT_ONCE = 50_000;
 
-/** Hour candles out of trades by a store of columns, in this process. */
+/** Computes hour candles from trades with a column store, in this process. */
 export class DuckDbCandles {
   private constructor(private readonly connection: DuckDBConnection) {}
 
-  /** With all trades of an instrument that the database has. */
+  /** Loads all trades of an instrument from the database. */
   static async copyOf(pool: Pool, instrument: number): Promise<DuckDbCandles> {
     const instance = await DuckDBInstance.create(':memory:');
     const connection = await instance.connect();
@@ -36,7 +36,7 @@ export class DuckDbCandles {
     return new DuckDbCandles(connection);
   }
 
-  /** Of a window, as rows. */
+  /** The hour candles of a window, as rows. */
   async hours(instrument: number, start: number, end: number): Promise<readonly unknown[][]> {
     const reader = await this.connection.runAndReadAll(
       `select ts - ts % 3600000000 as bucket, arg_min(price, (ts, seq)), max(price), min(price), arg_max(price, (ts, seq)), sum(size)::bigint

@@ -1,6 +1,8 @@
 import { getPostgreSQLEventStore } from '@event-driven-io/emmett-postgresql';
 
-/** Appends of another event store in this language, each caller to a stream of its own, so that no two get in each other's way. */
+/**
+ * Appends with another TypeScript event store. Each caller has a stream of its own, so that none conflict.
+ */
 export class EmmettStreams {
   private constructor(
     private readonly store: ReturnType<typeof getPostgreSQLEventStore>,
@@ -13,7 +15,7 @@ export class EmmettStreams {
     return new EmmettStreams(store, `bench-${Date.now()}`);
   }
 
-  /** The event with the same content as ours. */
+  /** Appends an event with the same content as ours. */
   async append(caller: number, payload: string): Promise<void> {
     const data = JSON.parse(payload) as Record<string, unknown>;
     await this.store.appendToStream(`${this.name}-${caller}`, [{ type: 'QUOTE_REVISED', data }]);

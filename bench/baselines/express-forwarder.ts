@@ -2,8 +2,8 @@ import { Agent, request } from 'node:http';
 import express from 'express';
 
 /**
- * An Express route that asks another server over kept-alive connections and passes its answer on: what a gateway in front of an
- * owner would be if it did nothing else. Started as a process of its own; says its port on standard output.
+ * An Express route that forwards requests over kept-alive connections: the least that a gateway before an
+ * owner could do. Runs as a process of its own and prints its port.
  */
 const [upstream = ''] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** As long as the event of a quote is. */
+/** As long as the event of a quote. */
 const PAYLOAD = JSON.stringify({ type: 'BASELINE', data: 'x'.repeat(700) });
 const INSERT = {
   name: 'bench-insert',
@@ -8,13 +8,16 @@ const INSERT = {
   values: [PAYLOAD],
 };
 
-/** Clients that each insert one row and commit, again and again: what the database does for who asks it one thing at a time. */
+/**
+ * Clients that each insert one row and commit, in a loop: the speed of the database for one request at a
+ * time.
+ */
 export class SingleRowInserts {
   private constructor(private readonly clients: readonly pg.Client[]) {}
 
   static async open(url: string, clients: number): Promise<SingleRowInserts> {
     const opened = Array.from({ length: clients }, () => new pg.Client({ connectionString: url }));
-    // Whoever has asked hears of it; a server that goes while nobody asks is no matter.
+    // A pending query reports the error. Without one a closed connection does not matter.
     for (const client of opened) client.on('error', () => undefined);
     await Promise.all(opened.map((client) => client.connect()));
     await opened[0]?.query(

@@ -3,13 +3,13 @@ import type { TradeEvent } from '#libs/data/rules/events.js';
 import { madeSeq } from '#libs/data/store/trade-table.js';
 
 const MILLIS_PER_SECOND = 1_000;
-/** Of a market that nothing else has. */
+/** An instrument that no other row of the benchmark uses. */
 const INSTRUMENT = 64;
 
 const INSERT = `insert into data.trades (instrument, ts, seq, source_id, price, size, side, maker, taker, tx_hash)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 
-/** Trades a second, each in a row and a commit of its own; nothing is made of them. */
+/** Inserts trades one per commit, without candles. Resolves with trades per second. */
 export async function insertOneByOne(
   client: pg.Client,
   trades: Iterable<TradeEvent>,

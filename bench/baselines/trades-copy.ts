@@ -6,7 +6,7 @@ import { from, to } from 'pg-copy-streams';
 
 const CHUNK = 65_536;
 
-/** All trades as the text of a COPY, in memory, to be put into the same table again. */
+/** All trades in memory as the text of a COPY, to load into the same table again. */
 export class TradesCopy {
   private constructor(
     private readonly client: pg.Client,

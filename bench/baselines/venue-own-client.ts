@@ -4,12 +4,12 @@ import { clientOfB, signedHeaders, type BClient, type BKeys } from '#libs/testin
 
 const SOCKET_PATH = '/trade-api/ws/v2';
 
-interface Told {
+interface SocketMessage {
   readonly type: string;
   readonly msg?: { readonly order_id?: string };
 }
 
-/** The venue's own published client, and the venue's socket on which it hears of its fills. */
+/** The venue's own published client, with its socket for fills. */
 export class VenueOwnClient {
   private readonly client: BClient;
   private readonly seen = new Set<string>();
@@ -22,7 +22,7 @@ export class VenueOwnClient {
   ) {
     this.client = clientOfB(port, keys);
     socket.on('message', (data: Buffer) => {
-      const { type, msg } = JSON.parse(data.toString()) as Told;
+      const { type, msg } = JSON.parse(data.toString()) as SocketMessage;
       if (type !== 'fill' || msg?.order_id === undefined) return;
       if (this.waiting?.id === msg.order_id) this.waiting.resolve();
       else this.seen.add(msg.order_id);
@@ -40,12 +40,12 @@ export class VenueOwnClient {
     return client;
   }
 
-  /** Rests in the book, for others to take. */
+  /** Places an order that rests, for others to take. */
   async offer(ticker: string, count: string, price: string): Promise<void> {
     await this.place(ticker, 'ask', { count, price, time_in_force: 'good_till_canceled' });
   }
 
-  /** Resolves when the fill of it has been told. */
+  /** Takes a resting order. Resolves once the socket reports the fill. */
   async take(ticker: string, count: string, price: string): Promise<void> {
     const id = await this.place(ticker, 'bid', { count, price, time_in_force: 'immediate_or_cancel' });
     if (this.seen.delete(id)) return;

@@ -9,7 +9,7 @@ import {
 import { migrate } from '#libs/platform/database/migrate.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 
-/** A real server on a folder of its own, with all tables of the product and as durable as that. */
+/** A real server in a folder of its own, with all tables of the product and its durability. */
 export class BenchDatabase {
   private constructor(
     private readonly server: EmbeddedPostgres,

@@ -17,18 +17,18 @@ const CACHE = 'node_modules/.cache/sotto-kafka';
 const POMS = { broker: 'deploy/kafka/pom.xml', tools: 'deploy/kafka/tools-pom.xml' };
 const PREFIX = 'bench.journal.';
 const TOOL = 'org.apache.kafka.tools.ProducerPerformance';
-/** Of its records, which it sends before it begins to count. */
+/** Share of the records that the tool sends before it measures. */
 const WARM_UP = 0.25;
 const RATE = /, ([\d.]+) records\/sec/g;
 
 export interface PerfRun {
   readonly records: number;
   readonly recordBytes: number;
-  /** 0 where each record is a request of its own. */
+  /** 0 for one record per request. */
   readonly batchBytes: number;
 }
 
-/** Brokers of a benchmark's own, as durable as those of a deployment. */
+/** Brokers for one benchmark, as durable as those of a deployment. */
 export class BenchKafka {
   private readonly topics: KafkajsTopics;
   private readonly clock = new SystemClock();
@@ -81,7 +81,10 @@ export class BenchKafka {
     });
   }
 
-  /** Records a second of Kafka's own producer, with one request in flight, into a topic that is set like a journal's. */
+  /**
+   * Records per second of Kafka's own producer, one request in flight, into a topic with the settings of a
+   * journal.
+   */
   async producerTool(shard: number, { records, recordBytes, batchBytes }: PerfRun): Promise<number> {
     await (await this.topics.prepare(shard)).close();
     const properties = [
@@ -102,10 +105,10 @@ export class BenchKafka {
     const java = ['-Xmx256m', '-cp', path.join(this.tools, '*'), TOOL, ...Object.entries(args).flat()];
     java.push('--command-property', ...properties);
     const tool = spawn('java', java, { stdio: ['ignore', 'pipe', 'ignore'] });
-    const [said, [code]] = await Promise.all([text(tool.stdout), once(tool, 'exit') as Promise<[number]>]);
-    // Its last line speaks of the whole run.
-    const [, rate] = [...said.matchAll(RATE)].at(-1) ?? [];
-    if (code !== 0 || rate === undefined) throw new Error(`the producer tool has failed: ${said}`);
+    const [output, [code]] = await Promise.all([text(tool.stdout), once(tool, 'exit') as Promise<[number]>]);
+    // The last line covers the whole run.
+    const [, rate] = [...output.matchAll(RATE)].at(-1) ?? [];
+    if (code !== 0 || rate === undefined) throw new Error(`the producer tool failed: ${output}`);
     return Number(rate);
   }
 

@@ -19,7 +19,7 @@ const DOLLARS = 1_000_000_000_000n;
 const STEPS_PER_ORDER = 8;
 const WITHIN_MS = 300_000;
 
-/** Journals so many events of orders in the stead of the first cell, which is away meanwhile. */
+/** Writes this many events of orders into the journal of the first cell, while that cell is stopped. */
 export async function fillCellJournal(cluster: OwnedCluster, events: number): Promise<void> {
   const keys = await idKeysIn(cluster.dataDir);
   if (keys === undefined) throw new Error('the cluster has no keys');
@@ -27,7 +27,7 @@ export async function fillCellJournal(cluster: OwnedCluster, events: number): Pr
   const { database_url: url } = cluster.file;
   const seals = new RecordMacs('execution', keys);
   const journal = new PostgresJournal({ family: 'execution', url, clock, opener: 'bench', seals });
-  // Kept, the journal lets nobody else begin.
+  // While this process holds the journal, no cell can open it.
   const kept = await journal.keep(CELL);
   const { pid } = cluster.process(NAME);
   cluster.kill(NAME);
@@ -72,7 +72,7 @@ function* historiesOf(events: number, from: (step: number) => Instant): Generato
   }
 }
 
-/** The projector has nothing left to do, so that it does not share the processors with what is measured. */
+/** Waits for the projector, so that it does not compete with the measurement for the processors. */
 async function projected(url: string, sequence: number): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -5,7 +5,7 @@ import { auctionHistory, type HistoryOf } from '../load/auction-history.js';
 
 const APPEND = 1_000;
 
-/** Journals so many auctions, through the writer of the product. Resolves with the last position. */
+/** Writes this many auctions with the product's journal writer. Resolves with the last position. */
 export async function fillJournal(
   url: string,
   shard: number,

@@ -6,10 +6,10 @@ import { momentOf } from '#libs/testing/execution/cell-journal.js';
 import { orderHistory } from '../load/order-history.js';
 import type { OrderState } from '#libs/execution/rules/order.js';
 
-/** Rows at a time: each is as long as that of a real order. */
+/** Rows per statement. Each is as long as the row of a real order. */
 const AT_ONCE = 50_000;
 
-/** Orders of these users in turn, each with an id and a moment of its own, in the table that lists are read from. */
+/** Inserts orders of these users in turn into the table that lists read. Each has its own id and time. */
 export async function fillOrders(url: string, users: readonly string[], rows: number): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -4,49 +4,49 @@ import { BenchDatabase } from './bench-database.js';
 import { OrderFloor } from './order-floor.js';
 import { BenchFloor } from './trading-floor.js';
 
-/** Settings of a cluster that executes orders and nothing else. */
+/** Settings of a cluster that runs order execution only. */
 export const ORDERS_ALONE = { SERVICES: 'execution', PRACTICE_STILL: '1', LOAD_ACCOUNTS: 'makers:0' };
 
-/** What rows stand on. Everything is made when it is first asked for, and ended at the end. */
+/** The databases and clusters that rows use. Each is started on first use and stopped at the end. */
 export class Ground {
   private readonly ends: (() => Promise<unknown>)[] = [];
-  private madeDatabase: Promise<BenchDatabase> | undefined;
-  private madeFloor: Promise<BenchFloor> | undefined;
-  private madeOrders: Promise<OrderFloor> | undefined;
+  private startedDatabase: Promise<BenchDatabase> | undefined;
+  private startedFloor: Promise<BenchFloor> | undefined;
+  private startedOrders: Promise<OrderFloor> | undefined;
 
   /** `profiles`: a folder for the processor profiles of all processes. */
   constructor(private readonly profiles: string | undefined) {}
 
-  /** A database server of its own, with nothing running on it. */
+  /** A database server that runs nothing else. */
   database(): Promise<BenchDatabase> {
-    this.madeDatabase ??= BenchDatabase.start().then((database) => {
+    this.startedDatabase ??= BenchDatabase.start().then((database) => {
       this.ends.push(() => database.stop());
       return database;
     });
-    return this.madeDatabase;
+    return this.startedDatabase;
   }
 
-  /** A cluster with many makers and originators, none of whom is held back. */
+  /** A cluster with many makers and originators, and limits too high to matter. */
   floor(): Promise<BenchFloor> {
-    this.madeFloor ??= this.cluster({}).then(async (cluster) => {
+    this.startedFloor ??= this.cluster({}).then(async (cluster) => {
       const floor = await BenchFloor.open(cluster);
       this.ends.push(() => floor.close());
       return floor;
     });
-    return this.madeFloor;
+    return this.startedFloor;
   }
 
-  /** A cluster that executes orders, whose bots are still. */
+  /** A cluster for orders, whose bots quote only once. */
   orders(): Promise<OrderFloor> {
-    this.madeOrders ??= this.cluster(ORDERS_ALONE).then((cluster) => {
+    this.startedOrders ??= this.cluster(ORDERS_ALONE).then((cluster) => {
       const floor = OrderFloor.open(cluster);
       this.ends.push(() => floor.close());
       return floor;
     });
-    return this.madeOrders;
+    return this.startedOrders;
   }
 
-  /** A cluster that only one row uses, until it is done with it or everything ends. */
+  /** A cluster for one row. The row may stop it; otherwise it stops at the end. */
   async cluster(env: Readonly<Record<string, string>>): Promise<OwnedCluster> {
     const cluster = await startCluster({
       env: { LOAD_ACCOUNTS: 'makers:512,originators:64', LIMITS_FACTOR: '10000', ...this.profiled, ...env },

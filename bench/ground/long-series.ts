@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { candleUpsert, minutesOf, rolledUp } from '#libs/data/store/candle-statements.js';
 
 const DAY = 86_400_000_000;
-/** Some in every month. */
+/** Short enough to hit every month. */
 const FEW_DAYS = 20;
 
 export interface SeriesOfTrades {
@@ -12,7 +12,7 @@ export interface SeriesOfTrades {
   readonly days: number;
 }
 
-/** Trades that are spread over a span of days and over outcomes, put where ingest would have put them. */
+/** Inserts trades, spread over days and outcomes, where ingest would put them. */
 export async function fillTrades(
   pool: Pool,
   { instruments, trades, from, days }: SeriesOfTrades,
@@ -30,7 +30,7 @@ export async function fillTrades(
   );
 }
 
-/** What ingest would have made of all trades that there are. */
+/** Makes the candles that ingest would make from all trades in the table. */
 export async function fillCandles(pool: Pool): Promise<void> {
   await pool.query(`
     with minutes as (${minutesOf('data.trades where not is_busted', 'false')}),

@@ -18,7 +18,7 @@ const PROJECTION = dataProjection(({ reason }) => {
   throw new Error(`an event was refused: ${reason}`);
 });
 
-/** A journal of one provider, and the tables that are made of it. */
+/** A journal of one provider, and the tables that are made from it. */
 export class MarketDataStore {
   readonly clock = new SystemClock();
   readonly shard: number;
@@ -28,7 +28,7 @@ export class MarketDataStore {
   private constructor(
     readonly pool: Pool,
     readonly stream: StreamOf,
-    /** Its last record. */
+    /** The position of the last record. */
     readonly last: number,
   ) {
     this.shard = PROVIDERS.indexOf(stream.provider);
@@ -58,7 +58,7 @@ export class MarketDataStore {
     return new PostgresJournalReader(this.pool, 'data');
   }
 
-  /** Projects the markets and the first half of the trades, from nothing. */
+  /** Projects the markets and the first half of the trades into empty tables. */
   async begin(): Promise<void> {
     await this.empty();
     this.projector = new Projector(PROJECTION, {
@@ -68,7 +68,10 @@ export class MarketDataStore {
     await this.projector.replay(this.reader, this.shard, { from: 0, to: this.half });
   }
 
-  /** Trades a second of the second half, in batches of so many, each in one transaction with its position. */
+  /**
+   * Projects the second half in batches of this size, each in one transaction with its position. Resolves
+   * with trades per second.
+   */
   async project(batch: number): Promise<number> {
     const { projector, half, last } = this;
     if (projector === undefined) throw new Error('nothing has begun');
@@ -81,7 +84,7 @@ export class MarketDataStore {
     return ((last - half) * MILLIS_PER_SECOND) / (performance.now() - begun);
   }
 
-  /** Without anything that is made of the journal. */
+  /** Empties all tables that are made from the journal. */
   async empty(): Promise<void> {
     const tables = tablesOf(PROJECTION).map((table) => qualified(table));
     await this.pool.query(`truncate ${tables.join(', ')}`);

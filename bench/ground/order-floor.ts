@@ -7,16 +7,16 @@ import { OrderSocket, type OrderMessage } from '../load/order-socket.js';
 
 export interface BenchOwner {
   readonly userId: string;
-  /** The triple of its key. */
+  /** The three headers of its API key. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 const NAMES = ['trader-1', 'trader-2', 'trader-3', 'trader-4'];
 const VENUE = 'venue_b';
-/** Five dollars, the least that an order by a key may buy for. */
+/** Five dollars: the smallest buy order that an API key may place. */
 const PRICE = 0.01;
 const QUANTITY = 500;
-const AGAIN_MS = 100;
+const RETRY_MS = 100;
 
 const marketBody = z.object({ market_id: z.string() });
 const keysBody = z.object({ account: z.string(), key_id: z.string(), private_key_pem: z.string() });
@@ -44,13 +44,13 @@ export class OrderFloor {
     return this.cluster.file.execution_url ?? '';
   }
 
-  /** Where the practice venue speaks as the real one does. */
+  /** The port of the practice venue's own API. */
   get venuePort(): number {
     const venue = this.cluster.file.practice?.venues.find(({ exchange_id: id }) => id === VENUE);
     return Number(new URL(venue?.rest_url ?? '').port);
   }
 
-  /** Markets that no bot quotes. */
+  /** Opens markets that no bot quotes. */
   async markets(count: number): Promise<string[]> {
     const made: string[] = [];
     for (let number = 0; number < count; number += 1) {
@@ -60,14 +60,14 @@ export class OrderFloor {
     return made;
   }
 
-  /** An account of the venue's own, whose key the caller holds. */
+  /** An account at the venue itself, with its key. */
   async account(dollars: string): Promise<BKeys> {
     const keys = keysBody.parse(await this.admin('/accounts', { exchange_id: VENUE }));
     await this.admin('/faucet', { exchange_id: VENUE, account: keys.account, amount: dollars });
     return keys;
   }
 
-  /** In turns of all traders, so that both cells have as much to do. */
+  /** Sockets of all traders in turn, so that both cells share the load. */
   async open(count: number): Promise<OrderSocket[]> {
     const opened: OrderSocket[] = [];
     for (let number = 0; number < count; number += 1) opened.push(await this.socketOf(number));
@@ -82,11 +82,11 @@ export class OrderFloor {
 
   owner(number: number): BenchOwner {
     const owner = this.owners[number % this.owners.length];
-    if (owner === undefined) throw new Error('nobody trades');
+    if (owner === undefined) throw new Error('there is no trader');
     return owner;
   }
 
-  /** An order that rests, for as long as nobody sells for a cent. */
+  /** An order that rests: no bot sells for a cent. */
   resting(market_id: string): Readonly<Record<string, unknown>> {
     this.made += 1;
     return {
@@ -95,14 +95,14 @@ export class OrderFloor {
     };
   }
 
-  /** Nothing is live any more: what waited is never sent, what rests is taken back at the venue. */
+  /** Ends all live orders: waiting ones are never sent, resting ones are cancelled at the venue. */
   async clear(): Promise<void> {
     for (const owner of this.owners.keys()) {
       const socket = await OrderSocket.open(this.url, this.owner(owner).headers);
       for (;;) {
         const { result } = cancelledBody.parse(await socket.ask('order.cancel_all', { exchange_id: VENUE }));
         if (result.requested === 0) break;
-        await sleep(AGAIN_MS);
+        await sleep(RETRY_MS);
       }
       socket.kill();
     }
@@ -124,7 +124,7 @@ export class OrderFloor {
   }
 }
 
-/** The id of the order that was accepted. */
+/** The id of the accepted order. */
 export function acceptedIn(reply: OrderMessage): string {
   if (reply.type !== 'ack') throw new Error(`a submit was refused: ${JSON.stringify(reply)}`);
   return ackBody.parse(reply).result.order_id;

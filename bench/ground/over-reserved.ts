@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** How many sums of somebody's are set aside that are more than there is. */
+/** The number of sums of accounts whose reservations exceed the evidence. */
 export async function overReserved(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ over: string }>(
     `select count(*) as over from risk.reserved join risk.evidence using (account_id, venue, resource, asset)

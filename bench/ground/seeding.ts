@@ -8,14 +8,14 @@ export interface Seeded {
   readonly rare_viewer: string;
 }
 
-/** `npm run seed` on the cluster of that data folder. */
+/** Runs `npm run seed` on the cluster of this data folder. */
 export async function seedCluster(dataDir: string, args: readonly string[]): Promise<Seeded> {
   const script = fileURLToPath(new URL('../seed.js', import.meta.url));
   const child = spawn(process.execPath, [script, ...args], {
     env: { ...process.env, DATA_DIR: dataDir },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [said, [code]] = await Promise.all([text(child.stdout), once(child, 'exit') as Promise<[number]>]);
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit') as Promise<[number]>]);
   if (code !== 0) throw new Error(`the seed ended with ${code}`);
-  return JSON.parse(said) as Seeded;
+  return JSON.parse(output) as Seeded;
 }

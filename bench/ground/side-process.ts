@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** A baseline that runs in a process of its own, as the product does, and says on its first line where it listens. */
+/** A baseline in a process of its own, as the product runs. Its first line of output is its port. */
 export class SideProcess {
   private constructor(
     private readonly child: ChildProcess,

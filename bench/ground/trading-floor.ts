@@ -15,11 +15,11 @@ const DURATION_MS = 86_400_000;
 const QUANTITY_ATOMS = 1_000_000;
 const RESERVE_ATOMS = 600_000;
 
-/** A cluster whose traders have logged in. Everything here goes through the public interface. */
+/** A cluster with logged-in traders. Everything here uses the public interface. */
 export class BenchFloor {
   private readonly streams: StreamClient[] = [];
   private made = 0;
-  /** Read once: the file names all the users too. */
+  /** Read once, because the file also lists all users. */
   private readonly contracts: ClusterFile['contracts'];
 
   private constructor(
@@ -41,7 +41,7 @@ export class BenchFloor {
     return this.cluster.gatewayUrl;
   }
 
-  /** One connection to the stream for each; they keep nothing of what they hear. */
+  /** One stream connection for each trader. Received frames are not stored. */
   async streamsOf(traders: readonly BenchTrader[]): Promise<StreamClient[]> {
     const opened: StreamClient[] = [];
     for (const { token } of traders) {
@@ -57,7 +57,7 @@ export class BenchFloor {
     return new HttpConnection(this.gatewayUrl);
   }
 
-  /** The body of a create for these makers. */
+  /** The body of a create that invites these makers. */
   createBody(makers: readonly BenchTrader[]): string {
     const contract = this.contracts[this.made % this.contracts.length];
     if (contract === undefined) throw new Error('there are no contracts');
@@ -73,7 +73,10 @@ export class BenchFloor {
     });
   }
 
-  /** So many auctions with so many makers each, taken in turn from the first ones; the id and the places of its makers. */
+  /**
+   * Opens auctions with this many makers each, taken in turn. Resolves with each id and the indexes of its
+   * makers.
+   */
   async openAuctions(
     count: number,
     audience: number,
@@ -82,8 +85,8 @@ export class BenchFloor {
     const api = new ApiClient(this.gatewayUrl);
     const auctions: { id: string; makers: number[] }[] = [];
     for (let number = 0; number < count; number += 1) {
-      const makers = Array.from({ length: audience }, (_, place) => (number * audience + place) % among);
-      const invited = makers.map((place) => this.makers[place]).filter((maker) => maker !== undefined);
+      const makers = Array.from({ length: audience }, (_, index) => (number * audience + index) % among);
+      const invited = makers.map((index) => this.makers[index]).filter((maker) => maker !== undefined);
       const { status, text, body } = await api.send<AuctionJson>('POST', '/v1/auctions', {
         headers: this.headersOf(number, `floor-${this.made}-${number}`),
         raw: this.createBody(invited),
@@ -95,10 +98,10 @@ export class BenchFloor {
     return auctions;
   }
 
-  /** Of the originator whose turn it is. */
+  /** The headers of the originator whose turn it is. */
   headersOf(number: number, key: string): Record<string, string> {
     const originator = this.originators[number % this.originators.length];
-    if (originator === undefined) throw new Error('nobody may create');
+    if (originator === undefined) throw new Error('there is no originator');
     return { authorization: `Bearer ${originator.token}`, 'idempotency-key': key };
   }
 
@@ -116,15 +119,15 @@ async function login(cluster: OwnedCluster, users: readonly ClusterUser[]): Prom
   const { password } = cluster.file.demo;
   const traders: BenchTrader[] = [];
   const waiting = [...users.entries()];
-  const anybody = new ApiClient(cluster.gatewayUrl);
+  const anonymous = new ApiClient(cluster.gatewayUrl);
   await Promise.all(
     Array.from({ length: LOGINS_AT_ONCE }, async () => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const [place, { email, account_id: account }] = next;
-        traders[place] = { account, token: await anybody.tokenOf(email, password) };
+        const [index, { email, account_id: account }] = next;
+        traders[index] = { account, token: await anonymous.tokenOf(email, password) };
       }
     }),
   );
-  anybody.close();
+  anonymous.close();
   return traders;
 }

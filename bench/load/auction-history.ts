@@ -15,9 +15,9 @@ import { versionOf } from '#libs/auction/rules/event-versions.js';
 export interface HistoryOf {
   readonly number: number;
   readonly shard: number;
-  /** Makers that quote, of eight or more that are invited. */
+  /** How many of the invited makers quote. */
   readonly quotes: number;
-  /** Of each quote. */
+  /** Revisions of each quote. */
   readonly revisions: number;
   readonly isOver: boolean;
 }
@@ -43,7 +43,7 @@ const contract: ContractFacts = {
   closes_at: '2027-11-20T12:00:00.000000000Z',
 };
 
-/** All that happens in one auction, as the rules decide it. The same numbers give the same history. */
+/** All events of one auction, as the rules decide them. Equal numbers give equal histories. */
 export function auctionHistory(asked: HistoryOf): AuctionEvent[] {
   return new History(asked).play();
 }

@@ -1,23 +1,23 @@
-/** What a book is asked: to take an order, or to give one back. */
+/** A call to an order book: place an order, or cancel one. */
 export interface BookCall {
   readonly what: 'order' | 'cancel';
   readonly id: string;
   readonly isBid: boolean;
-  /** Cents. */
+  /** In cents. */
   readonly price: number;
   readonly size: number;
-  /** Buyers have even numbers, sellers uneven ones. */
+  /** Buyers have even numbers, sellers odd ones. */
   readonly account: number;
 }
 
 const MIDDLE = 50;
 const REACH = 20;
-const MOST_SIZE = 20;
+const MAX_SIZE = 20;
 const BUYERS = 4;
-/** Of ten calls. */
+/** Cancels in ten calls. */
 const CANCELS = 4;
 
-/** Always the same: orders on both sides of the middle, of which two in three do not trade at once, and cancels of orders from before. */
+/** Always the same calls: orders around the middle, one in three trades at once, and cancels of earlier orders. */
 export function bookCalls(count: number): BookCall[] {
   const roll = dice();
   const calls: BookCall[] = [];
@@ -32,7 +32,7 @@ export function bookCalls(count: number): BookCall[] {
     const away = roll(REACH) - REACH / 3;
     const price = Math.round(isBid ? MIDDLE - away : MIDDLE + away);
     const order: BookCall = {
-      ...{ what: 'order', id: `order-${calls.length}`, isBid, price, size: 1 + roll(MOST_SIZE) },
+      ...{ what: 'order', id: `order-${calls.length}`, isBid, price, size: 1 + roll(MAX_SIZE) },
       account: 2 * roll(BUYERS) + (isBid ? 0 : 1),
     };
     calls.push(order);

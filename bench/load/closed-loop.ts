@@ -1,6 +1,6 @@
 /**
- * So many callers, each with one call under way and the next behind it, for so long. Resolves with the calls a second; what began
- * before the end and was answered after it counts for nothing.
+ * Runs callers for this time; each starts a call when its last one ends. Resolves with calls per second.
+ * Calls that end after the time are not counted.
  */
 export async function closedLoop(
   callers: number,

@@ -2,7 +2,9 @@ import { decodeEvent, encodeEvent } from '#libs/auction/rules/event-versions.js'
 import { AuctionBook } from '#libs/auction/shard/memory/auction-book.js';
 import { auctionHistory } from './auction-history.js';
 
-/** Takes so many open auctions into memory, as an owner does that recovers, and says what they take. Run with --expose-gc. */
+/**
+ * Loads open auctions into memory, like a recovering owner, and prints the memory used. Run with --expose-gc.
+ */
 const SHARD = 0;
 const QUOTES = 10;
 

@@ -18,9 +18,9 @@ const STATUS = /^HTTP\/1\.1 (\d{3})/;
 const LENGTH = /^content-length: *(\d+)/im;
 
 /**
- * One lasting connection and one request on it at a time. Rows that count requests use it instead of `ApiClient`: the generator
- * shares the machine with the cluster, and what `node:http` spends on a request would count as the cluster's.
- * A server may close it while nothing is asked; then the next request opens it anew.
+ * One kept-alive connection with one request at a time. Cheaper than `ApiClient`: the generator shares the
+ * machine with the cluster, and the cost of `node:http` would count as the cluster's. A connection that the
+ * server closed is opened again.
  */
 export class HttpConnection {
   private received: Buffer = Buffer.alloc(0);
@@ -48,7 +48,7 @@ export class HttpConnection {
     const { hostname, port } = this.address;
     const socket = connect({ host: hostname, port: Number(port), noDelay: true });
     await once(socket, 'connect');
-    socket.on('data', (chunk: Buffer) => this.take(chunk));
+    socket.on('data', (chunk: Buffer) => this.receive(chunk));
     socket.on('error', (error) => this.fail(error));
     socket.on('close', () => this.fail(new Error('the connection was closed')));
     this.received = Buffer.alloc(0);
@@ -71,7 +71,7 @@ export class HttpConnection {
     waiting?.reject(error);
   }
 
-  private take(chunk: Buffer): void {
+  private receive(chunk: Buffer): void {
     this.received = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
     const end = this.received.indexOf(HEAD_END);
     if (end < 0) return;

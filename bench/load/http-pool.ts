@@ -1,6 +1,6 @@
 import { HttpConnection, type HttpAnswer, type HttpCall } from './http-connection.js';
 
-/** As many lasting connections as requests are under way at once. */
+/** As many kept-alive connections as there are concurrent requests. */
 export class HttpPool {
   private readonly all: HttpConnection[] = [];
   private readonly idle: HttpConnection[] = [];
@@ -8,7 +8,7 @@ export class HttpPool {
   constructor(private readonly url: string) {}
 
   async send(call: HttpCall): Promise<HttpAnswer> {
-    const connection = this.idle.pop() ?? this.opened();
+    const connection = this.idle.pop() ?? this.newConnection();
     const answer = await connection.send(call);
     this.idle.push(connection);
     return answer;
@@ -18,7 +18,7 @@ export class HttpPool {
     for (const connection of this.all) connection.close();
   }
 
-  private opened(): HttpConnection {
+  private newConnection(): HttpConnection {
     const connection = new HttpConnection(this.url);
     this.all.push(connection);
     return connection;

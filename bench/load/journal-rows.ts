@@ -2,7 +2,7 @@ import type { AuctionEvent } from '#libs/auction/rules/events.js';
 import { encodeEvent } from '#libs/auction/rules/event-versions.js';
 import { auctionHistory } from './auction-history.js';
 
-/** Payloads of revisions, as owners write them all day. */
+/** Payloads of revisions, the most common events of an owner. */
 export function revisionPayloads(count: number): string[] {
   const revision = auctionHistory({ number: 1, shard: 0, quotes: 1, revisions: 1, isOver: false }).find(
     (event: AuctionEvent) => event.type === 'QUOTE_REVISED',

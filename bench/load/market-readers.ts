@@ -10,7 +10,7 @@ import type { StreamOf } from './market-stream.js';
 interface ReadersOf {
   readonly url: string;
   readonly readers: number;
-  /** Whose first market has this number. */
+  /** The number of the first market. */
   readonly firstMarketNo: number;
   readonly stream: StreamOf;
 }
@@ -20,17 +20,17 @@ const TRADES = 100;
 const HOUR = 3_600_000_000;
 const WEEK = 168 * HOUR;
 
-/** So many readers in a thread of their own, until they are told to stop. */
+/** Readers in a thread of their own, until they are stopped. */
 export class MarketReaders {
   private constructor(private readonly worker: Worker) {}
 
-  static async start(wish: ReadersOf): Promise<MarketReaders> {
-    const worker = new Worker(new URL(import.meta.url), { workerData: wish });
+  static async start(options: ReadersOf): Promise<MarketReaders> {
+    const worker = new Worker(new URL(import.meta.url), { workerData: options });
     await once(worker, 'message');
     return new MarketReaders(worker);
   }
 
-  /** Reads a second since the last call. */
+  /** Reads per second since the last call. */
   async rate(): Promise<number> {
     this.worker.postMessage('rate');
     const [rate] = (await once(this.worker, 'message')) as [number];
@@ -42,8 +42,8 @@ export class MarketReaders {
   }
 }
 
-/** In turns the latest trades of an outcome, and its hour candles of a week. */
-async function readOn({ url, readers, firstMarketNo, stream }: ReadersOf): Promise<void> {
+/** Reads the latest trades of an outcome and its hour candles of a week, in turn. */
+async function readInLoop({ url, readers, firstMarketNo, stream }: ReadersOf): Promise<void> {
   const pool = openPool(url, { applicationName: 'bench-readers', max: readers });
   const [trades, candles] = [new TradeReader(pool), new CandleReader(pool)];
   const random = randomOf(7);
@@ -69,4 +69,4 @@ async function readOn({ url, readers, firstMarketNo, stream }: ReadersOf): Promi
   );
 }
 
-if (parentPort !== null) await readOn(workerData as ReadersOf);
+if (parentPort !== null) await readInLoop(workerData as ReadersOf);

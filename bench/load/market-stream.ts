@@ -6,7 +6,7 @@ export interface StreamOf {
   readonly provider: Provider;
   readonly markets: number;
   readonly trades: number;
-  /** Of the first trade; the others follow at the same distance. */
+  /** Time of the first trade. The others follow in steps of `every`. */
   readonly from: number;
   readonly every: number;
 }
@@ -19,7 +19,10 @@ export function marketsOf({ provider, markets, from }: StreamOf): MarketEvent[] 
   return Array.from({ length: markets }, (_, number) => marketEvent(provider, `market-${number}`, from));
 }
 
-/** As a venue on chain tells them: long ids, both wallets, a hash. Few markets have most of the trades. */
+/**
+ * Trades as a venue on a chain reports them: long ids, both wallets, a hash. A few markets have most of the
+ * trades.
+ */
 export function* tradesOf({ provider, markets, trades, from, every }: StreamOf): Generator<TradeEvent> {
   const random = randomOf(1);
   for (let number = 0; number < trades; number += 1) {

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** Beats from a thread of its own: a timer of the event loop would be late by up to a millisecond. */
+/** Ticks from a thread of its own: a timer of the event loop would be up to a millisecond late. */
 const { beatMillis, beats } = workerData as { readonly beatMillis: number; readonly beats: number };
 const asleep = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 

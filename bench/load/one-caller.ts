@@ -1,6 +1,6 @@
 const MILLIS_PER_SECOND = 1_000;
 
-/** One call after the other for so long. Resolves with what one takes, in milliseconds. */
+/** Makes calls one after another for this time. Resolves with milliseconds per call. */
 export async function millisOfOne(seconds: number, call: () => Promise<unknown>): Promise<number> {
   const begun = performance.now();
   const until = begun + seconds * MILLIS_PER_SECOND;

@@ -11,8 +11,8 @@ export interface Latencies {
 }
 
 /**
- * Calls at their times, whatever becomes of the calls before them. What a call takes is counted from the moment at which it was
- * due, so that whoever is slow is not spared the calls that would have come meanwhile.
+ * Starts calls on schedule, whether or not earlier ones have ended. Latency counts from the scheduled time,
+ * so that a slow service cannot hide the calls that had to wait.
  */
 export async function openLoop(
   perSecond: number,

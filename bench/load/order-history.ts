@@ -7,14 +7,17 @@ import { orderUuid, termsOf } from '#libs/testing/execution/cell-journal.js';
 export interface OrderHistoryOf {
   readonly number: number;
   readonly user_id: string;
-  /** The moment of a step; those of later steps are later. */
+  /** The time of a step. Later steps have later times. */
   readonly from: (step: number) => Instant;
 }
 
 const STEPS = 8;
 const MARKETS = 50;
 
-/** One order from its acceptance to its end, as a cell journals it: every other one is filled, the others are cancelled. */
+/**
+ * One order from acceptance to its end, as a cell journals it. Every other one is filled, the rest are
+ * cancelled.
+ */
 export function orderHistory({ number, user_id, from }: OrderHistoryOf): OrderEvent[] {
   const order_id = orderUuid(`bench order ${number}`);
   const exchange_order_id = orderUuid(`at the venue ${number}`);
@@ -60,7 +63,7 @@ export function orderHistory({ number, user_id, from }: OrderHistoryOf): OrderEv
   ];
 }
 
-/** As long as what the practice venue answers. */
+/** As long as an answer of the practice venue. */
 function callOf(operation: 'submit' | 'cancel', order_id: string, at: Instant): VenueCall {
   return {
     ...{ operation, request_sha256: 'ab'.repeat(32), signed_at: at, sent_at: at, answered_at: at },

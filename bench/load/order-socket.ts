@@ -7,21 +7,21 @@ export interface OrderMessage {
   readonly [member: string]: unknown;
 }
 
-/** One socket of `/ws` that keeps nothing of what it hears, so that the generator costs as little as it can. */
+/** A socket of `/ws` that stores nothing it receives, so that the generator costs as little as possible. */
 export class OrderSocket {
-  /** Called with everything that nobody has asked for. */
+  /** Called with every message that answers no request. */
   onMessage: (message: OrderMessage) => void = () => undefined;
-  private asked = 0;
-  private readonly asking = new Map<string, (reply: OrderMessage) => void>();
+  private requests = 0;
+  private readonly pending = new Map<string, (reply: OrderMessage) => void>();
 
   private constructor(private readonly ws: WebSocket) {
     ws.on('error', () => undefined);
     ws.on('message', (data: Buffer) => {
       const message = JSON.parse(data.toString()) as OrderMessage;
-      const waiting = message.req_id === undefined ? undefined : this.asking.get(message.req_id);
+      const waiting = message.req_id === undefined ? undefined : this.pending.get(message.req_id);
       if (waiting === undefined || message.req_id === undefined) this.onMessage(message);
       else {
-        this.asking.delete(message.req_id);
+        this.pending.delete(message.req_id);
         waiting(message);
       }
     });
@@ -39,9 +39,9 @@ export class OrderSocket {
     return socket;
   }
 
-  /** Resolves when the snapshot is complete. */
+  /** Resolves once the snapshot is complete. */
   async subscribe(): Promise<void> {
-    const told = new Promise<void>((resolve) => {
+    const snapshotComplete = new Promise<void>((resolve) => {
       const { onMessage } = this;
       this.onMessage = (message) => {
         if (message.type !== 'snapshot' || message.more !== false) return;
@@ -51,15 +51,15 @@ export class OrderSocket {
     });
     const { type } = await this.ask('subscribe', { channel: 'orders' });
     if (type !== 'subscribed') throw new Error(`not subscribed but ${type}`);
-    await told;
+    await snapshotComplete;
   }
 
   ask(op: string, fields: Readonly<Record<string, unknown>> = {}): Promise<OrderMessage> {
-    this.asked += 1;
-    const req_id = String(this.asked);
+    this.requests += 1;
+    const req_id = String(this.requests);
     const text = JSON.stringify({ op, req_id, ...fields });
     return new Promise((resolve) => {
-      this.asking.set(req_id, resolve);
+      this.pending.set(req_id, resolve);
       this.ws.send(text);
     });
   }

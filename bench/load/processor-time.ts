@@ -10,7 +10,10 @@ const PARENT = 1;
 type Times = ReadonlyMap<string, number>;
 type Calls = ReadonlyMap<string, { readonly reads: number; readonly writes: number }>;
 
-/** Who takes how much processor time: every process of the cluster, of the database each part by what it works for, and this one. */
+/**
+ * Processor time of every process of the cluster and of this one. PostgreSQL is split by what each part works
+ * for.
+ */
 export class ProcessorTime {
   private before: Times = new Map();
   private callsBefore: Calls = new Map();
@@ -22,7 +25,7 @@ export class ProcessorTime {
     this.callsBefore = this.calls();
   }
 
-  /** Microseconds since the beginning for each of so many pieces of work. */
+  /** Microseconds since `begin` for each piece of work. */
   microsPer(pieces: number): Record<string, number> {
     const spent = [...this.times()].map(([name, millis]) => {
       return [name, Math.max(0, millis - (this.before.get(name) ?? 0))] as const;
@@ -35,14 +38,14 @@ export class ProcessorTime {
     );
   }
 
-  /** Reads and writes that processes have asked the kernel for since the beginning, for each of so many pieces of work. */
+  /** Reads and writes of the kernel since `begin`, for each piece of work. */
   callsPer(pieces: number): Record<string, string> {
-    const told = [...this.calls()].map(([name, { reads, writes }]) => {
+    const perPiece = [...this.calls()].map(([name, { reads, writes }]) => {
       const before = this.callsBefore.get(name) ?? { reads: 0, writes: 0 };
       const per = (now: number, then: number): string => ((now - then) / Math.max(1, pieces)).toFixed(2);
       return [name, `${per(reads, before.reads)} reads, ${per(writes, before.writes)} writes`] as const;
     });
-    return Object.fromEntries(told);
+    return Object.fromEntries(perPiece);
   }
 
   private calls(): Calls {
@@ -60,7 +63,7 @@ export class ProcessorTime {
   }
 }
 
-/** Of the server each part: sessions by their login, the rest by what they do. */
+/** Processor time of the server by part: sessions by login, other processes by title. */
 function database(postmaster: number): Times {
   const times = new Map<string, number>();
   for (const pid of childrenOf(postmaster)) {
@@ -70,7 +73,7 @@ function database(postmaster: number): Times {
   return times;
 }
 
-/** What is behind `postgres:`, of a session its login, its database, whence it comes and what it does just now. */
+/** The title of a session after `postgres:` holds login, database, address and current command. */
 function partOf(title: string): string {
   return /^(\S+) \S+ \S+\(\d+\)/.exec(title)?.[1] ?? (title.trim() || 'others');
 }
@@ -102,7 +105,7 @@ function callsOf(pid: number): { reads: number; writes: number } {
   return { reads: count('syscr'), writes: count('syscw') };
 }
 
-/** The fields behind the name, which may hold anything; none of a process that has gone. */
+/** The fields after the name, which may hold anything. Empty for a process that has ended. */
 function statOf(pid: string): string[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

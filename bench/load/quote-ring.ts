@@ -1,4 +1,4 @@
-/** One maker in one auction, and the quote that it has there. */
+/** One maker in one auction, with its quote there. */
 interface Seat {
   readonly maker: number;
   readonly auctionId: string;
@@ -7,7 +7,7 @@ interface Seat {
 }
 
 export interface RingCommand {
-  /** The place of the maker among all. */
+  /** The index of the maker. */
   readonly maker: number;
   readonly auctionId: string;
   /** Absent in a submit. */
@@ -22,7 +22,7 @@ export interface QuoteAnswer {
   readonly quote?: { readonly quote_id: string; readonly revision: number };
 }
 
-/** Takes a command to the service, for the caller of that number. */
+/** Sends a command to the service, for the caller with this number. */
 export type SendQuote = (command: RingCommand, caller: number) => Promise<QuoteAnswer>;
 
 const LOWEST_ATOMS = 300_000;
@@ -30,12 +30,9 @@ const TICK_ATOMS = 10_000;
 const PRICES = 10;
 const QUANTITY_ATOMS = 1_000_000;
 
-/**
- * Makers in auctions, who quote and then revise, one after another and round again. A seat that is still waiting for its answer
- * stands aside until it has it.
- */
+/** Makers in auctions that quote and then revise, in turn. A seat that waits for its answer is skipped. */
 export class QuoteRing {
-  /** Mutations that were refused, by status and code; a busy service may refuse, and nobody counts that as done. */
+  /** Refused mutations by status and code. A busy service may refuse; refusals do not count as done. */
   readonly refusals = new Map<string, number>();
   private readonly free: Seat[];
   private readonly waiting: ((seat: Seat) => void)[] = [];
@@ -45,25 +42,25 @@ export class QuoteRing {
     auctions: readonly { readonly id: string; readonly makers: readonly number[] }[],
     /** Keeps idempotency keys of several rings apart. */
     private readonly name: string,
-    private readonly say: SendQuote,
+    private readonly send: SendQuote,
   ) {
     this.free = auctions.flatMap(({ id, makers }) => {
       return makers.map((maker) => ({ maker, auctionId: id, quoteId: undefined, revision: 0 }));
     });
   }
 
-  /** One submit or revision, acknowledged; whoever is refused is heard of in `refusals`, and another has its turn. */
+  /** One acknowledged submit or revision. A refusal is counted in `refusals`, and the next seat tries. */
   async mutate(caller = 0): Promise<void> {
     for (;;) {
-      const seat = await this.take();
-      const { quote, status, error } = await this.say(this.commandFor(seat), caller);
+      const seat = await this.nextSeat();
+      const { quote, status, error } = await this.send(this.commandFor(seat), caller);
       if (quote !== undefined) {
         seat.quoteId = quote.quote_id;
         seat.revision = quote.revision;
-        this.give(seat);
+        this.putBack(seat);
         return;
       }
-      // What became of it is not known, so the seat is left alone from here on.
+      // Whether it was carried out is unknown, so the seat is not used again.
       const refusal = `${status} ${error ?? ''}`;
       this.refusals.set(refusal, (this.refusals.get(refusal) ?? 0) + 1);
     }
@@ -79,12 +76,12 @@ export class QuoteRing {
     return { maker, auctionId, quoteId, terms, key: `${this.name}-${this.mutations}` };
   }
 
-  private take(): Promise<Seat> {
+  private nextSeat(): Promise<Seat> {
     const seat = this.free.shift();
     return seat === undefined ? new Promise((resolve) => this.waiting.push(resolve)) : Promise.resolve(seat);
   }
 
-  private give(seat: Seat): void {
+  private putBack(seat: Seat): void {
     const next = this.waiting.shift();
     if (next === undefined) this.free.push(seat);
     else next(seat);

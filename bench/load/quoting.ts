@@ -4,7 +4,7 @@ import type { QuoteAnswer, SendQuote } from './quote-ring.js';
 
 type Quote = NonNullable<QuoteAnswer['quote']>;
 
-/** Over the stream connections of the makers, in their order. */
+/** Sends over the stream connections of the makers, in their order. */
 export function overStreams(streams: readonly StreamClient[]): SendQuote {
   return async ({ maker, auctionId, quoteId, key, terms }) => {
     const stream = streams[maker];
@@ -20,7 +20,7 @@ export function overStreams(streams: readonly StreamClient[]): SendQuote {
   };
 }
 
-/** Over HTTP, each caller on a connection of its own. */
+/** Sends over HTTP, each caller on a connection of its own. */
 export function overHttp(connections: readonly HttpConnection[], tokens: readonly string[]): SendQuote {
   return async ({ maker, auctionId, quoteId, key, terms }, caller) => {
     const quotes = `/v1/auctions/${auctionId}/quotes`;

@@ -2,7 +2,7 @@ import type { MarketDataEvent } from '#libs/data/rules/events.js';
 import type { SourceBatch, SourceFeed } from '#libs/data/ingest/source.js';
 import type { Provider } from '#libs/data/rules/providers.js';
 
-/** A source that gives what it is told, at once. */
+/** A source that delivers events as soon as `tell` gets them. */
 export class ToldFeed implements SourceFeed {
   readonly source = 'practice';
   private readonly told: MarketDataEvent[][] = [];
@@ -28,7 +28,7 @@ export class ToldFeed implements SourceFeed {
     }
   }
 
-  /** There is nothing older. */
+  /** There are no older events. */
   async *backfill(): AsyncIterable<SourceBatch> {
     yield await Promise.resolve({ events: [], cursor: '0', isCaughtUp: true });
   }

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
 import path from 'node:path';
 
-/** Profiles the process that measures: it is the generator of every load, and some rows have no other process. */
+/** Profiles this process: it generates every load, and some rows have no other process. */
 export class OwnProfile {
   private constructor(private readonly session: Session) {}
 
@@ -14,7 +14,7 @@ export class OwnProfile {
     return new OwnProfile(session);
   }
 
-  /** Leaves it where the other processes leave theirs. */
+  /** Writes the profile where other processes write theirs. */
   async end(folder: string): Promise<void> {
     const { profile } = await this.session.post('Profiler.stop');
     this.session.disconnect();

@@ -9,12 +9,12 @@ function node(id: number, functionName: string, url: string, children: number[] 
   return { id, callFrame: { functionName, url }, children };
 }
 
-/** A sample of ten microseconds for each node that is named. */
+/** A profile with one sample of ten microseconds for each named node. */
 function profile(nodes: readonly ProfileNode[], samples: readonly number[]): CpuProfile {
   return { nodes, samples, timeDeltas: samples.map(() => 10) };
 }
 
-it('gives the time of Node and V8 to whoever of ours, or of a package, has asked for it', () => {
+it('counts the time of Node and V8 for the calling area or package', () => {
   const nodes = [
     node(1, '(root)', '', [2, 5]),
     node(2, 'handle', SHARD, [3, 4]),
@@ -28,7 +28,7 @@ it('gives the time of Node and V8 to whoever of ours, or of a package, has asked
   expect(Object.fromEntries(parts)).toEqual({ 'libs/auction/shard': 0.3, pg: 0.4, node: 0.3 });
 });
 
-it('counts writing to sockets and collecting garbage by themselves, whoever caused them', () => {
+it('counts socket writes and garbage collection separately, whatever caused them', () => {
   const nodes = [
     node(1, '(root)', '', [2, 4]),
     node(2, 'send', TYPES, [3]),
@@ -42,7 +42,7 @@ it('counts writing to sockets and collecting garbage by themselves, whoever caus
   ]);
 });
 
-it('leaves out idling and what it takes to load modules, and names the program by its main module', () => {
+it('leaves out idle time and module loading, and names the program by its main module', () => {
   const nodes = [
     node(1, '(root)', '', [2, 3, 6]),
     node(2, '(idle)', ''),

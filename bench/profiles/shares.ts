@@ -1,8 +1,8 @@
-/** What V8 writes for `--cpu-prof`, as far as it is read here. */
+/** The fields of a `--cpu-prof` file that are read here. */
 export interface CpuProfile {
   readonly nodes: readonly ProfileNode[];
   readonly samples: readonly number[];
-  /** Microseconds since the sample before. */
+  /** Microseconds since the previous sample. */
   readonly timeDeltas: readonly number[];
 }
 
@@ -13,11 +13,11 @@ export interface ProfileNode {
 }
 
 export interface Shares {
-  /** The program that was run, such as `owner`; undefined for one that is none of ours. */
+  /** The program that ran, such as `owner`. Undefined for a foreign program. */
   readonly program: string | undefined;
-  /** Without idling and without loading modules. */
+  /** Without idle time and module loading. */
   readonly busyMicros: number;
-  /** Parts of `busyMicros`, from 0 to 1, the largest first. */
+  /** Shares of `busyMicros`, from 0 to 1, the largest first. */
   readonly parts: readonly (readonly [area: string, share: number])[];
 }
 
@@ -25,15 +25,15 @@ const IDLE = '(idle)';
 const COLLECTOR = '(garbage collector)';
 const LOADING = 'node:internal/modules/';
 const PROGRAM = /\/dist\/(?:apps\/([^/]+)\/main|(bench)\/bench)\.js$/;
-/** Under the auctions' roof each part counts for itself. */
+/** Each part of libs/auction is an area of its own. */
 const OURS = /\/dist\/(libs\/auction\/[^/]+|(?:apps|libs)\/[^/]+|bench)\//;
 const PACKAGE = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//;
-/** Calls of libuv that have no source of their own; the kernel works in them for whoever is written to, too. */
+/** Calls of libuv without a source file. Their time includes the kernel's work for the receiver. */
 const WRITES = new Set(['writev', 'writeBuffer', 'writeUtf8String', 'writeLatin1String']);
 
 /**
- * Whose time it was. A sample belongs to the nearest frame, from the leaf up, that is ours or a package's, so what Node and V8 do is
- * counted for whoever has asked for it; writing to sockets and collecting garbage stand by themselves.
+ * Splits the time by area. A sample counts for the nearest frame, from the leaf up, that is in our code or a
+ * package. Socket writes and garbage collection are separate areas.
  */
 export function sharesOf({ nodes, samples, timeDeltas }: CpuProfile): Shares {
   const areas = areasOf(nodes);
@@ -59,7 +59,7 @@ function programOf(nodes: readonly ProfileNode[]): string | undefined {
   return undefined;
 }
 
-/** By node; one that is missing is nobody's business. */
+/** By node. Nodes without an area are left out. */
 function areasOf(nodes: readonly ProfileNode[]): Map<number, string> {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const areas = new Map<number, string>();
@@ -71,7 +71,7 @@ function areasOf(nodes: readonly ProfileNode[]): Map<number, string> {
     const { functionName, url } = node.callFrame;
     if (functionName === IDLE || url.startsWith(LOADING)) continue;
     const area = ownerOf(url) ?? caller;
-    areas.set(node.id, standsAlone(functionName, url) ?? area);
+    areas.set(node.id, separateArea(functionName, url) ?? area);
     for (const id of node.children ?? []) {
       const child = byId.get(id);
       if (child !== undefined) open.push({ node: child, caller: area });
@@ -84,7 +84,7 @@ function ownerOf(url: string): string | undefined {
   return OURS.exec(url)?.[1] ?? PACKAGE.exec(url)?.[1];
 }
 
-function standsAlone(functionName: string, url: string): string | undefined {
+function separateArea(functionName: string, url: string): string | undefined {
   if (functionName === COLLECTOR) return 'collecting garbage';
   return url === '' && WRITES.has(functionName) ? 'writing to sockets' : undefined;
 }

@@ -5,7 +5,7 @@ import { sharesOf, type CpuProfile, type Shares } from './shares.js';
 const SMALLEST_SHARE = 0.01;
 const ENDING = '.cpuprofile';
 
-/** A line for each process that has left its profile in the folder, the busiest first. */
+/** A line for each process with a profile in the folder, the busiest first. */
 export async function linesOfProfiles(folder: string): Promise<string[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith(ENDING));
   const all: Shares[] = [];
@@ -19,8 +19,8 @@ export async function linesOfProfiles(folder: string): Promise<string[]> {
 }
 
 function lineOf({ program = '', busyMicros, parts }: Shares): string {
-  const told = parts
+  const shown = parts
     .filter(([, share]) => share >= SMALLEST_SHARE)
     .map(([area, share]) => `${area} ${Math.round(share * 100)} %`);
-  return `${program}: ${Math.round(busyMicros / 1_000)} ms: ${told.join(', ')}`;
+  return `${program}: ${Math.round(busyMicros / 1_000)} ms: ${shown.join(', ')}`;
 }

@@ -31,7 +31,7 @@ import { recovery } from './recovery.js';
 import { replay } from './replay.js';
 import { reserve } from './reserve.js';
 
-/** `orders` stands for all of them. */
+/** The rows that `orders` selects. */
 const ORDER_ROWS: readonly Row[] = [
   orderAcks,
   orderLatency,
@@ -42,16 +42,16 @@ const ORDER_ROWS: readonly Row[] = [
   cellRecovery,
 ];
 
-/** `data` stands for all of them. */
+/** The rows that `data` selects. */
 const DATA_ROWS: readonly Row[] = [dataIngest, dataRebuild, dataCandles, dataTrades, dataGet, dataLag];
 
-/** Names that stand for several rows. */
+/** Names that select several rows. */
 export const ROW_GROUPS: ReadonlyMap<string, readonly Row[]> = new Map([
   ['orders', ORDER_ROWS],
   ['data', DATA_ROWS],
 ]);
 
-/** In the order in which they are measured: an idle cluster first, what fills disks and memory last. */
+/** In the order of measurement: an idle cluster first; rows that fill disks and memory last. */
 export const ROWS: readonly Row[] = [
   idle,
   journal,

@@ -9,13 +9,13 @@ const FEW = 20;
 const MARKETS = 4;
 const AT_ONCE = 8;
 
-/** Until the last of them is told as cancelled. */
+/** Until the last order is reported as cancelled. */
 export const cancelAll: Row = {
   name: 'cancel-all',
-  title: 'Cancel-all of 1,000 resting orders of one trader, beside 1,000 cancels one after the other',
+  title: 'Cancel-all of 1,000 resting orders of one trader, compared with 1,000 single cancels',
   async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const floor = await ground.orders();
-    const book = await RestingBook.open(floor, settings.quick ? FEW : ORDERS);
+    const book = await RestingOrders.open(floor, settings.quick ? FEW : ORDERS);
     const replies: number[] = [];
     const { medians, runs } = await alternating(
       {
@@ -45,11 +45,11 @@ export const cancelAll: Row = {
   },
 };
 
-/** The orders of one trader in a few markets, as its socket is told of them. */
-class RestingBook {
+/** The orders of one trader in a few markets, as reported on its socket. */
+class RestingOrders {
   live: string[] = [];
-  private readonly told = new Map<string, string>();
-  private heard: (id: string, status: string) => void = () => undefined;
+  private readonly statuses = new Map<string, string>();
+  private onStatus: (id: string, status: string) => void = () => undefined;
 
   private constructor(
     private readonly floor: OrderFloor,
@@ -59,22 +59,22 @@ class RestingBook {
     private readonly others: readonly OrderSocket[],
   ) {
     socket.onMessage = (message) => {
-      this.hear(message);
+      this.onUpdate(message);
     };
   }
 
-  static async open(floor: OrderFloor, size: number): Promise<RestingBook> {
+  static async open(floor: OrderFloor, size: number): Promise<RestingOrders> {
     const socket = await floor.socketOf(0);
     await socket.subscribe();
     const others: OrderSocket[] = [];
     for (let number = 0; number < AT_ONCE; number += 1) others.push(await floor.socketOf(0));
-    return new RestingBook(floor, await floor.markets(MARKETS), size, socket, others);
+    return new RestingOrders(floor, await floor.markets(MARKETS), size, socket, others);
   }
 
-  /** All of them rest at the venue. */
+  /** Resolves once all of them rest at the venue. */
   async fill(): Promise<void> {
     this.live = [];
-    this.told.clear();
+    this.statuses.clear();
     let left = this.size;
     await Promise.all(
       this.others.map(async (socket) => {
@@ -89,7 +89,7 @@ class RestingBook {
     await this.until('open');
   }
 
-  /** Milliseconds until all of them are told as cancelled. */
+  /** Milliseconds until all of them are reported as cancelled. */
   async emptied(cancel: () => Promise<void>): Promise<number> {
     const begun = performance.now();
     await cancel();
@@ -98,21 +98,21 @@ class RestingBook {
   }
 
   private async until(status: string): Promise<void> {
-    const missing = new Set(this.live.filter((id) => this.told.get(id) !== status));
+    const missing = new Set(this.live.filter((id) => this.statuses.get(id) !== status));
     if (missing.size === 0) return;
     await new Promise<void>((resolve) => {
-      this.heard = (id, now) => {
+      this.onStatus = (id, now) => {
         if (now === status) missing.delete(id);
         if (missing.size === 0) resolve();
       };
     });
-    this.heard = () => undefined;
+    this.onStatus = () => undefined;
   }
 
-  private hear({ type, order }: OrderMessage): void {
+  private onUpdate({ type, order }: OrderMessage): void {
     if (type !== 'order_update') return;
     const { order_id: id, status } = order as { readonly order_id: string; readonly status: string };
-    this.told.set(id, status);
-    this.heard(id, status);
+    this.statuses.set(id, status);
+    this.onStatus(id, status);
   }
 }

@@ -9,10 +9,10 @@ import { median } from '../statistics.js';
 const EVENTS = 100_000;
 const FEW = 1_000;
 const CELL = 'cell-0';
-/** So that every event is read, whatever cells keep beside their journals. */
+/** So that every event is read from the journal. */
 const NO_SNAPSHOT = { SNAPSHOT_EVERY_EVENTS: '100000000' };
 
-/** A cell that is killed: until it is ready again, with every event of its journal read anew. */
+/** The time until a killed cell is ready again after reading every event of its journal. */
 export const cellRecovery: Row = {
   name: 'cell-recovery',
   title: 'Recovery of a cell from 100,000 events, without a snapshot',
@@ -23,7 +23,7 @@ export const cellRecovery: Row = {
     for (let run = 1; run <= runs; run += 1) {
       comebacks.push(await comebackOf(cluster, CELL));
       say(`run ${run} of ${runs}: ${JSON.stringify(comebacks.at(-1))}`);
-      // The others have noticed by then.
+      // By then the other processes have noticed.
       await sleep(1_000);
     }
     const log = readFileSync(`${cluster.dataDir}/logs/${CELL}.log`, 'utf8');

@@ -12,22 +12,22 @@ const MANY = 1_000_000;
 const FEW = 10_000;
 const QUICK = { many: 400, few: 200 };
 const AUDIENCE = 8;
-/** Pages that are turned to come to the middle of what a maker has seen of the smaller number. */
+/** Pages until the middle of what a maker has seen in the smaller cluster. */
 const PAGES = 10;
 const READS = ['first page', 'middle page', "rare viewer's page", 'GET', 'events'] as const;
 type Read = (typeof READS)[number];
 type Calls = Readonly<Record<Read, readonly HttpCall[]>>;
 
-/** Reads of what is over, with a hundred times as much of it. `BENCH_COMPLETED` sets another number than a million. */
+/** Reads of completed auctions, with a hundred times as many. `BENCH_COMPLETED` replaces the million. */
 export const completed: Row = {
   name: 'completed',
-  title: 'Reads of completed auctions, 1,000,000 of them beside 10,000',
+  title: 'Reads of completed auctions, out of 1,000,000 compared with 10,000',
   async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const asked = Number(process.env.BENCH_COMPLETED ?? MANY);
     const { many, few } = settings.quick ? QUICK : { many: asked, few: FEW };
     const large = await Archive.open(ground, many);
     const small = await Archive.open(ground, few);
-    const taken = { large: noted(), small: noted() };
+    const taken = { large: noLatencies(), small: noLatencies() };
     for (let run = 1; run <= settings.runs; run += 1) {
       for (const read of READS) {
         taken.small[read].push(await small.readFor(read, settings.seconds));
@@ -44,7 +44,7 @@ export const completed: Row = {
   },
 };
 
-function noted(): Record<Read, Latencies[]> {
+function noLatencies(): Record<Read, Latencies[]> {
   return { 'first page': [], 'middle page': [], "rare viewer's page": [], GET: [], events: [] };
 }
 
@@ -71,7 +71,7 @@ function checksOf(
   ];
 }
 
-/** A cluster that has seen so many auctions end. */
+/** A cluster with this many completed auctions. */
 class Archive {
   private constructor(
     private readonly cluster: OwnedCluster,
@@ -88,19 +88,19 @@ class Archive {
       String(AUDIENCE),
     ]);
     const connection = new HttpConnection(cluster.gatewayUrl);
-    const anybody = new ApiClient(cluster.gatewayUrl);
+    const anonymous = new ApiClient(cluster.gatewayUrl);
     const { users } = cluster.file.demo;
     const rare = users.find(({ account_id: id }) => id === seeded.rare_viewer)?.email ?? '';
     const as = async (email: string): Promise<(path: string) => HttpCall> => {
-      const token = await anybody.tokenOf(email, cluster.file.demo.password);
+      const token = await anonymous.tokenOf(email, cluster.file.demo.password);
       return (path) => ({ method: 'GET', path, headers: { authorization: `Bearer ${token}` } });
     };
     const maker = await as('load-maker-1@demo.sotto');
-    // Its owners have only just come back, and it may not have called them yet.
+    // Its owners have just restarted, and the gateway may not be connected to them yet.
     await eventually(async () => read(connection, maker('/v1/auctions')));
     const rareViewer = await as(rare);
     const originator = await as('load-originator-1@demo.sotto');
-    anybody.close();
+    anonymous.close();
     const middle = await middleOf(connection, maker);
     return new Archive(cluster, connection, {
       'first page': [maker('/v1/auctions')],
@@ -137,7 +137,7 @@ async function read(connection: HttpConnection, call: HttpCall): Promise<string>
   return body;
 }
 
-/** The path of a page some pages in, or of the last where there are fewer. */
+/** The path of a page some pages in, or of the last page if there are fewer. */
 async function middleOf(connection: HttpConnection, as: (path: string) => HttpCall): Promise<string> {
   let path = '/v1/auctions';
   for (let page = 0, next = `${path}?limit=10`; page < PAGES; page += 1) {

@@ -18,10 +18,13 @@ const TRADES = 50_000;
 const NEWER = 2;
 const CALLER = { 'x-test-caller': 'session' };
 
-/** A day of closed hour candles, as charts ask for them, beside a route of the same listener that says hello. */
+/**
+ * A day of closed hour candles, as charts request them, compared with a hello-world route of the same
+ * listener.
+ */
 export const dataGet: Row = {
   name: 'data-get',
-  title: 'GET of kept candles beside a hello world of the same listener, 16 connections',
+  title: 'GET of stored candles, compared with a hello world of the same listener, 16 connections',
   async run(_: Ground, settings: Settings): Promise<RowOutcome> {
     const database = await BenchDatabase.start();
     const today = Math.floor((Date.now() * 1_000) / DAY) * DAY;

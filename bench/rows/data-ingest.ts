@@ -15,15 +15,15 @@ const STREAM: StreamOf = {
 };
 const QUICK = { markets: 50, trades: 2_000 };
 const BATCH = 1_000;
-/** Of the product. */
+/** The batch size of the product. */
 const OWN_BATCH = 5_000;
 const READERS = 4;
 const MILLIS_PER_SECOND = 1_000;
 
-/** From the journal to trades and all their candles, beside trades alone that come one by one. */
+/** From the journal to trades and all their candles, compared with single inserts of trades only. */
 export const dataIngest: Row = {
   name: 'data-ingest',
-  title: 'Projected trades in batches of 1,000, alone and beside four readers',
+  title: 'Projected trades in batches of 1,000, alone and with four readers',
   async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const stream = settings.quick ? { ...STREAM, ...QUICK } : STREAM;
     const database = await ground.database();

@@ -17,13 +17,13 @@ const PROVIDER = 'venue_a';
 const MARKET = 'market-0';
 const TRADES = 200;
 const QUICK = 10;
-const LOOK_MILLIS = 2;
+const POLL_MILLIS = 2;
 const WITHIN_MILLIS = 10_000;
-const LONGEST_REST = 80;
+const MAX_PAUSE = 80;
 const PATH = `/trades/history?provider=${PROVIDER}&contract_id=${MARKET}&limit=1`;
 const CALLER = { 'x-test-caller': 'session' };
 
-/** From the moment at which a source gives a trade until a reader has it, through the journal and its projector. */
+/** The time from a trade at the source until a reader gets it, through journal and projector. */
 export const dataLag: Row = {
   name: 'data-lag',
   title: 'A trade at the source until /trades/history has it, one at a time',
@@ -49,10 +49,10 @@ export const dataLag: Row = {
       const begun = performance.now();
       const id = `trade-${number}`;
       feed.tell(tradeEvent(PROVIDER, MARKET, { source_id: id, source_ts: Date.now() * 1_000 }));
-      await seen(connection, id);
-      // The first one waits for what everything does once.
+      await untilServed(connection, id);
+      // The first trade includes one-time work.
       if (number > 0) taken.push(performance.now() - begun);
-      await sleep(random(LONGEST_REST));
+      await sleep(random(MAX_PAUSE));
     }
     await ingest.stop();
     await listener.stop();
@@ -70,13 +70,13 @@ export const dataLag: Row = {
   },
 };
 
-async function seen(connection: HttpConnection, id: string): Promise<void> {
+async function untilServed(connection: HttpConnection, id: string): Promise<void> {
   const until = performance.now() + WITHIN_MILLIS;
   while (performance.now() < until) {
     const { status, body } = await connection.send({ method: 'GET', path: PATH, headers: CALLER });
     if (status !== 200) throw new Error(`answered ${status} ${body}`);
     if (body.includes(`"${id}"`)) return;
-    await sleep(LOOK_MILLIS);
+    await sleep(POLL_MILLIS);
   }
   throw new Error(`${id} is in no history`);
 }

@@ -14,10 +14,10 @@ const STREAM: StreamOf = {
 const QUICK = { markets: 50, trades: 2_000 };
 const MILLIS_PER_SECOND = 1_000;
 
-/** All tables out of the journal, beside the trades alone out of a file. */
+/** All tables from the journal, compared with the trades alone from a COPY. */
 export const dataRebuild: Row = {
   name: 'data-rebuild',
-  title: 'Rebuild of market data from its journal, beside COPY of the same trades',
+  title: 'Rebuild of market data from its journal, compared with COPY of the same trades',
   async run(_: Ground, settings: Settings): Promise<RowOutcome> {
     const stream = settings.quick ? { ...STREAM, ...QUICK } : STREAM;
     const database = await BenchDatabase.start();

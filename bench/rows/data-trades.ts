@@ -18,10 +18,10 @@ const PAGE = 100;
 const QUICK = 20_000;
 const LARGER = 10;
 
-/** The first page of a history, each time of another outcome, over 400 days and 4,000 outcomes. */
+/** The first page of a history, of another outcome each time, over 400 days and 4,000 outcomes. */
 export const dataTrades: Row = {
   name: 'data-trades',
-  title: 'The latest 100 trades of an outcome out of --trades rows, beside out of a tenth',
+  title: 'The latest 100 trades of an outcome out of --trades rows, compared with a tenth of them',
   async run(_: Ground, settings: Settings): Promise<RowOutcome> {
     const rows = settings.quick ? QUICK : settings.trades;
     const few = await Store.open(rows / LARGER);

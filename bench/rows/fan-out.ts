@@ -14,7 +14,7 @@ const FEW = 4;
 const AUCTIONS = 128;
 const IN_FLIGHT = 64;
 
-/** Events of one account to all of its sockets, beside a server that does nothing but send the same bytes. */
+/** Events of one account to all of its sockets, compared with a server that only sends the same bytes. */
 export const fanOut: Row = {
   name: 'fanout',
   title: 'Stream fan-out to 100 sockets of one account',
@@ -35,7 +35,7 @@ export const fanOut: Row = {
 };
 
 class ListeningAccount {
-  private heard = 0;
+  private received = 0;
   private last = '';
 
   private constructor(
@@ -45,7 +45,7 @@ class ListeningAccount {
     for (const listener of listeners) {
       listener.onFrame = (frame) => {
         if (frame.type !== 'event') return;
-        this.heard += 1;
+        this.received += 1;
         this.last = JSON.stringify(frame);
       };
     }
@@ -56,7 +56,7 @@ class ListeningAccount {
     if (maker === undefined) throw new Error('there is no maker');
     const auctions = await floor.openAuctions(AUCTIONS, 1, 1);
     const [speaker, ...listeners] = await floor.streamsOf(Array.from({ length: count + 1 }, () => maker));
-    if (speaker === undefined) throw new Error('nobody speaks');
+    if (speaker === undefined) throw new Error('there is no speaker');
     for (const listener of listeners) await listener.ask('subscribe', { channel: 'auctions' });
     const ring = new QuoteRing(auctions, `fanout-${performance.now()}`, overStreams([speaker]));
     const account = new ListeningAccount(listeners, ring);
@@ -64,22 +64,22 @@ class ListeningAccount {
     return account;
   }
 
-  /** An event as it was sent. */
+  /** The last event, as it was sent. */
   get example(): string {
     return this.last;
   }
 
   async perSecond(seconds: number): Promise<number> {
-    const before = this.heard;
+    const before = this.received;
     const acknowledged = await closedLoop(IN_FLIGHT, seconds, () => this.ring.mutate());
-    const heard = this.heard - before;
-    // What is still on its way when the time is up is counted in the next run, and that of the last one here.
-    return Math.min(heard, acknowledged * seconds * this.listeners.length) / seconds;
+    const received = this.received - before;
+    // Events in flight at the end count in the next run, and those of the previous run here.
+    return Math.min(received, acknowledged * seconds * this.listeners.length) / seconds;
   }
 }
 
 class BareListeners {
-  private heard = 0;
+  private received = 0;
 
   private constructor(
     private readonly server: SideProcess,
@@ -87,7 +87,7 @@ class BareListeners {
     private readonly listeners: readonly StreamClient[],
     private readonly message: string,
   ) {
-    for (const listener of listeners) listener.onFrame = () => void (this.heard += 1);
+    for (const listener of listeners) listener.onFrame = () => void (this.received += 1);
   }
 
   static async open(count: number, message: string): Promise<BareListeners> {
@@ -99,7 +99,7 @@ class BareListeners {
   }
 
   async perSecond(seconds: number): Promise<number> {
-    const before = this.heard;
+    const before = this.received;
     const waiting: (() => void)[] = [];
     this.driver.onFrame = () => waiting.shift()?.();
     await closedLoop(IN_FLIGHT, seconds, () => {
@@ -108,7 +108,7 @@ class BareListeners {
         this.driver.sayText(this.message);
       });
     });
-    return (this.heard - before) / seconds;
+    return (this.received - before) / seconds;
   }
 
   async close(): Promise<void> {

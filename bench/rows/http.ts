@@ -10,7 +10,7 @@ import { asFastAs, type RowOutcome, type Row, type Settings } from '../row.js';
 
 const CONNECTIONS = 16;
 const AUDIENCE = 8;
-/** Every maker submits once in each, and then revises. */
+/** Every maker submits once in each auction, and then revises. */
 const AUCTIONS = { count: 64, audience: 64 };
 const FEW = { count: 8, audience: 16 };
 const BARE_QUOTE: HttpCall = {
@@ -19,7 +19,7 @@ const BARE_QUOTE: HttpCall = {
   body: JSON.stringify({ price_atoms: 300_000, quantity_atoms: 1_000_000 }),
 };
 
-/** Creates and quotes over HTTP beside a bare server that only makes bodies durable. */
+/** Creates and quotes over HTTP, compared with a bare server that only makes bodies durable. */
 export const http: Row = {
   name: 'http',
   title: 'HTTP create and HTTP quote, 16 connections',

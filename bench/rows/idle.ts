@@ -10,7 +10,7 @@ const QUICK_MS = 500;
 const KIB_PER_MIB = 1_024;
 const MICROS_PER_MILLI = 1_000;
 
-/** A cluster that has nothing to do. */
+/** A cluster without load. */
 export const idle: Row = {
   name: 'idle',
   title: 'Idle cluster: processor of all processes, resident memory without Postgres',

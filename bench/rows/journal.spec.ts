@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { missedIn, reportOf, tableOf } from '../report.js';
 import { besideEmmett, journal } from './journal.js';
 
-it('the table says that our 64 callers stand beside 16 of emmett as the target asks, and shows 64 of them too', () => {
+it('the table compares our 64 callers with 16 of emmett, as the target asks, and with 64 of them', () => {
   const checks = besideEmmett({ append64: 900, emmett16: 100, emmett64: 300 });
   const report = reportOf([{ row: journal, outcome: { checks, details: {} } }], false, new Date(0));
   const columns = tableOf(report).map((line) => line.split(/ {2,}/));

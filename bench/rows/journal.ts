@@ -13,7 +13,7 @@ const CALLERS = 16;
 const MANY = 64;
 const SHARD = 0;
 
-/** Appends of one owner beside what the database and another event store do with the same rows. */
+/** Appends of one owner, compared with bare inserts and another event store. */
 export const journal: Row = {
   name: 'journal',
   title: 'Journal append, Postgres adapter, one owner',
@@ -91,7 +91,7 @@ export const journal: Row = {
   },
 };
 
-/** Our 64 callers beside its 16 are what the target asks for. Beside as many of its own they are only to be seen. */
+/** The target compares our 64 callers with 16 of emmett. The comparison with 64 is only for information. */
 export function besideEmmett(
   medians: Readonly<Record<'append64' | 'emmett16' | 'emmett64', number>>,
 ): RowCheck[] {

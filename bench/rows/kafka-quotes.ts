@@ -9,13 +9,13 @@ import { median } from '../statistics.js';
 import { quoteRing } from './quotes.js';
 
 const IN_FLIGHT = 64;
-/** Of what the embedded journal carries at most: a rate at which neither has to queue. */
+/** Share of the peak with journals in PostgreSQL: a rate at which neither cluster queues. */
 const SHARE = 0.3;
 
-/** The same cluster twice, its journals in PostgreSQL and in Kafka with one broker, both on this machine. */
+/** Two equal clusters, with journals in PostgreSQL and in Kafka with one broker, both on this machine. */
 export const kafkaQuotes: Row = {
   name: 'kafka-quotes',
-  title: 'Quote mutations over WebSocket with journals in Kafka beside those in PostgreSQL',
+  title: 'Quote mutations over WebSocket with journals in Kafka, compared with PostgreSQL',
   async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const kafka = await BenchKafka.start(1);
     try {
@@ -50,11 +50,11 @@ async function measured(ground: Ground, kafka: BenchKafka, settings: Settings): 
     for (const name of ['embedded', 'kafka'] as const) {
       latencies[name].push(await openLoop(rate, seconds, () => rings[name].mutate()));
     }
-    const told = [latencies.embedded.at(-1), latencies.kafka.at(-1)].map((one) => one?.p99.toFixed(1) ?? '');
-    settings.say(`run ${run} of ${settings.runs} at ${rate.toFixed(0)}/s: p99 ${told.join(' and ')} ms`);
+    const p99s = [latencies.embedded.at(-1), latencies.kafka.at(-1)].map((one) => one?.p99.toFixed(1) ?? '');
+    settings.say(`run ${run} of ${settings.runs} at ${rate.toFixed(0)}/s: p99 ${p99s.join(' and ')} ms`);
   }
   await Promise.all([embedded, onKafka].map((floor) => floor.close()));
-  // Before its brokers are gone.
+  // Before its brokers stop.
   await onKafka.cluster.stop();
   const p99 = (name: keyof typeof rings): number => median(latencies[name].map((one) => one.p99));
   return {

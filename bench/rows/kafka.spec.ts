@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { missedIn, reportOf, tableOf } from '../report.js';
 import { appendChecks, kafka } from './kafka.js';
 
-it("the table shows appends beside the tool's own batches and beside batches as large as ours, and single records beside its single records, and asks for the first alone", () => {
+it("the table compares appends with the tool's own batches, batches as large as ours and single records, and only the first has a minimum", () => {
   const checks = appendChecks(3, { journal: 60, tool: 100, toolSameBatch: 200, singles: 4, toolSingles: 5 });
   const report = reportOf([{ row: kafka, outcome: { checks, details: {} } }], false, new Date(0));
   const columns = tableOf(report).map((line) => line.split(/ {2,}/));

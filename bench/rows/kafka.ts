@@ -17,22 +17,22 @@ import {
 } from '../row.js';
 
 const SHARD = { journal: 0, tool: 1, read: 2 };
-/** Events that one owner's commands of a moment make, and how many such calls wait for each other's write. */
+/** Events of one owner's concurrent commands, and the number of concurrent append calls. */
 const BATCH = 100;
 const CALLERS = 8;
-/** What the tool gathers for a request where nothing else is said. */
+/** The tool's default batch size. */
 const TOOLS_OWN_BATCH = 16_384;
 const TOOL_RECORDS = 400_000;
-/** Each a request of its own, which waits for the one before. */
+/** One record per request, one request at a time. */
 const TOOL_SINGLES = 10_000;
 const READ_RECORDS = 300_000;
 const PAGE = 5_000;
 const QUICK = 50;
 
-/** Appends and reads of one owner beside what Kafka's own producer does with records of the same size. */
+/** Appends and reads of one owner, compared with Kafka's own producer and records of the same size. */
 export const kafka: Row = {
   name: 'kafka',
-  title: "Journal on Kafka beside Kafka's own producer tool, one broker and three",
+  title: "Journal on Kafka, compared with Kafka's own producer tool, one broker and three",
   async run(_ground: Ground, settings: Settings): Promise<RowOutcome> {
     const one = await measured(1, settings);
     const three = await measured(3, settings);
@@ -69,7 +69,7 @@ async function appends(cluster: BenchKafka, brokers: number, settings: Settings)
   const appending = async (callers: number, batch: readonly string[]): Promise<number> => {
     return batch.length * (await closedLoop(callers, seconds, () => append(writer, batch)));
   };
-  // The first calls of all meet cold code.
+  // Warms up: the first calls run cold code.
   await appending(CALLERS, payloads);
   const { medians, runs } = await alternating(
     {
@@ -88,8 +88,8 @@ async function appends(cluster: BenchKafka, brokers: number, settings: Settings)
 }
 
 /**
- * Beside the tool as it comes, which has to be kept up with. Beside the tool told to gather as much as our callers give, and single records
- * beside its single records, which is only to be seen.
+ * Compared with the tool's default settings, which must be reached. Comparisons with batches of our size and
+ * with single records are for information.
  */
 export function appendChecks(
   brokers: number,
@@ -97,14 +97,14 @@ export function appendChecks(
 ): RowCheck[] {
   const where = brokers === 1 ? 'one broker' : `${brokers} brokers`;
   const what = `appends, ${where}`;
-  const asItComes = { name: 'producer tool, one request in flight', measured: medians.tool };
+  const defaultBatches = { name: 'producer tool, one request in flight', measured: medians.tool };
   const sameBatch = {
     name: `the same with batches of ${BATCH * CALLERS} records`,
     measured: medians.toolSameBatch,
   };
   const single = { name: 'producer tool, one record a request', measured: medians.toolSingles };
   return [
-    asFastAs(what, 'records/s', medians.journal, asItComes, { minimum: 0.8, goal: 1 }),
+    asFastAs(what, 'records/s', medians.journal, defaultBatches, { minimum: 0.8, goal: 1 }),
     forComparison(what, 'records/s', medians.journal, sameBatch),
     forComparison(`single appends, ${where}`, 'records/s', medians.singles, single),
   ];
@@ -114,7 +114,7 @@ async function append(writer: JournalWriter, payloads: readonly string[]): Promi
   await writer.append(payloads);
 }
 
-/** A recovering owner's reading, the hash of every record recomputed. */
+/** Reads as a recovering owner does, checking the hash of every record. */
 async function reads(cluster: BenchKafka, settings: Settings): Promise<RowOutcome> {
   const records = settings.quick ? READ_RECORDS / QUICK : READ_RECORDS;
   const writer = await cluster.writer(SHARD.read);
@@ -142,7 +142,7 @@ async function readingAll(cluster: BenchKafka): Promise<number> {
   return read / seconds;
 }
 
-/** Of an event somewhere in a journal, as its topic has it. */
+/** The size of an event in its topic, somewhere in a long journal. */
 function sizeOf(payload: string): number {
   const entry = linkEvent(SHARD.journal, { ...beforeFirst('auction'), epoch: 1, sequence: 100_000 }, payload);
   return encodeRecord(entry, { offset: 100_000, sequence: 100_000 }).length;

@@ -9,15 +9,15 @@ import { quoteRing } from './quotes.js';
 
 const CLIENTS = 16;
 const SHARE = 0.5;
-const LOOK_MILLIS = 20;
-const TIMES_AS_LONG = 3;
+const POLL_MILLIS = 20;
+const DURATION_FACTOR = 3;
 
 const POSITIONS = `
   select shards.shard, last.sequence as head, coalesce(positions.sequence, 0) as position from journal.shards
   cross join lateral (select sequence from journal.records where family = shards.family and shard = shards.shard order by sequence desc limit 1) last
   left join auction_history.projection_offsets positions on positions.shard = shards.shard`;
 
-/** How far the projections are behind while quotes come at the rate that is asked of the cluster. */
+/** How far the projections lag while quotes come at the target rate. */
 export const lag: Row = {
   name: 'lag',
   title: 'Projection lag while quotes run at their target',
@@ -29,7 +29,7 @@ export const lag: Row = {
     const rate = SHARE * (await closedLoop(CLIENTS, settings.seconds, inserts.insert));
     await inserts.close();
     const watch = await LagWatch.begin(url);
-    const latencies = await openLoop(rate, settings.seconds * TIMES_AS_LONG, () => ring.mutate());
+    const latencies = await openLoop(rate, settings.seconds * DURATION_FACTOR, () => ring.mutate());
     const lags = await watch.end();
     return {
       checks: [atMost('largest lag', 'ms', percentile(lags, 100), { minimum: 1_000, goal: 200 })],
@@ -44,15 +44,15 @@ export const lag: Row = {
   },
 };
 
-/** Looks at heads and positions all the time: a head that was seen is behind until the position has passed it. */
+/** Polls heads and positions. The lag of a head ends once the position has reached it. */
 class LagWatch {
   private readonly lags: number[] = [];
-  private readonly behind = new Map<number, { readonly head: number; readonly seenAt: number }[]>();
+  private readonly pending = new Map<number, { readonly head: number; readonly seenAt: number }[]>();
   private stopped = false;
-  private readonly looking: Promise<void>;
+  private readonly polling: Promise<void>;
 
   private constructor(private readonly client: pg.Client) {
-    this.looking = this.look();
+    this.polling = this.poll();
   }
 
   static async begin(url: string): Promise<LagWatch> {
@@ -62,30 +62,30 @@ class LagWatch {
     return new LagWatch(client);
   }
 
-  /** The lags of all heads that were seen, in milliseconds; waits until everything is projected. */
+  /** The lags of all observed heads, in milliseconds. Waits until everything is projected. */
   async end(): Promise<readonly number[]> {
     this.stopped = true;
-    await this.looking;
+    await this.polling;
     await this.client.end();
     return this.lags;
   }
 
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     do {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MILLIS));
+      await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS));
       const { rows } = await this.client.query<{ shard: number; head: string; position: string }>(POSITIONS);
       for (const { shard, head, position } of rows) this.note(shard, Number(head), Number(position));
-    } while (!this.stopped || [...this.behind.values()].some((heads) => heads.length > 0));
+    } while (!this.stopped || [...this.pending.values()].some((heads) => heads.length > 0));
   }
 
   private note(shard: number, head: number, position: number): void {
     const now = performance.now();
-    const heads = this.behind.get(shard) ?? [];
+    const heads = this.pending.get(shard) ?? [];
     if (head > (heads.at(-1)?.head ?? position)) heads.push({ head, seenAt: now });
     while (heads[0] !== undefined && heads[0].head <= position) {
       this.lags.push(now - heads[0].seenAt);
       heads.shift();
     }
-    this.behind.set(shard, heads);
+    this.pending.set(shard, heads);
   }
 }

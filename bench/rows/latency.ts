@@ -12,7 +12,7 @@ const CLIENTS = 16;
 const SHARE = 0.125;
 const BARE_SOCKETS = 64;
 
-/** How long one mutation takes at a rate that the cluster carries easily, counted from when it was due. */
+/** The latency of one mutation at a rate that the cluster carries easily, counted from its scheduled time. */
 export const latency: Row = {
   name: 'latency',
   title: 'Latency of quote mutations, open loop at 0.125 of the INSERT baseline',
@@ -23,7 +23,7 @@ export const latency: Row = {
     const inserts = await SingleRowInserts.open(url, CLIENTS);
     const bareServer = await SideProcess.start('bare-stream-server', [url]);
     const bare = await BareClients.open(bareServer.url, BARE_SOCKETS);
-    // The first calls of all meet cold code.
+    // Warms up: the first calls run cold code.
     await closedLoop(CLIENTS, settings.seconds, () => ring.mutate());
     await closedLoop(CLIENTS, settings.seconds / 2, () => bare.mutate());
     const ours: Latencies[] = [];
@@ -35,7 +35,7 @@ export const latency: Row = {
       ours.push(await openLoop(rate, settings.seconds, () => ring.mutate()));
       rates.push(rate);
       settings.say(
-        `run ${run} of ${settings.runs} at ${rate.toFixed(0)}/s: ${told(ours)}; bare: ${told(theirs)}`,
+        `run ${run} of ${settings.runs} at ${rate.toFixed(0)}/s: ${lastLatencies(ours)}; bare: ${lastLatencies(theirs)}`,
       );
     }
     bare.close();
@@ -60,14 +60,14 @@ export const latency: Row = {
   },
 };
 
-function told(runs: readonly Latencies[]): string {
+function lastLatencies(runs: readonly Latencies[]): string {
   const last = runs.at(-1);
   return `p50 ${last?.p50.toFixed(2) ?? ''} ms, p99 ${last?.p99.toFixed(2) ?? ''} ms`;
 }
 
-/** Clients of the bare server, who say as much as ours do. */
+/** Clients of the bare server that send as much as ours. */
 class BareClients {
-  private said = 0;
+  private sent = 0;
 
   private constructor(private readonly clients: readonly StreamClient[]) {}
 
@@ -79,12 +79,12 @@ class BareClients {
   }
 
   async mutate(): Promise<void> {
-    this.said += 1;
-    await this.clients[this.said % this.clients.length]?.ask('quote.revise', {
+    this.sent += 1;
+    await this.clients[this.sent % this.clients.length]?.ask('quote.revise', {
       auction_id: '0bde3f15-eaff-8919-b5ad-21d15e9f701b',
       quote_id: '0baf02f5-f2e0-8966-97d0-04011f453f6c',
-      idempotency_key: `bare-${this.said}`,
-      expected_revision: this.said,
+      idempotency_key: `bare-${this.sent}`,
+      expected_revision: this.sent,
       price_atoms: 400_000,
     });
   }

@@ -16,10 +16,10 @@ const SHARE = 1_000_000;
 const ACCOUNTS = 8;
 const CASH = 10n ** 24n;
 
-/** Orders that rest, orders that trade and cancels, the same for all: in memory alone, on one thread. */
+/** The same resting orders, trades and cancels for all engines, in memory on one thread. */
 export const matching: Row = {
   name: 'matching',
-  title: 'Matching engine of the practice venues, beside the order book of npm that is kept best',
+  title: 'Matching engine of the practice venues, compared with the best maintained order book on npm',
   async run(_: Ground, settings: Settings): Promise<RowOutcome> {
     const calls = bookCalls(settings.quick ? FEW : CALLS);
     const trades = {
@@ -29,13 +29,13 @@ export const matching: Row = {
     };
     if (new Set(Object.values(trades)).size > 1)
       throw new Error(`the same calls do not make the same trades: ${JSON.stringify(trades)}`);
-    const lane = (made: () => Taker) => () => {
+    const lane = (made: () => Matcher) => () => {
       const until = performance.now() + settings.seconds * 1_000;
       let [done, millis] = [0, 0];
       do {
-        const taker = made();
+        const matcher = made();
         const begun = performance.now();
-        for (const call of calls) taker(call);
+        for (const call of calls) matcher(call);
         millis += performance.now() - begun;
         done += calls.length;
       } while (performance.now() < until);
@@ -56,15 +56,15 @@ export const matching: Row = {
   },
 };
 
-/** The trades that it made. */
-type Taker = (call: BookCall) => number;
+/** Carries out a call. Returns the number of its trades. */
+type Matcher = (call: BookCall) => number;
 
-function tradesOf(made: () => Taker, calls: readonly BookCall[]): number {
-  const taker = made();
-  return calls.reduce((sum, call) => sum + taker(call), 0);
+function tradesOf(made: () => Matcher, calls: readonly BookCall[]): number {
+  const matcher = made();
+  return calls.reduce((sum, call) => sum + matcher(call), 0);
 }
 
-function npmBook(): Taker {
+function npmBook(): Matcher {
   const book = new NpmOrderBook();
   return ({ what, id, isBid, price, size }) => {
     if (what === 'cancel') {
@@ -73,14 +73,14 @@ function npmBook(): Taker {
     }
     const side = isBid ? Side.BUY : Side.SELL;
     const { done, partial } = book.limit({ id, side, price, size });
-    const met = partial === null ? done.length : done.length + 1;
-    // Whoever is filled or filled in part by this is told, and so is this itself.
+    const listed = partial === null ? done.length : done.length + 1;
+    // The result lists every order that was filled or partly filled, including the new one.
     const isItself = done.at(-1)?.id === id || partial?.id === id;
-    return isItself ? met - 1 : met;
+    return isItself ? listed - 1 : listed;
   };
 }
 
-function ownBook(): Taker {
+function ownBook(): Matcher {
   const book = new OrderBook();
   return (call) => {
     if (call.what === 'cancel') {
@@ -92,7 +92,7 @@ function ownBook(): Taker {
   };
 }
 
-function engine(): Taker {
+function engine(): Matcher {
   const exchange = new MatchingExchange({ fees: FEES_OF_B, pays_pairs: true });
   exchange.list(MARKET, evenGrid(TICK, { min_size: TICK, size_step: TICK }));
   for (let account = 0; account < ACCOUNTS; account += 1) exchange.accounts.pay(`account-${account}`, CASH);
@@ -106,7 +106,10 @@ function engine(): Taker {
   };
 }
 
-/** To sell the first outcome without having any is to buy the second. Buyers and sellers are others, as nobody trades with himself. */
+/**
+ * Selling the first outcome without holding it means buying the second. Buyers and sellers differ, so that no
+ * account trades with itself.
+ */
 function orderOf({ id, isBid, price, size, account }: BookCall): NewOrder {
   const own = isBid ? { outcome: 0, price: price * TICK } : { outcome: 1, price: SHARE - price * TICK };
   return {

@@ -16,7 +16,7 @@ export interface MemoryPoint {
   readonly resident: number;
 }
 
-/** What an open auction with ten quotes takes in an owner's memory: how much more with each further one. */
+/** The memory of an open auction with ten quotes in an owner: the growth with each further auction. */
 export const memory: Row = {
   name: 'memory',
   title: 'Memory of an open auction with 10 quotes, slope from 10,000 to 100,000',
@@ -48,11 +48,11 @@ export const memory: Row = {
   },
 };
 
-/** In a process of its own, so that one size leaves nothing behind for the next. */
+/** In a process of its own, so that one size does not affect the next. */
 async function measured(auctions: number): Promise<MemoryPoint> {
   const script = fileURLToPath(new URL('../load/full-book.js', import.meta.url));
   const args = ['--expose-gc', '--max-old-space-size=8192', script, String(auctions)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [said] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-  return JSON.parse(said) as MemoryPoint;
+  const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  return JSON.parse(output) as MemoryPoint;
 }

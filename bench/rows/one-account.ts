@@ -10,11 +10,11 @@ import { overHttp } from '../load/quoting.js';
 import { asFastAs, atMost, type RowOutcome, type Row, type Settings } from '../row.js';
 
 const CALLERS = 16;
-/** Three times as many seats as callers, wherever their auctions happen to be. */
+/** Three seats for each caller, on whichever shards the auctions are. */
 const AUCTIONS = 48;
 const MAKERS = 1;
 
-/** A maker whose quotes in auctions of all shards rest on the same few sums. */
+/** A maker whose quotes on all shards reserve the same few sums. */
 export const oneAccount: Row = {
   name: 'one-account',
   title: 'Quotes of one account from 16 callers over all three shards',
@@ -61,12 +61,12 @@ interface Transactions {
   readonly commits: number;
 }
 
-/** For reservations, by all owners since they began. */
+/** Transactions for reservations, of all owners since they started. */
 async function transactions(floor: BenchFloor): Promise<Transactions> {
   const owners = floor.cluster.file.processes.filter(({ kind }) => kind === 'owner');
-  const told = await Promise.all(owners.map(({ metrics_url: url }) => figuresOf(url)));
+  const metrics = await Promise.all(owners.map(({ metrics_url: url }) => figuresOf(url)));
   const sum = (name: string): number =>
-    told.reduce(
+    metrics.reduce(
       (all, text) => all + Number(new RegExp(`^${name}(?:{[^}]*})? (\\S+)$`, 'm').exec(text)?.[1]),
       0,
     );
@@ -84,7 +84,7 @@ function since(before: Transactions, now: Transactions): Transactions {
   return { aborts: now.aborts - before.aborts, commits: now.commits - before.commits };
 }
 
-/** How many of the auctions each shard has. */
+/** The number of auctions on each shard. */
 function shardsOf(auctions: readonly { readonly id: string }[]): Record<string, number> {
   const shards: Record<string, number> = {};
   for (const { id } of auctions) {

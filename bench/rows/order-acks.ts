@@ -11,7 +11,7 @@ const SOCKETS = 64;
 const MARKETS = 8;
 const FEW = { sockets: 8, markets: 2 };
 
-/** Submits over `/ws` through the whole cluster; the executor sends what was accepted to the venue meanwhile. */
+/** Submits over `/ws` through the whole cluster, while the executor sends accepted orders to the venue. */
 export const orderAcks: Row = {
   name: 'order-acks',
   title: 'Orders acknowledged over /ws, each durable, 4 traders in both cells, 64 in flight',
@@ -50,7 +50,7 @@ export const orderAcks: Row = {
   },
 };
 
-/** One more order of the caller's socket, acknowledged. */
+/** Submits one more order on the caller's socket, and waits for the acknowledgement. */
 export async function submitting(
   floor: OrderFloor,
   { quick }: Settings,
@@ -68,7 +68,7 @@ export async function submitting(
   };
 }
 
-/** The executor stands still meanwhile: orders are accepted and wait. */
+/** Stops the executor for this time, so that accepted orders wait. */
 async function withoutExecutor<T>({ cluster }: OrderFloor, work: () => Promise<T>): Promise<T> {
   cluster.kill('executor', 'SIGSTOP');
   try {

@@ -7,17 +7,17 @@ import type { OrderSocket } from '../load/order-socket.js';
 import { noSlowerThan, type RowOutcome, type Row, type Settings } from '../row.js';
 import { median } from '../statistics.js';
 
-/** Of five dollars each. */
+/** Orders of five dollars each. */
 const ORDERS = 100;
 const FEW = 5;
 const OFFERED = '100000.00';
 const MAKER_DOLLARS = '200000';
 const TAKER_DOLLARS = '100000';
 
-/** From the submit to the pushed fill, one order after the other, on a book where somebody offers. */
+/** From the submit to the pushed fill, one order at a time, against a resting offer. */
 export const orderFill: Row = {
   name: 'order-fill',
-  title: "Submit to pushed fill on venue b, beside the venue's own client on its own socket",
+  title: "Submit to pushed fill on venue b, compared with the venue's own client on its own socket",
   async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const floor = await ground.orders();
     const [market = ''] = await floor.markets(1);
@@ -26,15 +26,17 @@ export const orderFill: Row = {
     const own = await VenueOwnClient.open(floor.venuePort, await floor.account(TAKER_DOLLARS));
     const ours = await Takers.open(floor, market);
     const orders = settings.quick ? FEW : ORDERS;
-    const told: Latencies[] = [];
+    const filled: Latencies[] = [];
     const theirs: Latencies[] = [];
-    // The first of all meet cold code.
+    // Warms up: the first orders run cold code.
     await timed(orders, () => own.take(market, '10.00', '0.5000'));
     await timed(orders, () => ours.take());
     for (let run = 1; run <= settings.runs; run += 1) {
       theirs.push(await timed(orders, () => own.take(market, '10.00', '0.5000')));
-      told.push(await timed(orders, () => ours.take()));
-      settings.say(`run ${run} of ${settings.runs}: ${p50(told)} ms; the venue's client: ${p50(theirs)} ms`);
+      filled.push(await timed(orders, () => ours.take()));
+      settings.say(
+        `run ${run} of ${settings.runs}: ${p50(filled)} ms; the venue's client: ${p50(theirs)} ms`,
+      );
     }
     maker.close();
     own.close();
@@ -44,16 +46,16 @@ export const orderFill: Row = {
       noSlowerThan(
         `${which} to the pushed fill`,
         'ms',
-        of(told, which),
+        of(filled, which),
         { name: `${which} of kalshi-typescript and the venue's socket`, measured: of(theirs, which) },
         { minimum: 2, goal: 2 },
       ),
     );
-    return { checks, details: { ours: told, theirs } };
+    return { checks, details: { ours: filled, theirs } };
   },
 };
 
-/** One trader of each cell in turn, each on a socket that is subscribed. */
+/** One trader of each cell in turn, each with a subscribed socket. */
 class Takers {
   private turn = 0;
   private readonly seen = new Set<string>();
@@ -81,7 +83,7 @@ class Takers {
   async take(): Promise<void> {
     this.turn += 1;
     const socket = this.sockets[this.turn % this.sockets.length];
-    if (socket === undefined) throw new Error('nobody trades');
+    if (socket === undefined) throw new Error('there is no trader');
     const order = {
       ...{ exchange_id: 'venue_b', market_id: this.market, outcome: 'Yes', side: 'buy', kind: 'limit' },
       ...{ price: 0.5, quantity: 10, time_in_force: 'IOC', client_order_id: randomUUID() },

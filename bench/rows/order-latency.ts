@@ -11,7 +11,7 @@ const SHARE = 0.25;
 const IN_FLIGHT = 64;
 const FEW = 8;
 
-/** How long a submit takes at a rate that the cluster carries, counted from when it was due. */
+/** The latency of a submit at a rate that the cluster carries, counted from its scheduled time. */
 export const orderLatency: Row = {
   name: 'order-latency',
   title: 'Submit to acknowledgement, open loop at a quarter of the peak',
@@ -41,7 +41,7 @@ export const orderLatency: Row = {
       await floor.clear();
       rates.push(rate);
       settings.say(
-        `run ${run} of ${settings.runs} at ${rate.toFixed(0)}/s: ${told(ours)}; bare: ${told(theirs)}`,
+        `run ${run} of ${settings.runs} at ${rate.toFixed(0)}/s: ${lastLatencies(ours)}; bare: ${lastLatencies(theirs)}`,
       );
     }
     bare.close();
@@ -59,7 +59,7 @@ function check(which: 'p50' | 'p99', ours: readonly Latencies[], theirs: readonl
   return noSlowerThan(which, 'ms', of(ours), baseline, { minimum: 2, goal: 2 });
 }
 
-function told(runs: readonly Latencies[]): string {
+function lastLatencies(runs: readonly Latencies[]): string {
   const last = runs.at(-1);
   return `p50 ${last?.p50.toFixed(2) ?? ''} ms, p99 ${last?.p99.toFixed(2) ?? ''} ms`;
 }

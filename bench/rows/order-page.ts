@@ -14,10 +14,12 @@ const USERS = 100;
 const PAGE = 50;
 const MILLIS_PER_SECOND = 1_000;
 
-/** Two pages of one user after the other, each time of another user: the second begins behind the last order of the first. */
+/**
+ * Two pages of one user, of another user each time. The second page starts after the last order of the first.
+ */
 export const orderPage: Row = {
   name: 'order-page',
-  title: 'A page of 50 orders out of 1,000,000 rows, beside one out of 10,000',
+  title: 'A page of 50 orders out of 1,000,000 rows, compared with 10,000',
   async run(_: Ground, settings: Settings): Promise<RowOutcome> {
     const few = await Pages.open(settings.quick ? QUICK.few : FEW_ROWS);
     settings.say('filling the large table');
@@ -34,7 +36,7 @@ export const orderPage: Row = {
   },
 };
 
-/** A database of its own with so many orders. */
+/** A database of its own with this many orders. */
 class Pages {
   private turn = 0;
 
@@ -54,7 +56,7 @@ class Pages {
 
   async millisOfOne(seconds: number): Promise<number> {
     const reader = new OrderReader(this.pool);
-    // Once of everybody, so that nothing is read from the disk for the first time.
+    // Reads each user once, so that the measured reads need no disk.
     for (const user of this.users) await twoPages(reader, user);
     const until = performance.now() + seconds * MILLIS_PER_SECOND;
     const begun = performance.now();

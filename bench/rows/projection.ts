@@ -19,9 +19,9 @@ const AUCTIONS = 1_500;
 const FEW = 10;
 const LIKE = { quotes: 8, revisions: 2, isOver: true };
 const BATCH = 100;
-const LOOK_MILLIS = 5;
+const POLL_MILLIS = 5;
 
-/** A projector that has much to catch up with, beside the same events put into a table as they are. */
+/** A projector that catches up from the start, compared with plain inserts of the same events. */
 export const projection: Row = {
   name: 'projection',
   title: 'Projector catching up',
@@ -53,7 +53,7 @@ function historiesOf(count: number): string[] {
     .map(encodeEvent);
 }
 
-/** Rows a second. */
+/** Rows per second. */
 async function insertAll(client: pg.Client, events: readonly string[]): Promise<number> {
   await client.query('drop table if exists bench_json');
   await client.query(
@@ -71,7 +71,7 @@ async function insertAll(client: pg.Client, events: readonly string[]): Promise<
   return (events.length * 1_000) / (performance.now() - begun);
 }
 
-/** Events a second, from nothing to the last position, the way a projector that has just been started does it. */
+/** Events per second of a projector that starts from nothing, until the last position. */
 async function catchUp(url: string, client: pg.Client, last: number): Promise<number> {
   await client.query(
     `truncate ${tablesOf(auctionProjection)
@@ -93,7 +93,7 @@ async function catchUp(url: string, client: pg.Client, last: number): Promise<nu
   const begun = performance.now();
   follower.start();
   for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MILLIS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS));
     if (faults.length > 0) throw faults[0];
     if (follower.shards.has(SHARD) && (await positionOf(client)) >= last) break;
   }

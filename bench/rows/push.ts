@@ -37,17 +37,17 @@ export const push: Row = {
 };
 
 class WatchedMakers {
-  /** Milliseconds; an event that is there first took no time. */
+  /** In milliseconds. An event before its acknowledgement counts as 0. */
   lags: number[] = [];
   readonly ring: QuoteRing;
   private readonly first = new Map<string, { readonly at: number; readonly what: 'ack' | 'event' }>();
 
   private constructor(
-    say: SendQuote,
+    send: SendQuote,
     auctions: readonly { readonly id: string; readonly makers: readonly number[] }[],
   ) {
     this.ring = new QuoteRing(auctions, `push-${performance.now()}`, async (command, caller) => {
-      const answer = await say(command, caller);
+      const answer = await send(command, caller);
       if (answer.quote !== undefined) this.note('ack', answer.quote);
       return answer;
     });

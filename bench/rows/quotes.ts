@@ -57,7 +57,7 @@ export const quotes: Row = {
   },
 };
 
-/** Makers on their streams, sitting in auctions of 64 each. */
+/** Makers on their streams, in auctions of 64 each. */
 export async function quoteRing(floor: BenchFloor, { quick }: Settings, name: string): Promise<QuoteRing> {
   const { count, audience } = quick ? FEW.auctions : AUCTIONS;
   const makers = quick ? FEW.makers : MAKERS;

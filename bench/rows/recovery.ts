@@ -5,13 +5,13 @@ import { seedCluster } from '../ground/seeding.js';
 import { atMost, type RowOutcome, type Row, type Settings } from '../row.js';
 import { median } from '../statistics.js';
 
-/** Over three shards: 10,000 auctions and 100,000 events in each. */
+/** Over three shards: 10,000 auctions and 100,000 events on each. */
 const OPEN = 30_000;
 const FEW = 30;
 const QUOTES = 9;
 const OWNER = 'owner-0';
 
-/** An owner that is killed while it carries many auctions: until it is ready again. */
+/** The time until a killed owner with many auctions is ready again. */
 export const recovery: Row = {
   name: 'recovery',
   title: 'Recovery of a shard with 10,000 open auctions and 100,000 events',

@@ -13,10 +13,10 @@ const SHARD = 1;
 const PAGE = 5_000;
 const AUCTIONS = 4_000;
 const FEW = 20;
-/** With its opening, quotes and end an auction has some thirty events. */
+/** With opening, quotes and end an auction has about thirty events. */
 const LIKE = { quotes: 8, revisions: 2, isOver: true };
 
-/** How fast the states of all auctions come out of a journal again. */
+/** How fast the states of all auctions are rebuilt from a journal. */
 export const replay: Row = {
   name: 'replay',
   title: 'Replay of a journal: read, check hashes, evolve',

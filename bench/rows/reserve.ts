@@ -28,14 +28,14 @@ const request: ReserveRequest = {
   },
 };
 
-/** What `one-account` rests on, by itself: desks of all shards that want the same few rows. */
+/** The reservations of `one-account` alone: three shards that compete for the same few rows. */
 export const reserve: Row = {
   name: 'reserve',
   title: 'Reservations alone, of one account from 16 callers over all three shards',
   async run(ground: Ground, settings: Settings): Promise<RowOutcome> {
     const database = await ground.database();
     const client = await database.connect();
-    await endow(client);
+    await insertEvidence(client);
     const clock = new SystemClock();
     const random = (): number => randomInt(RANDOM_RANGE) / RANDOM_RANGE;
     const desks = await Promise.all(
@@ -72,7 +72,7 @@ export const reserve: Row = {
   },
 };
 
-async function endow(client: pg.Client): Promise<void> {
+async function insertEvidence(client: pg.Client): Promise<void> {
   await client.query(
     `insert into risk.evidence (account_id, venue, resource, amount, source_sequence, risk_valid_until, authority_valid_until)
      select $1, venue, resource, $2, 1, now() + interval '1 hour', now() + interval '1 hour'

@@ -6,9 +6,9 @@ import {
   type Instant,
 } from '#libs/base/instant.js';
 
-/** A round of auctions that are opened one after another, then closed, then settled, before the next round begins. */
+/** Auctions that are opened one after another, then closed and settled, before the next round begins. */
 export interface SeedRound {
-  /** Numbers of its auctions, `end` left out. */
+  /** Numbers of its auctions, without `end`. */
   readonly from: number;
   readonly end: number;
   readonly opensAt: bigint;
@@ -17,7 +17,7 @@ export interface SeedRound {
 export interface Calendar {
   readonly rounds: readonly SeedRound[];
   readonly durationMs: number;
-  /** Between two auctions of a round. */
+  /** Time between two auctions of a round. */
   readonly stepNanos: bigint;
 }
 
@@ -25,23 +25,26 @@ const LONGEST = 30n * 86_400n * NANOS_PER_SECOND;
 const ROUND = 1_500;
 const MIN_DURATION_MS = 1_000;
 const MAX_DURATION_MS = 60_000;
-/** A round is opened in one part of its time, its auctions last for another, and two are left for what comes behind the close. */
+/**
+ * Quarters of a round: auctions open in the first and last for one more. Two are left for what follows the
+ * close.
+ */
 const PARTS = 4n;
-/** Less than this is not worth beginning with: the shortest auction lasts a second. */
+/** A shorter round is impossible: the shortest auction lasts a second. */
 const SHORTEST_ROUND = BigInt(MIN_DURATION_MS) * NANOS_PER_MILLI * PARTS;
 
 /**
- * Past times for so many auctions, behind everything that the journals tell of and not past `now`. Half of the time that there is
- * is left for a later seed. Undefined while too little time has passed.
+ * Past times for these auctions, after everything in the journals and before `now`. Leaves half of the free
+ * time to a later seed. Undefined if too little time has passed.
  */
 export function calendarOf(total: number, latest: Instant | undefined, now: bigint): Calendar | undefined {
   const earliest = now - LONGEST;
   const last = latest === undefined ? earliest : nanosFromInstant(latest);
   const begin = last > earliest ? last + 1n : earliest;
   const time = begin === earliest ? now - begin : (now - begin) / 2n;
-  const most = time / SHORTEST_ROUND;
-  if (most < 1n) return undefined;
-  const count = Math.max(1, Math.min(Math.ceil(total / ROUND), Number(most)));
+  const maxRounds = time / SHORTEST_ROUND;
+  if (maxRounds < 1n) return undefined;
+  const count = Math.max(1, Math.min(Math.ceil(total / ROUND), Number(maxRounds)));
   const size = Math.ceil(total / count);
   const each = time / BigInt(count);
   const part = each / PARTS;

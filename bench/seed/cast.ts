@@ -2,19 +2,22 @@ import type { CreateBody, SubmitBody } from '#libs/auction/rules/commands.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
 import type { SeedCluster } from './place.js';
 
-/** Auctions that the rare viewer is invited to, and at least so many that the first originator opens, if there are so many. */
+/**
+ * Auctions that invite the rare viewer, and the least number that the first originator opens, if there are
+ * enough.
+ */
 const RARE = 12;
 const OF_THE_FIRST = 100;
 const CONTRACT_ATOMS = 1_000_000;
 const LARGEST_CONTRACTS = 5;
 const RESERVE_ATOMS = 450_000;
 const PER_HUNDRED = 100;
-/** How many different prices the quotes of an auction have. */
+/** The number of different prices of an auction's quotes. */
 const PRICES = 8;
 
 type Contract = SeedCluster['contracts'][number];
 
-/** Who takes part in which auction with what, by the auction's number: the same for the same call. */
+/** The accounts, contract and terms of each auction, by its number. Equal calls give equal auctions. */
 export class SeedAccounts {
   readonly rareViewer: string;
   private readonly originators: readonly string[];
@@ -43,7 +46,7 @@ export class SeedAccounts {
     this.firstEvery = Math.max(1, Math.min(this.originators.length, Math.floor(total / OF_THE_FIRST)));
   }
 
-  /** Whose auctions the sample is of. */
+  /** The originator whose auctions are sampled. */
   get firstOriginator(): string {
     return pick(this.originators, 0);
   }
@@ -60,7 +63,7 @@ export class SeedAccounts {
     return makers;
   }
 
-  /** One in a hundred is won by somebody. */
+  /** One auction in a hundred is awarded. */
   isAwarded(number: number): boolean {
     return number % PER_HUNDRED === PER_HUNDRED - 1;
   }
@@ -77,7 +80,7 @@ export class SeedAccounts {
     };
   }
 
-  /** `counts` are those that meet the originator's reserve. */
+  /** `counts`: whether the price meets the originator's limit. */
   quote(number: number, place: number, counts: boolean): SubmitBody {
     const { price_tick_atoms: tick } = this.contractOf(number);
     const isBetterLower = number % 2 === 0;

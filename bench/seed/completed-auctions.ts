@@ -25,16 +25,16 @@ export interface CompletedPorts {
   readonly onCompleted: (auctions: number) => void;
 }
 
-/** Those who take part have no outcome tokens: what they sell is covered by collateral. */
+/** The accounts hold no outcome tokens: collateral covers what they sell. */
 const NO_TOKENS = (): number => 0;
 
-/** Auctions by one look at the policy. */
-const JUDGED_AT_ONCE = 250;
+/** Auctions between two refreshes of the policy. */
+const POLICY_REFRESH_EVERY = 250;
 const ATTEMPTS = 5;
-const AGAIN_MILLIS = 200;
-const PATIENCE_MILLIS = 60_000;
+const RETRY_MILLIS = 200;
+const SETTLE_WITHIN_MILLIS = 60_000;
 
-/** Auctions from their opening to their end, round by round, the way their shard's owner would journal them. */
+/** Writes auctions from opening to end, round by round, as their shard's owner would journal them. */
 export class CompletedAuctionSeeder {
   constructor(
     private readonly ports: CompletedPorts,
@@ -42,7 +42,7 @@ export class CompletedAuctionSeeder {
     private readonly quotes: number,
   ) {}
 
-  /** Those of the shard. */
+  /** Writes the auctions of the shard. */
   async play(scribe: ShardScribe): Promise<void> {
     for (const round of this.calendar.rounds) {
       const ids = await this.open(scribe, round);
@@ -68,7 +68,7 @@ export class CompletedAuctionSeeder {
       await this.quote(scribe, number, auctionId, at);
       onOpened(number, auctionId, at);
       ids.push(auctionId);
-      if (ids.length % JUDGED_AT_ONCE === 0) await planner.refresh();
+      if (ids.length % POLICY_REFRESH_EVERY === 0) await planner.refresh();
     }
     return ids;
   }
@@ -94,7 +94,7 @@ export class CompletedAuctionSeeder {
     }
   }
 
-  /** On the ledger first: an execution is confirmed because it has happened. */
+  /** Settled in the ledger first: a confirmation reports what has happened. */
   private async settle(scribe: ShardScribe, ids: readonly string[]): Promise<void> {
     const pending = new PendingAwards(this.ports.clock);
     for (const id of ids) {
@@ -104,7 +104,7 @@ export class CompletedAuctionSeeder {
     for (;;) {
       const awards = await pending.next([], 0);
       if (awards.length === 0) return;
-      await Promise.all(awards.map((award) => this.carry(scribe, award)));
+      await Promise.all(awards.map((award) => this.settleAward(scribe, award)));
       await scribe.flush();
       for (const { auction_id: id } of awards) {
         const entry = scribe.book.find(id);
@@ -113,9 +113,9 @@ export class CompletedAuctionSeeder {
     }
   }
 
-  private async carry(scribe: ShardScribe, award: AwardToSettle): Promise<void> {
-    // What is told of lies in the past, and so does its deadline; the ledger is asked now.
-    const deadline = plusMillis(instantFromNanos(this.ports.clock.epochNanos()), PATIENCE_MILLIS);
+  private async settleAward(scribe: ShardScribe, award: AwardToSettle): Promise<void> {
+    // The award's deadline is in the past like the auction, but the ledger settles now.
+    const deadline = plusMillis(instantFromNanos(this.ports.clock.epochNanos()), SETTLE_WITHIN_MILLIS);
     const result = await this.settled({ ...award, deadline });
     if (result.outcome !== 'SETTLED') {
       throw new StartFault(`award ${award.award_id} cannot be settled: ${result.reason}`);
@@ -131,14 +131,17 @@ export class CompletedAuctionSeeder {
     }
   }
 
-  /** Whoever stood still for seconds has lost its sessions. The ledger settles an award once, however often it is asked. */
+  /**
+   * A process that was paused for seconds has lost its sessions. Repeating is safe: the ledger settles an
+   * award once.
+   */
   private async settled(award: AwardToSettle): Promise<SettlementAttempt> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.ports.ledger.settle(award);
       } catch (error) {
         if (!isConnectionFailure(error) || attempt === ATTEMPTS) throw error;
-        await pause(this.ports.clock, AGAIN_MILLIS);
+        await pause(this.ports.clock, RETRY_MILLIS);
       }
     }
   }

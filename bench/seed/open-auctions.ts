@@ -18,30 +18,30 @@ export interface OpenPorts {
 }
 
 const DURATION_MS = 86_400_000;
-/** Of one reservation. */
+/** Requests in one reservation. */
 const MAX_REQUESTS = 256;
 const ATTEMPTS = 10;
-const AGAIN_MILLIS = 200;
+const RETRY_MILLIS = 200;
 
-/** Auctions that stay open, with quotes that stand. What they hold is set aside before it is journaled, as always. */
+/** Auctions that stay open, with standing quotes. Reservations come before the journal, as always. */
 export class OpenAuctions {
   constructor(
     private readonly ports: OpenPorts,
     private readonly quotes: number,
   ) {}
 
-  /** Those of `numbers` that are of the shard. */
+  /** Opens those of `numbers` that belong to the shard. */
   async play(
     scribe: ShardScribe,
     desk: ReservationDesk,
     numbers: { from: number; end: number },
   ): Promise<void> {
-    const bite = Math.max(1, Math.floor(MAX_REQUESTS / Math.max(1, this.quotes)));
+    const batchSize = Math.max(1, Math.floor(MAX_REQUESTS / Math.max(1, this.quotes)));
     let plans: PlannedOpening[] = [];
     for (let number = numbers.from; number < numbers.end; number += 1) {
       if (this.ports.planner.shardOf(number) !== scribe.shard) continue;
       plans.push(await this.ports.planner.opening(number, this.now(scribe), DURATION_MS));
-      if (plans.length < bite) continue;
+      if (plans.length < batchSize) continue;
       await this.open(scribe, desk, plans);
       plans = [];
     }
@@ -100,12 +100,12 @@ export class OpenAuctions {
       } catch (error) {
         const again = error instanceof ReservationFault && error.kind !== 'FENCED' && attempt < ATTEMPTS;
         if (!again) throw error;
-        await pause(this.ports.clock, AGAIN_MILLIS);
+        await pause(this.ports.clock, RETRY_MILLIS);
       }
     }
   }
 
-  /** Never earlier than what the journal tells of already. */
+  /** Never earlier than the last event of the journal. */
   private now({ latest }: ShardScribe): Instant {
     const now = instantFromNanos(this.ports.clock.epochNanos());
     return now > latest ? now : latest;

@@ -31,11 +31,11 @@ const clusterSchema = z.object({
 
 export type SeedCluster = z.output<typeof clusterSchema>;
 
-/** A cluster that runs, and what is needed to write in its owners' stead. */
+/** A running cluster, and what is needed to write for its stopped owners. */
 export interface SeedPlace {
   readonly cluster: SeedCluster;
   readonly idKeys: readonly [Buffer, ...Buffer[]];
-  /** As it is now: the pids in it change. */
+  /** Reads the cluster file again, because pids change. */
   readonly look: () => Promise<SeedCluster>;
 }
 
@@ -46,7 +46,7 @@ export async function findPlace(environment: Environment): Promise<SeedPlace> {
   };
   const cluster = await look().catch(() => undefined);
   if (cluster?.ready !== true) {
-    throw new StartFault(`no cluster runs on ${folder}: start one, or set DATA_DIR`, EXIT.config);
+    throw new StartFault(`no cluster runs in ${folder}: start one, or set DATA_DIR`, EXIT.config);
   }
   const idKeys = await idKeysIn(folder);
   if (idKeys === undefined) throw new StartFault(`${folder} has no secrets.json`, EXIT.damaged);

@@ -33,14 +33,14 @@ export interface PlannedQuote {
 const CONTENT_LENGTH = 22;
 const ATTEMPTS = 10;
 
-/** Asks the rules and the policy what the owner would ask them. What they refuse ends the seed. */
+/** Applies rules and policy like an owner. A refusal ends the seed. */
 export class Planner {
   constructor(
     readonly cast: SeedAccounts,
     private readonly ids: IdFactory,
     private readonly policy: PolicyDesk,
     private readonly watch: PolicyWatch,
-    /** Keeps the keys of this seed apart from those of others. */
+    /** Keeps the idempotency keys of this seed apart from those of other seeds. */
     private readonly name: string,
   ) {}
 
@@ -52,7 +52,7 @@ export class Planner {
     return this.ids.award(quoteId);
   }
 
-  /** Nobody is judged by a policy that is older than a few seconds: asked for now and then, before it is too old. */
+  /** The policy must be at most a few seconds old, so this is called from time to time. */
   refresh(): Promise<void> {
     return this.watch.freshen();
   }
@@ -62,14 +62,14 @@ export class Planner {
     const key = this.keyOf(number);
     const auctionId = this.ids.auction(account, key);
     const body = this.cast.create(number, durationMs);
-    const { terms, need } = await this.judged(() => {
+    const { terms, need } = await this.plannedByPolicy(() => {
       const facts = this.policy.createFacts(account, body, auctionId, at);
       return 'error' in facts ? facts : planCreate(body, facts);
     });
     return { number, auctionId, account, command: markOf('CREATE', account, key, body), terms, need };
   }
 
-  /** Of so many of the makers that are invited, each its own. */
+  /** Quotes of the first `count` invited makers, one each. */
   quotes(
     number: number,
     state: AuctionState,
@@ -84,7 +84,7 @@ export class Planner {
         const body = this.cast.quote(number, place, counts);
         const key = this.keyOf(number);
         const quoteId = this.ids.quote(terms.auction_id, maker, key);
-        const plan = await this.judged(() => {
+        const plan = await this.plannedByPolicy(() => {
           const policy = this.policy.judgeQuote(maker, terms, body.quantity_atoms, at);
           return planSubmit(state, body, { maker, now: at, policy, quote_id: quoteId });
         });
@@ -94,8 +94,10 @@ export class Planner {
     );
   }
 
-  /** Whoever stood still for seconds knows a policy that is too old to judge by, and looks at it again. */
-  private async judged<Plan extends { readonly ok: true }>(judge: () => Plan | Rejection): Promise<Plan> {
+  /** After a pause of the process the policy may be too old, so it is refreshed and applied again. */
+  private async plannedByPolicy<Plan extends { readonly ok: true }>(
+    judge: () => Plan | Rejection,
+  ): Promise<Plan> {
     for (let attempt = 1; ; attempt += 1) {
       const plan = judge();
       if (plan.ok) return plan;
@@ -121,5 +123,5 @@ export function refused({
   readonly error: string;
   readonly message: string;
 }): StartFault {
-  return new StartFault(`the rules refuse what was to be seeded: ${error} (${message})`);
+  return new StartFault(`the rules refuse the seed: ${error} (${message})`);
 }

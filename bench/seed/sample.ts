@@ -3,7 +3,7 @@ import type { SeedAccounts } from './cast.js';
 
 const SAMPLE = 100;
 
-/** As the last line of the seed has it. */
+/** The last line of the seed's output. */
 export interface SampleTold {
   readonly oldest_opened_at: Instant | undefined;
   readonly newest_opened_at: Instant | undefined;
@@ -11,7 +11,7 @@ export interface SampleTold {
   readonly rare_viewer: string;
 }
 
-/** What the seed tells of the auctions that it has opened. */
+/** Collects facts about the opened auctions for that line. */
 export class Sample {
   private oldest: Instant | undefined;
   private newest: Instant | undefined;
@@ -25,7 +25,7 @@ export class Sample {
     if (this.cast.originator(number) === this.cast.firstOriginator) this.ids.set(number, auctionId);
   }
 
-  /** Some that the first originator sees, evenly spread. */
+  /** Auctions of the first originator, evenly spread. */
   get told(): SampleTold {
     const ids = [...this.ids].sort(([a], [b]) => a - b).map(([, id]) => id);
     const step = Math.max(1, ids.length / SAMPLE);

@@ -34,12 +34,14 @@ export interface SeedPorts {
 }
 
 const POOL = 8;
-const TELL_MILLIS = 2_000;
-const LOOK_MILLIS = 250;
+const REPORT_MILLIS = 2_000;
+const POLL_MILLIS = 250;
 const RANDOM_RANGE = 2 ** 32;
 const KEY_BASE = 36;
 
-/** Fills a running cluster. The shards' owners are away meanwhile; whatever happens, they are let in again. */
+/**
+ * Fills a running cluster while the owners of its shards are stopped. The owners may start again in any case.
+ */
 export async function seed(call: SeedCall, ports: SeedPorts): Promise<object> {
   const { place, clock } = ports;
   await refuseUnfitDatabaseAt(place.cluster.database_url);
@@ -57,14 +59,14 @@ export async function seed(call: SeedCall, ports: SeedPorts): Promise<object> {
   const cast = new SeedAccounts(place.cluster, call.audience, call.completed + call.open);
   try {
     await policy.start();
-    ports.say('the owners hand over');
+    ports.say('stopping the owners');
     const writers = await relay.take();
     const standIns = await Promise.all(
       writers.map((writer) => StandIn.begin(writer, { pool, clock, idKeys: place.idKeys })),
     );
     const told = await new Seeding(call, ports, { pool, policy, cast, standIns }).run();
     await relay.giveBack();
-    ports.say('the owners take over');
+    ports.say('starting the owners');
     await relay.untilReady();
     return told;
   } finally {
@@ -95,7 +97,7 @@ class Seeding {
     const { place, clock } = ports;
     const ids = new IdFactory(...place.idKeys);
     const name = `seed-${(clock.epochNanos() / 1_000n).toString(KEY_BASE)}`;
-    // Nothing that is seeded is awarded before its owner begins.
+    // Seeding awards nothing before the owner starts.
     const policy = new PolicyDesk(parts.policy, ids, clock, { isInDoubt: () => false });
     this.planner = new Planner(parts.cast, ids, policy, parts.policy, name);
     this.sample = new Sample(parts.cast);
@@ -105,7 +107,7 @@ class Seeding {
   async run(): Promise<object> {
     const { completed, open } = this.call;
     if (completed > 0) {
-      await this.told(this.playCompleted(), `of ${completed} auctions that are over`);
+      await this.told(this.playCompleted(), `of ${completed} completed auctions`);
       await this.projected();
       for (const standIn of this.parts.standIns) await standIn.snapshot();
     }
@@ -143,7 +145,7 @@ class Seeding {
     const { clock, place } = this.ports;
     const auctions = new OpenAuctions({ planner, clock, onOpened: this.note }, this.call.quotes.open);
     const from = this.call.completed;
-    // One shard after another: reservations of the same accounts would only get in each other's way.
+    // One shard after another: concurrent reservations of the same accounts would conflict.
     for (const scribe of this.scribes) {
       const { epoch } = scribe.writer.head;
       const desk = await PostgresReservationDesk.open({
@@ -162,18 +164,18 @@ class Seeding {
     }
   }
 
-  /** A journal never goes back in time: what it tells of already must lie a while back. */
+  /** A journal never goes back in time, so its last event must be some time ago. */
   private async calendar(): Promise<Calendar> {
     const { clock } = this.ports;
     const latest = this.scribes.map((scribe) => scribe.latest).reduce((a, b) => (a > b ? a : b));
     for (;;) {
       const calendar = calendarOf(this.call.completed, latest, clock.epochNanos());
       if (calendar !== undefined) return calendar;
-      await pause(clock, LOOK_MILLIS);
+      await pause(clock, POLL_MILLIS);
     }
   }
 
-  /** The cluster's projector follows all the time; this waits for the rest. */
+  /** The cluster's projector follows all the time. This waits until it has caught up. */
   private async projected(): Promise<void> {
     const lag = async (): Promise<number> => {
       const rows = await projectionLag({
@@ -183,13 +185,13 @@ class Seeding {
       });
       return rows.reduce((sum, row) => sum + row.lag, 0);
     };
-    let behind = await lag();
+    let lagging = await lag();
     let tell = 0;
-    while (behind > 0) {
-      if (tell <= 0) this.ports.say(`the projections are ${behind} records behind`);
-      tell = tell <= 0 ? TELL_MILLIS : tell - LOOK_MILLIS;
-      await pause(this.ports.clock, LOOK_MILLIS);
-      behind = await lag();
+    while (lagging > 0) {
+      if (tell <= 0) this.ports.say(`the projections lag by ${lagging} records`);
+      tell = tell <= 0 ? REPORT_MILLIS : tell - POLL_MILLIS;
+      await pause(this.ports.clock, POLL_MILLIS);
+      lagging = await lag();
     }
   }
 
@@ -197,7 +199,7 @@ class Seeding {
     const tell = (): void => {
       this.ports.say(`${this.opened} ${of}`);
     };
-    const cancel = repeat(this.ports.clock, TELL_MILLIS, () => {
+    const cancel = repeat(this.ports.clock, REPORT_MILLIS, () => {
       tell();
       return Promise.resolve();
     });

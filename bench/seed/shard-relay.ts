@@ -5,17 +5,17 @@ import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { isCodedError, StartFault } from '#libs/platform/process/start-fault.js';
 import type { SeedCluster, SeedPlace } from './place.js';
 
-const LOOK_MILLIS = 100;
-const GONE_WITHIN_NANOS = 15_000_000_000n;
-/** An owner has much to read when many auctions were left open. */
+const POLL_MILLIS = 100;
+const STOP_WITHIN_NANOS = 15_000_000_000n;
+/** An owner with many open auctions has much to read. */
 const READY_WITHIN_NANOS = 300_000_000_000n;
 const ANSWER_WITHIN_MS = 2_000;
 
 type Owner = SeedCluster['processes'][number];
 
 /**
- * Takes the shards over from their owners and gives them back. The owners end in order, their launcher starts them again at once,
- * and then they wait, because the shards are kept.
+ * Takes shards from their owners and gives them back. The owners stop in order and their launcher restarts
+ * them, but they wait because this process holds the shards.
  */
 export class ShardRelay {
   private writers: readonly JournalWriter[] = [];
@@ -40,7 +40,7 @@ export class ShardRelay {
     }
   }
 
-  /** Lets the owners begin. */
+  /** Lets the owners open their shards. */
   async giveBack(): Promise<void> {
     await Promise.all(this.writers.map((writer) => writer.close()));
     this.writers = [];
@@ -53,16 +53,16 @@ export class ShardRelay {
       const ready = await Promise.all(owners.map(({ health_url: url }) => isReady(url)));
       if (ready.every(Boolean)) return;
       if (this.clock.monotonicNanos() > deadline)
-        throw new StartFault('the owners do not become ready again');
-      await pause(this.clock, LOOK_MILLIS);
+        throw new StartFault('the owners did not become ready again');
+      await pause(this.clock, POLL_MILLIS);
     }
   }
 
   private async end({ name, pid }: Owner): Promise<void> {
-    const deadline = this.clock.monotonicNanos() + GONE_WITHIN_NANOS;
+    const deadline = this.clock.monotonicNanos() + STOP_WITHIN_NANOS;
     for (let signal: NodeJS.Signals | 0 = 'SIGTERM'; isThere(pid, signal); signal = 0) {
       if (this.clock.monotonicNanos() > deadline) throw new StartFault(`${name} does not stop`);
-      await pause(this.clock, LOOK_MILLIS);
+      await pause(this.clock, POLL_MILLIS);
     }
   }
 }

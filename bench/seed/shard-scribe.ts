@@ -10,7 +10,7 @@ import type { JournalWriter } from '#libs/journal/journal.js';
 
 const APPEND_RECORDS = 1_000;
 
-/** Writes into the journal of one shard in its owner's stead, and keeps in memory what the owner would. */
+/** Writes the journal of one shard while its owner is stopped, and keeps the same state in memory. */
 export class ShardScribe {
   private position: number;
   private unwritten: string[] = [];
@@ -19,7 +19,7 @@ export class ShardScribe {
   constructor(
     readonly writer: JournalWriter,
     readonly book: AuctionBook,
-    /** The last moment that the journal tells of: it never goes back. */
+    /** The time of the last event. It never goes back. */
     public latest: Instant,
     private readonly histories: AuctionHistories,
   ) {
@@ -30,7 +30,7 @@ export class ShardScribe {
     return this.writer.shard;
   }
 
-  /** The auction after the event, which is journaled with the next flush. */
+  /** Returns the auction after the event. The next flush writes the event to the journal. */
   write(auctionId: string, at: Instant, body: AuctionEventBody, command?: CommandMark): AuctionState {
     this.position += 1;
     if (at > this.latest) this.latest = at;
@@ -47,7 +47,7 @@ export class ShardScribe {
     return entry.head;
   }
 
-  /** Everything written so far is durable. */
+  /** Resolves once everything is durable. */
   async flush(): Promise<void> {
     while (this.unwritten.length > 0) {
       const payloads = this.unwritten.splice(0, APPEND_RECORDS);
@@ -59,7 +59,7 @@ export class ShardScribe {
     this.touched.clear();
   }
 
-  /** Everything that is over leaves memory, as an owner lets it go. */
+  /** Evicts completed auctions from memory, as an owner does. */
   async retire(): Promise<void> {
     await this.flush();
     await retire(this.book, this.histories, this.position);

@@ -20,7 +20,7 @@ export interface StandInPorts {
   readonly idKeys: readonly [Buffer, ...Buffer[]];
 }
 
-/** What stands in for the owner of one shard: it knows what the owner knew, and leaves behind what its successor needs. */
+/** Replaces the stopped owner of one shard: recovers its state, and leaves what its successor needs. */
 export class StandIn {
   private constructor(
     readonly scribe: ShardScribe,
@@ -37,7 +37,7 @@ export class StandIn {
     const stored = new StoredAnswers(shard, reader, histories);
     const noted = new NotedConnections();
     const store = new PostgresSnapshotStore(pool, 'auction');
-    // One that is not believed is read past, and the journal in its place.
+    // A rejected snapshot is skipped, and the journal is read instead.
     const snapshots = new SealedSnapshots({
       family: 'auction',
       store,
@@ -58,7 +58,7 @@ export class StandIn {
     return new StandIn(scribe, snapshots, stored, noted);
   }
 
-  /** Everything up to here is projected: the next owner need not read it again. */
+  /** Called once everything is projected, so that the next owner need not read it again. */
   async snapshot(): Promise<void> {
     await this.scribe.retire();
     const { writer, book, latest: lastEventAt } = this.scribe;
@@ -74,8 +74,8 @@ export class StandIn {
         throw error;
       },
     });
-    const beside = { lastEventAt, answers: this.stored.recents, connections: this.noted.all() };
-    keeper.take(momentOf(sequence, book.all(), beside), writer.head);
+    const otherState = { lastEventAt, answers: this.stored.recents, connections: this.noted.all() };
+    keeper.take(momentOf(sequence, book.all(), otherState), writer.head);
     await keeper.settled();
   }
 }

@@ -24,7 +24,7 @@ function tryToTake(path) {
   }
 }
 
-/** Removes the lock of a process that died with it. An empty file belongs to somebody who is just writing it. */
+/** Removes the lock of a dead process. An empty file belongs to a process that is writing it. */
 function clearIfAbandoned(path) {
   try {
     const holder = Number(readFileSync(path, 'utf8'));
@@ -34,7 +34,7 @@ function clearIfAbandoned(path) {
   }
 }
 
-/** Runs `action` while no other process of this machine does so under the same path. */
+/** Runs `action` while no other process of this machine runs one under the same path. */
 export async function underLock(path, action) {
   mkdirSync(dirname(path), { recursive: true });
   const deadline = performance.now() + GIVE_UP_MILLIS;

@@ -1,4 +1,4 @@
-/** Imported before anything else: ends a process whose Node is too old, with one line instead of a fault somewhere inside. */
+/** Imported first: a Node that is too old ends with one line instead of a fault elsewhere. */
 const OLDEST = [22, 12];
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

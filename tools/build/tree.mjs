@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const DIST = join(ROOT, 'dist');
 
-/** Campaigns are programs too; the production image has no `test/`, so they are left out where the folder is absent. */
+/** Campaigns are programs too. The production image has no `test/`, so missing folders are skipped. */
 const SOURCE_FOLDERS = [
   'apps',
   'bench',
@@ -17,7 +17,7 @@ const SOURCE_FOLDERS = [
   'test/planted-bugs',
   'test/simulator',
 ];
-/** What changes the output without being a source. */
+/** Files that change the output without being compiled. */
 const BUILD_INPUTS = [
   '.swcrc',
   'nest-cli.json',
@@ -40,7 +40,7 @@ function isCompiled(path) {
   return path.endsWith('.ts') && !path.endsWith('.spec.ts') && !path.endsWith('.d.ts');
 }
 
-/** Content hash of everything the build reads: survives checkouts and copies, which change every file time. */
+/** Hash of everything the build reads. Uses contents, because checkouts and copies change file times. */
 export function fingerprint() {
   const hash = createHash('sha256');
   const sources = SOURCE_FOLDERS.filter((folder) => existsSync(join(ROOT, folder))).flatMap((folder) =>

@@ -1,6 +1,8 @@
 const { join } = require('node:path');
 
-/** At run time `#libs/*` means the compiled file; the graph is drawn from the sources, in the tree that is being checked. */
+/**
+ * At run time `#libs/*` is the compiled file. The graph is drawn from the sources of the tree under check.
+ */
 module.exports = {
   resolve: {
     alias: { '#apps': join(process.cwd(), 'apps'), '#libs': join(process.cwd(), 'libs') },

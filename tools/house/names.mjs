@@ -8,7 +8,7 @@ function faultOf(segment, isFile) {
   return undefined;
 }
 
-/** Folders and files are named from the domain. */
+/** Folders and files have names from the domain. */
 export function nameFaults(path) {
   const segments = path.split('/');
   return segments.flatMap((segment, at) => {

@@ -1,6 +1,6 @@
 import ts from 'typescript';
 
-/** These only ever go down. */
+/** These limits may only be lowered. */
 const LIMITS = { fileMedian: 80, fileNinetieth: 250, fileMost: 500, functionNinetieth: 45 };
 
 function quantile(sorted, share) {
@@ -22,7 +22,7 @@ export function functionLengths(text) {
   return lengths;
 }
 
-/** `files`: `{path, lines}` of all code; `functions`: lengths of those that run in production. */
+/** `files`: `{path, lines}` of all code. `functions`: lengths of production functions. */
 export function sizeReport(files, functions) {
   const lengths = files.map(({ lines }) => lines).sort((a, b) => a - b);
   const bodies = [...functions].sort((a, b) => a - b);

@@ -1,6 +1,6 @@
 import { isCode, isSpec } from './tree.mjs';
 
-// Put together from parts, so that this file keeps its own rule.
+// Built from parts, so that this file keeps its own rule.
 const UNFINISHED = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].join('|')})\\b`);
 const LEFT_OUT =
   /\b(describe|it|test)(\.concurrent)?\.(only|skip|todo|failing)\b|\b(fdescribe|fit|xdescribe|xit|xtest)\(/;

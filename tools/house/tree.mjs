@@ -13,7 +13,7 @@ const SKIPPED_FOLDERS = new Set([
 const TEXT = /\.(ts|mjs|cjs|sql|md|json|ya?ml|sh)$|^(Dockerfile.*|run)$/;
 const CODE = /\.(ts|mjs|cjs)$/;
 
-/** Every file below `root` that people write, as paths relative to it. */
+/** Every file below `root` that people write, as a relative path. */
 export function writtenFiles(root, folder = '') {
   return readdirSync(join(root, folder), { withFileTypes: true })
     .flatMap((entry) => {
@@ -28,7 +28,7 @@ export const isText = (path) => TEXT.test(basename(path));
 export const isCode = (path) => CODE.test(path);
 export const isSpec = (path) => path.endsWith('.spec.ts');
 
-/** Lines as an editor counts them: a closing line break starts no new one. */
+/** Lines as an editor counts them: a final line break starts no new line. */
 export function linesOf(root, path) {
   const lines = readFileSync(join(root, path), 'utf8').split('\n');
   if (lines.at(-1) === '') lines.pop();

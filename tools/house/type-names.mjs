@@ -1,6 +1,6 @@
 const EXPORTED = /^export (?:declare )?(?:abstract )?(?:interface|type|class|enum) (\w+)/;
 
-/** An exported type has one name, and the name one type. Specs may name what they like. */
+/** An exported type name may exist once. Specs are exempt. */
 export function typeNameFaults(code) {
   const files = new Map();
   for (const { path, lines } of code) {

@@ -6,24 +6,27 @@ import { isOfFullTier, TIER } from '../tests/tiers.mjs';
 
 const SPECS = join(ROOT, 'test/e2e');
 const RECORDINGS = join(ROOT, 'node_modules/.cache/sotto/exchanges');
-/** What the latest whole run of this tier has kept. The examples of the documents are made from that of the full one. */
+/**
+ * The exchanges recorded by the latest complete run of this tier. The examples in the documents come from the
+ * full tier.
+ */
 const LATEST = join(RECORDINGS, process.env[TIER] === 'full' ? 'latest' : 'latest-change');
-/** What takes the machine apart or counts its milliseconds. */
+/** Tests that break parts of the machine or measure milliseconds. */
 const ALONE = /\.(alone|kafka)(\.full)?\.spec\.ts$/;
-/** What looks back at everything that the others have seen. */
+/** Tests that check what all others recorded. */
 const LAST = /\.last\.spec\.ts$/;
 const SERIAL = { serial: true };
 
 /**
- * For tests that start whole clusters or brokers. They wait more than they work, so some run side by side, and then those that
- * want the machine to themselves. What they say to the service and hear from it is kept for the files that run last; that of
- * the latest full run stays.
+ * For tests that start clusters or brokers. They mostly wait, so some run in parallel; those that need the
+ * machine alone run after them. Recorded exchanges are kept for the files that run last; those of the latest
+ * full run stay.
  */
 export default class OutsideRunner extends TestRunner {
   async runTests(tests, watcher, options) {
-    // A second look adds to what the full run before it has kept.
+    // A repeated run adds to the recordings of the full run before it.
     if (process.env.SECOND_LOOK !== undefined) {
-      // A run of parts has kept nothing.
+      // A partial run has kept no recordings.
       mkdirSync(LATEST, { recursive: true });
       return this.#inTurn(tests, watcher, options, LATEST, true);
     }
@@ -49,7 +52,7 @@ export default class OutsideRunner extends TestRunner {
     await super.runTests(of('last'), watcher, SERIAL);
   }
 
-  /** Only then can be said that nothing has shown something. */
+  /** Only a full run can prove that something never appeared. */
   #isFull(tests) {
     const asked = new Set(tests.map(({ path }) => path));
     const ofTier = (path) =>
@@ -59,7 +62,7 @@ export default class OutsideRunner extends TestRunner {
   }
 }
 
-/** Runs that were killed have left theirs behind. */
+/** Removes the recordings of killed runs. */
 function dropAbandoned() {
   for (const name of readdirSync(RECORDINGS)) {
     const pid = /^run-(\d+)$/.exec(name)?.[1];

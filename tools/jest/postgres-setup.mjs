@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { ROOT } from '../build/tree.mjs';
 
 /**
- * Jest cannot load TypeScript with ES imports outside its sandbox, so the compiled setup runs. Making the build fresh first
- * also serves the end-to-end tests, which start the compiled processes.
+ * Jest cannot load TypeScript modules outside its sandbox, so this runs the compiled setup. The fresh build
+ * also serves the end-to-end tests, which start compiled processes.
  */
 export default async function setup(globalConfig, projectConfig) {
   const build = spawnSync(process.execPath, ['tools/build.mjs', '--if-stale'], {

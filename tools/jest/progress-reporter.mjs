@@ -3,8 +3,8 @@ import { relative } from 'node:path';
 import { ROOT } from '../build/tree.mjs';
 
 /**
- * For runs of a whole tier, which `tools/test.mjs` starts and closes: one line a suite as it ends, what failed in full, and the counts of
- * every suite in TOTALS_FILE.
+ * For whole tiers, started by `tools/test.mjs`: prints a line for each suite, prints failures in full, and
+ * writes the counts of every suite to TOTALS_FILE.
  */
 export default class ProgressReporter {
   #ended = 0;

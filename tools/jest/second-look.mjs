@@ -1,10 +1,13 @@
-/** Which test files are looked at once more, and what two runs come to. A run is `{code, files}`, files as the totals reporter writes them. */
+/**
+ * Which test files run again, and the result of both runs. A run is `{code, files}`, files as the progress
+ * reporter writes them.
+ */
 
-/** More files than that do not fail because a machine is busy. */
+/** A busy machine does not make more files fail than this. */
 const AT_MOST = 8;
-/** Their input is drawn anew in every run: what fails once there is a finding, however often it passes afterwards. */
+/** Each run draws new input: one failure is a finding, however often the test passes later. */
 const FINDINGS = /propert(y|ies)[^/]*\.spec\.ts$/;
-/** What the others have said is checked last, and has to be checked again when one of them says it only now. */
+/** These check what other tests recorded, so they run again after any of those. */
 const LAST = /\.last\.spec\.ts$/;
 const END_TO_END = /^test\/e2e\//;
 
@@ -25,7 +28,7 @@ function failures({ code, files }) {
   return { failed: brokeDown ? 1 : failed, brokeDown };
 }
 
-/** A run that broke down without a failed test has failed all the same. */
+/** A run that crashed without a failed test counts as failed. */
 
 export function judged(first, second) {
   const seconds = new Map((second?.files ?? []).map((file) => [file.path, file]));

@@ -1,6 +1,6 @@
 import { totalsLine } from './second-look.mjs';
 
-/** Closes a plain run with one line of totals, which scripts and people can read without knowing jest. */
+/** Ends a run with one line of totals that scripts and people can read. */
 export default class TotalsReporter {
   onRunComplete(_contexts, results) {
     const line = totalsLine({

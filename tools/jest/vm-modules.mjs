@@ -3,7 +3,10 @@ import vm from 'node:vm';
 
 const FLAGS = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
 
-/** Jest loads ES modules only with a Node flag, which a bare `npx jest` does not give: then it starts itself anew with it. */
+/**
+ * Jest loads ES modules only with a Node flag. A bare `npx jest` lacks it, so this restarts jest with the
+ * flag.
+ */
 export async function ensureVmModules() {
   if (vm.SourceTextModule !== undefined) return;
   const child = spawn(process.execPath, [...FLAGS, ...process.argv.slice(1)], { stdio: 'inherit' });

@@ -1,6 +1,6 @@
 /**
- * Time, chance and configuration come in through ports, so that the simulator can stand in for them and a journal replays
- * the same on any machine. Each message names what to use instead.
+ * Time, randomness and settings come through ports, so that the simulator can replace them and a journal
+ * replays the same anywhere. Each message names the port to use.
  */
 const CLOCK = 'Take the time from the Clock port of libs/platform/time/clock.ts';
 const TIMER = 'Wait with Clock.after() or pause() of libs/platform/time/clock.ts';

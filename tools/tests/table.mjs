@@ -1,4 +1,7 @@
-/** `npm run docs:tests`: writes the tables of docs/understand/testing.md from the latest whole run of each tier. */
+/**
+ * `npm run docs:tests`: writes the tables of docs/understand/testing.md from the latest whole run of each
+ * tier.
+ */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../build/tree.mjs';
@@ -16,7 +19,7 @@ function filesOf(tier) {
 
 const table = (head, rows) =>
   [head, head.map(() => '-'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
-/** With commas, as English prints them: a bare 4509 reads like a close code of the stream. */
+/** With thousands separators: a bare 4509 looks like a close code of the stream. */
 const whole = (number) => Math.round(number).toLocaleString('en-US');
 
 function tierTable(files) {
@@ -48,7 +51,7 @@ function partsTable() {
   return table(['Part', 'Run it after a change of'], rows);
 }
 
-/** What stands between two marks of the page. */
+/** Replaces the text between two marks of the page. */
 function replaced(page, mark, text) {
   const [begin, end] = [`<!-- ${mark} -->`, `<!-- end of ${mark} -->`];
   const [before, rest] = page.split(begin);

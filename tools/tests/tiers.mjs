@@ -1,18 +1,18 @@
 /**
- * Two tiers. `npm test` runs what every change has to pass; `npm run test:full` runs everything. A spec whose name ends in
- * `.full.spec.ts` belongs to the second tier alone. Parts of the second tier can be asked for by name.
+ * Two tiers: `npm test` runs what every change must pass, `npm run test:full` everything. A spec named
+ * `.full.spec.ts` belongs to the full tier only. Parts of the full tier can be run by name.
  */
 
-/** Set to `full` it lets jest see the specs of the second tier. */
+/** Set to `full` it lets jest see the specs of the full tier. */
 export const TIER = 'TIER';
 
 export const isOfFullTier = (path) => path.endsWith('.full.spec.ts');
 
-/** By name: which specs, and after which change to run them. */
+/** By name: the specs of a part, and the changes after which to run it. */
 export const PARTS = {
   unit: {
     includes: (path) => !/\.(db|kafka|own|alone|full)\./.test(path) && !/^test\/e2e\//.test(path),
-    after: 'any change; it needs no database',
+    after: 'any change; needs no database',
   },
   integration: {
     includes: (path) => /\.db\./.test(path),
@@ -64,7 +64,7 @@ export function unknownParts(names) {
   return names.filter((name) => !Object.hasOwn(PARTS, name));
 }
 
-/** Specs of the named parts, each once, in the order given. */
+/** Specs of the named parts, each once, in the order of `paths`. */
 export function specsOf(parts, paths) {
   return paths.filter((path) => parts.some((part) => PARTS[part].includes(path)));
 }

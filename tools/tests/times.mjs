@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ROOT } from '../build/tree.mjs';
 
-/** What the latest whole run of each tier took, suite by suite, as the totals reporter writes it. */
+/** Durations of the latest whole run of each tier, by suite, as the progress reporter writes them. */
 export const TIMES = join(ROOT, 'node_modules/.cache/sotto/test-times');
 
 const bySeconds = (left, right) => right.seconds - left.seconds;
