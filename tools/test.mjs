@@ -1,7 +1,7 @@
 /**
  * `npm test` runs the change tier, `npm run test:full` everything or named parts
  * (docs/understand/testing.md). Failed files run once more, alone; one that then passes is reported as
- * unsteady (docs/decisions/0072). Other arguments start plain jest.
+ * unsteady (docs/decisions/02). Other arguments start plain jest.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

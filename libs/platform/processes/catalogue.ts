@@ -140,7 +140,7 @@ export const PROCESSES = [
     app: 'practice',
     services: ['execution'],
     isNumbered: false,
-    // Its admin endpoints accept any caller, so it stays on loopback (decision 103).
+    // Its admin endpoints accept any caller, so it stays on loopback (decision 28).
     replicas: { local: 1, compose: 0, kubernetes: 0 },
     paths: PATHS,
     waitsFor: [],

@@ -48,7 +48,7 @@ class NotKept extends Error {
 
 /**
  * Settles in a restored ledger what its journals have settled since. All changes are made in one transaction, and rolled back
- * unless `confirmed` and free of objections. Undefined if the database is not marked as restored. See docs/decisions/0079.
+ * unless `confirmed` and free of objections. Undefined if the database is not marked as restored. See docs/decisions/11.
  */
 export async function acceptRestored(
   ports: AcceptPorts,
