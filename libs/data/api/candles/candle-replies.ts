@@ -33,7 +33,7 @@ interface ShownBody {
   readonly etag: string;
 }
 
-/** That are not kept, at once. */
+/** Uncached ones, at once. */
 const READS_OF_AN_ACCOUNT = 4;
 const CLOSED = 'private, max-age=60';
 const FORMING = 'no-cache';
@@ -49,7 +49,12 @@ export class CandleReplies {
 
   private readonly reads: FairQueue;
 
-  async of(query: AskedCandles, now: number): Promise<Reply> {
+  constructor(private readonly ports: CandleReplyPorts) {
+    this.reads = new FairQueue({ ...SERVER_LIMITS, readsPerAccount: READS_OF_AN_ACCOUNT }, ports.clock);
+  }
+
+  /** `account`: whose share an uncached reply takes; undefined on the companion listener, which knows no callers. */
+  async of(query: AskedCandles, now: number, account?: string): Promise<Reply> {
     const { timeframe_seconds: timeframe, provider, rebuild } = query;
     const window = clampedWindow(query, timeframe, now);
     if (window === undefined) throw refuse(400, BACKWARDS);
@@ -57,8 +62,8 @@ export class CandleReplies {
     if (rebuild) this.cache.drop(key);
     const isKept = !rebuild && window.end <= now && !isEmptyWindow(window, timeframe, now);
     const read = isKept
-      ? await this.coalescer.ask(key, () => this.current(key, query, now))
-      : await this.read(await this.planned(query, now));
+      ? await this.coalescer.ask(key, () => this.current(key, query, now, account))
+      : await this.inTurn(account, async () => this.read(await this.planned(query, now)));
     const { body, etag } = this.bodyOf(read);
     return dataReply(body, {
       cache: window.end > now ? FORMING : CLOSED,
@@ -78,11 +83,24 @@ export class CandleReplies {
     return made;
   }
 
-  private async current(key: string, query: AskedCandles, now: number): Promise<ReadCandles> {
-    const cache = this.cache.find(key, now);
-    if (cache?.plan.market === undefined) return this.readAndCache(key, query, now);
-    const { coverage, version } = await this.ports.desk.versioned({ ...cache.plan, now }, cache.plan.market);
-    return version === cache.version ? { coverage, text: cache } : this.readAndCache(key, query, now);
+  private async current(
+    key: string,
+    query: AskedCandles,
+    now: number,
+    account: string | undefined,
+  ): Promise<ReadCandles> {
+    const read = (): Promise<ReadCandles> => this.inTurn(account, () => this.readAndCache(key, query, now));
+    const cached = this.cache.find(key, now);
+    if (cached?.plan.market === undefined) return read();
+    const { coverage, version } = await this.ports.desk.versioned(
+      { ...cached.plan, now },
+      cached.plan.market,
+    );
+    return version === cached.version ? { coverage, text: cached } : read();
+  }
+
+  private inTurn<T>(account: string | undefined, read: () => Promise<T>): Promise<T> {
+    return account === undefined ? read() : this.reads.take(account, 1, read);
   }
 
   /** The id must name the same market before and after the market was read. Only then does the version belong to that market. */
