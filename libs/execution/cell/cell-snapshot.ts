@@ -11,7 +11,7 @@ import type { Known, UserEntry } from './user-entry.js';
 import type { Users } from './users.js';
 
 /** Raise it with every change of the snapshot's form. */
-export const CELL_SNAPSHOT_FORMAT = 4;
+export const CELL_SNAPSHOT_FORMAT = 5;
 
 type Pairs<Value> = readonly (readonly [string, Value])[];
 

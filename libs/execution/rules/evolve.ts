@@ -36,6 +36,13 @@ export function evolveOrder(state: OrderState | undefined, event: OrderEvent): O
   };
 }
 
+function recordedWith(
+  { recorded_calls }: OrderState,
+  { operation, sent_at }: VenueCall,
+): NonNullable<OrderState['recorded_calls']> {
+  return { ...recorded_calls, [operation]: sent_at };
+}
+
 /** The quantity left to trade. Zero if the venue filled more than was ordered. */
 export function remainingOf({ terms, filled }: Pick<OrderState, 'terms' | 'filled'>): Micros {
   return filled >= terms.quantity ? 0n : terms.quantity - filled;

@@ -150,6 +150,23 @@ describe('the end of an order', () => {
   });
 });
 
+it('a report that arrives again after a restart of the cell adds nothing, its call neither', () => {
+  const call = { operation: 'submit', request_sha256: 'ab', sent_at: AT } as const;
+  const order = given({ time_in_force: 'IOC' }, BEGUN);
+  const report = { kind: 'submit', outcome: gone(), at: AT, call } as const;
+  const { events } = decideReport(order, report);
+  expect(events.map(({ type, call: kept }) => [type, kept])).toEqual([
+    ['ORDER_PLACED', call],
+    ['ORDER_ENDED', undefined],
+  ]);
+  const ended = events.reduce(evolveOrder, order);
+  expect(decideReport(ended, report)).toEqual({ events: [], isOpenQuestion: false });
+  const later = { ...call, sent_at: '2026-11-28T12:00:01.000000000Z' };
+  expect(decideReport(ended, { ...report, call: later }).events).toMatchObject([
+    { type: 'CALL_RECORDED', call: later },
+  ]);
+});
+
 describe('a refused cancel', () => {
   it('returns the order to the status that it has reached meanwhile', () => {
     const requested: OrderEvent = { ...OF, type: 'CANCEL_REQUESTED', cause: 'USER' };

@@ -183,6 +183,10 @@ export function isTerminal({ status }: Pick<OrderState, 'status'>): boolean {
   return TERMINAL.has(status);
 }
 
+export function isRecorded({ recorded_calls }: OrderState, { operation, sent_at }: VenueCall): boolean {
+  return recorded_calls?.[operation] === sent_at;
+}
+
 /** Whether the venue is not yet known to have the order. */
 export function isUnplaced({ status }: Pick<OrderState, 'status'>): boolean {
   return UNPLACED.has(status);

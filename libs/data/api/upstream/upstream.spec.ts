@@ -58,6 +58,8 @@ it('a venue without a URL cannot be read', () => {
 });
 
 it.each(Object.entries(MISBEHAVIOURS))('a venue that %s counts as failed', async (_name, manner) => {
+  upstreams.close();
+  upstreams = patientFor(SHORT_MILLIS);
   venue.behave(manner);
   expect(await upstream('venue_a').tradesOfA(['0x1'], 100)).toEqual(FAILED);
   expect(await upstream('venue_b').tradesOfB({ ticker: 'RAIN', limit: 100 })).toEqual(FAILED);
