@@ -152,8 +152,8 @@ describe('the end of an order', () => {
 
 it('a report that arrives again after a restart of the cell adds nothing, its call neither', () => {
   const call = { operation: 'submit', request_sha256: 'ab', sent_at: AT } as const;
-  const order = given({ time_in_force: 'IOC' }, BEGUN);
-  const report = { kind: 'submit', outcome: gone(), at: AT, call } as const;
+  const order = orderAfter({ time_in_force: 'IOC' }, BEGUN);
+  const report = { kind: 'submit', outcome: endedAtVenue(), at: AT, call } as const;
   const { events } = decideReport(order, report);
   expect(events.map(({ type, call: kept }) => [type, kept])).toEqual([
     ['ORDER_PLACED', call],
