@@ -5,7 +5,7 @@ import { beforeFirst, hashOfBytes, linkEpoch } from './hash-chain.js';
 const SHARD = 2;
 const first = linkEpoch(SHARD, beforeFirst('auction'), 1, 'ada');
 
-/** A record whose hash is that of its bytes, whatever they are. */
+/** A record whose hash covers its bytes, whatever they are. */
 function recordOf(payload: Buffer): StoredRecord {
   const fields = { epoch: 1, sequence: 2, kind: 'event' } as const;
   const hash = hashOfBytes({ ...fields, shard: SHARD, previousHash: first.hash }, payload);

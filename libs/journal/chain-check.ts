@@ -51,7 +51,7 @@ export function isPresent(seal: StoredRecord['seal']): seal is Buffer {
 
 function kindOf(shard: number, { kind, sequence }: StoredRecord): EntryKind {
   if (kind === 'epoch' || kind === 'event') return kind;
-  throw new JournalCorrupt(shard, sequence, `"${kind}" is no kind of record`);
+  throw new JournalCorrupt(shard, sequence, `"${kind}" is not a kind of record`);
 }
 
 function checkEpoch(
@@ -67,6 +67,10 @@ function checkEpoch(
     throw new JournalCorrupt(shard, sequence, `epoch ${epoch} begins after epoch ${before.epoch}`);
   }
   if (kind === 'event' && epoch !== before.epoch) {
-    throw new JournalCorrupt(shard, sequence, `an event of epoch ${epoch} stands in epoch ${before.epoch}`);
+    throw new JournalCorrupt(
+      shard,
+      sequence,
+      `an event of epoch ${epoch} is recorded in epoch ${before.epoch}`,
+    );
   }
 }

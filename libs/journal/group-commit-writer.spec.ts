@@ -6,7 +6,7 @@ import type { JournalEntry } from './journal.js';
 import { JournalAmbiguous, JournalFenced, JournalRefused, JournalUnavailable } from './journal-errors.js';
 import { GROUP_RECORDS, MAX_BATCH_RECORDS, MAX_QUEUED_RECORDS } from './limits.js';
 
-/** Writes when the test tells it to. */
+/** A sink whose writes end when the test says so. */
 class ManualSink implements BatchSink {
   readonly writes: (readonly JournalEntry[])[] = [];
   failure: Error | undefined;
@@ -171,7 +171,7 @@ describe('a writer that confirms that the shard is still its own', () => {
 });
 
 describe('after a failure', () => {
-  it('the call in flight gets the known outcome, and the queued ones that they were never sent', async () => {
+  it('the call in flight gets the known outcome, and queued calls are reported as never sent', async () => {
     const { sink, writer } = open();
     const inFlight = reasonOf(writer.append(['1']));
     await turn();
@@ -207,7 +207,7 @@ describe('after a failure', () => {
 });
 
 describe('health', () => {
-  it('shows what the sink knows before any append', () => {
+  it('shows the fault that the sink knows before any append', () => {
     const { sink, writer } = open();
     expect(writer.health()).toEqual({ ok: true });
     sink.failure = new Error('the connection was closed');

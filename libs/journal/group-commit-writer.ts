@@ -10,7 +10,7 @@ import {
 } from './journal-errors.js';
 import { checkBatch } from './limits.js';
 
-/** What an adapter adds to the group commit: the destination of linked records. One call at a time, in the order of the sequences. */
+/** Where an adapter writes linked records. Receives one call at a time, in the order of the sequences. */
 export interface BatchSink {
   /**
    * Writes at least one record, whole or not at all. Resolves when the records are durable and no other writer has the shard;
@@ -19,7 +19,7 @@ export interface BatchSink {
   write(records: readonly JournalEntry[]): Promise<void>;
   /** May run during a write. Resolves if no other writer has the shard; rejects with a JournalFenced if one has. */
   confirm(): Promise<void>;
-  /** Why the next write is bound to fail, as far as is known without asking. */
+  /** Why the next write cannot succeed, as far as is known without asking the store. */
   fault(): Error | undefined;
   /** Never rejects. */
   close(): Promise<void>;
@@ -27,7 +27,7 @@ export interface BatchSink {
 
 /**
  * The writer that all adapters share. One write is in flight; later calls are linked into the chain at once and leave together
- * with the next write. Linking ahead is sound: a failed write ends the writer, and everything linked after it.
+ * with the next write. Linking ahead is safe: a failed write ends the writer, and with it everything linked after that write.
  */
 export class GroupCommitWriter implements JournalWriter {
   private readonly queue = new GroupQueue();
@@ -70,7 +70,7 @@ export class GroupCommitWriter implements JournalWriter {
       await this.sink.confirm();
     } catch (error) {
       if (error instanceof JournalFenced) this.die(error, []);
-      throw error instanceof JournalFailure ? error : this.doubt(error);
+      throw error instanceof JournalFailure ? error : this.unknownOutcome(error);
     }
   }
 
@@ -125,13 +125,13 @@ export class GroupCommitWriter implements JournalWriter {
     void this.close();
   }
 
-  /** For queued calls: they were not written, whatever the outcome of the write in flight. */
+  /** For queued calls: they were not written, whatever became of the write in flight. */
   private unsent(death: JournalFailure): JournalFailure {
     const Kind = death instanceof JournalFenced ? JournalFenced : JournalUnavailable;
-    return new Kind(this.shard, 'the writer is dead, nothing was sent', { cause: death });
+    return new Kind(this.shard, 'the writer has ended, nothing was sent', { cause: death });
   }
 
-  private doubt(error: unknown): JournalUnavailable {
+  private unknownOutcome(error: unknown): JournalUnavailable {
     return new JournalUnavailable(this.shard, messageOf(error), { cause: error });
   }
 

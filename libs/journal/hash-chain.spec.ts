@@ -5,7 +5,7 @@ import { beforeFirst, hashOfBytes, recordHash, linkEpoch, linkEvent } from './ha
 import { JOURNAL_FAMILIES } from './journal-id.js';
 
 describe('the hash of a record', () => {
-  it('equals what an auditor without this code computes', () => {
+  it('equals the hash that an independent implementation computes', () => {
     const first = linkEpoch(7, beforeFirst('auction'), 3, 'owner-7');
     const payload = '{"epoch":3,"opener":"owner-7"}';
     const text = `1:7,1:3,1:1,5:epoch,64:${beforeFirst('auction').hash},${payload.length}:${payload},`;
@@ -56,7 +56,7 @@ describe('the hash of a record', () => {
     expect(new Set(hashes).size).toBe(JOURNAL_FAMILIES.length);
   });
 
-  it('differs if any field differs, also if digits or bytes move from one field to the next', () => {
+  it('differs if any field differs, even if digits or bytes move from one field to the next', () => {
     const record = fc.record({
       shard: fc.nat(30),
       epoch: fc.nat(30),

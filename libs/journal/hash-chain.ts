@@ -88,9 +88,9 @@ export function linkEpoch(
   before: JournalHead,
   epoch: number,
   opener: string,
-  life: EpochIncarnation = {},
+  incarnation: EpochIncarnation = {},
 ): JournalEntry {
-  const payload: EpochPayload = { epoch, opener, ...life };
+  const payload: EpochPayload = { epoch, opener, ...incarnation };
   return link({ shard, epoch, kind: 'epoch', payload: JSON.stringify(payload) }, before);
 }
 

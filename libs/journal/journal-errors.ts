@@ -38,7 +38,7 @@ export class JournalUnreadable extends Error {
   override readonly name = 'JournalUnreadable';
 }
 
-/** Reported in one line by a start that has to read; a later start may succeed. */
+/** Turns an unreadable store into a failed start, reported in one line. A later start may succeed. */
 export function refuseUnreadable(error: unknown): never {
   throw error instanceof JournalUnreadable ? new StartFault(error.message) : error;
 }
@@ -56,7 +56,7 @@ export class JournalCorrupt extends StartFault {
   }
 }
 
-/** Names the journal of a shard, or its topic. */
+/** Whether the error reports a damaged journal. Its message names the shard or the topic. */
 export function isDamage(error: unknown): error is StartFault {
   return error instanceof StartFault && error.exitCode === EXIT.damaged;
 }

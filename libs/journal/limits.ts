@@ -9,11 +9,11 @@ export const MAX_BATCH_RECORDS = 10_000;
 export const GROUP_BYTES = 4_194_304;
 export const GROUP_RECORDS = 1_024;
 
-/** The limit on what waits while a group is in flight. */
+/** Limits on the calls that wait while a group is in flight. */
 export const MAX_QUEUED_BYTES = 67_108_864;
 export const MAX_QUEUED_RECORDS = 100_000;
 
-/** The bytes of a batch that keeps the limits. */
+/** Checks the limits and returns the size of the batch in bytes. */
 export function checkBatch(payloads: readonly string[]): number {
   if (payloads.length === 0) throw new JournalRefused('a batch holds at least one payload');
   if (payloads.length > MAX_BATCH_RECORDS) {

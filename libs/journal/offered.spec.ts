@@ -9,7 +9,7 @@ import { Offered, type OfferedEvents } from './offered.js';
 import { tail, type JournalTail } from './tail.js';
 
 const SHARD = 0;
-/** Polls only when the test tells it to. */
+/** Long enough to poll only when the test asks for it. */
 const NEVER = { min: 3_600_000, max: 3_600_000 };
 
 const clock = new MovableClock();
@@ -54,7 +54,7 @@ beforeEach(async () => {
 });
 afterEach(() => following.stop());
 
-/** Offers what an owner has just committed. */
+/** Appends as an owner, and returns the events to offer. */
 async function appended(...payloads: string[]): Promise<OfferedEvents> {
   const { hashes } = await writer.append(payloads);
   const { sequence: head, epoch } = writer.head;
@@ -66,14 +66,14 @@ async function everything(): Promise<JournalEntry[]> {
 }
 
 describe('events that an owner offers', () => {
-  it('are taken as they stand in the journal, without reading it', async () => {
+  it('are taken exactly as they are in the journal, without reading it', async () => {
     for (const payloads of [['1'], ['2', '"ä"'], ['4']]) following.offer(SHARD, await appended(...payloads));
     await settled();
     expect(taken).toEqual(await everything());
     expect([taken.length, following.position(SHARD), reads]).toEqual([5, 5, 1]);
   });
 
-  it('are not taken before the turn in which they came has ended', async () => {
+  it('are not taken before the turn of the event loop in which they came has ended', async () => {
     const offered = await appended('1');
     following.offer(SHARD, offered);
     await Promise.resolve();
@@ -82,7 +82,7 @@ describe('events that an owner offers', () => {
     expect(taken).toHaveLength(2);
   });
 
-  it('wait if earlier records are unknown, which are read', async () => {
+  it('wait for unknown earlier records, which are read from the journal', async () => {
     await appended('1');
     following.offer(SHARD, await appended('2'));
     await settled();
@@ -91,7 +91,7 @@ describe('events that an owner offers', () => {
     expect([taken, reads]).toEqual([await everything(), 2]);
   });
 
-  it('are left to the journal by a tail that has read nothing yet', async () => {
+  it('are ignored by a tail that has read nothing yet: it reads the journal', async () => {
     await following.stop();
     taken = [];
     following = tail({
@@ -143,7 +143,7 @@ describe('events that an owner offers', () => {
     expect(taken).toEqual(await everything());
   });
 
-  it('are dropped if too many wait, and then read', async () => {
+  it('are dropped if too many wait, and are then read from the journal', async () => {
     const [before] = await everything();
     const some = Array.from({ length: 9 }, () => 'x'.repeat(1_000_000));
     const many = Array.from({ length: 4_100 }, () => '1');
@@ -165,7 +165,7 @@ describe('events that an owner offers', () => {
   });
 });
 
-it('are taken once, in order and unchanged, whatever is offered, lost, repeated or late', async () => {
+it('events are taken once, in order and unchanged, whatever is offered, lost, repeated or late', async () => {
   const told = fc.record({
     records: fc.integer({ min: 1, max: 4 }),
     fate: fc.constantFrom('offered', 'hinted', 'lost', 'twice', 'late', 'forged'),

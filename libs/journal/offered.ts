@@ -5,7 +5,7 @@ import type { JournalEntry, JournalHead } from './journal.js';
 export interface OfferedEvents {
   readonly head: number;
   readonly epoch: number;
-  /** Of the last. */
+  /** The hash of the last event. */
   readonly hash: string;
   readonly payloads: readonly string[];
 }
@@ -15,8 +15,8 @@ const MOST_EVENTS = 4_096;
 const MOST_CHARS = 8_388_608;
 
 /**
- * Events that one shard's owner has sent beside the journal, so that followers need not read what has just been written. They are
- * trusted only if the hash chain leads from the record before to the hash at their end.
+ * Events that one shard's owner has sent besides writing them, so that followers need not read what has just been written. They
+ * are trusted only if the hash chain leads from the last known record to the hash at their end.
  */
 export class Offered {
   private waiting: OfferedEvents[] = [];
@@ -59,7 +59,7 @@ function charsOf({ payloads }: OfferedEvents): number {
   return payloads.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Undefined if they do not follow the record of that hash; then the journal has to be read. */
+/** Undefined if the events do not follow the record of that hash. Then the journal has to be read. */
 function chained(shard: number, before: string, offered: OfferedEvents): JournalEntry[] | undefined {
   const { head, epoch, payloads } = offered;
   let previousHash = before;

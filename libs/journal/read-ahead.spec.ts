@@ -8,38 +8,40 @@ function entryAt(sequence: number): JournalEntry {
   return linkEvent(0, { ...beforeFirst('auction'), sequence: sequence - 1 }, '{}');
 }
 
-/** A journal of ten records; `asked` has the order of its page requests. Like a driver, it sends requests on the next tick. */
+/**
+ * A journal of ten records. `requested` has the order of its page requests. Like a driver, it sends requests on the next tick.
+ */
 function journal(failsFrom = Infinity) {
-  const asked: number[] = [];
+  const requested: number[] = [];
   const read = (from: number): Promise<JournalEntry[]> => {
-    process.nextTick(() => asked.push(from));
+    process.nextTick(() => requested.push(from));
     if (from >= failsFrom) return Promise.reject(new Error('away'));
     const length = Math.min(SIZE, 11 - from);
     return Promise.resolve(Array.from({ length }, (_, index) => entryAt(from + index)));
   };
-  return { asked, read };
+  return { requested, read };
 }
 
 it('returns every record once and in order, and requests a page while the previous one is processed', async () => {
-  const { asked, read } = journal();
-  const seen: number[] = [];
+  const { requested, read } = journal();
+  const received: number[] = [];
   for await (const page of readAhead(read, { from: 2, to: 10 })) {
-    expect(asked.at(-1)).toBe(Math.min(8, (page[0]?.sequence ?? 0) + SIZE));
-    seen.push(...page.map(({ sequence }) => sequence));
+    expect(requested.at(-1)).toBe(Math.min(8, (page[0]?.sequence ?? 0) + SIZE));
+    received.push(...page.map(({ sequence }) => sequence));
   }
-  expect(seen).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10]);
-  expect(asked).toEqual([2, 5, 8]);
+  expect(received).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  expect(requested).toEqual([2, 5, 8]);
 });
 
 it('returns the records before a failing page, and then fails', async () => {
   const { read } = journal(7);
-  const seen: number[] = [];
+  const received: number[] = [];
   const reading = (async () => {
     for await (const page of readAhead(read, { from: 1, to: 10 }))
-      seen.push(...page.map(({ sequence }) => sequence));
+      received.push(...page.map(({ sequence }) => sequence));
   })();
   await expect(reading).rejects.toThrow('away');
-  expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(received).toEqual([1, 2, 3, 4, 5, 6]);
 });
 
 it('leaves no unhandled failure of a page after the reader stops', async () => {
@@ -52,7 +54,7 @@ it('leaves no unhandled failure of a page after the reader stops', async () => {
 });
 
 it('reads nothing from an empty journal', async () => {
-  const { asked, read } = journal();
+  const { requested, read } = journal();
   for await (const page of readAhead(read, { from: 11, to: 10 })) expect(page).toBeUndefined();
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
 });

@@ -11,7 +11,7 @@ const LAST = Number.MAX_SAFE_INTEGER;
 const OLD = Buffer.alloc(32, 0x11);
 const NEW = Buffer.alloc(32, 0x22);
 const SEAL_BYTES = 32;
-/** More than is hashed at once. */
+/** More than is hashed in one piece. */
 const CONTENT = Buffer.alloc(1_100_000, 'what the shard remembers ');
 
 let journal: MemoryJournalStore;
@@ -24,7 +24,7 @@ function under(...keys: [Buffer, ...Buffer[]]): SealedSnapshots {
   return new SealedSnapshots({ family: 'auction', store, keys, onRefused: (one) => refused.push(one) });
 }
 
-/** Holds the trusted snapshot. */
+/** Returns the sequence of the trusted snapshot. */
 async function found(
   by: SealedSnapshots = under(OLD),
   reader: JournalReader = journal,
@@ -45,7 +45,7 @@ function journalWith(record: JournalEntry): JournalReader {
   };
 }
 
-/** Replaces what was saved. */
+/** Replaces the saved snapshot by a different one. */
 async function stored(different: Partial<Snapshot>, shard = SHARD): Promise<void> {
   store = new MemorySnapshotStore();
   await store.save(shard, { ...saved, ...different });
@@ -106,7 +106,7 @@ describe('a snapshot', () => {
   });
 
   it('is not trusted for another shard', async () => {
-    // With the same record there, so that only the MAC can tell.
+    // The record there is the same, so that only the MAC differs.
     await stored({}, SHARD + 1);
     const same = journalWith({ ...records[2]!, shard: SHARD + 1 });
     expect(await found(under(OLD), same, SHARD + 1)).toBeUndefined();
@@ -135,7 +135,7 @@ describe('a snapshot', () => {
     expect(await found(under(NEW, OLD))).toBe(3);
     await under(NEW, OLD).save(SHARD, records[3]!, FORMAT, CONTENT);
     expect(await found(under(NEW))).toBe(4);
-    // The former key alone verifies only the older one.
+    // The former key alone verifies only the older snapshot.
     expect(await found(under(OLD))).toBe(3);
   });
 
@@ -149,13 +149,13 @@ describe('a snapshot', () => {
   });
 
   it('is skipped silently if it is later than the requested position', async () => {
-    const behind = under(OLD).trusted(journal, SHARD, FORMAT, saved.sequence);
-    expect(await behind).toMatchObject({ sequence: saved.sequence });
+    const atItsPosition = under(OLD).trusted(journal, SHARD, FORMAT, saved.sequence);
+    expect(await atItsPosition).toMatchObject({ sequence: saved.sequence });
     expect(await under(OLD).trusted(journal, SHARD, FORMAT, saved.sequence - 1)).toBeUndefined();
     expect(refused).toEqual([]);
   });
 
-  it('leaves the older one if it is not trusted', async () => {
+  it('is replaced by the older one if it is not trusted', async () => {
     await under(NEW).save(SHARD, records[3]!, FORMAT, Buffer.from('forged'));
     expect(await found()).toBe(3);
     expect(refused).toEqual([{ shard: SHARD, sequence: 4, reason: 'seal' }]);

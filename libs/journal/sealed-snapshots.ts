@@ -10,7 +10,10 @@ const PURPOSE = 'sotto snapshot seal';
 /** A large snapshot that is hashed at once would delay commands. */
 const SLICE_BYTES = 1_048_576;
 
-/** `format`: of another version. `journal`: its record is not in this journal. `seal`: its MAC is from none of our keys. */
+/**
+ * Why a snapshot is not used. `format`: it has another version. `journal`: its record is not in this journal. `seal`: its MAC is
+ * from none of our keys.
+ */
 export const REFUSALS = ['format', 'journal', 'seal'] as const;
 
 export interface RefusedSnapshot {
@@ -68,7 +71,7 @@ export class SealedSnapshots {
     let snapshot = await store.latest(shard);
     while (snapshot !== undefined) {
       const { sequence, hash } = snapshot;
-      const reason = await this.objectionTo(snapshot, reader, shard, formatVersion);
+      const reason = await this.refusalOf(snapshot, reader, shard, formatVersion);
       if (reason === undefined && sequence <= upTo) {
         return { sequence, hash, content: sealedContent(snapshot) };
       }
@@ -78,7 +81,7 @@ export class SealedSnapshots {
     return undefined;
   }
 
-  private async objectionTo(
+  private async refusalOf(
     snapshot: Snapshot,
     reader: JournalReader,
     shard: number,
@@ -88,10 +91,10 @@ export class SealedSnapshots {
     const record = await recordBehind(reader, shard, snapshot);
     if (record === undefined) return 'journal';
     const { epoch, sequence, hash } = record;
-    const standing = { shard, epoch, sequence, hash, formatVersion };
-    const given = snapshot.body.subarray(0, SEAL_BYTES);
-    const seals = await this.sealOf(this.keys, standing, sealedContent(snapshot));
-    return isOneOf(seals, given) ? undefined : 'seal';
+    const covered = { shard, epoch, sequence, hash, formatVersion };
+    const storedMac = snapshot.body.subarray(0, SEAL_BYTES);
+    const seals = await this.sealOf(this.keys, covered, sealedContent(snapshot));
+    return isOneOf(seals, storedMac) ? undefined : 'seal';
   }
 
   /** One for each key. Only the content, which comes last, has a space or a line feed, so no two snapshots look alike. */
@@ -101,8 +104,8 @@ export class SealedSnapshots {
     content: Buffer,
   ): Promise<Buffer[]> {
     const seals = keys.map((key) => createHmac('sha256', key));
-    const standing = [this.options.family, formatVersion, shard, epoch, sequence, hash].join(' ');
-    for (const seal of seals) seal.update(`${standing}\n`);
+    const covered = [this.options.family, formatVersion, shard, epoch, sequence, hash].join(' ');
+    for (const seal of seals) seal.update(`${covered}\n`);
     for (let from = 0; from < content.length; from += SLICE_BYTES) {
       if (from > 0) await nextTurn();
       for (const seal of seals) seal.update(content.subarray(from, from + SLICE_BYTES));

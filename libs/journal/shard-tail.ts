@@ -3,7 +3,7 @@ import type { JournalEntry, JournalReader } from './journal.js';
 import { JournalCorrupt } from './journal-errors.js';
 import { Offered, type OfferedEvents } from './offered.js';
 
-/** How soon damaged records are read again: they may have been repaired. */
+/** How soon damaged records are read again. They may have been repaired. */
 const LOOK_AGAIN_NANOS = 1_000_000_000n;
 
 export interface ShardTailPorts {
@@ -38,7 +38,7 @@ export class ShardTail {
     return this.delivered;
   }
 
-  /** A hint that the shard's head is `head`. Returns true if that was new. */
+  /** Takes a hint that the shard's head is `head`. Returns true if that was new. */
   aim(head: number): boolean {
     const isNews = head > this.known && this.damagedAt === undefined;
     if (head > this.known) this.known = head;
@@ -46,7 +46,10 @@ export class ShardTail {
     return isNews;
   }
 
-  /** The same with the events, which are used if they follow the delivered ones. After damage only the journal is trusted. */
+  /**
+   * The same hint with the events themselves, which are used if they follow the delivered ones. After damage only the journal is
+   * trusted.
+   */
   offer(events: OfferedEvents): void {
     if (this.damagedAt === undefined && !this.halted) this.offered.put(events);
     this.aim(events.head);
@@ -117,7 +120,7 @@ export class ShardTail {
     return entries;
   }
 
-  /** Each page is valid in itself. This detects a history that was rewritten between two pages, hashes included. */
+  /** Each page is valid in itself. This detects a journal that was rewritten between two pages, hashes included. */
   private checkContinuity([first]: readonly JournalEntry[]): void {
     if (first === undefined || this.hash === undefined || first.previousHash === this.hash) return;
     throw new JournalCorrupt(this.shard, this.delivered, 'it is not the record that was read here before');

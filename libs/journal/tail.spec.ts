@@ -5,7 +5,7 @@ import type { JournalEntry, JournalReader, JournalWriter } from './journal.js';
 import { JournalCorrupt } from './journal-errors.js';
 import { tail, type JournalTail, type TailOptions } from './tail.js';
 
-/** Continues when the test tells it to. */
+/** A clock that moves only when the test says so. */
 class ManualClock implements Clock {
   private now = 0;
   private timers = new Set<{ readonly at: number; readonly action: () => void }>();
@@ -120,7 +120,7 @@ describe('a tail', () => {
     expect(stage.taken).toEqual(numbers(0, 3, 4));
   });
 
-  it('polls all shards with one request, less and less often while there is no news', async () => {
+  it('polls all shards with one request, less often while there is no news', async () => {
     const stage = new Stage();
     const writer = await stage.open(0);
     stage.follow();
@@ -146,7 +146,7 @@ describe('a tail', () => {
     expect(stage.taken).toEqual(numbers(0, 1, 2));
   });
 
-  it('misses no hint, not even one that comes just before it rests', async () => {
+  it('misses no hint, not even one that comes just before it goes idle', async () => {
     for (let hops = 0; hops < 12; hops += 1) {
       const stage = new Stage();
       const writer = await stage.open(0);
@@ -286,7 +286,7 @@ describe('stop()', () => {
 });
 
 describe('a fault', () => {
-  it('of the store passes, and nothing is left out or repeated', async () => {
+  it('of the store passes, and no entry is skipped or repeated', async () => {
     const stage = new Stage();
     const writer = await stage.open(0);
     await writer.append(['1', '1']);
@@ -333,7 +333,7 @@ describe('a fault', () => {
     expect(stage.taken).toHaveLength(8);
   });
 
-  it('by a history that was rewritten after it was read is noticed', async () => {
+  it('of a journal that was rewritten after it was read is noticed', async () => {
     const stage = new Stage();
     const writer = await stage.open(0);
     await writer.append(['1']);

@@ -4,7 +4,7 @@ import type { OfferedEvents } from './offered.js';
 import { ShardTail } from './shard-tail.js';
 
 const BATCH = 512;
-/** Callers that cannot wait so long in quiet times give hints. */
+/** Callers that cannot wait that long in quiet times give hints. */
 const POLL_MILLIS = { min: 5, max: 1_000 };
 
 export interface TailOptions {

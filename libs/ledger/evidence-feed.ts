@@ -21,12 +21,12 @@ export const EVIDENCE_FEED_DEFAULTS: EvidenceFeedSettings = {
   chunk: 1_000,
 };
 
-/** After a failed round evidence grows old and trading waits, so the next round begins as soon as it may succeed. */
+/** After a failed round evidence is not renewed and trading waits, so the next round begins as soon as it may succeed. */
 const RETRY_MILLIS = 1_000;
 
-/** The lock of the one worker that renews at a time. The constant must never change. */
-const TURN = 7_210_554_317;
-const TAKE_TURN = 'select pg_try_advisory_xact_lock($1) as mine';
+/** The advisory lock of the worker that renews. The constant must never change. */
+const RENEWAL_LOCK = 7_210_554_317;
+const TAKE_LOCK = 'select pg_try_advisory_xact_lock($1) as mine';
 
 interface Key {
   readonly account_id: string;
@@ -40,8 +40,8 @@ const MILLIS_PER_SECOND = 1_000;
 const BEFORE_ALL: Key = { account_id: '', venue: '', resource: '', asset: '' };
 
 /**
- * In the order of the primary key, in which settlements lock their rows too. Skips rows that need no renewal, and never renews one that differs
- * from the ledger. Ledger and evidence change together, so a difference in one statement means that another has written.
+ * In the order of the primary key, in which settlements lock their rows too. Skips rows that need no renewal, and never renews a
+ * row that differs from the ledger. Ledger and evidence change together, so a difference means that another process has written.
  */
 const RENEW = `
   with chunk as materialized (
@@ -60,12 +60,12 @@ const RENEW = `
       from chunk where spoiled) as spoiled
   from chunk order by 1 desc, 2 desc, 3 desc, 4 desc limit 1`;
 
-/** At most one chunk a round, so that a database that lost all evidence is not read at once. */
+/** At most one chunk a round, so that a database that lost all evidence is not read in one go. */
 const MISSING = `select account_id as account, venue, asset from (${UNSPOKEN} limit $1) as unspoken`;
 
 export interface EvidenceObserver {
   fault(error: unknown): void;
-  /** Evidence that another process has written or removed. It is restated. */
+  /** Evidence that another process has changed or removed. It is restated. */
   spoiled(keys: readonly LedgerKey[]): void;
 }
 
@@ -78,10 +78,10 @@ export class EvidenceFeed {
   private stopped = false;
   private round: Promise<void> = Promise.resolve();
   /** When the last complete round began. */
-  private vouchedAt: bigint | undefined;
-  private missedTurns = 0;
+  private completedAt: bigint | undefined;
+  private missedLocks = 0;
   /** A round of this worker has failed, and none has completed since. */
-  private isBehind = false;
+  private isFailing = false;
 
   constructor(
     private readonly pool: Pool,
@@ -92,7 +92,7 @@ export class EvidenceFeed {
 
   /** Resolves after the first round, when evidence is fresh. */
   start(): Promise<void> {
-    this.round = this.turn();
+    this.round = this.runRound();
     return this.round;
   }
 
@@ -104,12 +104,12 @@ export class EvidenceFeed {
 
   /** Seconds for which the evidence of the last complete round is still valid; below 0 once it has expired. */
   get holdsSeconds(): number {
-    if (this.vouchedAt === undefined) return 0;
-    const age = Number(this.clock.monotonicNanos() - this.vouchedAt) / NANOS_PER_SECOND;
+    if (this.completedAt === undefined) return 0;
+    const age = Number(this.clock.monotonicNanos() - this.completedAt) / NANOS_PER_SECOND;
     return this.settings.ttlMillis / MILLIS_PER_SECOND - age;
   }
 
-  /** One pass over all evidence. Returns the number of renewed rows; nothing if another worker has the lock. */
+  /** Renews all evidence once. Returns the number of renewed rows; ends early if another worker has the lock. */
   async renewAll(): Promise<number> {
     const now = instantFromNanos(this.clock.epochNanos());
     let renewed = 0;
@@ -134,25 +134,25 @@ export class EvidenceFeed {
     await restateEvidence(this.pool, keys, plusMillis(now, this.settings.ttlMillis));
   }
 
-  private async turn(): Promise<void> {
+  private async runRound(): Promise<void> {
     const begun = this.clock.monotonicNanos();
-    const { missedTurns } = this;
+    const { missedLocks } = this;
     try {
       await this.renewAll();
-      if (this.missedTurns === missedTurns) {
-        this.vouchedAt = begun;
-        this.isBehind = false;
+      if (this.missedLocks === missedLocks) {
+        this.completedAt = begun;
+        this.isFailing = false;
       }
     } catch (error) {
-      this.isBehind = true;
+      this.isFailing = true;
       this.observer.fault(error);
     }
     if (this.stopped) return;
-    // A failed round may hold the lock until its server notices, so a turn missed meanwhile is no reason to wait longer.
+    // A failed round may hold the lock until its server notices, so a missed lock is no reason to wait longer.
     const { renewEveryMillis } = this.settings;
-    const rest = this.isBehind ? Math.min(RETRY_MILLIS, renewEveryMillis) : renewEveryMillis;
+    const rest = this.isFailing ? Math.min(RETRY_MILLIS, renewEveryMillis) : renewEveryMillis;
     this.cancel = this.clock.after(rest, () => {
-      this.round = this.turn();
+      this.round = this.runRound();
     });
   }
 
@@ -164,9 +164,9 @@ export class EvidenceFeed {
     // A much longer validity, from another setting, is shortened to the one of this worker.
     const tooLong = plusMillis(now, ttlMillis + renewEveryMillis);
     return withTransaction(this.pool, 'read committed', async (client) => {
-      const turn = await client.query<{ mine: boolean }>(TAKE_TURN, [TURN]);
-      if (turn.rows[0]?.mine !== true) {
-        this.missedTurns += 1;
+      const lock = await client.query<{ mine: boolean }>(TAKE_LOCK, [RENEWAL_LOCK]);
+      if (lock.rows[0]?.mine !== true) {
+        this.missedLocks += 1;
         return undefined;
       }
       const { rows } = await client.query<Renewed>({

@@ -18,9 +18,9 @@ export function inVault(row: string): string {
 }
 
 export const COLLATERAL = '';
-/** Owes the tokens that it issued. */
+/** The account that owes the tokens that it issued. */
 export const ISSUER = 'system:issuer';
-/** Keeps the collateral for issued tokens, and rounding remainders. */
+/** The account that keeps the collateral for issued tokens, and rounding remainders. */
 export const ESCROW = 'system:escrow';
 /** The source of all opening balances. */
 export const OPENING = 'system:opening';
@@ -34,7 +34,7 @@ const POST = `
 const NAMED = `
   insert into custody.openings (reference, transaction_id) values (coalesce($1::text, 'seed ' || $2::bigint), $2)`;
 
-/** One balanced transaction in one statement, as the database checks it, with its external reference. A seed has none. */
+/** Posts one balanced transaction in one statement, as the database checks it, with its external reference. A seed has none. */
 export async function postOpening(
   client: PoolClient,
   reference: string | undefined,
@@ -58,7 +58,7 @@ export function columnsOf(keys: readonly LedgerKey[]): [string[], string[], stri
 const LOCK =
   'select account, venue, asset, amount from custody.lock_balances($1::text[], $2::text[], $3::text[])';
 
-/** The balances that exist among `keys`, locked to the end of the transaction. */
+/** Locks the existing balances among `keys` until the end of the transaction, and returns them. */
 export async function lockBalances(client: PoolClient, keys: readonly LedgerKey[]): Promise<Entry[]> {
   const query = { name: 'custody-lock', text: LOCK, values: columnsOf(keys) };
   return (await client.query<Entry>(query)).rows;
@@ -74,9 +74,9 @@ const ALL_ON = `
  */
 export async function lockAllOn(
   client: PoolClient,
-  places: readonly Pick<LedgerKey, 'account' | 'venue'>[],
+  pairs: readonly Pick<LedgerKey, 'account' | 'venue'>[],
 ): Promise<void> {
-  const accounts = places.map(({ account }) => account);
-  const { rows } = await client.query<LedgerKey>(ALL_ON, [accounts, places.map(({ venue }) => venue)]);
+  const accounts = pairs.map(({ account }) => account);
+  const { rows } = await client.query<LedgerKey>(ALL_ON, [accounts, pairs.map(({ venue }) => venue)]);
   await lockBalances(client, rows);
 }

@@ -9,7 +9,10 @@ export interface Opening extends Entry {
   readonly reference: string;
 }
 
-/** Entered now; entered before, identically; the reference belongs to something else; more than sums can hold. */
+/**
+ * `entered`: now. `known`: entered before with the same content. `different`: the reference belongs to another opening. `too
+ * much`: more than sums can hold.
+ */
 export type OpeningResult = 'entered' | 'known' | 'different' | 'too much';
 
 const KNOWN = `
@@ -17,12 +20,14 @@ const KNOWN = `
   from custody.openings join custody.entries using (transaction_id)
   where reference = $1 and account_id <> '${OPENING}'`;
 
-/** The total given on the venue, with this opening. No account and no row can exceed it. */
+/** The total of openings on the venue, with this one. No account and no row can exceed it. */
 const TOTAL = `
   select $3::bigint - coalesce(sum(amount), 0) > ${Number.MAX_SAFE_INTEGER} as over from custody.balances b
   where (account_id, venue, asset) = ('${OPENING}', $1, $2) and ${inVault('b')}`;
 
-/** Gives an account what it has paid in or delivered, once for each reference, and publishes the evidence in the same transaction. */
+/**
+ * Enters what an account has paid in or delivered, once for each reference, and publishes the evidence in the same transaction.
+ */
 export async function enterOpening(
   client: PoolClient,
   opening: Opening,
@@ -41,7 +46,7 @@ export async function enterOpening(
   return 'entered';
 }
 
-/** Locks the balances first: what a position limit leaves free follows from them, and they must not change in between. */
+/** Locks the balances first: the free part of a position limit follows from them, and they must not change in between. */
 export async function enterLimit(
   client: PoolClient,
   limit: LimitSeed,

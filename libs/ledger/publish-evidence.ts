@@ -4,8 +4,8 @@ import { columnsOf, inVault, type LedgerKey } from './ledger.js';
 import { STATED_AMOUNT } from './stated-amount.js';
 
 /**
- * Absolute amounts from the ledger, so evidence never drifts from it. A reduction counts as settled, since holds are released
- * only afterwards.
+ * Absolute amounts from the ledger, so that evidence never drifts from it. A reduction counts as settled, because holds are
+ * released only afterwards.
  */
 const PUBLISH = `
   with touched as (select distinct t.* from unnest($1::text[], $2::text[], $3::text[]) as t (account_id, venue, asset)),
@@ -26,7 +26,7 @@ const PUBLISH = `
     source_sequence = e.source_sequence + 1
   where e.amount <> excluded.amount`;
 
-/** Publishes the present ledger amounts of these accounts to admission. `validUntil` counts for new rows alone. */
+/** Publishes the present ledger amounts of these accounts to admission. `validUntil` applies to new rows only. */
 export async function publishEvidence(
   client: PoolClient,
   touched: readonly LedgerKey[],

@@ -5,11 +5,11 @@ import { lockAllOn, type LedgerKey } from './ledger.js';
 import { publishEvidence } from './publish-evidence.js';
 import { IS_SPOILED, STATED_AMOUNT } from './stated-amount.js';
 
-/** Settlements hold their rows for less. Rows that are held longer wait for the next round. */
+/** Settlements hold their rows for less. Rows that are locked for longer wait for the next round. */
 const LOCK_WAIT_MS = 1_000;
 
 /**
- * Keeps `settled` if it can be true, since nothing was settled here. If it cannot, the holds of running settlements may
+ * Keeps `settled` if it can be true, because nothing was settled here. If it cannot, the reservations of running settlements may
  * contradict the evidence until they are released.
  */
 const RESTATE = `
@@ -33,11 +33,11 @@ export async function restateEvidence(
   keys: readonly LedgerKey[],
   validUntil: Instant,
 ): Promise<void> {
-  const places = [keys.map(({ account }) => account), keys.map(({ venue }) => venue)];
+  const columns = [keys.map(({ account }) => account), keys.map(({ venue }) => venue)];
   await withTransaction(pool, 'read committed', async (client) => {
     await client.query(`select set_config('lock_timeout', $1, true)`, [String(LOCK_WAIT_MS)]);
     await lockAllOn(client, keys);
-    await client.query(RESTATE, [...places, validUntil]);
+    await client.query(RESTATE, [...columns, validUntil]);
     await publishEvidence(client, keys, validUntil);
   });
 }

@@ -18,12 +18,12 @@ export interface SeedMoment {
   readonly evidenceTtlMillis: number;
 }
 
-/** A constant of its own. Two concurrent seeds would open the same accounts twice. */
+/** Keeps two seeds from opening the same accounts at the same time. The constant must never change. */
 export const OPENING_LOCK = 7_210_554_318;
 
 /**
  * Opens accounts with their initial balances, as one transaction of the ledger, and publishes the evidence. An account that was
- * opened before keeps its present balance; limits follow the seed.
+ * opened before keeps its present balance. Limits are set to those of the seed.
  */
 export async function seedBalances(
   pool: Pool,
@@ -69,7 +69,7 @@ async function withoutBalance(client: PoolClient, balances: readonly Entry[]): P
   return rows;
 }
 
-/** The account on the other side, so that the entries balance. */
+/** The entries of the opening account, so that the transaction balances. */
 export function counterparts(opening: readonly Entry[]): Entry[] {
   const sums = new Map<string, Entry>();
   for (const { venue, asset, amount } of opening) {

@@ -18,11 +18,11 @@ export const STATED_AMOUNT = `coalesce(case v.resource
     where (b.account_id, b.venue, b.asset) = (v.account_id, v.venue, v.asset) and ${inVault('b')})
   end, 0)`;
 
-/** The row `v` of the evidence is not what any settlement, seed or renewal could have left. */
+/** Whether the row `v` of the evidence differs from everything that a settlement, seed or renewal can have left. */
 export const IS_SPOILED = `(v.amount <> ${STATED_AMOUNT}
   or v.settled not between 0 and ${Number.MAX_SAFE_INTEGER} or v.source_sequence not between 1 and ${Number.MAX_SAFE_INTEGER})`;
 
-/** Keys of the ledger about which the evidence says nothing, although admission asks for them. */
+/** Ledger keys without evidence, although admission needs it. */
 export const UNSPOKEN = `
   select account_id, venue, asset from custody.balances b
   where account_id not like 'system:%' and ${inVault('b')} and not exists (

@@ -46,7 +46,7 @@ export async function bookTransactions(
   });
 }
 
-/** An account has one entry in a transaction. */
+/** Joins entries of one account, because a transaction has one entry for each account. */
 function joined(entries: readonly TradingEntry[]): TradingEntry[] {
   const sums = new Map<string, TradingEntry>();
   for (const entry of entries) {

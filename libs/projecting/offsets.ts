@@ -8,7 +8,7 @@ export type ProjectedEnd = Pick<JournalHead, 'sequence' | 'hash'>;
 
 type Client = Pick<ClientBase, 'query'>;
 
-/** Up to which record of each shard's journal the rows of a projection speak. */
+/** The offsets of a projection: up to which record of each shard's journal its rows are written. */
 export class OffsetsTable {
   private readonly table: string;
 
@@ -19,7 +19,7 @@ export class OffsetsTable {
     this.table = qualified(projection.offsets, schemaOf);
   }
 
-  /** The holder of the row is the only writer of the shard's rows until its transaction ends. */
+  /** The holder of the row lock is the only writer of the shard's rows until its transaction ends. */
   async lock(client: Client, shard: number): Promise<JournalHead> {
     const text = `select epoch, sequence, encode(hash, 'hex') as hash from ${this.table} where shard = $1 for update`;
     const { rows } = await client.query<JournalHead>({ name: `${this.table}-lock`, text, values: [shard] });

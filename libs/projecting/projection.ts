@@ -10,30 +10,30 @@ export interface TableName {
 
 export interface ProjectedTable extends TableName {
   readonly key: readonly string[];
-  /** SQL that gives the shard of a row. */
+  /** An SQL expression for the shard of a row. */
   readonly shard: string;
-  /** A column with nanoseconds since 1970. Rows past that moment may be gone already, and no reader asks for them. */
+  /** A column with nanoseconds since 1970. Rows past that moment may be deleted already, and no reader asks for them. */
   readonly expires?: string;
 }
 
-/** Where the tables of a schema are. Copies lie in schemas of other names, and the same code writes them. */
+/** Maps a schema to the schema that has the tables. Copies are in schemas of other names, and the same code writes them. */
 export type SchemaOf = (schema: string) => string;
 
 export const LIVE: SchemaOf = (schema) => schema;
 
-/** New records of one shard, each directly after the one before. */
+/** New records of one shard, consecutive. */
 export interface JournalBatch {
   readonly shard: number;
   readonly entries: readonly JournalEntry[];
 }
 
-/** The remembered value of a key, if the shard has not moved on since. Forgetting is always allowed. */
+/** Returns the remembered value of a key, if the shard has not moved on since. Values may be forgotten at any time. */
 export type Recall<Kept> = (key: string) => Kept | undefined;
 
 export interface ProjectionWriter<Kept> {
   /**
-   * Writes a batch within the caller's transaction, in which the offset moves as well: no record is ever applied twice. Rows come
-   * from the records alone, and do not depend on how these are cut into batches. Resolves with what the next batch may need.
+   * Writes a batch within the caller's transaction, which moves the offset too: no record is ever applied twice. Rows come from
+   * the records alone, and do not depend on how these are cut into batches. Resolves with values that the next batch may need.
    */
   apply(
     client: ClientBase,
@@ -43,27 +43,27 @@ export interface ProjectionWriter<Kept> {
 }
 
 /**
- * Tables that are made from a journal alone. The schemas of its tables hold nothing else: a rebuild puts others in their place.
+ * Tables that are made from a journal alone. The schemas of its tables contain nothing else, because a rebuild replaces them.
  * `Kept` is what it remembers for the next batch.
  */
 export interface Projection<Kept> {
   /** Keeps its leases apart from those of other projections. */
   readonly name: string;
-  /** The journals that it is made from. */
+  /** The family of the journals that it is made from. */
   readonly family: JournalFamily;
   /** One row a shard, with its last applied record: `shard`, `epoch`, `sequence`, `hash`. */
   readonly offsets: TableName;
-  /** All others, in the order in which readers take their locks. */
+  /** All other tables, in the order in which readers lock them. */
   readonly tables: readonly ProjectedTable[];
-  /** How many keys of a shard are remembered at most. */
+  /** The largest number of keys that are remembered for a shard. */
   readonly capacity: number;
   writer(schemaOf: SchemaOf): ProjectionWriter<Kept>;
 }
 
-/** What is known of a projection without what it keeps in memory. */
+/** A projection without what it keeps in memory. */
 export type ProjectionTables = Pick<Projection<unknown>, 'name' | 'family' | 'offsets' | 'tables'>;
 
-/** Every table, in the order in which locks are taken: a projector locks its offset first. */
+/** Every table, in the order in which locks are taken. A projector locks its offset first. */
 export function tablesOf({ offsets, tables }: ProjectionTables): readonly ProjectedTable[] {
   return [{ ...offsets, key: ['shard'], shard: 'shard' }, ...tables];
 }

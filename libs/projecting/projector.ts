@@ -27,7 +27,7 @@ export interface ProjectorPorts {
   readonly meter?: ProjectorMeter;
 }
 
-/** The entries do not begin where the shard's offset ends. */
+/** The entries do not continue at the shard's offset. */
 export class PositionGap extends Error {
   override readonly name = 'PositionGap';
 
@@ -36,7 +36,10 @@ export class PositionGap extends Error {
   }
 }
 
-/** Applies records batch by batch, each batch in one transaction with its offset. Of two at once, the second finds nothing left. */
+/**
+ * Applies records batch by batch, each batch in one transaction with its offset. If two projectors apply the same batch, the
+ * second finds nothing left to do.
+ */
 export class Projector<Kept> {
   readonly name: string;
   readonly offsets: OffsetsTable;
@@ -54,7 +57,7 @@ export class Projector<Kept> {
   }
 
   /**
-   * Takes consecutive records of one shard and resolves with its new position. Records at or below the offset are left out, so
+   * Takes consecutive records of one shard and resolves with its new position. Records at or below the offset are skipped, so
    * records may come again, from any caller.
    */
   async take(shard: number, entries: readonly JournalEntry[]): Promise<number> {
@@ -110,7 +113,7 @@ function checkFollows(shard: number, offset: JournalHead, [first]: readonly Jour
   throw new JournalCorrupt(shard, offset.sequence, 'it is not the record that was projected');
 }
 
-/** What a projection knows of a shard at one position, so that the next batch need not read it. It may forget at any time. */
+/** What a projection remembers of a shard at one position, so that the next batch need not read it. It may forget at any time. */
 class ShardMemory<Kept> {
   private position = 0;
   private readonly kept = new Map<string, Kept>();
@@ -121,7 +124,7 @@ class ShardMemory<Kept> {
     return position === this.position ? this.kept.get(key) : undefined;
   }
 
-  /** A batch was committed that led from one position to another. A key without a value is forgotten. */
+  /** Notes a committed batch that led from one position to another. A key without a value is forgotten. */
   move(from: number, to: number, batch: ReadonlyMap<string, Kept | undefined>): void {
     if (from !== this.position) this.kept.clear();
     this.position = to;

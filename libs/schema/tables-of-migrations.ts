@@ -1,5 +1,5 @@
-/** What each migration that makes any tables adds to those of the migrations before. None has ever been taken away. */
-const MADE: Readonly<Record<string, readonly string[]>> = {
+/** The tables that each migration adds. No migration has ever removed a table. */
+const CREATED: Readonly<Record<string, readonly string[]>> = {
   InitialIdentity1790000050000: [
     ...['identity.account_changes', 'identity.enrolments', 'identity.login_failures', 'identity.revocations'],
     ...['identity.sessions', 'identity.signing_keys', 'identity.users', 'identity.version'],
@@ -58,7 +58,7 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
   ReadSignatures1790000495000: ['signer.read_signatures'],
 };
 
-/** Which tables a database has that has been brought this far, but for those in which migrations themselves are entered. */
+/** The tables of a database after these migrations, without the tables that list the migrations. */
 export function tablesMadeBy(migrations: readonly string[]): string[] {
-  return migrations.flatMap((name) => MADE[name] ?? []).sort();
+  return migrations.flatMap((name) => CREATED[name] ?? []).sort();
 }

@@ -13,14 +13,14 @@ const NOW = '2026-11-20T12:00:00.000000000Z';
 const FENCED = new Error('a younger owner');
 const UNAVAILABLE = 503;
 
-/** Events are names that change no entity: all that matters here is that they are written. */
+/** Events are names that change no entity, because these tests only check that they are written. */
 interface ErrandTypes extends ShardTypes {
   entity: Entity<never>;
   event: string;
   request: string;
   grant: 'GRANTED';
   release: string;
-  /** A status. */
+  /** An HTTP status. */
   reply: number;
 }
 
@@ -66,13 +66,13 @@ class Errand implements Task<ErrandTypes> {
   }
 }
 
-/** Grants everything until a test says otherwise. */
+/** Grants everything unless a test sets a fault. */
 class OpenReservations implements Reservations<ErrandTypes> {
   readonly unavailable = UNAVAILABLE;
   readonly asked: (readonly string[])[] = [];
   readonly released: (readonly string[])[] = [];
   fault: Error | undefined;
-  /** Releases wait for it. */
+  /** Releases resolve after this promise. */
   written: Promise<void> = Promise.resolve();
   private gate: Promise<void> = Promise.resolve();
 
@@ -134,7 +134,7 @@ function submit(...errands: Errand[]): void {
   for (const errand of errands) expect(loop.submit(errand)).toBe(true);
 }
 
-/** Long enough for everything that can happen without a release. */
+/** Waits long enough for everything that can happen without a release. */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await nextTurn();
 }
@@ -184,7 +184,7 @@ describe('batches', () => {
     expect(writer.asked).toBe(2);
   });
 
-  it('lets no key wait for another one that is busy, and keeps the order within each key', async () => {
+  it('lets no command wait for a busy key that is not its own, and keeps the order within each key', async () => {
     const all = Array.from(
       { length: 60 },
       (_, index) => new Errand(`${index % 3}/${index}`, { key: String(index % 3) }),
@@ -198,7 +198,7 @@ describe('batches', () => {
     }
   });
 
-  it('never gives the journal more than one append may hold', async () => {
+  it('never gives the journal more than the limit of one append', async () => {
     const greedy = errands(20, { events: 1_900 });
     submit(...greedy);
     await answered(greedy[19]!);
@@ -251,7 +251,7 @@ describe('while an append is in flight', () => {
     expect(loop.appendingSeconds).toBe(0);
   });
 
-  it('holds back a reply that writes nothing but depends on events not yet written', async () => {
+  it('holds back a reply that writes nothing but depends on events that are not yet written', async () => {
     writer.hold();
     const first = new Errand('first');
     submit(first);
@@ -279,7 +279,7 @@ describe('while an append is in flight', () => {
     expect(all.map(({ answer }) => answer)).toEqual([200, 200, 200]);
   });
 
-  it('has answered every caller once it has stopped, also those whose releases were still being written', async () => {
+  it('has answered every caller once it has stopped, even callers whose releases were still being written', async () => {
     const gate = Promise.withResolvers<undefined>();
     reservations.written = gate.promise;
     const freeing = new Errand('freeing', {
@@ -357,7 +357,7 @@ describe('when the journal fails', () => {
 });
 
 describe('when nothing can be reserved', () => {
-  it('asks the callers that needed it to retry, changes nothing for them and continues with the rest', async () => {
+  it('asks the callers that needed a reservation to retry, changes nothing for them, and continues with the others', async () => {
     reservations.fault = new Error('others kept winning');
     const [needing, idle] = [new Errand('needing', { reserves: true }), new Errand('idle')];
     submit(needing, idle);
@@ -375,7 +375,7 @@ describe('when nothing can be reserved', () => {
     expect(next.answer).toBe(200);
   });
 
-  it('stops, as after the loss of the journal, if another owner has the shard', async () => {
+  it('stops, as after a failure of the journal, if another owner has the shard', async () => {
     reservations.fault = FENCED;
     const [needing, idle] = [new Errand('needing', { reserves: true }), new Errand('idle')];
     submit(needing, idle);
@@ -401,7 +401,7 @@ describe('a task whose reservation no longer fits', () => {
     expect(await journaled()).toEqual(['undecided', 'later']);
   });
 
-  it('may come in parts; only the last one is answered', async () => {
+  it('may be decided in parts: only the last part is answered', async () => {
     const long = new Errand('long', {
       decides: (errand) =>
         errand.decided < 3 ? errand.replies(500, { unfinished: true }) : errand.replies(200),

@@ -21,7 +21,7 @@ export interface EntityMemory<T extends ShardTypes> {
 
 export interface EntityChange<T extends ShardTypes> {
   readonly entity: T['entity'];
-  /** What the event sets free once it is durable. */
+  /** The reservations that the event releases once it is durable. */
   readonly releases: readonly T['release'][];
 }
 
@@ -329,7 +329,7 @@ function isFull({
   return payloads.length >= APPEND_RECORDS || chars >= APPEND_CHARS;
 }
 
-/** In place, for the batch goes on without them. */
+/** Removes the items in place, because the batch continues without them. */
 function remove<Item>(batch: Item[], gone: ReadonlySet<Item>): void {
   let kept = 0;
   for (const item of batch) {

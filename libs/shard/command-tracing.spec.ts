@@ -13,7 +13,7 @@ interface TracedTypes extends ShardTypes {
   request: string;
   grant: string;
   release: string;
-  /** A status. */
+  /** An HTTP status. */
   reply: number;
 }
 
@@ -56,7 +56,7 @@ async function open(fault?: Error): Promise<void> {
 
 afterEach(() => loop.stop());
 
-/** One command within a span of this name, or within none. */
+/** Submits one command, within a span of this name or without a span. */
 function carriedOut(name: string | undefined, reserves: boolean, decide: Decide): Promise<number> {
   let round = 0;
   const submit = (): Promise<number> =>

@@ -1,6 +1,8 @@
 import type { Span, SpanFacts, Tracing } from '#libs/platform/tracing/tracing.js';
 
-/** The stage of a command. It waits for its batch, and after the decision for the append before its own. */
+/**
+ * The stage of a command. `queue`: it waits for its batch. `journal wait`: it is decided and waits for the append before its own.
+ */
 type CommandStage = 'queue' | 'reserve' | 'decide' | 'journal wait' | 'journal append' | 'release';
 
 interface TracedCommand {

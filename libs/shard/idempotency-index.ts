@@ -9,8 +9,9 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /**
- * The journal positions of first replies to an entity's commands. A shard keeps millions of them, so a command is indexed by a hash of
- * its key. Two commands may share a hash: the positions found are candidates, and the caller compares the records there.
+ * The journal positions of the first replies to an entity's commands. A shard keeps millions of them, so a command is indexed by
+ * a hash of its key. Two commands may share a hash: the positions found are candidates, and the caller compares the records
+ * there.
  */
 export class IdempotencyIndex {
   private readonly positions = new Map<number, number | readonly number[]>();

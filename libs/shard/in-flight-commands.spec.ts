@@ -13,7 +13,7 @@ const REPEATS: RepeatRules<Status> = {
 
 let clock: MovableClock;
 let inFlight: InFlightCommands<Status>;
-/** The running calls, in order. */
+/** The calls that are running, in order. */
 let ends: ((outcome: Status) => void)[];
 let answers: (number | undefined)[];
 

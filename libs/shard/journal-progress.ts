@@ -1,6 +1,6 @@
 import { instantFromNanos, type Instant } from '#libs/base/instant.js';
 
-/** How far the journal of a shard has come, and the time at which the shard decides. */
+/** How far the journal of a shard is durable, and the time at which the shard decides. */
 export class JournalProgress {
   private newest: Instant = instantFromNanos(0n);
   private latest: Instant = this.newest;

@@ -18,7 +18,7 @@ function ask(): Promise<void> {
   });
 }
 
-/** Timer ticks, as in a process that is not suspended. */
+/** Lets time pass in timer ticks, as in a process that is not suspended. */
 function live(millis: number): void {
   for (let passed = 0; passed < millis; passed += 200) {
     clock.leap(200);
@@ -67,7 +67,7 @@ describe('an owner', () => {
     expect(leadership.isSureSince(came)).toBe(true);
   });
 
-  it('has no proof since a moment if none comes in time, however sure it is otherwise', async () => {
+  it('has no proof since a moment if none comes in time, even if it is sure otherwise', async () => {
     live(1_000);
     const proven = leadership.isProvenSince(clock.monotonicNanos());
     expect(leadership.isSure).toBe(true);
@@ -101,9 +101,9 @@ describe('an owner', () => {
     const refused = leadership.isProven();
     questions[0]!.reject(new Error('fenced'));
     expect(await refused).toBe(false);
-    const unheard = leadership.isProven();
+    const unanswered = leadership.isProven();
     clock.leap(2_100);
-    expect(await unheard).toBe(false);
+    expect(await unanswered).toBe(false);
   });
 
   it('notices a standstill by itself', () => {

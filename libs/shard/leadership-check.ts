@@ -23,17 +23,17 @@ export class LeadershipCheck {
   private provenAt: bigint;
   private tickedAt: bigint;
   private stoodStillUntil: bigint | undefined;
-  private asking: Promise<void> | undefined;
+  private proofInFlight: Promise<void> | undefined;
   private cancel: Cancel | undefined;
 
-  /** Opening the shard was a proof. */
+  /** Opening the shard counts as a proof. */
   constructor(private readonly ports: LeadershipPorts) {
     this.provenAt = this.tickedAt = ports.clock.monotonicNanos();
   }
 
   start(): void {
     this.cancel = repeat(this.ports.clock, TICK_MILLIS, () => {
-      this.look();
+      this.noteTick();
       return Promise.resolve();
     });
   }
@@ -42,39 +42,39 @@ export class LeadershipCheck {
     this.cancel?.();
   }
 
-  /** The owner has just done something that only the owner can do; it began at that moment. */
+  /** Notes a proof: the owner has just done something that only the owner can do. It began at that moment. */
   proven(beganAt: bigint): void {
     if (beganAt > this.provenAt) this.provenAt = beganAt;
   }
 
-  /** Checked directly before each answer, so that no standstill comes in between. */
+  /** Checked directly before each answer, so that no standstill can come in between. */
   get isSure(): boolean {
-    const now = this.look();
+    const now = this.noteTick();
     if (this.stoodStillUntil !== undefined && this.provenAt < this.stoodStillUntil) return false;
     return now - this.provenAt < PROOF_HOLDS_NANOS;
   }
 
-  /** The same, by a proof that began at this moment or later. */
+  /** The same, with a proof that began at this moment or later. */
   isSureSince(moment: bigint): boolean {
     return this.isSure && this.provenAt >= moment;
   }
 
-  /** False where another process owns the shard, and where the journal does not answer in time. */
+  /** False if another process owns the shard, or if the journal does not answer in time. */
   isProven(): Promise<boolean> {
-    return this.comesTrue(() => this.isSure);
+    return this.waitUntil(() => this.isSure);
   }
 
   isProvenSince(moment: bigint): Promise<boolean> {
-    return this.comesTrue(() => this.isSureSince(moment));
+    return this.waitUntil(() => this.isSureSince(moment));
   }
 
-  private async comesTrue(isSure: () => boolean): Promise<boolean> {
+  private async waitUntil(isSure: () => boolean): Promise<boolean> {
     const until = this.ports.clock.monotonicNanos() + BigInt(PATIENCE_MILLIS) * NANOS_PER_MILLI;
     while (!isSure()) {
       if (this.ports.clock.monotonicNanos() >= until) return false;
-      this.asking ??= this.ask().finally(() => (this.asking = undefined));
+      this.proofInFlight ??= this.ask().finally(() => (this.proofInFlight = undefined));
       try {
-        await this.asking;
+        await this.proofInFlight;
       } catch {
         return false;
       }
@@ -89,7 +89,7 @@ export class LeadershipCheck {
     this.proven(beganAt);
   }
 
-  private look(): bigint {
+  private noteTick(): bigint {
     const now = this.ports.clock.monotonicNanos();
     if (now - this.tickedAt > STANDSTILL_NANOS) this.stoodStillUntil = now;
     this.tickedAt = now;

@@ -11,7 +11,7 @@ const EVENTS = 5;
 const ALL = Array.from({ length: EVENTS }, (_, index) => `event ${index}`);
 const SHARD = 0;
 
-/** No time passes: every wait ends at once. */
+/** Time does not pass: every wait ends at once. */
 const clock: Clock = {
   epochNanos: () => 0n,
   monotonicNanos: () => 0n,
@@ -23,7 +23,7 @@ const clock: Clock = {
 
 type Shown = (entries: readonly JournalEntry[]) => JournalEntry[];
 
-/** Recovers from a journal whose reader sees `known` records at first, and `more` with each read. Returns the replayed records. */
+/** Recovers from a journal whose reader first sees `known` records, and `more` with each read. Returns the replayed records. */
 async function recovered(
   known: number,
   more: number,
@@ -86,7 +86,7 @@ describe('a recovery', () => {
     expect(await recovered(all, 0, undefined, 1)).toEqual(ALL);
   });
 
-  it('does not begin without what its writer knows to be durable', async () => {
+  it('does not begin without records that its writer knows to be durable', async () => {
     await expect(recovered(3, 0)).rejects.toBeInstanceOf(JournalUnreadable);
   });
 
@@ -106,7 +106,7 @@ describe('a recovery', () => {
       (entries) => entries.map((entry) => (entry.sequence === 3 ? { ...entry, previousHash: other } : entry)),
     ],
   ])('refuses a journal that %s', async (_, shown) => {
-    // In pages of two, so that one begins with the third.
+    // Pages have two records, so that one begins with the third.
     await expect(recovered(0, 2, shown)).rejects.toBeInstanceOf(JournalCorrupt);
   });
 });

@@ -36,14 +36,14 @@ export interface RecoveredExtent {
 /** Takes the newest trusted snapshot, and the journal after it, into memory. All of it is durable, so callers may be told all of it. */
 export async function recoverMemory(ports: RecoveryPorts): Promise<RecoveredExtent> {
   const { family, shard, reader, head } = ports;
-  // A successor may have taken a snapshot past this writer's head.
+  // A successor may have taken a snapshot after this writer's head.
   const snapshot = await ports.snapshots.trusted(reader, shard, ports.format, head.sequence);
   const snapshotAt = snapshot?.sequence ?? 0;
   let events = 0;
   if (snapshot !== undefined) ports.restore(snapshot.content);
-  const rest = { from: snapshotAt + 1, to: head.sequence };
+  const range = { from: snapshotAt + 1, to: head.sequence };
   let hash = snapshot?.hash ?? beforeFirst(family).hash;
-  for await (const page of readAhead((from) => nextPage(ports, from), rest)) {
+  for await (const page of readAhead((from) => nextPage(ports, from), range)) {
     hash = follow(shard, hash, page);
     for (const record of page) {
       if (record.kind !== 'event') continue;
@@ -57,8 +57,8 @@ export async function recoverMemory(ports: RecoveryPorts): Promise<RecoveredExte
 }
 
 /**
- * Each page is a whole hash chain, and so are all pages together, from the snapshot or the genesis hash to the writer's last record. So
- * the last hash covers everything that memory is made of.
+ * Each page is a whole hash chain, and all pages together are one too, from the snapshot or the genesis hash to the writer's last
+ * record. So the last hash covers everything that memory is made of.
  */
 function follow(shard: number, before: string, page: readonly JournalEntry[]): string {
   const [first] = page;
@@ -68,7 +68,9 @@ function follow(shard: number, before: string, page: readonly JournalEntry[]): s
   return page.at(-1)?.hash ?? before;
 }
 
-/** A reader may not know yet of records that the writer knows to be durable. They must not be left out, so it reads again. */
+/**
+ * A reader may not know yet of records that the writer knows to be durable. They must not be left out, so the page is read again.
+ */
 async function nextPage(
   { shard, reader, clock, head }: RecoveryPorts,
   from: number,

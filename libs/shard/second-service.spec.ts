@@ -14,7 +14,7 @@ import { recoverMemory } from './recovery.js';
 import { SnapshotKeeper } from './snapshot-keeper.js';
 import { AGAIN, type Entity, type ShardTypes, type Task } from './task.js';
 
-// The domain: counters that are raised for a while, all of them together by no more than a budget.
+// The domain: counters that are raised for a while. All of them together may not exceed a budget.
 
 interface Raise {
   readonly command: IdempotencyKey;
@@ -46,7 +46,7 @@ interface CounterTypes extends ShardTypes {
   request: number;
   grant: boolean;
   release: number;
-  /** A status. */
+  /** An HTTP status. */
   reply: number;
 }
 
@@ -308,7 +308,7 @@ it('lets a raise lapse at its time, and frees its part of the budget', async () 
   expect(await raise('a', 6, '3')).toBe(201);
 });
 
-it('goes on after a restart, from a snapshot and the journal after it', async () => {
+it('continues after a restart, from a snapshot and the journal after it', async () => {
   await raise('a', 5, '1', 5_000);
   await raise('b', 3, '2');
   // The journal begins with the record of its epoch.

@@ -4,9 +4,9 @@ import type { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 export interface SnapshotKeeperOptions<Content> {
   readonly shard: number;
   readonly snapshots: SealedSnapshots;
-  /** Changes with every change of what `write` writes: older snapshots are then ignored. */
+  /** Changes with every change of what `write` produces. Snapshots of another format are then ignored. */
   readonly format: number;
-  /** Should let the event loop go on in between, so that no command waits for it. */
+  /** Should yield to the event loop in between, so that no command waits for it. */
   readonly write: (content: Content) => Promise<Buffer>;
   /** Events between one snapshot and the next. */
   readonly every: number;
@@ -16,7 +16,7 @@ export interface SnapshotKeeperOptions<Content> {
 /** Above this size, reading the snapshot costs more than reading the journal instead. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Takes snapshots one at a time, in the background. Losing one loses nothing: the journal has it all. */
+/** Takes snapshots one at a time, in the background. Losing one loses nothing, because the journal has everything. */
 export class SnapshotKeeper<Content> {
   private last = 0;
   private writing: Promise<void> | undefined;

@@ -15,7 +15,7 @@ export interface ShardTypes {
   /** What a task asks to reserve, and the outcome. */
   request: unknown;
   grant: unknown;
-  /** The amounts that are no longer reserved. */
+  /** The reserved amounts that are set free. */
   release: unknown;
   reply: unknown;
 }
@@ -26,7 +26,7 @@ export interface TaskResult<T extends ShardTypes> {
   readonly reply: () => T['reply'];
   /** The task has more to decide in the next batch; only its last part is answered. */
   readonly unfinished?: true;
-  /** Reserved in vain: the reservation was granted, but the rules refused. */
+  /** The amounts to release again: the reservation was granted, but the rules refused the command. */
   readonly unused?: readonly T['release'][];
 }
 
@@ -44,6 +44,6 @@ export interface Task<T extends ShardTypes> {
   prelude(now: Instant): readonly T['event'][];
   reservation(now: Instant): T['request'] | undefined;
   decide(now: Instant, grant: T['grant'] | undefined): TaskResult<T> | typeof AGAIN;
-  /** The outcome is durable. */
+  /** Called when the outcome is durable. */
   settle(reply: T['reply']): void;
 }

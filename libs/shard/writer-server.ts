@@ -31,7 +31,7 @@ interface WriterDatabase {
 
 type Link = Pick<LinkServer<never>, 'attach' | 'close' | 'cut' | 'dropRevoked'>;
 
-/** The process around the only writer of a journal: its listener, its health, and its end when the journal has failed. */
+/** The process around the only writer of a journal: its listener, its health, and its exit when the journal has failed. */
 export class WriterServer {
   private link: Link | undefined;
   private isDraining = (): boolean => false;
@@ -47,7 +47,7 @@ export class WriterServer {
     });
   }
 
-  /** Answers for its health at once, but serves no requests yet. */
+  /** Reports its health at once, but serves no requests yet. */
   async listen(): Promise<void> {
     const { config, registry, scope, server } = this.parts;
     const handler = internalHandler({

@@ -7,7 +7,7 @@ import { journalMigrations } from '../migrations/list.js';
 import { PostgresJournal } from '../postgres/postgres-journal.js';
 import { JournalBackend, WrongBackend } from './journal-backend.js';
 
-const HOME = { clusterId: 'cluster', topicPrefix: 'here.' };
+const BACKEND = { clusterId: 'cluster', topicPrefix: 'here.' };
 const clock = new SystemClock();
 let database: TestDatabase;
 
@@ -26,14 +26,14 @@ async function untilOneWaits(): Promise<void> {
   await eventually(async () => expect((await database.pool.query(text)).rowCount).toBe(1));
 }
 
-/** The outcome of the work, once there is one. */
+/** Records the outcome of the work once there is one. */
 function watched(work: Promise<unknown>): { outcome: unknown; done: Promise<unknown> } {
-  const seen = { outcome: 'nothing yet' as unknown, done: Promise.resolve() as Promise<unknown> };
-  seen.done = work.then(
-    () => (seen.outcome = 'done'),
-    (error: unknown) => (seen.outcome = error),
+  const observed = { outcome: 'nothing yet' as unknown, done: Promise.resolve() as Promise<unknown> };
+  observed.done = work.then(
+    () => (observed.outcome = 'done'),
+    (error: unknown) => (observed.outcome = error),
   );
-  return seen;
+  return observed;
 }
 
 describe('when two processes begin a journal at once in different stores, one is refused:', () => {
@@ -58,7 +58,7 @@ describe('when two processes begin a journal at once in different stores, one is
     const opening = await database.pool.connect();
     await opening.query('begin');
     await opening.query(`insert into journal.shards values ('auction', 0, 1)`);
-    const settling = watched(JournalBackend.settle(database.pool, 'auction', HOME));
+    const settling = watched(JournalBackend.settle(database.pool, 'auction', BACKEND));
     await untilOneWaits();
     expect(settling.outcome).toBe('nothing yet');
     await opening.query('commit');
@@ -73,11 +73,11 @@ describe('when two processes begin a journal at once in different stores, one is
     await opening.query('begin');
     await opening.query(`insert into journal.shards values ('auction', 0, 1)`);
     const client = await database.pool.connect();
-    const lastLook = async (): Promise<void> => {
+    const checkUnchanged = async (): Promise<void> => {
       const { rowCount } = await database.pool.query('select from journal.shards');
       if (rowCount !== 0) throw new Error('it has changed');
     };
-    const moving = watched(new JournalBackend(client, 'auction').move(HOME, lastLook));
+    const moving = watched(new JournalBackend(client, 'auction').move(BACKEND, checkUnchanged));
     await untilOneWaits();
     expect(moving.outcome).toBe('nothing yet');
     await opening.query('commit');
@@ -89,9 +89,9 @@ describe('when two processes begin a journal at once in different stores, one is
   });
 
   it('the one that settles another Kafka', async () => {
-    const places = ['here.', 'there.', 'nowhere.'].map((topicPrefix) => ({ ...HOME, topicPrefix }));
+    const backends = ['here.', 'there.', 'nowhere.'].map((topicPrefix) => ({ ...BACKEND, topicPrefix }));
     const settled = await Promise.allSettled(
-      places.map((place) => JournalBackend.settle(database.pool, 'auction', place)),
+      backends.map((candidate) => JournalBackend.settle(database.pool, 'auction', candidate)),
     );
     const refused = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
     expect(refused).toEqual([expect.any(WrongBackend), expect.any(WrongBackend)]);
@@ -100,9 +100,9 @@ describe('when two processes begin a journal at once in different stores, one is
 
 it('none, if only one process opens a shard in PostgreSQL or settles Kafka', async () => {
   await (await openInPostgres()).close();
-  await expect(JournalBackend.settle(database.pool, 'auction', HOME)).rejects.toBeInstanceOf(WrongBackend);
+  await expect(JournalBackend.settle(database.pool, 'auction', BACKEND)).rejects.toBeInstanceOf(WrongBackend);
   await database.pool.query('truncate journal.shards, journal.records');
-  await JournalBackend.settle(database.pool, 'auction', HOME);
-  await JournalBackend.settle(database.pool, 'auction', HOME);
+  await JournalBackend.settle(database.pool, 'auction', BACKEND);
+  await JournalBackend.settle(database.pool, 'auction', BACKEND);
   await expect(openInPostgres()).rejects.toBeInstanceOf(WrongBackend);
 });

@@ -25,8 +25,8 @@ const SETTLE = `
   where not exists (select from journal.shards where family = $1)
   on conflict do nothing`;
 /**
- * Held to the end of the transaction that settles or moves the backend. Opening a shard in `journal.records` writes this table
- * first, so each sees what the other did. Appends continue. The right to read alone does not suffice for this lock mode.
+ * Locks out processes that open a shard in `journal.records`, which write this table first, until the transaction has settled or
+ * moved the backend. Appends continue. This lock mode needs more than the right to read.
  */
 const SETTLING = 'lock table journal.shards in share row exclusive mode';
 const MOVE_OUT = `
@@ -42,8 +42,8 @@ export class WrongBackend extends StartFault {
 }
 
 /**
- * The backend that a database remembers for its journals, so that a process with other settings does not begin them anew.
- * Reservations and projections are in the same database, and mean nothing with another journal.
+ * The storage backend that a database remembers for its journals. A process with other settings is refused, so that it does not
+ * start new journals: reservations and projections in the same database mean nothing with another journal.
  */
 export class JournalBackend {
   constructor(
@@ -75,9 +75,9 @@ export class JournalBackend {
     }
   }
 
-  /** For readers of a Kafka that may hold only a copy: if the journals are in Kafka, it must be this one. */
-  async checkCopy(looked: KafkaBackend): Promise<void> {
-    if (await this.isSettled()) await this.check(looked);
+  /** For readers of a Kafka cluster that may hold only a copy: if the journals are in Kafka, they must be in this cluster. */
+  async checkCopy(opened: KafkaBackend): Promise<void> {
+    if (await this.isSettled()) await this.check(opened);
   }
 
   /** Whether the journals are known to be in Kafka. */
@@ -104,14 +104,14 @@ export class JournalBackend {
   }
 
   /**
-   * Moves the journals to this backend, unless `lastLook` finds that they changed in the old one. The lock waits for transactions
-   * that open a shard there; later ones find the journals moved.
+   * Moves the journals to this backend, unless `checkUnchanged` finds that they changed in the old one. The lock waits for
+   * transactions that open a shard there; later ones find the journals moved.
    */
-  async move(to: KafkaBackend | undefined, lastLook: () => Promise<void>): Promise<void> {
+  async move(to: KafkaBackend | undefined, checkUnchanged: () => Promise<void>): Promise<void> {
     await this.database.query('begin');
     try {
       await this.database.query(SETTLING);
-      await lastLook();
+      await checkUnchanged();
       if (to === undefined) await this.database.query(MOVE_BACK, [this.family]);
       else await this.database.query(MOVE_OUT, [this.family, to.clusterId, to.topicPrefix]);
       await this.database.query('commit');

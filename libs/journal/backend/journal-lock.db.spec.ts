@@ -10,7 +10,7 @@ const HOLDERS = `
   select count(*)::integer as count from pg_locks
   where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database()) and granted`;
 
-/** A clock, and the number of its pending timers. */
+/** A clock that counts its pending timers. */
 class CountedClock implements Clock {
   waiting = 0;
   private readonly clock = new SystemClock();

@@ -9,14 +9,14 @@ import { WrongBackend } from './journal-backend.js';
 const KEY = 1_193_046_473;
 const SHARED = 'select pg_try_advisory_lock_shared($1) as held';
 const ALONE = 'select pg_try_advisory_lock($1) as held';
-const LOOK_MILLIS = 5_000;
-const GOODBYE_MILLIS = 1_000;
+const RECONNECT_MILLIS = 5_000;
+const CLOSE_WITHIN_MILLIS = 1_000;
 /** How long to wait for a server that has vanished silently. */
 const STILL_THERE: QueryConfig & { readonly query_timeout: number } = {
   text: 'select',
   query_timeout: 5_000,
 };
-/** A message for people. */
+/** Describes the processes that hold the lock, for messages to an operator. */
 const HOLDERS = `
   select format('process %s, role %s, application %s', a.pid, a.usename, coalesce(nullif(a.application_name, ''), 'without a name')) as who
   from pg_locks l join pg_stat_activity a using (pid)
@@ -40,17 +40,17 @@ export class JournalLock {
   ) {}
 
   /**
-   * For a writer, until it releases the lock. Reconnects if the connection breaks; if the journals were moved meanwhile, releases the
-   * lock for good, because a suspended writer must not keep others from moving them.
+   * For a writer, until it releases the lock. Reconnects if the connection breaks. If the journals were moved meanwhile, it
+   * releases the lock for good: a suspended writer must not keep others from moving them.
    */
-  async share(stillHere: () => Promise<void> = () => Promise.resolve()): Promise<void> {
+  async share(checkBackend: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     if (this.client !== undefined) return;
     await this.takeShared();
     if (this.isOver) return;
-    this.cancel ??= repeat(this.clock, LOOK_MILLIS, async () => {
+    this.cancel ??= repeat(this.clock, RECONNECT_MILLIS, async () => {
       if (this.client !== undefined) return;
       await this.takeShared().catch(() => undefined);
-      await stillHere().catch(async (error: unknown) => {
+      await checkBackend().catch(async (error: unknown) => {
         if (!(error instanceof WrongBackend)) return;
         this.moved = error;
         await this.letGo();
@@ -70,12 +70,13 @@ export class JournalLock {
   }
 
   async takeAlone(): Promise<void> {
-    await this.take(ALONE, 'somebody writes the journals, or moves them: stop the cluster first');
+    await this.take(ALONE, 'another process writes or moves the journals: stop the cluster first');
   }
 
   /** Runs work on the connection that holds the lock. Fails if the connection is lost, because another process may write after that. */
   async whileHeld<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
-    if (this.client === undefined) throw new StartFault('the database was lost while the journals were held');
+    if (this.client === undefined)
+      throw new StartFault('the connection to the database was lost while the journals were locked');
     return await work(this.client);
   }
 
@@ -91,7 +92,7 @@ export class JournalLock {
     this.client = undefined;
     if (client === undefined) return;
     // A hung server never closes the connection.
-    const cancel = this.clock.after(GOODBYE_MILLIS, () => client.connection.stream.destroy());
+    const cancel = this.clock.after(CLOSE_WITHIN_MILLIS, () => client.connection.stream.destroy());
     await client.end().catch(() => undefined);
     cancel();
   }
@@ -118,7 +119,7 @@ export class JournalLock {
       await client.connect();
       const { rows } = await client.query<{ held: boolean }>(statement, [KEY]);
       if (rows[0]?.held !== true) throw new StartFault(`${refusal}: ${await holdersOf(client)}`);
-      if (this.isOver) throw new StartFault('the journals were let go before they were held');
+      if (this.isOver) throw new StartFault('the lock on the journals was released before it was taken');
       this.client = client;
     } catch (error) {
       await client.end().catch(() => undefined);
@@ -129,5 +130,5 @@ export class JournalLock {
 
 async function holdersOf(client: ClientBase): Promise<string> {
   const { rows } = await client.query<{ who: string }>(HOLDERS, [KEY]);
-  return rows.length === 0 ? 'he has just gone' : rows.map(({ who }) => who).join('; ');
+  return rows.length === 0 ? 'the holder has just gone' : rows.map(({ who }) => who).join('; ');
 }

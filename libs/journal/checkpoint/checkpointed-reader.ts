@@ -23,7 +23,7 @@ export class CheckpointedReader implements JournalReader {
 
   async entries(shard: number, sequences: readonly number[]): Promise<JournalEntry[]> {
     if (await this.hasBegun(shard)) return await this.reader.entries(shard, sequences);
-    throw new JournalUnreadable(`nothing is known of the journal of shard ${shard} yet`);
+    throw new JournalUnreadable(`the database has no checkpoint of the journal of shard ${shard} yet`);
   }
 
   async heads(shards = this.shards): Promise<Map<number, number>> {

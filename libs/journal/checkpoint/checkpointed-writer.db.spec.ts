@@ -16,7 +16,7 @@ beforeAll(async () => {
 beforeEach(() => database.pool.query('truncate journal.witness'));
 afterAll(() => database.drop());
 
-/** The database knows the take-over, as it does before any caller is served. */
+/** Opens a writer after the database has noted the take-over, as it does before any caller is served. */
 async function openOn(
   store: MemoryJournalStore,
   onFault: (error: unknown) => void = () => undefined,
@@ -35,19 +35,19 @@ async function openOn(
 }
 
 it('does not accept the reply of a stale broker as proof if the database knows of a take-over', async () => {
-  // The first writer sees nothing of the second: like an old leader that only it can reach.
-  const seen = new MemoryJournalStore();
-  const first = await openOn(seen);
+  // The first writer sees nothing of the second, as if only it could still reach an old leader.
+  const oldTopic = new MemoryJournalStore();
+  const first = await openOn(oldTopic);
   await first.confirm();
   await first.append(['"a"']);
   const topic = new MemoryJournalStore();
-  Object.assign(topic.shard(0), { epoch: 1, records: [...seen.shard(0).records] });
+  Object.assign(topic.shard(0), { epoch: 1, records: [...oldTopic.shard(0).records] });
   const second = await openOn(topic);
   await second.confirm();
   await expect(first.confirm()).rejects.toThrow(JournalFenced);
   expect(first.health()).toMatchObject({ ok: false, reason: expect.stringContaining('in epoch 2') });
   await expect(first.append(['"b"'])).rejects.toThrow(JournalFenced);
-  expect(seen.shard(0).records).toHaveLength(2);
+  expect(oldTopic.shard(0).records).toHaveLength(2);
   await Promise.all([first.close(), second.close()]);
 });
 
@@ -76,13 +76,13 @@ it('repeats a checkpoint that failed, even if nothing more is written', async ()
   });
 });
 
-it('reports once that another process wrote what the database has seen', async () => {
+it('reports once that another process wrote what the database has oldTopic', async () => {
   const faults: unknown[] = [];
   const writer = await openOn(new MemoryJournalStore(), (error) => faults.push(error));
   await database.pool.query('update journal.witness set sequence = sequence + 100 where shard = 0');
   await writer.append(['"a"']);
   await writer.close();
   expect(faults.map(String)).toEqual([
-    expect.stringContaining('has seen record 101 of epoch 1, and its owner has come to 2'),
+    expect.stringContaining('has oldTopic record 101 of epoch 1, but its owner is at 2'),
   ]);
 });

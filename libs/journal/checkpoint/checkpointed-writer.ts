@@ -12,7 +12,7 @@ export interface CheckpointedWriterPorts {
   readonly located: () => LocatedHead;
   readonly checkpoints: CheckpointTable;
   readonly clock: Clock;
-  /** Receives a failed checkpoint; once until one succeeds again. */
+  /** Receives the error of a failed checkpoint: once, until a checkpoint succeeds again. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -79,17 +79,20 @@ export class CheckpointedWriter implements JournalWriter {
     try {
       return (await this.ports.checkpoints.located(this.shard))?.epoch ?? 0;
     } catch (error) {
-      const reason = `the database cannot say who writes it: ${messageOf(error)}`;
+      const reason = `the database could not be asked which writer has it: ${messageOf(error)}`;
       throw new JournalUnavailable(this.shard, reason, { cause: error });
     }
   }
 
-  /** No other owner writes in this epoch, so a later checkpoint of it is false, and the next owner would look for its record. */
+  /**
+   * No other owner writes in this epoch, so a later checkpoint of this epoch is wrong, and the next owner would look for its
+   * record in vain.
+   */
   private async refuseFalseCheckpoint({ epoch, sequence }: LocatedHead): Promise<void> {
     const known = await this.ports.checkpoints.located(this.shard);
     if (known?.epoch !== epoch || known.sequence <= sequence) return;
     throw new Error(
-      `shard ${this.shard}: the database has seen record ${known.sequence} of epoch ${epoch}, and its owner has come to ${sequence}: somebody else has written that; docs/operate/kafka.md says what to do (A witness in front of its topic)`,
+      `shard ${this.shard}: the database has seen record ${known.sequence} of epoch ${epoch}, but its owner is at ${sequence}: another process has written that; see docs/operate/kafka.md (A checkpoint ahead of its topic)`,
     );
   }
 

@@ -15,7 +15,7 @@ const SHARDS = [0, 1];
 const COPIED = ['journal.home', 'journal.witness', 'journal.sealed'];
 const clock = new SystemClock();
 
-/** A database that counts as lost, and one restored from its backup. */
+/** One database counts as lost, the other is restored from its backup. */
 describeWithKafka('topics that two databases claim', { anyBrokers: true }, (kafka) => {
   let lost: KeptJournals;
   let found: KeptJournals;
@@ -66,11 +66,11 @@ describeWithKafka('topics that two databases claim', { anyBrokers: true }, (kafk
     );
     await new RestoredMark(found.database.pool, 'auction').accept(ends);
   };
-  const lives = async (shard = 0): Promise<EpochIncarnation[]> => {
+  const incarnations = async (shard = 0): Promise<EpochIncarnation[]> => {
     const records = await everything((await storeOf(found)).bareReader, shard);
     return records.filter(({ kind }) => kind === 'epoch').map(({ payload }) => incarnationIn(payload));
   };
-  const lifeOf = async (journals: KeptJournals): Promise<string> =>
+  const incarnationOf = async (journals: KeptJournals): Promise<string> =>
     (await findIncarnation(journals.database.pool)).id;
 
   it('belong to the accepted database from its first start on, and the other is refused', async () => {
@@ -81,8 +81,8 @@ describeWithKafka('topics that two databases claim', { anyBrokers: true }, (kafk
     await write(found, ...SHARDS);
     for (const shard of SHARDS) {
       await expect(owner(lost, shard)).rejects.toBeInstanceOf(OtherDatabase);
-      const [before, since] = [await lifeOf(lost), await lifeOf(found)];
-      expect(await lives(shard)).toEqual([
+      const [before, since] = [await incarnationOf(lost), await incarnationOf(found)];
+      expect(await incarnations(shard)).toEqual([
         { life: before },
         { life: before },
         { life: since, follows: before },
@@ -97,7 +97,7 @@ describeWithKafka('topics that two databases claim', { anyBrokers: true }, (kafk
     await write(found, 0);
     await write(lost, 1);
     await expect(owner(found, 1)).rejects.toBeInstanceOf(OtherDatabase);
-    expect(await lives(1)).toHaveLength(2);
+    expect(await incarnations(1)).toHaveLength(2);
   });
 
   it('are not read into a database that was restored by other means and is older than they are', async () => {

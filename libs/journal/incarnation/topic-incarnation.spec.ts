@@ -42,7 +42,7 @@ class World {
     return writer;
   }
 
-  async lives(): Promise<EpochIncarnation[]> {
+  async incarnations(): Promise<EpochIncarnation[]> {
     const reader = new KafkaJournalReader({
       family: 'auction',
       openLog: () => this.topic.open(),
@@ -59,30 +59,32 @@ describe('the owners of a database', () => {
     await (await world.open()).append(['"a"']);
     await (await world.open(LOST)).append(['"b"']);
     await world.open(LOST);
-    expect(await world.lives()).toEqual([{}, { life: LOST }, { life: LOST }]);
+    expect(await world.incarnations()).toEqual([{}, { life: LOST }, { life: LOST }]);
   });
 
   it('continue another incarnation only if they have all its records, and record that', async () => {
     const world = new World();
     const former = await world.open(LOST);
     await former.append(['"a"', '"b"']);
-    const seen = former.head;
-    world.known.set(FOUND, () => seen);
+    const knownHead = former.head;
+    world.known.set(FOUND, () => knownHead);
     await world.open(FOUND);
-    expect(await world.lives()).toEqual([{ life: LOST }, { life: FOUND, follows: LOST }]);
+    expect(await world.incarnations()).toEqual([{ life: LOST }, { life: FOUND, follows: LOST }]);
     await world.open(FOUND);
-    expect(await world.lives()).toHaveLength(3);
+    expect(await world.incarnations()).toHaveLength(3);
   });
 
   it('are refused if another incarnation has written since, and a replaced incarnation is refused for good', async () => {
     const world = new World();
     const former = await world.open(LOST);
-    const seen = former.head;
-    world.known.set(FOUND, () => seen).set(LOST, () => former.head);
+    const knownHead = former.head;
+    world.known.set(FOUND, () => knownHead).set(LOST, () => former.head);
     await former.append(['"a"']);
     await expect(world.open(FOUND)).rejects.toMatchObject({
       exitCode: EXIT.damaged,
-      message: expect.stringMatching(/goes on to record 2, .*\(life lost\).*\(life found\).* record 1 alone/),
+      message: expect.stringMatching(
+        /goes on to record 2, .*\(life lost\).*\(life found\).* complete only up to record 1/,
+      ),
     });
     world.known.set(FOUND, () => former.head);
     const writer = await world.open(FOUND);
@@ -90,29 +92,29 @@ describe('the owners of a database', () => {
     await expect(former.append(['"b"'])).rejects.toBeInstanceOf(JournalFenced);
     await writer.append(['"c"']);
     await expect(world.open(LOST)).rejects.toBeInstanceOf(OtherDatabase);
-    expect(await world.lives()).toHaveLength(2);
+    expect(await world.incarnations()).toHaveLength(2);
   });
 
   it('check again if the owner of the other database was faster', async () => {
     const world = new World();
     const former = await world.open(LOST);
-    const seen = former.head;
-    let looks = 0;
-    const quicker = async (): Promise<JournalHead> => {
-      looks += 1;
-      if (looks === 1) await former.append(['"a"']);
-      return seen;
+    const knownHead = former.head;
+    let reads = 0;
+    const raceAhead = async (): Promise<JournalHead> => {
+      reads += 1;
+      if (reads === 1) await former.append(['"a"']);
+      return knownHead;
     };
     const journal = new KafkaJournal({
       family: 'auction',
       openLog: () => Promise.resolve(world.topic.open()),
       clock: new HastyClock(),
       opener: 'ben',
-      lineage: { life: FOUND, known: async () => [await quicker()] },
+      lineage: { life: FOUND, known: async () => [await raceAhead()] },
       openWithinMillis: 500,
     });
     await expect(journal.open(SHARD)).rejects.toBeInstanceOf(OtherDatabase);
-    expect(looks).toBe(2);
+    expect(reads).toBe(2);
   });
 
   it('find the beginning of an epoch despite foreign records in between, and without anchors', async () => {

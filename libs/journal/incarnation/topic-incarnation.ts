@@ -8,7 +8,7 @@ import type { Pool, PoolClient } from 'pg';
 export class OtherDatabase extends StartFault {
   constructor(shard: number, what: string) {
     super(
-      `shard ${shard}: ${what}. Two databases must not take turns at one journal: nothing is written. docs/operate/journals.md says what to do (A journal of another database)`,
+      `shard ${shard}: ${what}. Two databases must not write one journal in turns, so nothing is written: see docs/operate/journals.md (A journal of another database)`,
       EXIT.damaged,
     );
   }
@@ -20,9 +20,9 @@ export interface TopicEnd extends JournalHead {
 }
 
 /**
- * What a new epoch records about its owner's database. A database of another incarnation was restored, or replaced by a restored
- * one: it continues only directly after the last record that it has, so that the other has written nothing since. An epoch
- * without an incarnation comes from PostgreSQL and is trusted.
+ * Returns the incarnation that a new epoch records. A database with another incarnation was restored, or replaced by a restored
+ * one. It may continue only directly after the last record that it knows: then the other database has written nothing since. An
+ * epoch without incarnation comes from PostgreSQL and is trusted.
  */
 export function incarnationAfter(
   shard: number,
@@ -34,11 +34,11 @@ export function incarnationAfter(
   if (before === undefined || before === life) return { life };
   if (known.some(({ hash }) => hash === end.hash)) return { life, follows: before };
   const last = Math.max(0, ...known.map(({ sequence }) => sequence));
-  // A new leader may not have all of it yet.
+  // A new leader of the topic may not have all records yet.
   if (end.sequence < last) throw new Error(`its topic ends with record ${end.sequence}, before ${last}`);
   throw new OtherDatabase(
     shard,
-    `its topic goes on to record ${end.sequence}, written for another database (life ${before}), and this one (life ${life}) has what was done up to record ${last} alone`,
+    `its topic goes on to record ${end.sequence}, written for another database (life ${before}), and this one (life ${life}) is complete only up to record ${last}`,
   );
 }
 
@@ -78,7 +78,7 @@ export async function findIncarnation(pool: Pool): Promise<Incarnation> {
   return { id: row.life };
 }
 
-/** Invalidates all positions in these journals that were given out before. */
+/** Makes all positions invalid that clients got in these journals before. */
 export async function beginIncarnation(database: Pool | PoolClient): Promise<void> {
   await database.query('update journal.life set life = $1, restored_at = now()', [randomUUID()]);
 }

@@ -117,7 +117,7 @@ describe('a topic whose leader returns nothing from some offset on, before its e
 
 it('a topic with a foreign epoch that none can follow counts as damaged for any opener', async () => {
   const [head] = await world.reader().read(SHARD, EVENTS + 1, 1);
-  const foreign = encodeRecord(linkEpoch(SHARD, head!, 2 ** 31, 'somebody'), undefined);
+  const foreign = encodeRecord(linkEpoch(SHARD, head!, 2 ** 31, 'another'), undefined);
   await world.topic.open().append([foreign], 1_000);
   await expect(world.open()).rejects.toMatchObject({
     exitCode: 65,
@@ -137,7 +137,7 @@ describe('a topic whose first messages are deleted', () => {
     const append = writer.append(['"behind"']);
     await expect(append).rejects.toBeInstanceOf(JournalAmbiguous);
     await expect(append).rejects.toThrow(GONE);
-    await expect(writer.append(['"more"'])).rejects.toThrow('the writer is dead');
+    await expect(writer.append(['"more"'])).rejects.toThrow('the writer has ended');
     expect(writer.health()).toEqual({ ok: false, reason: expect.stringContaining(GONE) });
   });
 

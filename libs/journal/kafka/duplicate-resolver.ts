@@ -14,12 +14,12 @@ export class DuplicateResolver {
 
   constructor(
     shard: number,
-    private readonly places: ShardTopic,
+    private readonly topic: ShardTopic,
     private readonly from: LogPosition,
     /** The entries that were read after `from`. */
     private readonly entries: readonly JournalEntry[],
   ) {
-    this.finder = new PositionFinder(shard, places);
+    this.finder = new PositionFinder(shard, topic);
   }
 
   /** Undefined if there is none. */
@@ -40,7 +40,7 @@ export class DuplicateResolver {
     try {
       const from = await this.finder.behind(sequence - 1, this.from);
       const limit = Math.min(PAGE, head.sequence - sequence + 1);
-      this.earlier = (await this.places.run({ from, end, limit })).entries;
+      this.earlier = (await this.topic.run({ from, end, limit })).entries;
     } catch (error) {
       if (error instanceof JournalCorrupt) return undefined;
       throw error;

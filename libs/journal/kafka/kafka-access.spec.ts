@@ -19,17 +19,17 @@ function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from(length < 128 ? [tag, length] : [tag, 0x81, length]), content]);
 }
 
-/** The smallest certificate: empty subject, empty issuer, until 2049. */
+/** The smallest certificate: empty subject, empty issuer, valid until 2049. */
 function certificateOf(publicKey: KeyObject, key: KeyObject): string {
-  const nobody = der(SEQUENCE);
+  const emptyName = der(SEQUENCE);
   const times = ['200101000000Z', '490101000000Z'].map((time) => der(UTC_TIME, Buffer.from(time)));
   const content = der(
     SEQUENCE,
     der(INTEGER, Buffer.from([1])),
     ED25519,
-    nobody,
+    emptyName,
     der(SEQUENCE, ...times),
-    nobody,
+    emptyName,
     publicKey.export({ type: 'spki', format: 'der' }),
   );
   const signature = der(BITS, Buffer.from([0]), sign(null, content, key));

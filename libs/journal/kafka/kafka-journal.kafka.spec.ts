@@ -30,7 +30,10 @@ function topicsOf(
   return new KafkajsTopics({ brokers: addresses, clientId: 'test', ...address }, { prefix, family }, clock);
 }
 
-/** One proxy for each broker: brokers advertise their own addresses, and this routes clients through a proxy all the same. */
+/**
+ * One proxy for each broker. Brokers advertise their own addresses, and the proxies receive the clients' connections
+ * nevertheless.
+ */
 async function proxiesOf({ addresses }: TestKafka): Promise<Map<number, TcpProxy>> {
   const admin = new Kafka({ brokers: [...addresses], clientId: 'test', logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
@@ -75,7 +78,7 @@ async function subjectOf(kafka: TestKafka): Promise<JournalSubject> {
         appendWithinMillis: 400,
         settleWithinMillis: 1_500,
       }),
-    // A topic never changes in place; a test that rewrites it needs readers that have not seen the old one.
+    // A topic never changes in place, so a test that rewrites it needs a reader that has not seen the old one.
     reader: {
       read: (...asked) => reader.read(...asked),
       entries: (...asked) => reader.entries(...asked),
@@ -132,7 +135,7 @@ function readerOf(topics: KafkajsTopics, shards: readonly number[]): KafkaJourna
   return new KafkaJournalReader({ family: 'auction', openLog: (shard) => topics.open(shard), shards });
 }
 
-/** A topic cannot be changed in place; anyone who may delete it can rewrite it. */
+/** A topic cannot be changed in place, but a user that may delete it can rewrite it. */
 async function tamper(
   topics: KafkajsTopics,
   shard: number,
@@ -160,7 +163,7 @@ async function tamper(
   await topics.remove(shard);
   // A broker still lists a topic for a moment after its deletion.
   await eventually(async () => expect(await topics.exists(shard)).toBe(false));
-  const anew = await topics.prepare(shard);
-  await anew.append(rewritten, 5_000);
-  await anew.close();
+  const recreated = await topics.prepare(shard);
+  await recreated.append(rewritten, 5_000);
+  await recreated.close();
 }

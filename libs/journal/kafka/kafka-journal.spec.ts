@@ -45,10 +45,10 @@ describe('a writer', () => {
     world.topic.expect('late', ...LOST);
     await expect(old.append(['"lost"'])).rejects.toBeInstanceOf(JournalAmbiguous);
     world.topic.calm();
-    const heir = await world.open();
-    await heir.append(['"a"']);
+    const successor = await world.open();
+    await successor.append(['"a"']);
     world.topic.release();
-    expect((await heir.append(['"b"'])).firstSequence).toBe(4);
+    expect((await successor.append(['"b"'])).firstSequence).toBe(4);
     expect(await payloads()).toEqual(['"a"', '"b"']);
   });
 
@@ -139,9 +139,9 @@ describe('a writer', () => {
     const old = await world.open();
     await old.append(['"a"']);
     await old.confirm();
-    const heir = await world.open();
+    const successor = await world.open();
     await expect(old.confirm()).rejects.toBeInstanceOf(JournalFenced);
-    await heir.confirm();
+    await successor.confirm();
   });
 
   it('notices while idle that it is deposed', async () => {
@@ -196,7 +196,7 @@ describe('a writer', () => {
 describe('an owner whose journals are moved while it opens its shard', () => {
   const writers: JournalWriter[] = [];
   afterEach(() => Promise.all(writers.splice(0).map((writer) => writer.close())));
-  /** The journals are here for so many checks, and elsewhere from then on. */
+  /** The journals count as being here for so many checks, and as moved after that. */
   const openWhileHere = async (questions: number): Promise<JournalWriter> => {
     let asked = 0;
     const writer = await new KafkaJournal({
@@ -251,7 +251,7 @@ describe('an epoch that no owner can have begun', () => {
   it('of the highest number ends the shard: it cannot be opened any more', async () => {
     await take(2_147_483_647);
     const { length } = world.topic;
-    await expect(world.open()).rejects.toThrow('behind epoch 2147483647 none can begin');
+    await expect(world.open()).rejects.toThrow('no epoch can begin after epoch 2147483647');
     expect(world.topic.length).toBe(length);
   });
 });
@@ -263,7 +263,7 @@ describe('a reader', () => {
     await writer.append(written);
     const reader = world.reader();
     const [slow, fast]: [string[], string[]] = [[], []];
-    // In pages that are no multiple of what the topic returns at once.
+    // The page sizes do not divide what the topic returns at once.
     for (let from = 1; from <= 61; from += 5) slow.push(...eventsOf(await reader.read(SHARD, from, 5)));
     for (let from = 1; from <= 61; from += 3) fast.push(...eventsOf(await reader.read(SHARD, from, 3)));
     for (const read of [slow, fast]) expect(read).toEqual(written.slice(0, read.length));
@@ -274,10 +274,10 @@ describe('a reader', () => {
     world.topic.expect('late', ...LOST);
     await expect(old.append(['"x"', '"y"', '"z"'])).rejects.toBeInstanceOf(JournalAmbiguous);
     world.topic.calm();
-    const heir = await world.open();
-    for (const turn of ['a', 'b', 'c']) await heir.append([`"${turn}1"`, `"${turn}2"`]);
+    const successor = await world.open();
+    for (const turn of ['a', 'b', 'c']) await successor.append([`"${turn}1"`, `"${turn}2"`]);
     world.topic.release();
-    for (const turn of ['d', 'e', 'f']) await heir.append([`"${turn}1"`, `"${turn}2"`, `"${turn}3"`]);
+    for (const turn of ['d', 'e', 'f']) await successor.append([`"${turn}1"`, `"${turn}2"`, `"${turn}3"`]);
     const all = await everything(world.reader(), SHARD);
     expect(all).toHaveLength(17);
     for (const entry of all) expect(await world.reader().entries(SHARD, [entry.sequence])).toEqual([entry]);

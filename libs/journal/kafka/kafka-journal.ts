@@ -119,7 +119,7 @@ export class KafkaJournal implements Journal {
     let tail: LogPosition | undefined;
     let sealed: number | undefined;
     for (;;) {
-      let failure: unknown = new Error('others have been quicker every time');
+      let failure: unknown = new Error('another process was faster at every attempt');
       try {
         if (tail === undefined) {
           const run = await reading.tail(known);
@@ -129,7 +129,7 @@ export class KafkaJournal implements Journal {
         }
         if (!(await this.isSealed(reading.shard, tail))) {
           tail = undefined;
-          throw new Error('its topic ends before the record from which on it is known to be sealed');
+          throw new Error('its topic ends before the first record that is known to be sealed');
         }
         const life = await this.incarnationAfter(reading, tail);
         await this.options.stillHere?.();
@@ -148,8 +148,8 @@ export class KafkaJournal implements Journal {
   }
 
   /**
-   * Checked before each attempt, because ours would follow what others have written meanwhile. Rejects if the end is not an owner's;
-   * false if the shard got its first MAC after the end was read.
+   * Checked before each attempt, because the new record would follow what others have written meanwhile. Rejects if no owner
+   * wrote the end; false if the shard got its first MAC after the end was read.
    */
   private async isSealed(shard: number, { head, seal }: LogPosition): Promise<boolean> {
     const { sealing } = this.options;
@@ -160,14 +160,14 @@ export class KafkaJournal implements Journal {
     return true;
   }
 
-  /** The last record of an owner, as far as was read. A checkpoint is one, because an owner has written it. */
+  /** The last record that an owner is known to have written. A checkpoint counts, because an owner has written it. */
   private lastSealed({ entries }: Run, known?: LocatedHead): number | undefined {
     const { seals } = this.options.sealing ?? {};
     const last = entries.findLast((entry) => entry.seal !== undefined && seals?.isGood(entry, entry.seal));
     return last?.sequence ?? known?.sequence;
   }
 
-  /** Checked before each attempt as well: a replaced database may still have an owner that writes meanwhile. */
+  /** Checked before each attempt too: a replaced database may still have an owner that writes meanwhile. */
   private async incarnationAfter(reading: ShardLog, tail: LogPosition): Promise<EpochIncarnation> {
     const { lineage } = this.options;
     if (lineage === undefined) return {};
@@ -184,7 +184,7 @@ export class KafkaJournal implements Journal {
     const { appendWithinMillis = APPEND_WITHIN_MILLIS, opener, sealing } = this.options;
     const { epoch: before, sequence } = tail.head;
     if (before >= LAST_EPOCH) {
-      throw new JournalCorrupt(reading.shard, sequence, `behind epoch ${before} none can begin`);
+      throw new JournalCorrupt(reading.shard, sequence, `no epoch can begin after epoch ${before}`);
     }
     const record = linkEpoch(reading.shard, tail.head, before + 1, opener, life);
     const { offset: last } = tail;
@@ -199,15 +199,14 @@ export class KafkaJournal implements Journal {
     const end = offset === undefined ? await reading.end() : offset + 1;
     const { position, damage } = await reading.run({ from: tail, end });
     if (damage !== undefined) throw damage;
-    if (!(await reading.stillHas(tail)))
-      throw new Error('its topic is not the one that was looked at before');
+    if (!(await reading.stillHas(tail))) throw new Error('its topic is not the one that was read before');
     // Compared by offset as well: another process of the same name may have written the same content.
     const isOurs = offset !== undefined && position.offset === offset && position.head.hash === record.hash;
     return { isOurs, isKnown: offset !== undefined, position };
   }
 }
 
-/** A take-over whose reply was lost may have been written. Then it is repeated in the next epoch. */
+/** A take-over whose reply was lost may have been written. It is repeated in the next epoch. */
 function unlessUnknown(error: unknown): undefined {
   if (error instanceof SendLost || (error instanceof SendRefused && !error.isFinal)) return undefined;
   throw error;

@@ -67,16 +67,16 @@ it('gives every caller a true outcome, whatever happens to the sends and reads o
       const world = new JournalWorld();
       try {
         await world.open();
-        const witness = world.reader();
+        const watcher = world.reader();
         world.topic.expect(...sends);
         world.topic.expectLooks(...looks);
         world.topic.delay(...delays);
         for (const each of steps) {
           await take(world, each);
-          if (each.does === 'read') await witness.heads().catch(() => undefined);
+          if (each.does === 'read') await watcher.heads().catch(() => undefined);
         }
         world.topic.calm();
-        await world.check([witness]);
+        await world.check([watcher]);
       } finally {
         await world.close();
       }

@@ -7,7 +7,7 @@ import type { TopicLog } from './topic-log.js';
 
 it('leaves no connection open to a topic that cannot be read', async () => {
   let open = 0;
-  const away = (): Promise<never> => Promise.reject(new JournalUnreadable('what is there is no journal'));
+  const away = (): Promise<never> => Promise.reject(new JournalUnreadable('the topic holds no journal'));
   const log: TopicLog = {
     append: away,
     end: away,

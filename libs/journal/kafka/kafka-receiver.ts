@@ -36,19 +36,19 @@ export class KafkaReceiver implements JournalReceiver {
     const reception = await this.reception(shard);
     const { position, topic, log } = reception;
     checkFollows(shard, position.head, first);
-    const { values, behind } = placed(position, entries);
+    const { values, after } = encodeAfter(position, entries);
     try {
       const base = await topic.append(values, SEND_WITHIN_MILLIS, macsOf(entries));
       if (base !== position.next)
-        throw new Error(`somebody else writes to its topic, at offset ${position.next}`);
+        throw new Error(`another process writes to its topic, at offset ${position.next}`);
     } catch (error) {
-      // The next call reads first how far this one came.
+      // The next call first reads how many records this one wrote.
       this.shards.delete(shard);
       await log.close();
       if (error instanceof JournalCorrupt) throw error;
       throw new JournalUnavailable(shard, messageOf(error), { cause: error });
     }
-    reception.position = behind;
+    reception.position = after;
   }
 
   async close(): Promise<void> {
@@ -74,11 +74,11 @@ export class KafkaReceiver implements JournalReceiver {
   }
 }
 
-/** The records as they will follow a position, if no other process writes there. */
-function placed(
+/** Encodes records for the offsets after a position, if no other process writes there. */
+function encodeAfter(
   from: LogPosition,
   entries: readonly JournalEntry[],
-): { readonly values: readonly Buffer[]; readonly behind: LogPosition } {
+): { readonly values: readonly Buffer[]; readonly after: LogPosition } {
   let position = from;
   let epochAnchor: Anchor | undefined;
   const values = entries.map((entry) => {
@@ -88,12 +88,12 @@ function placed(
       position.offset === undefined
         ? undefined
         : { offset: position.offset, sequence: position.head.sequence };
-    // For an epoch that began earlier, the last existing record will do.
+    // If the epoch began earlier, the last existing record serves as its anchor.
     if (kind === 'event') epochAnchor ??= before;
     const anchor = kind === 'epoch' ? before : epochAnchor;
     if (kind === 'epoch') epochAnchor = { offset, sequence };
     position = { next: offset + 1, head: headAt(entry), offset, anchor };
     return encodeRecord(entry, anchor);
   });
-  return { values, behind: position };
+  return { values, after: position };
 }

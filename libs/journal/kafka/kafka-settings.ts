@@ -13,28 +13,28 @@ function brokerAddress(): FromText<string> {
     .refine((text) => hostAndPort(text) !== undefined, 'it must be host:port for each broker');
 }
 
-/** One broker under two names would count twice against the loss of one. */
+/** A broker that is listed under two names would be counted twice. */
 function brokerList(): FromText<readonly string[]> {
   return listOf(brokerAddress()).superRefine((brokers, context) => {
     const known = new Map<string, string>();
     for (const broker of brokers) {
       const address = hostAndPort(broker);
       if (address === undefined) continue;
-      const place = placeOf(address);
-      const before = known.get(place);
+      const endpoint = endpointOf(address);
+      const before = known.get(endpoint);
       if (before !== undefined) {
         const message =
           before === broker ? `it names ${broker} twice` : `${before} and ${broker} are the same broker`;
         context.addIssue({ code: 'custom', message });
         return;
       }
-      known.set(place, broker);
+      known.set(endpoint, broker);
     }
   });
 }
 
-/** Normalizes an address; the names of this machine's loopback are equal. */
-function placeOf({ host, port }: HostAndPort): string {
+/** Normalizes an address. All names of this machine's loopback are equal. */
+function endpointOf({ host, port }: HostAndPort): string {
   return `${machineOf(host)}:${port}`;
 }
 
@@ -124,7 +124,7 @@ export function kafkaSettingsAgree(config: KafkaSettings): string | undefined {
     return 'KAFKA_SASL_MECHANISM needs KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD';
   }
   if (mechanism === 'plain' && !ssl && !(config.KAFKA_BROKERS ?? []).every(isOnLoopback)) {
-    return 'KAFKA_SASL_MECHANISM=plain would show the password to everybody on the way: it needs KAFKA_SSL=true';
+    return 'KAFKA_SASL_MECHANISM=plain would send the password unencrypted: it needs KAFKA_SSL=true';
   }
   return undefined;
 }

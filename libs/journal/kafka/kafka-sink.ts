@@ -34,17 +34,17 @@ export interface KafkaSinkPorts {
 const RETRY_MILLIS = 100;
 /** How often an idle writer checks whether it is still the writer. */
 const WATCH_MILLIS = 500;
-/** A record that was not confirmed for longer is checked again before any caller learns of those after it. */
-const HEARD_NANOS = 250_000_000n;
+/** A record that was last confirmed longer ago is checked again before the records after it are acknowledged. */
+const RECENT_NANOS = 250_000_000n;
 
 function endsAt(end: number): string {
-  return `its topic ends at ${end}, before what was written`;
+  return `its topic ends at ${end}, before records that were written`;
 }
 
 /**
- * Writes one shard's records into its topic. With one send in flight the writer knows the next offset. A later offset means that
- * others have written: unless no reader counts that, the shard is theirs and this writer dies. After a lost reply the topic is
- * read; a missing batch is sent again, because only the first copy counts. See docs/decisions/08.
+ * Writes one shard's records into its topic. It knows the next offset, because one send is in flight. A later offset means that
+ * another process has written: unless readers ignore that, the shard is lost and this writer ends. After a lost reply it reads
+ * the topic and resends a missing batch, because only the first copy counts. See docs/decisions/0045.
  */
 export class KafkaSink implements BatchSink {
   private lost: JournalFailure | undefined;
@@ -52,8 +52,8 @@ export class KafkaSink implements BatchSink {
   private anchor: Anchor;
   private readonly cancelWatch: Cancel;
   /** When the position of the last record was last confirmed. */
-  private heardAt: bigint;
-  /** Since when the topic has ended before that. */
+  private confirmedAt: bigint;
+  /** Since when the topic has ended before the last record. */
   private shortSince: bigint | undefined;
 
   constructor(
@@ -62,7 +62,7 @@ export class KafkaSink implements BatchSink {
     private position: LogPosition,
   ) {
     this.anchor = { offset: position.offset ?? 0, sequence: position.head.sequence };
-    this.heardAt = ports.clock.monotonicNanos();
+    this.confirmedAt = ports.clock.monotonicNanos();
     this.cancelWatch = repeat(ports.clock, WATCH_MILLIS, () => this.watch().catch(() => undefined));
   }
 
@@ -82,7 +82,7 @@ export class KafkaSink implements BatchSink {
     const began = this.now();
     try {
       this.accept(records, await this.deliver(records));
-      this.heardAt = began;
+      this.confirmedAt = began;
     } finally {
       this.isWriting = false;
     }
@@ -96,11 +96,11 @@ export class KafkaSink implements BatchSink {
     const end = await reading.end();
     if (end < position.next) throw new JournalUnavailable(shard, endsAt(end));
     const { entries } = await this.follow(end);
-    // Records there may be the batch in flight; a take-over is another writer's.
+    // Event records may be the batch in flight. An epoch record is from another writer.
     if (entries.some(({ kind }) => kind === 'epoch')) this.lost ??= this.taken();
     const fault = this.fault();
     if (fault !== undefined) throw fault;
-    this.heard(began);
+    this.noteConfirmed(began);
   }
 
   async close(): Promise<void> {
@@ -111,7 +111,7 @@ export class KafkaSink implements BatchSink {
   /** Sends until the batch is in the journal, and returns the writer's new position. */
   private async deliver(records: readonly JournalEntry[]): Promise<LogPosition> {
     const { shard, reading, clock, seals, appendWithinMillis, settleWithinMillis } = this.ports;
-    const sealed = macOfAppend(seals, records);
+    const appendMacs = macOfAppend(seals, records);
     const values = records.map((record) => encodeRecord(record, this.anchor));
     const remaining = new Countdown(clock, settleWithinMillis);
     let lost: SendLost | undefined;
@@ -119,7 +119,7 @@ export class KafkaSink implements BatchSink {
     for (;;) {
       const within = Math.min(appendWithinMillis, remaining.millis);
       try {
-        const base = await reading.append(values, within, sealed);
+        const base = await reading.append(values, within, appendMacs);
         return await this.placed(records, base);
       } catch (error) {
         if (error instanceof JournalCorrupt) throw this.damaged(error);
@@ -138,26 +138,30 @@ export class KafkaSink implements BatchSink {
     }
   }
 
-  /** The last attempt has only the rest of the time, so its failure means nothing: the reason comes from an attempt that had enough. */
+  /**
+   * The last attempt has little time left, so its failure says little. The reason comes from an attempt that had its full time.
+   */
   private givenUp(remaining: Countdown, reason: SendRefused): JournalUnavailable {
-    const told = `nothing could be appended for ${remaining.all} ms: ${reason.message}`;
-    return new JournalUnavailable(this.ports.shard, told, { cause: reason });
+    const text = `nothing could be appended for ${remaining.all} ms: ${reason.message}`;
+    return new JournalUnavailable(this.ports.shard, text, { cause: reason });
   }
 
-  /** The batch has an offset. Everything between it and the last record must be messages that do not count. */
+  /** The batch has an offset. All messages between it and the last record must be ones that do not count. */
   private async placed(records: readonly JournalEntry[], base: number): Promise<LogPosition> {
     const { shard, clock, settleWithinMillis } = this.ports;
     const end = base + records.length;
     const last = records.at(-1);
     if (last === undefined) throw new RangeError('nothing was sent');
-    if (base < this.position.next) throw new JournalAmbiguous(shard, `offset ${base} was given out twice`);
+    if (base < this.position.next)
+      throw new JournalAmbiguous(shard, `the brokers assigned offset ${base} twice`);
     if (base === this.position.next) {
-      await this.mustStillStand();
+      await this.checkStillThere();
       return { next: end, head: headAt(last), offset: end - 1, anchor: this.anchor };
     }
     const remaining = new Countdown(clock, settleWithinMillis);
-    const position = await this.insist(remaining, () => this.look(records, end));
-    if (position === undefined) throw new JournalAmbiguous(shard, `offset ${base} was acknowledged in vain`);
+    const position = await this.retryRead(remaining, () => this.findBatch(records, end));
+    if (position === undefined)
+      throw new JournalAmbiguous(shard, `offset ${base} was acknowledged, but its records do not count`);
     return position;
   }
 
@@ -167,8 +171,8 @@ export class KafkaSink implements BatchSink {
     lost: SendLost,
     remaining: Countdown,
   ): Promise<LogPosition | undefined> {
-    const position = await this.insist(remaining, async () =>
-      this.look(records, await this.ports.reading.end()),
+    const position = await this.retryRead(remaining, async () =>
+      this.findBatch(records, await this.ports.reading.end()),
     );
     if (position === undefined && remaining.isOver) {
       throw new JournalAmbiguous(this.ports.shard, `the answer to an append was lost: ${lost.message}`, {
@@ -178,15 +182,15 @@ export class KafkaSink implements BatchSink {
     return position;
   }
 
-  /** A read that has to succeed before this writer may go on. */
-  private async insist<T>(remaining: Countdown, question: () => Promise<T>): Promise<T> {
+  /** A read that has to succeed before this writer may continue. */
+  private async retryRead<T>(remaining: Countdown, readOnce: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
-        return await question();
+        return await readOnce();
       } catch (error) {
         if (error instanceof JournalFailure) throw error;
         if (remaining.isOver) {
-          const reason = `nobody can say what became of an append: ${messageOf(error)}`;
+          const reason = `the outcome of an append is unknown: ${messageOf(error)}`;
           throw new JournalAmbiguous(this.ports.shard, reason, { cause: error });
         }
       }
@@ -195,14 +199,14 @@ export class KafkaSink implements BatchSink {
   }
 
   /** The writer's position after the batch, if the batch is in the journal before `end`. */
-  private async look(records: readonly JournalEntry[], end: number): Promise<LogPosition | undefined> {
+  private async findBatch(records: readonly JournalEntry[], end: number): Promise<LogPosition | undefined> {
     const { entries, position } = await this.follow(end);
     const { shard } = this.ports;
     const [first] = entries;
     if (first === undefined) return undefined;
     if (first.kind === 'epoch') throw this.taken();
     if (!records.every(({ hash }, index) => entries[index]?.hash === hash)) {
-      throw new JournalAmbiguous(shard, 'somebody else writes in the same epoch');
+      throw new JournalAmbiguous(shard, 'another process writes in the same epoch');
     }
     if (entries.length > records.length) {
       throw new JournalAmbiguous(shard, 'the append was written, but the shard has another writer since');
@@ -217,25 +221,25 @@ export class KafkaSink implements BatchSink {
     const run = await reading.run({ from, end });
     if (run.damage !== undefined) throw this.damaged(run.damage);
     await this.check(from);
-    // A take-over that came too late is retried; a busy writer would never let it in.
+    // A take-over that came too late is retried, but it would never succeed against a busy writer. So this writer gives way.
     if (run.rival > from.head.epoch) this.lost = new JournalFenced(shard, 'another writer takes the shard');
     return run;
   }
 
-  /** Older records may be gone, with a topic or with a broker's log, although the next offset is right. */
-  private async mustStillStand(): Promise<void> {
+  /** Older records may be lost, with the topic or with a broker's log, although the next offset is right. */
+  private async checkStillThere(): Promise<void> {
     const { clock, settleWithinMillis } = this.ports;
-    if (this.now() - this.heardAt < HEARD_NANOS) return;
-    await this.insist(new Countdown(clock, settleWithinMillis), () => this.check(this.position));
+    if (this.now() - this.confirmedAt < RECENT_NANOS) return;
+    await this.retryRead(new Countdown(clock, settleWithinMillis), () => this.check(this.position));
   }
 
   private async check({ offset = 0, head: { hash, sequence } }: LogPosition): Promise<void> {
     const { shard, reading } = this.ports;
-    const standing = await reading.standing({ offset, hash, sequence }).catch((error: unknown) => {
+    const state = await reading.standing({ offset, hash, sequence }).catch((error: unknown) => {
       throw error instanceof JournalCorrupt ? this.damaged(error) : error;
     });
-    if (standing === 'nothing') throw new Error(`its topic gives nothing at offset ${offset}`);
-    if (standing === 'known') return;
+    if (state === 'nothing') throw new Error(`its topic returns nothing at offset ${offset}`);
+    if (state === 'known') return;
     throw (this.lost = new JournalAmbiguous(shard, 'its topic is not the one that was written to before'));
   }
 
@@ -243,7 +247,7 @@ export class KafkaSink implements BatchSink {
     const [first] = records;
     const base = (position.offset ?? 0) - records.length + 1;
     this.position = position;
-    // Foreign messages are in between: offsets are counted from here on.
+    // Messages of other writers are in between, so offsets are counted from this record on.
     if (first !== undefined && base - this.anchor.offset !== first.sequence - this.anchor.sequence) {
       this.anchor = { offset: base, sequence: first.sequence };
     }
@@ -255,25 +259,25 @@ export class KafkaSink implements BatchSink {
     const began = this.now();
     const end = await this.ports.reading.end();
     if (end < position.next) {
-      this.miss(end, began);
+      this.noteShortTopic(end, began);
       return;
     }
     const { entries } = await this.follow(end);
     // Records written meanwhile were checked by their write.
     if (this.position !== position || this.hasBegun()) return;
     if (entries.length > 0) this.lost = this.taken();
-    else this.heard(began);
+    else this.noteConfirmed(began);
   }
 
-  /** A new leader may not know the end yet. One that never learns it has lost it. */
-  private miss(end: number, at: bigint): void {
+  /** A new leader may not know the end yet. A leader that does not learn it in time has lost records. */
+  private noteShortTopic(end: number, at: bigint): void {
     this.shortSince ??= at;
     const patience = BigInt(this.ports.settleWithinMillis) * NANOS_PER_MILLI;
     if (at - this.shortSince > patience) this.lost = new JournalAmbiguous(this.ports.shard, endsAt(end));
   }
 
-  private heard(at: bigint): void {
-    if (at > this.heardAt) this.heardAt = at;
+  private noteConfirmed(at: bigint): void {
+    if (at > this.confirmedAt) this.confirmedAt = at;
     this.shortSince = undefined;
   }
 

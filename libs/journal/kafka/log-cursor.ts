@@ -36,9 +36,9 @@ export function positionAfter(offset: number, record: LogRecord): LogPosition {
 }
 
 /**
- * Decides for each message in a topic whether it belongs to the journal, by the order in the topic, so all readers agree. Others may
- * write to a topic, even a fenced owner unknowingly. These messages do not count: those of older epochs after a newer one began, a
- * take-over that came too late, and repeats by the same writer. Anything else that does not fit is damage.
+ * Decides for each message of a topic whether it belongs to the journal. The order in the topic decides, so all readers agree.
+ * Messages that others wrote do not count: those of older epochs after a newer one began, take-overs that came too late, and
+ * repeats by the same writer. Anything else that does not fit is damage.
  */
 export class LogCursor {
   private rivalEpoch = 0;
@@ -76,8 +76,8 @@ export class LogCursor {
   }
 
   /**
-   * The message as an entry of the journal; undefined if it is none, or if it must be passed first. Messages come in the order of
-   * their offsets.
+   * Returns the message as an entry of the journal. Undefined if it does not count, or if it claims to repeat a record that has
+   * to be compared first (`claimed`). Messages come in the order of their offsets.
    */
   take(message: LogMessage): JournalEntry | undefined {
     const { offset } = message;
@@ -89,7 +89,7 @@ export class LogCursor {
       this.ignore(record);
       return undefined;
     }
-    if (this.saysToBeKnown(record)) {
+    if (this.claimsToRepeat(record)) {
       this.copy = record;
       return undefined;
     }
@@ -98,10 +98,10 @@ export class LogCursor {
     return entry;
   }
 
-  /** Passes a message whose sequence was seen before, if `original` is that record. */
+  /** Skips a message whose sequence was seen before, if `original` is that record. */
   pass(original: JournalEntry | undefined): void {
     const record = this.copy;
-    if (record === undefined) throw new RangeError('there is nothing to pass');
+    if (record === undefined) throw new RangeError('there is no repeated message to skip');
     this.copy = undefined;
     const { kind, hash, sequence, epoch } = record;
     if (kind === 'epoch' && original?.hash !== hash) this.ignore(record);
@@ -114,7 +114,7 @@ export class LogCursor {
     }
   }
 
-  /** Counts a message of an ended epoch, or one that came too late to begin one. */
+  /** Whether the message belongs to an ended epoch, or came too late to begin one. */
   private isOver({ kind, epoch, sequence }: LogRecord): boolean {
     const { head } = this.at;
     if (kind === 'epoch') return epoch < head.epoch || (epoch > head.epoch && sequence <= head.sequence);
@@ -125,7 +125,7 @@ export class LogCursor {
    * An epoch has one writer, which uses each sequence for one record only. An epoch record may also come from another opener that was
    * too late for the same epoch.
    */
-  private saysToBeKnown({ kind, epoch, sequence }: LogRecord): boolean {
+  private claimsToRepeat({ kind, epoch, sequence }: LogRecord): boolean {
     const { head } = this.at;
     return (kind === 'epoch' || kind === 'event') && epoch === head.epoch && sequence <= head.sequence;
   }

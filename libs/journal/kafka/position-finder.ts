@@ -16,14 +16,14 @@ export class PositionFinder {
     private readonly reading: ShardTopic,
   ) {}
 
-  /** The position after the record of this sequence, which is at or before `later`. */
+  /** The position after the record of this sequence. The record is at or before `later`. */
   async behind(sequence: number, later: LogPosition): Promise<LogPosition> {
     if (sequence === 0) return this.reading.start;
     let position = this.landmarks.find(({ head }) => head.sequence >= sequence) ?? later;
     for (;;) {
       const { head, anchor, offset = 0 } = position;
       if (head.sequence === sequence) return position;
-      // The very first record has none.
+      // The very first record has no anchor.
       if (anchor === undefined || anchor.offset >= offset)
         return await this.scan(this.reading.start, sequence, later);
       const base = await this.reading.at(anchor.offset);
@@ -36,7 +36,7 @@ export class PositionFinder {
     }
   }
 
-  /** After an anchor offsets can be counted, unless others have written there before its writer noticed. */
+  /** From an anchor on, offsets can be counted, unless others have written there before its writer noticed. */
   private async between(anchor: LogPosition, sequence: number, later: LogPosition): Promise<LogPosition> {
     const base = anchor.offset ?? 0;
     const guess = base + sequence - anchor.head.sequence;
@@ -63,7 +63,7 @@ export class PositionFinder {
     const at = this.landmarks.findIndex(({ head }) => head.sequence >= sequence);
     if (this.landmarks[at]?.head.sequence === sequence) return;
     this.landmarks.splice(at < 0 ? this.landmarks.length : at, 0, position);
-    // Thinned out rather than cut off: the rest still leads everywhere.
+    // Thinned out instead of cut off, so that positions remain over the whole topic.
     if (this.landmarks.length > MOST_LANDMARKS) this.landmarks = this.landmarks.filter((_, n) => n % 2 === 0);
   }
 }

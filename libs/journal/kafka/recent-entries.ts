@@ -8,7 +8,7 @@ export class RecentEntries {
   private entries: JournalEntry[] = [];
   private chars = 0;
 
-  /** Entries that follow those from before. */
+  /** Adds entries that directly follow the last ones. */
   add(entries: readonly JournalEntry[]): void {
     this.entries.push(...entries);
     for (const { payload } of entries) this.chars += payload.length;
@@ -23,7 +23,7 @@ export class RecentEntries {
     this.chars = chars;
   }
 
-  /** Undefined if some of them are gone. */
+  /** Undefined if some of the entries are gone. */
   slice(from: number, to: number): JournalEntry[] | undefined {
     const first = this.entries[0]?.sequence;
     const last = this.entries.at(-1)?.sequence;

@@ -4,10 +4,10 @@ import type { JournalEntry } from '../journal.js';
 import { decodeRecord, encodeRecord, type LogRecord } from './record-format.js';
 
 const NUMBER = '0|[1-9]\\d{0,15}';
-/** The format of a record as one expression. */
+/** The format of a record as one regular expression. */
 const SHAPE = new RegExp(`^1 (${NUMBER}) (${NUMBER}) ([a-z]+) (${NUMBER}|-) (${NUMBER}|-) ([0-9a-f]{64})$`);
 
-/** The slow way to the same result. */
+/** Decodes by the regular expression, as a slow reference. */
 function decodedByShape(value: Buffer): LogRecord | undefined {
   const end = value.indexOf('\n');
   const fields = end < 0 ? null : SHAPE.exec(value.toString('latin1', 0, end));
@@ -30,7 +30,7 @@ const entry: fc.Arbitrary<JournalEntry> = fc.record({
   hash: fc.stringMatching(/^[0-9a-f]{64}$/),
 });
 const anchor = fc.option(fc.record({ offset: count, sequence: count }), { nil: undefined });
-/** Random changes of the line. */
+/** Random changes of a record's line. */
 const damage = fc.record({
   at: fc.nat(110),
   cut: fc.nat(2),

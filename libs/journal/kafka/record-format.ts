@@ -28,7 +28,7 @@ const VERSION_BYTE = VERSION.charCodeAt(0);
 const BASE = 10;
 const MOST_DIGITS = 16;
 const HASH_LENGTH = 64;
-/** By byte. */
+/** Lookup tables by byte value. */
 const IS_LETTER = tableOf('abcdefghijklmnopqrstuvwxyz');
 const IS_HEX = tableOf('0123456789abcdef');
 
@@ -47,7 +47,7 @@ export function encodeRecord(
   return Buffer.from(`${VERSION} ${epoch} ${sequence} ${kind} ${offset} ${first} ${hash}\n${payload}`);
 }
 
-/** Undefined for a value that is no record. The MAC is in a header beside it. */
+/** Undefined if the value is not a record. The MAC comes from a header of the message. */
 export function decodeRecord(value: Buffer, seal?: Buffer): LogRecord | undefined {
   if (value[0] !== VERSION_BYTE || value[1] !== SPACE) return undefined;
   const line = new Line(value, 2);

@@ -9,7 +9,7 @@ import { encodeRecord } from './record-format.js';
 import { ShardLog } from './shard-log.js';
 import { surveyTopic } from './topic-survey.js';
 
-/** Sequences: 1 is the epoch record of epoch 1, 4 that of epoch 2, whose events are 5 to 7. */
+/** Sequences: 1 is the epoch record of epoch 1. 4 is the epoch record of epoch 2, whose events are 5 to 7. */
 const [EPOCH, EARLIER, HEAD] = [4, 5, 7];
 
 let world: JournalWorld;
@@ -38,7 +38,7 @@ async function send(...entries: readonly JournalEntry[]): Promise<void> {
   );
 }
 
-/** One reader that has followed the journal, one that began at its known end, and one that has seen nothing. */
+/** A reader that has followed the journal, one that began at its known end, and one that has read nothing. */
 async function readers(): Promise<KafkaJournalReader[]> {
   const [follows, begins] = [world.reader(), world.reader()];
   await follows.heads();
@@ -115,7 +115,7 @@ describe('after an exact repeat of a record', () => {
     await world.open();
   });
 
-  it('only nearby records are read to recognise it, however long the epoch', async () => {
+  it('only nearby records are read to recognize a repeat, however long the epoch is', async () => {
     for (let batch = 0; batch < 40; batch += 1) {
       await writer.append(Array.from({ length: 100 }, (_, index) => `"${batch} ${index}"`));
     }
@@ -182,8 +182,8 @@ describe('a message of an older epoch', () => {
       late: 1,
       doubled: 0,
     });
-    const heir = await world.open();
-    expect(heir.head).toMatchObject({ epoch: 3, sequence: HEAD + 2 });
+    const successor = await world.open();
+    expect(successor.head).toMatchObject({ epoch: 3, sequence: HEAD + 2 });
   });
 
   it('is damage if it belongs to the present epoch, which cannot begin twice', async () => {

@@ -22,7 +22,7 @@ afterEach(() => Promise.all(writers.splice(0).map((writer) => writer.close())));
 /** A topic that has MACs from its first record on, and all its writers. */
 class World {
   readonly topic = new MemoryTopic();
-  /** The database's reply; requested between a read of the end and the record after it. */
+  /** The reply of the database, asked between reading the end and writing the next record. */
   sealedFrom = (): Promise<number | undefined> => Promise.resolve(1);
 
   async open(...keys: readonly [Buffer, ...Buffer[]]): Promise<JournalWriter> {
@@ -115,7 +115,7 @@ describe('a take-over', () => {
       return 1;
     };
     await expect(world.open(OLD)).rejects.toThrow('its journal ends with record 4, which has no seal');
-    // Its own record came too late, and does not count.
+    // Its own record came too late and does not count.
     expect([world.topic.length, (await world.found()).length]).toEqual([5, 4]);
   });
 
@@ -135,7 +135,7 @@ describe('a take-over', () => {
     expect((await world.open(OLD)).head.sequence).toBe(5);
   });
 
-  it('reads the end again if another process has added MACs since, and refuses a shorter one', async () => {
+  it('reads the end again if another process has added MACs since, and refuses an end before the first MAC', async () => {
     const { world, writer } = await begun();
     await writer.close();
     world.sealedFrom = () => Promise.resolve(9);
@@ -145,7 +145,7 @@ describe('a take-over', () => {
     expect(world.topic.length).toBe(3);
   });
 
-  it('fails as for damage after a record with a wrong hash, and names the first record that is no owner’s', async () => {
+  it('fails after a record with a wrong hash as for damage, and names the first record that no owner wrote', async () => {
     const { world, writer, head } = await begun();
     await writer.close();
     await world.forge({ ...linkEvent(SHARD, head, '"forged"'), hash: 'ab'.repeat(32) });
@@ -153,14 +153,14 @@ describe('a take-over', () => {
     await expect(attempt).rejects.toBeInstanceOf(JournalUnsealed);
     await expect(attempt).rejects.toMatchObject({
       exitCode: EXIT.damaged,
-      message: expect.stringMatching(/corrupt at sequence 4: its hash.* owner's is 3: .* take it away/),
+      message: expect.stringMatching(/corrupt at sequence 4: its hash.* have written is 3\. .* remove them/),
     });
     expect(world.topic.length).toBe(4);
   });
 
   it('accepts the MACs of all its keys', async () => {
     const { world } = await begun();
-    await expect(world.open(NEW)).rejects.toThrow('put the key back that was taken out of it');
+    await expect(world.open(NEW)).rejects.toThrow('if a key was removed from ID_KEY, put it back');
     await world.open(NEW, OLD);
     expect((await world.open(NEW)).head.sequence).toBe(5);
   });

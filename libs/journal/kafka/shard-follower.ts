@@ -11,13 +11,13 @@ import { TopicMissing, type LogMessage, type TopicLog } from './topic-log.js';
 const PAGE = 2_048;
 /** More than most records have. */
 const UNCHECKED_BYTES = 1_024;
-/** Readers that stop somewhere and resume there later. */
-const READERS = 16;
+/** How many readers may stop somewhere and resume there later. */
+const RESUME_POINTS = 16;
 const AT_ONCE = 16;
-/** After so many reads without news it is checked whether the last record is still at its offset. */
-const QUIET_LOOKS = 8;
+/** After this many reads without new records, the follower checks that the last record is still at its offset. */
+const QUIET_READS = 8;
 
-interface LeftOff {
+interface ResumePoint {
   readonly position: LogPosition;
   readonly ahead: readonly LogMessage[];
 }
@@ -45,15 +45,15 @@ export class ShardFollower {
   private readonly finder: PositionFinder;
   /** The position after the last sound record; undefined while there is no topic. */
   private tail: LogPosition | undefined;
-  /** The damage after it. */
+  /** The damage after `tail`. */
   private damage: JournalCorrupt | undefined;
-  /** The position before the damage that a reader has met last. */
-  private met: LogPosition | undefined;
-  private quietLooks = 0;
+  /** The position before the damage that a reader has reached last. */
+  private beforeDamage: LogPosition | undefined;
+  private quietReads = 0;
   private readonly recent = new RecentEntries();
-  private readonly leftOff = new Map<number, LeftOff>();
-  private looking: Promise<void> | undefined;
-  private lookingNext: Promise<void> | undefined;
+  private readonly resumePoints = new Map<number, ResumePoint>();
+  private pollInFlight: Promise<void> | undefined;
+  private nextPoll: Promise<void> | undefined;
 
   constructor(
     journal: JournalId,
@@ -64,9 +64,9 @@ export class ShardFollower {
     this.finder = new PositionFinder(journal.shard, this.reading);
   }
 
-  /** At damage the head includes it, so that readers meet it. */
+  /** A damaged record counts as the head, so that readers reach the damage. */
   async head(): Promise<number> {
-    await this.look();
+    await this.poll();
     return Math.max(this.damage?.sequence ?? 0, this.tail?.head.sequence ?? 0);
   }
 
@@ -80,12 +80,12 @@ export class ShardFollower {
 
   async read(from: number, limit: number): Promise<JournalEntry[]> {
     const last = from + limit - 1;
-    if (last > (this.tail?.head.sequence ?? 0)) await this.look();
+    if (last > (this.tail?.head.sequence ?? 0)) await this.poll();
     const { tail, damage } = this;
     if (tail === undefined) return [];
     const sound = Math.min(last, tail.head.sequence);
     if (damage !== undefined && last > sound) {
-      this.met = tail;
+      this.beforeDamage = tail;
       throw this.reached(damage, from);
     }
     if (from > sound) return [];
@@ -101,13 +101,13 @@ export class ShardFollower {
     return found;
   }
 
-  /** Records from the damage that was met last, if there is any. */
+  /** Records from the damage on that was reached last; none without damage. */
   async unchecked(limit: number): Promise<UncheckedRecord[]> {
-    const { met } = this;
-    if (met === undefined) return [];
+    const { beforeDamage } = this;
+    if (beforeDamage === undefined) return [];
     const end = await this.reading.end();
     const found: UncheckedRecord[] = [];
-    for (let { next } = met; next < end && found.length < limit;) {
+    for (let { next } = beforeDamage; next < end && found.length < limit;) {
       const messages = await this.reading.standingAt(next, (limit - found.length) * UNCHECKED_BYTES);
       if (messages.length === 0) break;
       found.push(...messages.map(unchecked));
@@ -127,13 +127,13 @@ export class ShardFollower {
   }
 
   private async readOld(from: number, to: number, tail: LogPosition): Promise<JournalEntry[]> {
-    const known = this.leftOff.get(from - 1);
-    this.leftOff.delete(from - 1);
+    const known = this.resumePoints.get(from - 1);
+    this.resumePoints.delete(from - 1);
     const position = known?.position ?? (await this.finder.behind(from - 1, tail));
     const bounds = { from: position, end: tail.next, limit: to - from + 1, ahead: known?.ahead ?? [] };
     const run = await this.reading.run(bounds);
     if (run.damage !== undefined) {
-      this.met = run.position;
+      this.beforeDamage = run.position;
       throw this.reached(run.damage, from);
     }
     if (to > from) this.remember(run);
@@ -141,14 +141,14 @@ export class ShardFollower {
   }
 
   /** Lets readers resume where they stopped. Drops the position that was unused for the longest time. */
-  private remember({ position, ahead }: LeftOff): void {
-    this.leftOff.set(position.head.sequence, { position, ahead });
-    if (this.leftOff.size <= READERS) return;
-    const [oldest] = this.leftOff.keys();
-    if (oldest !== undefined) this.leftOff.delete(oldest);
+  private remember({ position, ahead }: ResumePoint): void {
+    this.resumePoints.set(position.head.sequence, { position, ahead });
+    if (this.resumePoints.size <= RESUME_POINTS) return;
+    const [oldest] = this.resumePoints.keys();
+    if (oldest !== undefined) this.resumePoints.delete(oldest);
   }
 
-  /** Damage as met by a reader that begins after it: at the record before its first. */
+  /** The damage as an error for a reader that begins after it, at the record before its first. */
   private reached(damage: JournalCorrupt, from: number): JournalCorrupt {
     if (from - 1 <= damage.sequence) return damage;
     return new JournalCorrupt(this.shard, from - 1, unreachable(damage));
@@ -158,34 +158,34 @@ export class ShardFollower {
    * Everything that is durable now. Concurrent calls share one read, but not one that was already in flight: it may have read the
    * end before the record that its caller knows of.
    */
-  private look(): Promise<void> {
-    if (this.looking === undefined) {
-      this.looking = this.follow().finally(() => {
-        this.looking = undefined;
+  private poll(): Promise<void> {
+    if (this.pollInFlight === undefined) {
+      this.pollInFlight = this.follow().finally(() => {
+        this.pollInFlight = undefined;
       });
-      return this.looking;
+      return this.pollInFlight;
     }
     const next = (): Promise<void> => {
-      this.lookingNext = undefined;
-      return this.look();
+      this.nextPoll = undefined;
+      return this.poll();
     };
-    this.lookingNext ??= this.looking.then(next, next);
-    return this.lookingNext;
+    this.nextPoll ??= this.pollInFlight.then(next, next);
+    return this.nextPoll;
   }
 
-  /** A topic that was deleted and recreated may have the same length. */
-  private async lookAgain(position: LogPosition): Promise<void> {
-    this.quietLooks += 1;
-    if (this.quietLooks < QUIET_LOOKS) return;
+  /** Checks the last record, because a topic that was deleted and recreated may have the same length. */
+  private async checkQuietTopic(position: LogPosition): Promise<void> {
+    this.quietReads += 1;
+    if (this.quietReads < QUIET_READS) return;
     try {
       if (!(await this.reading.stillHas(position))) throw anotherTopic();
     } catch (error) {
       if (!(error instanceof JournalCorrupt)) throw error;
-      // Only readers of this shard get it: a request for the heads of all shards must not fail for one.
+      // Only readers of this shard get the error: a request for the heads of all shards must not fail for one.
       this.damage = new JournalCorrupt(this.shard, position.head.sequence + 1, unreachable(error));
       return;
     }
-    this.quietLooks = 0;
+    this.quietReads = 0;
     this.damage = undefined;
   }
 
@@ -198,14 +198,14 @@ export class ShardFollower {
     let position = this.tail ?? (await this.reading.provenNear(end));
     if (end < position.next) throw new Error(`its topic ends at ${end}, before what was read of it`);
     this.tail = position;
-    if (end === position.next) await this.lookAgain(position);
+    if (end === position.next) await this.checkQuietTopic(position);
     while (position.next < end) {
       const {
         entries,
         damage,
         position: reached,
       } = await this.reading.run({ from: position, end, limit: PAGE });
-      // Nothing that counts was read, as after the topic was deleted and made again.
+      // No record was read. The topic may have been deleted and created again.
       if (entries.length === 0 && damage === undefined && !(await this.reading.stillHas(position))) {
         throw anotherTopic();
       }

@@ -29,7 +29,7 @@ const MIN_FETCH_BYTES = 64 * 1024;
 const MAX_FETCH_BYTES = 2 * 1024 * 1024;
 /** More than most records have: a fetch that comes short is followed by another. */
 const RECORD_BYTES = 1_024;
-/** How far back from the end to search first for a record that proves its own position; further each time that there is none. */
+/** How far back from the end the search for a record that proves its own position begins. It goes further back each time. */
 const LOOK_BACK = 16;
 const LOOK_FACTOR = 8;
 
@@ -41,7 +41,7 @@ function isProven({ offset, record: { kind, sequence, anchor } }: Found): boolea
   return kind === 'event' && anchor !== undefined && offset - anchor.offset === sequence - anchor.sequence;
 }
 
-/** Undefined if there is no record; later reads report that. */
+/** Undefined if the message holds no record. A later read reports that. */
 function foundIn(message: LogMessage): Found | undefined {
   const record = decodeRecord(message.value, message.seal);
   return record === undefined ? undefined : { offset: message.offset, record };
@@ -52,7 +52,7 @@ function follows(before: Found, last: Found): boolean {
   return record.sequence === last.record.sequence - 1 && record.epoch === last.record.epoch;
 }
 
-/** The log itself is not as it was written, so asking again does not help. */
+/** The log itself is damaged, so a retry does not help. */
 function isUnsound(error: unknown): error is MessagesDeleted | MessagesDamaged {
   return error instanceof MessagesDeleted || error instanceof MessagesDamaged;
 }
@@ -83,7 +83,7 @@ export class ShardLog implements ShardTopic {
     return this.log.end();
   }
 
-  /** A batch in a topic whose first messages are gone is part of no journal. */
+  /** Rejects if the topic's first messages are gone: the batch is then part of no journal. */
   async append(values: readonly Buffer[], withinMillis: number, seals: MacsByIndex): Promise<number> {
     return await this.log.append(values, withinMillis, seals).catch((error: unknown) => {
       if (error instanceof MessagesDeleted) throw new JournalCorrupt(this.shard, 1, error.message);
@@ -98,19 +98,19 @@ export class ShardLog implements ShardTopic {
     const originals = new DuplicateResolver(this.shard, this, from, entries);
     const bytes = Math.min(MAX_FETCH_BYTES, Math.max(MIN_FETCH_BYTES, limit * RECORD_BYTES));
     let messages = ahead;
-    let coming = this.behind(ahead, { end, limit, bytes });
+    let fetching = this.fetchAhead(ahead, { end, limit, bytes });
     let taken = 0;
     let damage: JournalCorrupt | undefined;
     try {
       while (entries.length < limit && cursor.position.next < end) {
         if (taken === messages.length) {
-          messages = await (coming === undefined
+          messages = await (fetching === undefined
             ? this.messages(cursor.position, { bytes, end })
-            : this.given(cursor.position, end, coming));
+            : this.received(cursor.position, end, fetching));
           taken = 0;
-          coming = this.behind(messages, { end, limit: limit - entries.length, bytes });
+          fetching = this.fetchAhead(messages, { end, limit: limit - entries.length, bytes });
         }
-        // Counts what was taken, not what messages claim: a false claim is damage and must not be waited for.
+        // Counts messages that were taken, not those that are claimed: a false claim is damage and must not be waited for.
         for (; entries.length < limit && cursor.position.next < end; taken += 1) {
           const message = messages[taken];
           if (message === undefined) break;
@@ -128,16 +128,16 @@ export class ShardLog implements ShardTopic {
   }
 
   /** Fetches the next messages while these are still being read. */
-  private behind(
+  private fetchAhead(
     messages: readonly LogMessage[],
     { end, limit, bytes }: { readonly end: number; readonly limit: number; readonly bytes: number },
   ): Promise<readonly LogMessage[]> | undefined {
     const next = (messages.at(-1)?.offset ?? end) + 1;
     if (messages.length >= limit || next >= end) return undefined;
-    const coming = this.log.fetch(next, bytes);
+    const fetching = this.log.fetch(next, bytes);
     // Not awaited if damage is found first.
-    coming.catch(() => undefined);
-    return coming;
+    fetching.catch(() => undefined);
+    return fetching;
   }
 
   /** The position after the last sound record. Everything since the known record, if there is one, is read and checked. */
@@ -157,7 +157,9 @@ export class ShardLog implements ShardTopic {
     }
   }
 
-  /** The position before the last record between two offsets that proves its position; reading that record checks its hash. */
+  /**
+   * The position before the last record between two offsets that proves its own position. Reading that record checks its hash.
+   */
   async lastProven(from: number, end: number): Promise<LogPosition | undefined> {
     let position: LogPosition | undefined;
     let before: Found | undefined;
@@ -194,7 +196,7 @@ export class ShardLog implements ShardTopic {
     return (await this.searched(position))?.payload;
   }
 
-  /** Anchors are hints: if they lead nowhere, everything is read. */
+  /** Anchors are only hints. If they lead nowhere, the whole topic is read. */
   private async searched({ next: end, head: { epoch } }: LogPosition): Promise<JournalEntry | undefined> {
     for (let from = this.start; from.next < end;) {
       const { entries, position, damage } = await this.run({ from, end, limit: PAGE });
@@ -206,7 +208,7 @@ export class ShardLog implements ShardTopic {
     return undefined;
   }
 
-  /** The stored messages, unchecked; none if none can be read. */
+  /** The stored messages, unchecked; empty if none can be read. */
   standingAt(offset: number, maxBytes: number): Promise<readonly LogMessage[]> {
     return this.log.fetch(offset, maxBytes).catch(unlessUnsound);
   }
@@ -217,7 +219,7 @@ export class ShardLog implements ShardTopic {
     return message?.offset === offset ? foundIn(message) : undefined;
   }
 
-  /** Whether the topic still has the record at its position. It may have been deleted and recreated. */
+  /** Whether the topic still has the record at its offset. The topic may have been deleted and recreated. */
   async stillHas({ offset, head: { hash, sequence } }: LogPosition): Promise<boolean> {
     return offset === undefined || (await this.standing({ offset, hash, sequence })) === 'known';
   }
@@ -263,19 +265,19 @@ export class ShardLog implements ShardTopic {
     position: LogPosition,
     { bytes, end }: { readonly bytes: number; readonly end: number },
   ): Promise<readonly LogMessage[]> {
-    return this.given(position, end, this.log.fetch(position.next, bytes));
+    return this.received(position, end, this.log.fetch(position.next, bytes));
   }
 
-  private async given(
+  private async received(
     { next, head }: LogPosition,
     end: number,
-    coming: Promise<readonly LogMessage[]>,
+    fetching: Promise<readonly LogMessage[]>,
   ): Promise<readonly LogMessage[]> {
-    const messages = await coming.catch((error: unknown) => {
+    const messages = await fetching.catch((error: unknown) => {
       if (!isUnsound(error)) throw error;
       throw new JournalCorrupt(this.shard, head.sequence + 1, error.message);
     });
-    if (messages.length === 0) throw new Error(`its topic gives nothing at offset ${next}, before ${end}`);
+    if (messages.length === 0) throw new Error(`its topic returns nothing at offset ${next}, before ${end}`);
     return messages;
   }
 }

@@ -6,11 +6,11 @@ import type { LogMessage } from './topic-log.js';
 
 export interface Run {
   readonly entries: readonly JournalEntry[];
-  /** The position after the last entry, and after the messages read so far that do not count. */
+  /** The position after the last entry, and after ignored messages that follow it as far as was read. */
   readonly position: LogPosition;
-  /** What is at the position instead of the next record. */
+  /** The damage at the position, in place of the next record. */
   readonly damage: JournalCorrupt | undefined;
-  /** Fetched messages after the position. */
+  /** Messages after the position that are already fetched. */
   readonly ahead: readonly LogMessage[];
   /** The highest epoch of a take-over in between that came too late; 0 if there was none. */
   readonly rival: number;
@@ -22,11 +22,11 @@ export interface Run {
 
 export interface RunBounds {
   readonly from: LogPosition;
-  /** Offset after the last message to read; the topic is known to reach it. */
+  /** Offset after the last message to read. The topic is known to reach it. */
   readonly end: number;
-  /** Of entries. */
+  /** The largest number of entries. */
   readonly limit?: number;
-  /** Fetched messages from `from` on. */
+  /** Messages from `from` on that are already fetched. */
   readonly ahead?: readonly LogMessage[];
 }
 

@@ -4,7 +4,7 @@ import { StartFault } from '#libs/platform/process/start-fault.js';
 export interface LogMessage {
   readonly offset: number;
   readonly value: Buffer;
-  /** The MAC, in a header beside the value. */
+  /** The MAC, from a header of the message. */
   readonly seal?: Buffer | undefined;
 }
 
@@ -30,7 +30,7 @@ export class SendRefused extends Error {
   }
 }
 
-/** Brokers reply, but the right one is gone, or a topic has no leader: it passes once they have elected another. */
+/** Brokers reply, but the needed broker is gone or a topic has no leader. This passes once a new leader is elected. */
 export class KafkaUnsettled extends StartFault {}
 
 /** There is no such topic, as far as the broker knows. */
@@ -38,14 +38,12 @@ export class TopicMissing extends Error {
   override readonly name = 'TopicMissing';
 }
 
-/**
- * The topic's first messages were deleted. What follows them is no journal, so reads and appends reject with this.
- */
+/** The topic's first messages were deleted. The rest is no journal, so reads and appends reject with this. */
 export class MessagesDeleted extends Error {
   override readonly name = 'MessagesDeleted';
 
   constructor(
-    /** Offset of the first that is left. */
+    /** Offset of the first message that is left. */
     start: number,
   ) {
     super(`its first ${start} messages are gone: its topic begins at offset ${start}`);
@@ -53,8 +51,8 @@ export class MessagesDeleted extends Error {
 }
 
 /**
- * The leader claims messages there, and returns none that can be read, several times in a row: its log is damaged. Not thrown for a
- * broker that is slow, away, or does not know them yet.
+ * The leader claims messages there, and several times in a row returned none that can be read: its log is damaged. Not thrown for
+ * a broker that is slow, unreachable, or does not know the messages yet.
  */
 export class MessagesDamaged extends Error {
   override readonly name = 'MessagesDamaged';

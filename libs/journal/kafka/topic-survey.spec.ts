@@ -17,7 +17,7 @@ function survey(): Promise<TopicSurvey> {
   return surveyTopic({ family: 'auction', shard: SHARD }, world.topic.open());
 }
 
-it('tells repeats and late records from records that count', async () => {
+it('counts repeats and late records apart from records that count', async () => {
   const old = await world.open();
   world.topic.expect('late');
   await old.append(['"a"', '"b"']);
@@ -25,13 +25,13 @@ it('tells repeats and late records from records that count', async () => {
   world.topic.expect('late', ...Array<SendFate>(9).fill('lost before'));
   await expect(old.append(['"nowhere"'])).rejects.toBeInstanceOf(JournalAmbiguous);
   world.topic.calm();
-  const heir = await world.open();
+  const successor = await world.open();
   world.topic.release();
-  await heir.append(['"c"']);
+  await successor.append(['"c"']);
   expect(await survey()).toEqual({ messages: 8, records: 5, late: 1, doubled: 2 });
 });
 
-it('finds a repeat with other content: two writers in one epoch', async () => {
+it('reports a repeat with other content as damage: two writers in one epoch', async () => {
   const writer = await world.open();
   const { head } = writer;
   await writer.append(['"a"']);

@@ -8,7 +8,7 @@ export interface TopicSurvey {
   readonly records: number;
   /** Messages from ended epochs, and take-overs that came too late. */
   readonly late: number;
-  /** Sent twice by their own writer. */
+  /** Messages that their own writer sent twice. */
   readonly doubled: number;
 }
 

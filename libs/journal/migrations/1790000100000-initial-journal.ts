@@ -1,18 +1,18 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The longest list that can still be read: no auction has as many events. */
+/** The longest list that can be read back. No auction has as many events. */
 const MOST_POSITIONS = 4_000_000;
 
-/** A family whose journals there may be. */
+/** The families of journals. */
 const FAMILY = `family text not null check (family in ('auction', 'execution', 'data'))`;
-/** Which journal a row is of. */
+/** The columns that name the journal of a row. */
 const JOURNAL = `
     ${FAMILY},
     shard smallint not null check (shard >= 0)`;
 
 /**
- * `shards.epoch` is the fence: anyone who appends holds the row's share lock and finds its own epoch there. An epoch may be spent without
- * a record, never the other way round. The last record of each append has a seal.
+ * `shards.epoch` is the fence: an append holds a share lock on the row and must find its own epoch there. An epoch number may be
+ * used without a record, but no record without its epoch. The last record of each append has a MAC (`seal`).
  */
 const RECORDS = `
   create schema journal;
@@ -44,9 +44,9 @@ const RECORDS = `
 `;
 
 /**
- * - `sealed`: from which record on a shard is sealed. A shard without a row has never been written.
- * - `histories`: of which records an auction is made, written by the owner before it forgets the auction. Owners may add here and take
- *   nothing away: whoever takes an auction out of the projections cannot have it begin anew.
+ * `sealed`: the first record of a shard that has a MAC; a shard without a row was never written. `histories`: the positions of an
+ * auction's records, written by the owner before it evicts the auction. Owners can only add rows there, so that an auction that
+ * is removed from the projections cannot begin again.
  */
 const KNOWN = `
   create table journal.sealed (${JOURNAL},
@@ -68,11 +68,9 @@ const KNOWN = `
 `;
 
 /**
- * - `home`: says of a family where its journals are when that is not `journal.records`.
- * - `witness`: the last record of each shard that this database has seen in its topic, and where it stands there. A new topic has no place.
- * - `restored`: this database came back from a backup while its journals are in Kafka; the record is the last that the backup knew.
- * - `accepted`: the record up to which a restored database was found to have everything. Owners go on after that very record although the
- *   topic was last written for the database that was lost.
+ * `home`: the storage backend of a family that is not in `journal.records`. `witness`: the last record of each shard seen in its
+ * topic, and its offset. `restored`: the last record that a restored backup knows. `accepted`: the record up to which a restored
+ * database is complete; owners continue directly after it.
  */
 const TOPICS = `
   create table journal.home (
@@ -109,8 +107,8 @@ const TOPICS = `
 `;
 
 /**
- * A journal that was restored from a backup goes on from an earlier moment with other events: anyone who names a position in it has to say
- * which life is meant. `restored_at` is empty in the first life.
+ * A restored journal continues from an earlier moment with other events, so positions in it are valid only with its incarnation
+ * (`life`). `restored_at` is empty in the first incarnation.
  */
 const LIFE = `
   create table journal.life (
@@ -121,7 +119,7 @@ const LIFE = `
   insert into journal.life (life) values (gen_random_uuid());
 `;
 
-/** Owners say where the journals are when they begin the first; only the owner of the tables moves journals that exist. */
+/** Owners record where the journals are when they open the first shard. Only the table role moves existing journals. */
 const HOME_STAYS = `
   create function journal.refuse_another_home() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
   begin

@@ -1,9 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Every table that says of its rows which family they are of. */
+/** Tables whose rows belong to a family. */
 const TABLES = ['shards', 'records', 'snapshots', 'sealed', 'home', 'witness', 'restored', 'accepted'];
 
-/** Rights name tables. Which family a login writes there is said here: the roles bear the name of the database. */
+/**
+ * Grants are per table. This policy adds which family a login may write: the names of the roles begin with the database's name.
+ */
 const OWN = `
   case current_user::text
     when current_database() || '_owner' then family = 'auction'
@@ -12,7 +14,7 @@ const OWN = `
     else true
   end`;
 
-/** Whoever may read a journal reads all of them; a process writes, moves and removes only what is of its own family. */
+/** A process that may read one journal may read all. It writes, moves and removes only rows of its own family. */
 export class OwnFamily1790000110000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     for (const table of TABLES) {

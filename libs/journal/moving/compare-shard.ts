@@ -8,45 +8,48 @@ export interface Difference {
   readonly sealed: { readonly one: boolean; readonly other: boolean };
 }
 
-/** As far as both reach. */
+/** The result up to the end of the shorter copy. */
 export interface Agreement {
-  /** Records that both have, alike from the first to the last. */
+  /** How many records are equal in both copies, from the first on. */
   readonly alike: number;
   readonly differs: Difference | undefined;
 }
 
 export interface Comparison extends Agreement {
-  /** Records at the end that only one of them has. */
+  /** How many records only one of the copies has, at its end. */
   readonly surplus: { readonly one: number; readonly other: number };
 }
 
-/** The maximum that a reader accepts. */
+/** The reader of one copy. */
 export type Pages = Pick<JournalReader, 'read'>;
 type ProgressListener = (alike: number) => void;
 
 const PAGE = 2_000;
 
-/** Compares two copies of a shard's journal record by record, after the part known to be equal. Throws a JournalCorrupt for damage in either. */
+/**
+ * Compares two copies of a shard's journal record by record, after the part known to be equal. Throws a JournalCorrupt if either
+ * copy is damaged.
+ */
 export async function compareShard(
   shard: number,
   one: Pages,
   other: Pages,
-  tell?: ProgressListener,
+  onProgress?: ProgressListener,
   after = 0,
 ): Promise<Comparison> {
-  const agreement = await agree(shard, one, other, tell, after);
+  const agreement = await agree(shard, one, other, onProgress, after);
   const { alike, differs } = agreement;
   if (differs !== undefined) return { ...agreement, surplus: { one: 0, other: 0 } };
-  const surplus = { one: await rest(shard, one, alike), other: await rest(shard, other, alike) };
+  const surplus = { one: await countAfter(shard, one, alike), other: await countAfter(shard, other, alike) };
   return { ...agreement, surplus };
 }
 
-/** Reads no further than the shorter one. */
+/** Compares up to the end of the shorter copy. */
 export async function agree(
   shard: number,
   one: Pages,
   other: Pages,
-  tell: ProgressListener = () => undefined,
+  onProgress: ProgressListener = () => undefined,
   after = 0,
 ): Promise<Agreement> {
   let alike = after;
@@ -61,7 +64,7 @@ export async function agree(
       if (differs !== undefined) return { alike: alike + index, differs };
     }
     alike += both;
-    tell(alike);
+    onProgress(alike);
     if (both < PAGE) return { alike, differs: undefined };
   }
 }
@@ -78,8 +81,8 @@ function differenceOf(ours: JournalEntry, theirs: JournalEntry | undefined): Dif
   return isSame === true ? undefined : { sequence, in: 'seal', sealed };
 }
 
-/** Reads page by page: `heads()` asks for all shards at once, and another shard may not reply. */
-async function rest(shard: number, reader: Pages, from: number): Promise<number> {
+/** Counts the records after `from`, page by page: `heads()` asks for all shards, and another shard may not reply. */
+async function countAfter(shard: number, reader: Pages, from: number): Promise<number> {
   for (let last = from; ;) {
     const page = await reader.read(shard, last + 1, PAGE);
     if (page.length === 0) return last - from;

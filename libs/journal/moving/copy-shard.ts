@@ -9,7 +9,7 @@ export async function copyShard(
   shard: number,
   from: JournalReader,
   to: JournalReceiver,
-  tell: (copied: number) => void = () => undefined,
+  onProgress: (copied: number) => void = () => undefined,
 ): Promise<number> {
   let { sequence: copied } = await to.head(shard);
   for (;;) {
@@ -18,12 +18,12 @@ export async function copyShard(
     for (const batch of batchesOf(page)) {
       await to.receive(shard, batch);
       copied += batch.length;
-      tell(copied);
+      onProgress(copied);
     }
   }
 }
 
-/** Each small enough for one write of either store. */
+/** Batches that fit into one write of either store. */
 function batchesOf(entries: readonly JournalEntry[]): JournalEntry[][] {
   const batches: JournalEntry[][] = [];
   let bytes = Infinity;

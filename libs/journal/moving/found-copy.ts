@@ -9,29 +9,29 @@ export async function checkIsCopy(
   shard: number,
   from: Pages,
   to: Pages,
-  tell?: (alike: number) => void,
+  onProgress?: (alike: number) => void,
 ): Promise<void> {
   const there: Pages = { read: (...asked) => to.read(...asked).catch(damagedThere) };
-  const { alike, differs } = await agree(shard, from, there, tell);
-  if (differs !== undefined) throw notACopy(shard, differs.sequence, whatStandsThere(differs));
+  const { alike, differs } = await agree(shard, from, there, onProgress);
+  if (differs !== undefined) throw notACopy(shard, differs.sequence, describeDifference(differs));
   const [surplus] = await there.read(shard, alike + 1, 1);
   if (surplus !== undefined) {
-    throw notACopy(shard, surplus.sequence, 'a record stands there that this journal does not have');
+    throw notACopy(shard, surplus.sequence, 'there is a record that this journal does not have');
   }
 }
 
-function whatStandsThere({ in: where, sealed }: Difference): string {
-  if (where === 'record') return 'another record stands there already';
-  if (!sealed.other) return 'the record stands there already, without its seal';
-  return `the record stands there already, with ${sealed.one ? 'another seal' : 'a seal, and has none'}`;
+function describeDifference({ in: where, sealed }: Difference): string {
+  if (where === 'record') return 'there is another record already';
+  if (!sealed.other) return 'the record is there already, without its seal';
+  return `the record is there already, with ${sealed.one ? 'another seal' : 'a seal that it does not have here'}`;
 }
 
-/** An error about damage does not say which of the two copies has it. */
+/** An error about damage does not tell which of the two copies is damaged. */
 function damagedThere(error: unknown): never {
   if (!(error instanceof JournalCorrupt)) throw error;
   throw notACopy(error.shard, error.sequence, error.reason);
 }
 
 function notACopy(shard: number, sequence: number, what: string): JournalCorrupt {
-  return new JournalCorrupt(shard, sequence, `where it is to be copied to, ${what}`);
+  return new JournalCorrupt(shard, sequence, `in the target, ${what}`);
 }

@@ -25,7 +25,7 @@ export interface Move {
   readonly clock: Clock;
   readonly shards: readonly number[];
   readonly opener: string;
-  /** Refuses journals that are known not to be whole. Runs before anything is written, and no process writes meanwhile. */
+  /** Refuses journals that are known to be incomplete. Runs before anything is written, while no process writes. */
   readonly check?: (from: JournalReader) => Promise<void>;
   readonly tell?: (progress: MoveProgress) => void;
 }
@@ -33,15 +33,15 @@ export interface Move {
 export interface MovedShard {
   readonly shard: number;
   readonly records: number;
-  /** The number of them that were there when this move began. */
+  /** How many of them the new store had when this move began. */
   readonly found: number;
   readonly hash: string;
 }
 
 /**
- * Moves the journals of a stopped cluster to another store, unchanged. The old store keeps them, plus one epoch record in each shard,
- * after which a suspended owner cannot write. Until all is there and compared, the journals stay in the old store, so an
- * interrupted move is repeated and resumes. See docs/decisions/10.
+ * Moves the journals of a stopped cluster to another store, unchanged. The old store keeps them, plus one epoch record in each
+ * shard, after which a suspended owner cannot write. Until all is copied and compared, the journals stay in the old store, so an
+ * interrupted move can be repeated and resumes. See docs/decisions/0047.
  */
 export async function moveJournals(move: Move): Promise<MovedShard[]> {
   const { family, from, to, databaseUrl, clock } = move;
@@ -79,7 +79,7 @@ export async function moveJournals(move: Move): Promise<MovedShard[]> {
   }
 }
 
-/** Checks what the new store has already. Nothing has been written yet. */
+/** Checks the records that the new store has already, before anything is written. */
 async function checkFound({ from, to, tell }: Move, shard: number): Promise<void> {
   const of = (await to.bareReader.heads([shard])).get(shard) ?? 0;
   await checkIsCopy(shard, from.bareReader, to.bareReader, (done) => {
@@ -92,13 +92,13 @@ async function checkBackend(backend: JournalBackend, { from, to }: Move): Promis
     await backend.check(await from.backend());
   } catch (error) {
     if (!(error instanceof WrongBackend)) throw error;
-    // As after a move that finished without reporting it.
+    // An earlier move may have finished without reporting it.
     const areThere = await backend.check(await to.backend()).then(
       () => true,
       () => false,
     );
-    if (areThere) throw new WrongBackend(`the journals are in ${to.kind} already: nothing is to be moved`);
-    throw new WrongBackend(`that is not where they are: ${error.message}`);
+    if (areThere) throw new WrongBackend(`the journals are in ${to.kind} already: there is nothing to move`);
+    throw new WrongBackend(`the journals are not there: ${error.message}`);
   }
 }
 
@@ -113,7 +113,7 @@ async function checkUnchanged(from: JournalStore, moved: readonly MovedShard[]):
   for (const { shard, records } of moved) if (heads.get(shard) !== records) throw changed(shard);
 }
 
-/** These records were compared before, and each hash covers those before it. */
+/** Compares the new records only. The earlier ones were compared before, and each hash covers those before it. */
 async function checkAlike(
   { from, to }: Move,
   { shard, found, records }: Omit<MovedShard, 'hash'>,
@@ -130,5 +130,5 @@ async function checkAlike(
 }
 
 function changed(shard: number): StartFault {
-  return new StartFault(`shard ${shard} has changed while it was moved: somebody writes it`);
+  return new StartFault(`shard ${shard} has changed while it was moved: another process writes it`);
 }

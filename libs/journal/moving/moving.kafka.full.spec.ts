@@ -60,7 +60,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
     opened.push(store);
     return store;
   };
-  /** What an owner does, which then stops. */
+  /** Opens each shard as an owner, writes, and stops. */
   const write = async (kind: StoreKind, ...batches: readonly (readonly string[])[]): Promise<void> => {
     const store = await storeOf(kind);
     try {
@@ -167,7 +167,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
     ['postgres', 'kafka'],
     ['kafka', 'postgres'],
   ] as const)('from %s fence an owner that was only suspended: it writes nothing more', async (from, to) => {
-    // It lost its lock with its connection to the database, and has not taken it again yet.
+    // It lost its lock with its connection to the database, and has not taken the lock again yet.
     const asleep = await (await storeOf(from)).journalOfMover('asleep').open(0);
     await asleep.append(['"a"']);
     await move(from, to);
@@ -219,10 +219,10 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
     async (from, to) => {
       await write(from, ['"a"']);
       const [old, target] = [await storeOf(from), await storeOf(to)];
-      const home = target.backend.bind(target);
+      const originalBackend = target.backend.bind(target);
       jest.spyOn(target, 'backend').mockImplementation(async () => {
         await (await old.journalOfMover('asleep').open(0)).close();
-        return await home();
+        return await originalBackend();
       });
       const ports = {
         family: 'auction' as const,
@@ -238,14 +238,14 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
     },
   );
 
-  it('are not mixed with others that are there already', async () => {
+  it('are not mixed with other journals that are there already', async () => {
     await write('postgres', ['"a"', '"b"']);
-    // From another database, which knows nothing of this journal.
+    // The writer is from another database, which knows nothing of this journal.
     await database.pool.query('delete from journal.sealed');
     const stranger = await (await storeOf('kafka')).journalOfMover('stranger').open(0);
     await stranger.append(['"x"']);
     await stranger.close();
-    await expect(move('postgres', 'kafka')).rejects.toThrow('another record stands there already');
+    await expect(move('postgres', 'kafka')).rejects.toThrow('there is another record already');
     await write('postgres', ['"c"']);
   });
 
@@ -290,8 +290,10 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
 
   it('are not moved from a store that does not have them', async () => {
     await write('kafka', ['"a"']);
-    await expect(move('postgres', 'kafka')).rejects.toThrow('the journals are in kafka already: nothing');
+    await expect(move('postgres', 'kafka')).rejects.toThrow(
+      'the journals are in kafka already: there is nothing',
+    );
     topicPrefix = `${topicPrefix}other.`;
-    await expect(move('postgres', 'kafka')).rejects.toThrow('that is not where they are');
+    await expect(move('postgres', 'kafka')).rejects.toThrow('the journals are not there');
   });
 });

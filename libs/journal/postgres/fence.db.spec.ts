@@ -36,7 +36,7 @@ async function open(shard: number, opener = 'ada'): Promise<JournalWriter> {
   return writer;
 }
 
-/** Takes a sequence without committing: any other write there waits for the outcome. */
+/** Inserts a record without committing, so that any other write at that sequence waits for the outcome. */
 async function occupy(shard: number, sequence: number): Promise<PoolClient> {
   const client = await database.pool.connect();
   obstacles.add(client);
@@ -73,11 +73,11 @@ describe('an append that holds the shard', () => {
     const obstacle = await occupy(shard, 2);
     const append = first.append(['"in time"']);
     await untilWaiting(1);
-    const rival = open(shard, 'ben');
+    const otherOwner = open(shard, 'ben');
     await untilWaiting(2);
     await release(obstacle, 'rollback');
     expect((await append).firstSequence).toBe(2);
-    expect((await rival).head).toMatchObject({ epoch: 2, sequence: 3 });
+    expect((await otherOwner).head).toMatchObject({ epoch: 2, sequence: 3 });
     await expect(first.append(['"late"'])).rejects.toBeInstanceOf(JournalFenced);
     expect(await events(reader, shard)).toEqual(['"in time"']);
   });
@@ -88,13 +88,13 @@ describe('an opener that holds the shard', () => {
     const shard = freshShard();
     const first = await open(shard);
     const obstacle = await occupy(shard, 2);
-    const rival = open(shard, 'ben');
+    const otherOwner = open(shard, 'ben');
     await untilWaiting(1);
     const append = first.append(['"late"', '"later"']);
     const refused = expect(append).rejects.toBeInstanceOf(JournalFenced);
     await untilWaiting(2);
     await release(obstacle, 'rollback');
-    expect((await rival).head).toMatchObject({ epoch: 2, sequence: 2 });
+    expect((await otherOwner).head).toMatchObject({ epoch: 2, sequence: 2 });
     await refused;
     expect(await events(reader, shard)).toEqual([]);
   });
@@ -149,12 +149,12 @@ describe('a server whose defaults are weak', () => {
       const shard = freshShard();
       const first = await open(shard);
       const obstacle = await occupy(shard, 2);
-      const rival = open(shard, 'ben');
+      const otherOwner = open(shard, 'ben');
       await untilWaiting(1);
       const refused = expect(first.append(['"late"'])).rejects.toBeInstanceOf(JournalFenced);
       await untilWaiting(2);
       await release(obstacle, 'rollback');
-      await rival;
+      await otherOwner;
       await refused;
       const session = await Session.connect(database.url, clock, 5_000);
       const shown = await session.query({ text: 'show synchronous_commit' }, 5_000);

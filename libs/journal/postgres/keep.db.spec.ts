@@ -25,7 +25,7 @@ function journalOf(opener: string): PostgresJournal {
   return new PostgresJournal({ family: 'auction', url: database.url, clock, opener });
 }
 
-/** The writer, and whether it is open yet. */
+/** A writer that is being opened, and whether it is open yet. */
 function opening(shard: number, opener: string) {
   const opened = journalOf(opener).open(shard);
   const state = { isOpen: false, opened };
@@ -36,7 +36,7 @@ function opening(shard: number, opener: string) {
   return state;
 }
 
-it('a kept shard stays with its present writer until that one is done, and then goes to the keeper', async () => {
+it('a locked shard stays with its present writer until that writer is done, and then goes to the process that locked it', async () => {
   const shard = freshShard();
   const today = opening(shard, 'owner');
   const owner = await today.opened;
@@ -54,7 +54,7 @@ it('a kept shard stays with its present writer until that one is done, and then 
   expect(await events(reader, shard)).toEqual(['"still mine"', '"the keeper\'s"', '"the next"']);
 });
 
-it('a shard that its keeper releases is opened by the next waiting opener, and other shards never wait', async () => {
+it('a locked shard that is released is opened by the next waiting opener, and other shards never wait', async () => {
   const shard = freshShard();
   const kept = await journalOf('keeper').keep(shard);
   const waiting = opening(shard, 'owner');

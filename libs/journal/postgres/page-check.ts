@@ -34,7 +34,7 @@ export class PageCheck {
     }
   }
 
-  /** The page. Throws if a record is missing. */
+  /** Returns the page. Throws if a record is missing. */
   page(): JournalEntry[] {
     const next = this.before === undefined ? this.from - 1 : this.from + this.entries.length;
     if (this.goesOn && next < this.end) throw this.missing(next);

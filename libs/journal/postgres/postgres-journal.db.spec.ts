@@ -29,7 +29,7 @@ async function tamper(shard: number, sequence: number, tampering: Tampering): Pr
   }
   for (const [column, value] of Object.entries(tampering)) {
     const stored = column === 'hash' ? Buffer.from(String(value), 'hex') : value;
-    // The sequence last, because it finds the record.
+    // The sequence comes last, because it finds the record.
     await database.pool.query(
       `update journal.records set ${column} = $3 where family = 'auction' and shard = $1 and sequence = $2`,
       [...at, stored],

@@ -12,7 +12,7 @@ import { keepShard, takeShard } from './take-shard.js';
 const OPEN_WITHIN_MILLIS = 10_000;
 const APPEND_WITHIN_MILLIS = 5_000;
 const SETTLE_WITHIN_MILLIS = 10_000;
-/** How soon an opener notices that a shard is no longer kept. */
+/** How often an opener tries again while another process has locked the shard. */
 const KEPT_MILLIS = 50;
 
 export interface PostgresJournalOptions {
@@ -29,7 +29,7 @@ export interface PostgresJournalOptions {
   readonly settleWithinMillis?: number;
 }
 
-/** A shard that is kept for one writer. Others wait to open it. */
+/** A shard that only this process may open next. Other openers wait. */
 export interface KeptShard {
   /** Call once, after the previous writer has closed: a fenced writer cannot answer its callers. */
   open(): Promise<JournalWriter>;
@@ -41,15 +41,15 @@ export interface KeptShard {
 export class PostgresJournal implements Journal {
   constructor(private readonly options: PostgresJournalOptions) {}
 
-  /** Waits while another process keeps the shard, however long that takes. */
+  /** Waits while another process has locked the shard, however long that takes. */
   async open(shard: number): Promise<JournalWriter> {
     const session = await this.begin(shard);
     return this.openOn(session, shard);
   }
 
   /**
-   * From now on no other process opens the shard. The present writer may finish, then this process opens it. Later openers wait until
-   * that writer is closed or loses its connection.
+   * From now on no other process opens the shard. The present writer may finish, then this process opens the shard. Later openers
+   * wait until that writer is closed or loses its connection.
    */
   async keep(shard: number): Promise<KeptShard> {
     const session = await this.begin(shard);

@@ -41,13 +41,13 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Payloads of every size and of multi-byte letters, so that they are split in every way. */
+/** Payloads of many sizes and with multi-byte characters, so that they are split everywhere. */
 function payloadOf(number: number): string {
   const text = number % 2 === 0 ? 'x' : 'é€𝄞';
   return JSON.stringify(text.repeat((number * 37) % 1_500));
 }
 
-/** A shard, and its content by an ordinary statement. */
+/** A shard with records, and its content as an ordinary statement reads it. */
 async function filled(): Promise<{ readonly shard: number; readonly written: Partial<JournalEntry>[] }> {
   const shard = freshShard();
   const options = {
@@ -119,6 +119,6 @@ it('fails only the page if a record is damaged: the connection stays usable', as
 
 it('does not query impossible positions', async () => {
   const reader = new PostgresJournalReader(pool, 'auction');
-  await expect(reader.read(1.5, 1, 1)).rejects.toThrow('1.5 is no place in a journal');
-  await expect(reader.read(0, 1, Infinity)).rejects.toThrow('Infinity is no place in a journal');
+  await expect(reader.read(1.5, 1, 1)).rejects.toThrow('1.5 is not a position in a journal');
+  await expect(reader.read(0, 1, Infinity)).rejects.toThrow('Infinity is not a position in a journal');
 });

@@ -9,8 +9,8 @@ import { COPIED_COLUMNS, RecordCopy } from './record-copy.js';
 import { RECORD_COLUMNS } from './statements.js';
 
 /**
- * The records of a range, and the first one after it, which tells the end of the shard from a gap. Both bounds are given: without
- * statistics the planner would sort everything after a lower bound for each page. A COPY takes no parameters.
+ * Selects the records of a range, and the first one after it, which tells the end of the shard from a gap. Both bounds are given:
+ * without statistics the planner would sort everything after a lower bound for each page. A COPY takes no parameters.
  */
 function pageStatement({ family, shard }: JournalId, anchor: number, end: number): string {
   const [inShard, first, after] = [shard, anchor, end].map(wholeNumber);
@@ -25,11 +25,11 @@ function pageStatement({ family, shard }: JournalId, anchor: number, end: number
 }
 
 function wholeNumber(value: number): string {
-  if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is no place in a journal`);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is not a position in a journal`);
   return String(value);
 }
 
-/** Each record with epoch and hash of the one before, which its check needs. */
+/** Selects each record with the epoch and hash of the record before it, which its check needs. */
 const POINTS = `
   select record.sequence, record.epoch, record.kind, convert_to(record.payload, 'UTF8') as payload, encode(record.hash, 'hex') as hash, record.seal,
     before.epoch as epoch_before, encode(before.hash, 'hex') as hash_before

@@ -10,7 +10,7 @@ import { settle, type SettlementPorts } from './settlement.js';
 import { type AppendRooms, appendStatement, confirmStatement } from './statements.js';
 
 const UNIQUE_VIOLATION = '23505';
-/** Long, because nothing is lost while it waits. */
+/** Long, because no data is at risk while it waits. */
 const CONFIRM_WITHIN_MILLIS = 30_000;
 
 /** Writes one shard's records into `journal.records` while the epoch is ours. */
@@ -44,7 +44,7 @@ export class PostgresSink implements BatchSink {
     const { shard, epoch } = this.of;
     const { session: own, isWriting } = this;
     if (own.fault !== undefined) throw new JournalUnavailable(shard, own.fault.message, { cause: own.fault });
-    // On the same connection it would wait for the write.
+    // On the same connection the query would wait for the write.
     const session = isWriting ? await this.settlement.connect(CONFIRM_WITHIN_MILLIS) : own;
     const found = session.query(confirmStatement(this.of, epoch), CONFIRM_WITHIN_MILLIS);
     const { rowCount } = await found.finally(() => (session === own ? undefined : session.end()));
@@ -76,7 +76,7 @@ export class PostgresSink implements BatchSink {
   private refused(error: pg.DatabaseError): JournalFenced | JournalUnavailable {
     const cause = { cause: error };
     if (error.code === UNIQUE_VIOLATION) {
-      return new JournalFenced(this.of.shard, 'somebody else has written behind our head', cause);
+      return new JournalFenced(this.of.shard, 'another process has written after our head', cause);
     }
     return new JournalUnavailable(this.of.shard, messageOf(error), cause);
   }

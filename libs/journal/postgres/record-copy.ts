@@ -6,7 +6,7 @@ export const COPIED_COLUMNS = 'sequence, epoch, kind, payload, hash, seal';
 
 /** A signature, flags and an empty extension: everything before the first row. */
 const HEADER_BYTES = 19;
-/** Replaces the number of columns after the last row. */
+/** Stands in place of the number of columns, after the last row. */
 const TRAILER = -1;
 const WORD = 2 ** 32;
 /** The start of a row: the number of columns, then the length of each before its bytes. */
@@ -15,7 +15,7 @@ const EPOCH = 18;
 const KIND_LENGTH = 22;
 const LENGTH_BYTES = 4;
 
-/** The driver passes this message to the query; its types do not declare it. */
+/** The driver passes this message to the query. Its types do not declare it. */
 interface CopyData {
   readonly chunk: Buffer;
 }

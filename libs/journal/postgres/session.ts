@@ -66,7 +66,7 @@ export class Session {
 
   /** Statements in flight fail now; the server may still carry them out. */
   destroy(): void {
-    this.lost ??= new Error('the connection was given up');
+    this.lost ??= new Error('the connection was closed');
     this.socket.destroy();
   }
 

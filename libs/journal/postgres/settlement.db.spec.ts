@@ -42,7 +42,7 @@ function journalThrough(port: number): PostgresJournal {
   return new PostgresJournal({ family: 'auction', url: url.href, clock, opener: 'ada', ...times });
 }
 
-function rival(): Promise<JournalWriter> {
+function openAsOther(): Promise<JournalWriter> {
   return new PostgresJournal({ family: 'auction', url: database.url, clock, opener: 'ben' }).open(shard);
 }
 
@@ -63,7 +63,7 @@ async function backends(): Promise<number> {
   return rows[0]!.count;
 }
 
-/** The number of them that wait for a lock. */
+/** The number of journal connections that wait for a lock. */
 async function waiting(): Promise<number> {
   const { rows } = await database.pool.query<{ count: number }>(
     `select count(*) from pg_stat_activity
@@ -73,7 +73,7 @@ async function waiting(): Promise<number> {
 }
 
 describe('an append whose reply is lost', () => {
-  it('is acknowledged once it is seen in the journal, and the writer goes on', async () => {
+  it('is acknowledged once it is found in the journal, and the writer continues', async () => {
     proxy.blackhole('to-client');
     proxy.heal();
     expect((await writer.append(['"a"', '"b"'])).firstSequence).toBe(2);
@@ -83,7 +83,7 @@ describe('an append whose reply is lost', () => {
     expect(await epoch()).toBe(1);
   });
 
-  it('is found in the journal also if the connection is reset instead of silent', async () => {
+  it('is found in the journal also if the connection is reset instead of going silent', async () => {
     proxy.stall('to-client');
     const append = writer.append(['"a"']);
     await until(clock, async () => (await reader.heads()).get(shard) === 2);
@@ -120,11 +120,11 @@ describe('an append whose reply is lost', () => {
     proxy.stall('to-client');
     const append = writer.append(['"a"']);
     await until(clock, async () => (await reader.heads()).get(shard) === 2);
-    const heir = await rival();
+    const successor = await openAsOther();
     proxy.cut();
     proxy.heal();
     await expect(append).rejects.toBeInstanceOf(JournalAmbiguous);
-    await heir.close();
+    await successor.close();
   });
 });
 
@@ -137,18 +137,18 @@ describe('an append that never arrived', () => {
     proxy.heal();
     await until(clock, async () => (await backends()) < before);
     expect(await events(reader, shard)).toEqual([]);
-    const heir = await rival();
-    expect(heir.head).toMatchObject({ epoch: 3, sequence: 2 });
-    await heir.close();
+    const successor = await openAsOther();
+    expect(successor.head).toMatchObject({ epoch: 3, sequence: 2 });
+    await successor.close();
   });
 
   it('is denied as fenced if another process has opened the shard since', async () => {
     proxy.blackhole('to-server');
     const append = writer.append(['"a"']);
-    const heir = await rival();
+    const successor = await openAsOther();
     proxy.heal();
     await expect(append).rejects.toBeInstanceOf(JournalFenced);
-    await heir.close();
+    await successor.close();
     expect(await events(reader, shard)).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ import type { Session } from './session.js';
 const RETRY_MILLIS = 50;
 
 const HOLD_SHARD = 'select epoch from journal.shards where family = $1 and shard = $2 for update';
-const LOOK = `
+const FIND_RECORDS = `
   select encode(hash, 'hex') as hash from journal.records
   where family = $1 and shard = $2 and sequence >= $3 order by sequence limit $4`;
 /** Ends our own epoch, so that a write in flight is refused. */
@@ -44,7 +44,7 @@ export async function settle(
     let session: Session | undefined;
     try {
       session = await ports.connect(left);
-      await look({ session, family: ports.family, remaining }, records, lost);
+      await checkOutcome({ session, family: ports.family, remaining }, records, lost);
       return session;
     } catch (error) {
       session?.destroy();
@@ -55,7 +55,7 @@ export async function settle(
   }
   throw new JournalAmbiguous(
     records[0]?.shard ?? 0,
-    `the answer to an append was lost (${lost.message}) and nobody could be asked (${obstacle.message})`,
+    `the answer to an append was lost (${lost.message}) and the database could not be asked (${obstacle.message})`,
     { cause: lost },
   );
 }
@@ -69,7 +69,7 @@ interface SettlementCheck extends Pick<SettlementPorts, 'family'> {
  * The row lock waits for a write that the server still executes, and commits after it: what is seen under the lock is as durable as
  * our own commit.
  */
-async function look(
+async function checkOutcome(
   { session, family, remaining }: SettlementCheck,
   records: readonly JournalEntry[],
   lost: Error,
@@ -81,7 +81,7 @@ async function look(
   await session.query({ text: 'begin' }, remaining());
   const held = await session.query<{ epoch: number }>({ text: HOLD_SHARD, values: journal }, remaining());
   const found = await session.query<{ hash: string }>(
-    { text: LOOK, values: [...journal, sequence, records.length] },
+    { text: FIND_RECORDS, values: [...journal, sequence, records.length] },
     remaining(),
   );
   const isOurs = held.rows[0]?.epoch === epoch;

@@ -33,7 +33,7 @@ export interface AppendRooms {
 }
 
 /**
- * For consecutive records of one kind in one epoch. Without keys the last has no MAC either. The payloads come last: the driver
+ * For consecutive records of one kind in one epoch. Without keys the last record has no MAC. The payloads come last: the driver
  * grows its message step by step, and copies all of it each time.
  */
 export function appendStatement(

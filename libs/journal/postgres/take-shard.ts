@@ -18,8 +18,8 @@ import type { Session } from './session.js';
 import { appendStatement, RECORD_COLUMNS } from './statements.js';
 
 /**
- * Waits for the append in flight, whose writer holds the row's share lock; then that writer's epoch is over. Waits as well for a
- * transaction that settles the backend, which holds the table.
+ * Waits for the append in flight, whose writer holds a share lock on the row; after that its epoch is over. Waits also for a
+ * transaction that settles the backend, which locks the table.
  */
 const NEXT_EPOCH = `
   insert into journal.shards as taken (family, shard, epoch) values ($1, $2, 1)
@@ -27,11 +27,11 @@ const NEXT_EPOCH = `
   returning epoch`;
 
 /**
- * Shared with other openers, and refused while a process keeps the shard. Held to the end of the transaction: a keeper waits for a
- * running opener.
+ * Shared with other openers. Refused while a process has locked the shard. Held until the end of the transaction: a process that
+ * locks the shard waits for a running opener.
  */
 const PASS = 'select pg_try_advisory_xact_lock_shared($1, $2) as passed';
-/** A separate statement after the epoch's, so that it sees a backend whose settlement that one waited for. */
+/** A separate statement after the one for the epoch, so that it sees a backend whose transaction that statement waited for. */
 const ELSEWHERE = 'select topic_prefix from journal.home where family = $1';
 const KEEP = 'select pg_advisory_lock($1, $2)';
 /** Any constant will do as long as it never changes: it keeps these locks apart from all others. */
@@ -52,7 +52,7 @@ interface TakenShard extends JournalId {
   readonly seals: RecordMacs | undefined;
 }
 
-/** While the session lasts, no other session opens the shard. */
+/** Until the session ends, no other session opens the shard. */
 export async function keepShard(session: Session, journal: JournalId, withinMillis: number): Promise<void> {
   await session.query({ text: KEEP, values: lockOf(journal) }, withinMillis);
 }
@@ -63,8 +63,8 @@ function lockOf({ family, shard }: JournalId): [number, number] {
 }
 
 /**
- * Makes `opener` the only writer of the shard and returns the durable epoch record as its head. Undefined, without a change, while
- * another process keeps the shard.
+ * Makes `opener` the only writer of the shard and returns the durable epoch record as its head. Returns undefined, without a
+ * change, while another process has locked the shard.
  */
 export async function takeShard(
   session: Session,
@@ -91,9 +91,9 @@ export async function takeShard(
   const epoch = next.rows[0]?.epoch ?? 0;
   let record: JournalEntry;
   try {
-    const before = lastOf(taken, tail.rows);
+    const before = checkedEnd(taken, tail.rows);
     if (epoch <= before.epoch) {
-      throw new JournalCorrupt(shard, before.sequence, `its epoch ${before.epoch} was never given out`);
+      throw new JournalCorrupt(shard, before.sequence, `its epoch ${before.epoch} was never begun`);
     }
     record = linkEpoch(shard, before, epoch, opener);
     if (seals !== undefined)
@@ -112,7 +112,7 @@ export async function takeShard(
 }
 
 /** Checks the tail before anything is appended; readers check the rest. */
-function lastOf({ family, shard }: JournalId, [last, beforeLast]: readonly StoredRecord[]): FoundEnd {
+function checkedEnd({ family, shard }: JournalId, [last, beforeLast]: readonly StoredRecord[]): FoundEnd {
   const first = beforeFirst(family);
   if (last === undefined) return { ...first, seal: undefined };
   const entry = checkNext(shard, beforeLast ?? first, last);
@@ -138,8 +138,8 @@ async function withLastOwned(
   error: unknown,
   withinMillis: number,
 ): Promise<unknown> {
-  const isTold = error instanceof JournalCorrupt || error instanceof JournalUnsealed;
-  if (seals === undefined || !isTold) return error;
+  const isEndFault = error instanceof JournalCorrupt || error instanceof JournalUnsealed;
+  if (seals === undefined || !isEndFault) return error;
   const { rows } = await session.query<StoredRecord>(
     { text: LAST_SEALED, values: [family, shard] },
     withinMillis,

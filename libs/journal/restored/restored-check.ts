@@ -4,7 +4,7 @@ import { checkRecord } from '../checkpoint/checkpoint-check.js';
 import { RestoredDatabase, type RestoredEnd, type RestoredMark } from './restored-mark.js';
 
 /** Brokers that have just changed a topic's leader may briefly not know its latest records. */
-const LOOK_AGAIN_MILLIS = 1_000;
+const RECHECK_MILLIS = 1_000;
 
 export interface RestoredPorts {
   readonly mark: RestoredMark;
@@ -40,16 +40,16 @@ export async function surplusOf(
 export async function checkRestored(ports: RestoredPorts): Promise<void> {
   const { mark, clock } = ports;
   if (!(await isMarked(ports))) return;
-  await pause(clock, LOOK_AGAIN_MILLIS);
+  await pause(clock, RECHECK_MILLIS);
   if (await isMarked(ports)) await mark.remove();
 }
 
-/** Rejects if it is marked, and a topic extends further. */
+/** Rejects if the database is marked and a topic extends further. */
 async function isMarked(ports: RestoredPorts): Promise<boolean> {
   const ends = await ports.mark.ends();
   if (ends.length === 0) return false;
   const found = await surplusOf(ports, ends);
-  // Another owner may have found all of them right meanwhile, and have written since.
+  // Another owner may have found all topics right meanwhile, and have written since.
   if ((await ports.mark.ends()).length === 0) return false;
   refuseAhead(found);
   return true;
@@ -58,8 +58,8 @@ async function isMarked(ports: RestoredPorts): Promise<boolean> {
 function refuseAhead(found: readonly Surplus[]): void {
   const ahead = found.filter(({ end, sequence }) => end !== sequence);
   if (ahead.length === 0) return;
-  const told = ahead.map(({ shard, sequence, end }) => {
+  const texts = ahead.map(({ shard, sequence, end }) => {
     return `shard ${shard} goes up to record ${end}, the backup up to ${sequence}`;
   });
-  throw new RestoredDatabase(told.join('; '));
+  throw new RestoredDatabase(texts.join('; '));
 }

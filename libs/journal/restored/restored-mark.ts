@@ -28,19 +28,19 @@ const MOVE = `
 const FIND_ACCEPTED = `select sequence, encode(hash, 'hex') as hash from journal.accepted where family = $1 and shard = $2`;
 const IN_KAFKA = 'select family from journal.home';
 
-/** A database that is older than its journals, as far as is known. */
+/** The database is older than its journals, or may be. */
 export class RestoredDatabase extends StartFault {
   constructor(what: string) {
     super(
-      `this database was restored from a backup, and its journals in Kafka were not: ${what}. Stop everything; npm run journal -- accept-restored says what it lacks, and docs/operate/backup.md how to go on`,
+      `this database was restored from a backup, and its journals in Kafka were not: ${what}. Stop everything; npm run journal -- accept-restored lists what it lacks, and docs/operate/backup.md describes the next steps`,
       EXIT.config,
     );
   }
 }
 
 /**
- * What a restore leaves in a database whose journals are in Kafka. While it is there no process acts on the database: the ledger
- * lacks settlements since the backup, and the reservations lack new promises.
+ * The mark that a restore leaves in a database whose journals are in Kafka. While it is there, no process acts on the database:
+ * the ledger lacks settlements since the backup, and the reservations lack new promises.
  */
 export class RestoredMark {
   constructor(
@@ -55,10 +55,10 @@ export class RestoredMark {
   /** For processes that act on the database and do not know the ends of the topics. */
   async refuse(): Promise<void> {
     if ((await this.ends()).length === 0) return;
-    throw new RestoredDatabase('nobody has found them to end where the backup does');
+    throw new RestoredDatabase('no start has found yet that they end where the backup does');
   }
 
-  /** The database is complete up to these records. It stays marked until a start finds nothing after them. */
+  /** Notes that the database is complete up to these records. It stays marked until a start finds nothing after them. */
   async accept(ends: readonly RestoredEnd[]): Promise<void> {
     const { rowCount } = await this.database.query(ACCEPT, [
       this.family,
@@ -69,7 +69,9 @@ export class RestoredMark {
     if (rowCount !== ends.length) throw new Error('the mark of the restored database has gone');
   }
 
-  /** The topics end at the database's position. From there it may follow another incarnation: see `incarnationAfter`. */
+  /**
+   * Called when the topics end at the database's position. From there it may follow another incarnation: see `incarnationAfter`.
+   */
   async remove(): Promise<void> {
     await this.database.query(MOVE, [this.family]);
   }
@@ -80,8 +82,8 @@ export class RestoredMark {
   }
 
   /**
-   * In the transaction that fills the database, so that it is never taken for another. A mark that the backup itself contains stays
-   * unchanged.
+   * Runs in the transaction that fills the database, so that the database is never without its mark. A mark that the backup
+   * itself contains stays unchanged.
    */
   static async set(
     database: Database,

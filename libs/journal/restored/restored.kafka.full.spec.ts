@@ -18,7 +18,7 @@ jest.setTimeout(60_000);
 const SHARDS = [0, 1];
 const clock = new SystemClock();
 
-describeWithKafka('a database that was restored beside its topics', { anyBrokers: true }, (kafka) => {
+describeWithKafka('a database that was restored while its topics stayed', { anyBrokers: true }, (kafka) => {
   const opened: JournalStore[] = [];
   let database: TestDatabase;
   let prefix: string;
@@ -65,7 +65,7 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
       takenAt: '2026-11-21T00:00:00Z',
     });
   const marks = (): Promise<unknown[]> => new RestoredMark(database.pool, 'auction').ends();
-  /** The topics as they are, and the database as it was before the last record of these shards. */
+  /** Leaves the topics as they are, and sets the database back to before the last record of these shards. */
   const older = async (...shards: readonly number[]): Promise<void> => {
     await database.pool.query('create table public.former as select * from journal.witness');
     await write('"c"');
@@ -79,7 +79,7 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
     await restored();
   };
 
-  it('is writable if every topic ends where the backup did, and is like any other from then on', async () => {
+  it('is writable if every topic ends where the backup did, and is then like any other database', async () => {
     await restored();
     expect(await marks()).toMatchObject([
       { shard: 0, sequence: 3 },
@@ -103,9 +103,9 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
     await older(1);
     const own = await store();
     const { reader, bareReader } = own;
-    const told = expect.stringContaining('shard 1 goes up to record 5, the backup up to 3');
+    const refusalText = expect.stringContaining('shard 1 goes up to record 5, the backup up to 3');
     for (const start of [own.journalOf('owner').open(0), own.journalOf('owner').open(1), own.prepare()]) {
-      await expect(start).rejects.toMatchObject({ exitCode: EXIT.config, message: told });
+      await expect(start).rejects.toMatchObject({ exitCode: EXIT.config, message: refusalText });
     }
     const refused = expect.stringContaining('was restored from a backup');
     for (const question of [reader.heads(), reader.read(0, 1, 1), own.journalOfMover('mover').open(0)]) {
@@ -121,7 +121,7 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
     );
   });
 
-  it('learns how far its topics extend, and is writable once all of that is accepted, and nothing less', async () => {
+  it('learns how far its topics extend, and is writable only once all of that is accepted', async () => {
     await older(1);
     const own = await store();
     const surplus = await own.surplus();
@@ -144,7 +144,7 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
     expect(await own.surplus()).toEqual([]);
   });
 
-  it('is refused as lost, not as older, if a topic is shorter than it knows', async () => {
+  it('is refused as lost, not as older, if a topic is shorter than the backup knows', async () => {
     await older(0, 1);
     const topics = new KafkajsTopics(
       { brokers: kafka().addresses, clientId: 'test' },

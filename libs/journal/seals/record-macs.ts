@@ -26,13 +26,13 @@ export class RecordMacs {
     this.all = [this.first, ...former.map((secret) => sealingKey(secret, PURPOSE))];
   }
 
-  sealOf(place: CoveredRecord): Buffer {
-    return this.sealUnder(this.first, place);
+  sealOf(record: CoveredRecord): Buffer {
+    return this.sealUnder(this.first, record);
   }
 
-  isGood(place: CoveredRecord, seal: Buffer): boolean {
+  isGood(record: CoveredRecord, seal: Buffer): boolean {
     return isOneOf(
-      this.all.map((key) => this.sealUnder(key, place)),
+      this.all.map((key) => this.sealUnder(key, record)),
       seal,
     );
   }
@@ -51,9 +51,9 @@ export function macOfAppend(seals: RecordMacs | undefined, records: readonly Jou
   return new Map([[records.length - 1, seals.sealOf(last)]]);
 }
 
-/** The existing MACs of the records. */
+/** The MACs that the records have, by index. */
 export function macsOf(entries: readonly JournalEntry[]): MacsByIndex {
-  return new Map(entries.flatMap(({ seal }, place) => (seal === undefined ? [] : [[place, seal] as const])));
+  return new Map(entries.flatMap(({ seal }, index) => (seal === undefined ? [] : [[index, seal] as const])));
 }
 
 const KEY_BYTES = 32;

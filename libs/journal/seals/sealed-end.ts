@@ -5,29 +5,30 @@ import type { RecordMacs } from './record-macs.js';
 import type { QueryConfig } from 'pg';
 import type { JournalId } from '../journal-id.js';
 
-/** A journal whose end no owner has written. Another process may have, and every later decision would rest on it. */
+/** No owner has written the end of the journal. Another process may have, and every later decision would rest on it. */
 export class JournalUnsealed extends StartFault {
   constructor(
     shard: number,
     readonly what: string,
   ) {
     super(
-      `shard ${shard}: its journal ends with ${what}. Nothing is written behind it; docs/operate/journals.md says what to do (Seals)`,
+      `shard ${shard}: its journal ends with ${what}. Nothing is written after it; see docs/operate/journals.md (Seals)`,
       EXIT.damaged,
     );
   }
 }
 
-/** Adds the last record that an owner is known to have written, from which the end can be repaired. Other errors stay unchanged. */
+/** Adds the last record that an owner is known to have written, so that the end can be repaired. Other errors stay unchanged. */
 export function withLastSealed(error: unknown, shard: number, sealed: number | undefined): unknown {
   const isEnd =
     error instanceof JournalUnsealed ||
     (error instanceof JournalCorrupt && error.sequence > (sealed ?? Infinity));
   if (sealed === undefined || !isEnd) return error;
-  const what = error instanceof JournalUnsealed ? error.what : `what is no record of it (${error.message})`;
+  const what =
+    error instanceof JournalUnsealed ? error.what : `something that is no record of it (${error.message})`;
   return new JournalUnsealed(
     shard,
-    `${what}. The last record that is known to be an owner's is ${sealed}: unless a key was taken out of ID_KEY, what stands from ${sealed + 1} on is no owner's and was acknowledged to nobody, and the way back is to take it away from there on`,
+    `${what}. The last record that an owner is known to have written is ${sealed}. Unless a key was removed from ID_KEY, no owner has written the records from ${sealed + 1} on, and they were never acknowledged: remove them`,
   );
 }
 
@@ -52,15 +53,12 @@ export function checkEnd(
     throw new JournalUnsealed(shard, `record ${sequence}, and is known to be sealed from ${sealedFrom} on`);
   }
   if (seal === undefined) {
-    throw new JournalUnsealed(
-      shard,
-      `record ${sequence}, which has no seal: it was written by somebody who is no owner`,
-    );
+    throw new JournalUnsealed(shard, `record ${sequence}, which has no seal: no owner has written it`);
   }
   if (seals.isGood({ ...end, shard }, seal)) return;
   throw new JournalUnsealed(
     shard,
-    `record ${sequence}, whose seal no key of ID_KEY has made: put the key back that was taken out of it, behind the first; if none was, it was written by somebody who is no owner`,
+    `record ${sequence}, whose seal no key of ID_KEY has made: if a key was removed from ID_KEY, put it back after the first; otherwise no owner has written it`,
   );
 }
 
@@ -72,7 +70,7 @@ export function findSealedFrom({ family, shard }: JournalId): QueryConfig {
   };
 }
 
-/** The first row stays. */
+/** The first row of a shard stays. */
 export function noteSealedFrom({ family, shard }: JournalId, sequence: number): QueryConfig {
   return {
     text: 'insert into journal.sealed (family, shard, sequence) values ($1, $2, $3) on conflict (family, shard) do nothing',

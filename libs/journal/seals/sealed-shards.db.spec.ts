@@ -27,7 +27,7 @@ afterEach(() => Promise.all(writers.splice(0).map((writer) => writer.close())));
 
 afterAll(() => database.drop());
 
-/** Without keys: its records have no MACs. */
+/** Opens a shard. Without keys its records get no MACs. */
 async function open(shard: number, ...keys: readonly Buffer[]): Promise<JournalWriter> {
   const [first, ...former] = keys;
   const seals = first === undefined ? undefined : new RecordMacs('auction', [first, ...former]);
@@ -42,7 +42,7 @@ async function open(shard: number, ...keys: readonly Buffer[]): Promise<JournalW
   return writer;
 }
 
-/** What anyone with an owner's login can do: write a valid record, with any MAC. */
+/** Anyone with an owner's login can write a valid record with any MAC. */
 async function forge(
   shard: number,
   head: JournalHead,
@@ -103,8 +103,8 @@ describe('a writer with a key', () => {
     for (const entry of found)
       if (entry.seal !== undefined) expect(seals.isGood(entry, entry.seal)).toBe(true);
     expect(await sealedFrom(shard)).toBe(1);
-    const asked = found.map(({ sequence }) => sequence);
-    expect(await reader.entries(shard, asked)).toEqual(found);
+    const sequences = found.map(({ sequence }) => sequence);
+    expect(await reader.entries(shard, sequences)).toEqual(found);
   });
 });
 
@@ -129,7 +129,7 @@ describe('a take-over', () => {
     ['is far after the end', ({ sequence }) => ({ sequence: sequence + 100 })],
     ['belongs to an epoch that never began', ({ epoch }) => ({ epoch: epoch + 5 })],
   ])(
-    'fails as for damage at a record that %s, and names the first record that is no owner’s',
+    'fails as for damage at a record that %s, and names the first record that no owner wrote',
     async (_, wrong) => {
       const shard = freshShard();
       const writer = await open(shard, OLD);
@@ -145,7 +145,7 @@ describe('a take-over', () => {
       await expect(open(shard, OLD)).rejects.toMatchObject({
         exitCode: EXIT.damaged,
         message: expect.stringMatching(
-          /to be an owner's is 3: .* what stands from 4 on is no owner's .* take it away/,
+          /have written is 3\. .* no owner has written the records from 4 on, .* remove them/,
         ),
       });
       await database.pool.query('delete from journal.records where shard = $1 and sequence >= 4', [shard]);
@@ -153,7 +153,7 @@ describe('a take-over', () => {
     },
   );
 
-  it('names no way back if an owner’s own record is damaged', async () => {
+  it('names no repair if a record that an owner wrote is damaged', async () => {
     const shard = freshShard();
     const writer = await open(shard, OLD);
     await writer.append(['"a"', '"b"']);
@@ -164,7 +164,7 @@ describe('a take-over', () => {
     );
     const attempt = open(shard, OLD);
     await expect(attempt).rejects.toMatchObject({ exitCode: EXIT.damaged, name: 'JournalCorrupt' });
-    await expect(attempt).rejects.not.toThrow('take it away');
+    await expect(attempt).rejects.not.toThrow('remove them');
   });
 
   it('continues once the forged record is gone', async () => {
@@ -186,9 +186,9 @@ describe('a take-over', () => {
     await first.append(['"c"']);
     expect((await open(shard, OLD)).head.sequence).toBe(6);
     expect(await sealedFrom(shard)).toBe(4);
-    // A process writes without a key.
+    // This process writes without a key.
     await open(shard);
-    await expect(open(shard, OLD)).rejects.toThrow('by somebody who is no owner');
+    await expect(open(shard, OLD)).rejects.toThrow('no owner has written it');
   });
 
   it('refuses a journal that ends before its first MAC', async () => {
@@ -204,7 +204,7 @@ describe('a take-over', () => {
   it('accepts the MACs of all its keys, and names the cause if the key was removed', async () => {
     const shard = freshShard();
     await open(shard, OLD);
-    await expect(open(shard, NEW)).rejects.toThrow('put the key back that was taken out of it');
+    await expect(open(shard, NEW)).rejects.toThrow('if a key was removed from ID_KEY, put it back');
     await open(shard, NEW, OLD);
     expect((await open(shard, NEW)).head.sequence).toBe(3);
   });

@@ -17,7 +17,7 @@ const SHARD = 0;
 const OLD = Buffer.alloc(32, 1);
 const clock = new SystemClock();
 
-/** A process that may write to the topics, and has no key. */
+/** Forgeries come from a process that may write to the topics, and has no key. */
 describeWithKafka('a topic with MACs', { anyBrokers: true }, (kafka) => {
   let journals: KeptJournals;
   beforeEach(async () => {
@@ -39,7 +39,7 @@ describeWithKafka('a topic with MACs', { anyBrokers: true }, (kafka) => {
     (await journals.database.pool.query<{ sequence: number }>('select sequence from journal.sealed')).rows[0]
       ?.sequence;
 
-  it('has its MACs beside its messages, from the first on', async () => {
+  it('has its MACs in message headers, from the first message on', async () => {
     const writer = await owner(OLD);
     await writer.append(['"a"', '"b"']);
     const records = await found();
@@ -66,7 +66,9 @@ describeWithKafka('a topic with MACs', { anyBrokers: true }, (kafka) => {
     await forge({ ...writer.head, hash: 'ab'.repeat(32) });
     await expect(owner(OLD)).rejects.toMatchObject({
       exitCode: EXIT.damaged,
-      message: expect.stringMatching(/known to be an owner's is 4: .*from 5 on is no owner's/),
+      message: expect.stringMatching(
+        /known to have written is 4\. .*no owner has written the records from 5 on/,
+      ),
     });
     const { bareReader } = await journals.store({ keys: [], kind: 'kafka' });
     await expect(bareReader.read(SHARD, 5, 1)).rejects.toThrow('corrupt at sequence 5');
@@ -75,9 +77,9 @@ describeWithKafka('a topic with MACs', { anyBrokers: true }, (kafka) => {
 
     const kept = (await journals.content(SHARD)).slice(0, shown!.offset);
     await journals.replace(SHARD, kept);
-    const heir = await owner(OLD);
-    expect(heir.head.sequence).toBe(5);
-    await heir.append(['"d"']);
+    const successor = await owner(OLD);
+    expect(successor.head.sequence).toBe(5);
+    await successor.append(['"d"']);
     expect(
       (await found())
         .slice(0, 4)

@@ -39,13 +39,13 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     expect(failure!.message).not.toContain('\n');
     return failure!;
   };
-  const witnesses = async (): Promise<Map<number, { sequence: number; hash: string }>> => {
+  const seenRecords = async (): Promise<Map<number, { sequence: number; hash: string }>> => {
     const { rows } = await journals.database.pool.query<{ shard: number; sequence: number; hash: string }>(
       `select shard, sequence, encode(hash, 'hex') as hash from journal.witness order by shard`,
     );
     return new Map(rows.map(({ shard, sequence, hash }) => [shard, { sequence, hash }]));
   };
-  const home = async (): Promise<unknown[]> =>
+  const backends = async (): Promise<unknown[]> =>
     (await journals.database.pool.query<{ topic_prefix: string }>('select topic_prefix from journal.home'))
       .rows;
   async function spoil(shard: number): Promise<void> {
@@ -71,17 +71,17 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     await journals.write('"a"', '"b"');
     expect(await own.reader.heads()).toEqual(new Map(SHARDS.map((shard) => [shard, 3])));
     const [, , last] = await everything(own.reader, 1);
-    expect((await witnesses()).get(1)).toEqual({ sequence: 3, hash: last!.hash });
+    expect((await seenRecords()).get(1)).toEqual({ sequence: 3, hash: last!.hash });
     const writer = await journals.owner(0, own);
-    expect((await witnesses()).get(0)).toEqual({ sequence: 4, hash: writer.head.hash });
+    expect((await seenRecords()).get(0)).toEqual({ sequence: 4, hash: writer.head.hash });
     await writer.append(['"c"']);
-    await until(clock, async () => (await witnesses()).get(0)!.sequence === 5);
+    await until(clock, async () => (await seenRecords()).get(0)!.sequence === 5);
     await writer.append(['"d"']);
     await writer.close();
-    expect((await witnesses()).get(0)).toEqual({ sequence: 6, hash: writer.head.hash });
+    expect((await seenRecords()).get(0)).toEqual({ sequence: 6, hash: writer.head.hash });
   });
 
-  describe('are not begun anew', () => {
+  describe('are not begun again', () => {
     it('if a topic was deleted', async () => {
       await journals.write('"a"', '"b"');
       await journals.replace(1);
@@ -95,7 +95,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
       expect(await journals.topics.exists(1)).toBe(false);
     });
 
-    it('and a setting that would lose or change more is reported first', async () => {
+    it('and a setting that would lose more records is reported first', async () => {
       await journals.write('"a"', '"b"');
       await journals.replace(1, (await journals.content(1)).slice(0, 2));
       await spoil(1);
@@ -159,7 +159,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     });
   });
 
-  it('in another cluster are not taken for those of a new one', async () => {
+  it('are not taken for the journals of a new database if they are in another cluster', async () => {
     await journals.write('"a"');
     journals = await journals.besideAnother();
     begun.push(journals);
@@ -168,16 +168,16 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
       const failure = await refusal(start);
       expect(failure.exitCode).toBe(EXIT.damaged);
       expect(failure.message).toContain(
-        `topic ${journals.prefix}auction.0 holds a journal of which this database has never`,
+        `topic ${journals.prefix}auction.0 holds a journal, but this database has never`,
       );
     }
-    expect([await home(), await witnesses()]).toEqual([[], new Map()]);
+    expect([await backends(), await seenRecords()]).toEqual([[], new Map()]);
     expect(await journals.content(0)).toHaveLength(2);
     expect([await own.reader.heads(), await own.reader.read(0, 1, WHOLE)]).toEqual([new Map(), []]);
     await expect(own.reader.entries(0, [1])).rejects.toThrow(
-      'nothing is known of the journal of shard 0 yet',
+      'the database has no checkpoint of the journal of shard 0 yet',
     );
-    // Nor because of an empty topic that an earlier start had found without settling.
+    // Not even because of an empty topic that an earlier start found without settling the backend.
     const empty = `insert into journal.witness select 'auction', shard, 0, decode($1, 'hex') from generate_series(0, 1) as shard`;
     await journals.database.pool.query(empty, [GENESIS]);
     expect((await refusal(own.prepare())).message).toContain('never');
@@ -186,7 +186,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
   it.each([
     ['created', 0],
     ['written to', 1],
-  ])('begin although an owner died when the first topic had just been %s', async (_, records) => {
+  ])('begin although an owner ended when the first topic had just been %s', async (_, records) => {
     await (await journals.store()).prepare();
     if (records > 0) await journals.write('"a"');
     await journals.database.pool.query(`update journal.witness set sequence = 0, hash = decode($1, 'hex')`, [
@@ -200,18 +200,18 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     expect(events).toHaveLength(1 + records);
   });
 
-  describe('are settled', () => {
+  describe('get their backend settled', () => {
     it('by no refused start', async () => {
       await (await journals.topics.prepare(1)).close();
       await spoil(1);
       expect((await refusal((await journals.store()).prepare())).message).toContain('cannot keep a journal');
       await refusal(journals.owner(1));
-      const nobody = loadConfig(kafkaSettings, {
+      const noBroker = loadConfig(kafkaSettings, {
         KAFKA_BROKERS: '127.0.0.1:1',
         KAFKA_TOPIC_PREFIX: journals.prefix,
       });
-      await refusal((await journals.store({ settings: nobody })).prepare());
-      expect([await home(), await witnesses(), await journals.topics.exists(0)]).toEqual([
+      await refusal((await journals.store({ settings: noBroker })).prepare());
+      expect([await backends(), await seenRecords(), await journals.topics.exists(0)]).toEqual([
         [],
         new Map(),
         false,
@@ -220,10 +220,10 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
 
     it('in one backend only, however many owners begin at once', async () => {
       const elsewhere = `${journals.prefix}elsewhere.`;
-      const places = [journals.settings(), journals.settings(elsewhere), loadConfig(kafkaSettings, {})];
+      const candidates = [journals.settings(), journals.settings(elsewhere), loadConfig(kafkaSettings, {})];
       const starts = await Promise.allSettled(
-        places.map(async (place, shard) =>
-          journals.owner(shard % 2, await journals.store({ settings: place })),
+        candidates.map(async (candidate, shard) =>
+          journals.owner(shard % 2, await journals.store({ settings: candidate })),
         ),
       );
       const going = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
@@ -233,7 +233,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
       }
       await Promise.all(going.map((writer) => writer.close()));
       const inPostgres = (await journals.database.pool.query('select from journal.records')).rowCount === 1;
-      expect(await home()).toHaveLength(inPostgres ? 0 : 1);
+      expect(await backends()).toHaveLength(inPostgres ? 0 : 1);
     });
   });
 
@@ -269,7 +269,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     });
   });
 
-  it('are no source of a move if they are lost, and the left ones get checkpoints when they return', async () => {
+  it('are not moved if they are lost, and the copy in Kafka that a move left gets checkpoints when the journals return', async () => {
     await journals.write('"a"', '"b"');
     const move = async (from: StoreKind, to: StoreKind) =>
       moveJournals({
@@ -287,13 +287,13 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     expect(await journals.topics.exists(1)).toBe(false);
     await journals.replace(1, values);
     await move('kafka', 'postgres');
-    const left = await witnesses();
+    const left = await seenRecords();
     expect(left.get(1)!.sequence).toBe(4);
-    // The copy that is left in Kafka may go: the journals moved away, and are copied whole.
+    // The copy that is left in Kafka may be lost: the journals were moved away, and are copied in full.
     await journals.replace(0);
     const moved = await move('postgres', 'kafka');
     for (const { shard, records, hash } of moved) {
-      expect((await witnesses()).get(shard)).toEqual({ sequence: records, hash });
+      expect((await seenRecords()).get(shard)).toEqual({ sequence: records, hash });
       expect(records).toBeGreaterThan(left.get(shard)!.sequence);
     }
     await journals.write('"c"');

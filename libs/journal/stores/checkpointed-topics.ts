@@ -28,18 +28,18 @@ export interface CheckpointedTopicsPorts {
   readonly clock: Clock;
 }
 
-/** The writing process. */
+/** The process that writes. */
 export interface Opener {
   /** Its name in epoch records. */
   readonly opener: string;
   readonly seals: RecordMacs;
-  /** For owners. A mover holds the journals alone. */
+  /** For owners. A mover has the lock on the journals. */
   readonly stillHere?: () => Promise<void>;
 }
 
-interface Found {
+interface TopicPresence {
   readonly shard: number;
-  /** The database has never seen it. */
+  /** Whether the database has never seen the topic. */
   readonly isNew: boolean;
   readonly isThere: boolean;
 }
@@ -68,7 +68,7 @@ export class CheckpointedTopics {
     return await this.check(shard);
   }
 
-  /** For a writer: refuses a restored database that is older than its topics. */
+  /** For a writer. Refuses a restored database that is older than its topics. */
   async checkRestored(): Promise<void> {
     await checkRestored(this.restored).catch(unlessUnreadable);
   }
@@ -79,21 +79,21 @@ export class CheckpointedTopics {
     return await surplusOf(this.restored, ends).catch(unlessUnreadable);
   }
 
-  /** Creates the topics in which no record was ever seen; all are checked before the first is created. */
+  /** Creates missing topics in which no record was ever seen. Checks all topics before it creates the first. */
   async have(shards: readonly number[]): Promise<void> {
     const { topics, checkpoints } = this.ports;
-    for (const { shard, isNew, isThere } of await this.lookAtAll(shards)) {
+    for (const { shard, isNew, isThere } of await this.checkAll(shards)) {
       if (isNew) await checkpoints.begin(shard);
       if (!isThere) await (await topics.prepare(shard)).close();
     }
   }
 
-  /** The same checks for readers; creates nothing. Reports a lost topic as lost, and not as the first read error. */
+  /** The same checks for readers. Creates nothing. Reports a lost topic as lost, and not as the first read error. */
   async refuseLost(shards: readonly number[]): Promise<void> {
-    await this.lookAtAll(shards);
+    await this.checkAll(shards);
   }
 
-  /** The shard has to have a topic. */
+  /** The topic of the shard must exist. */
   async open(
     shard: number,
     { opener, seals, stillHere }: Opener,
@@ -115,7 +115,7 @@ export class CheckpointedTopics {
       if (!(await checkpoints.advance(shard, located()))) {
         throw new JournalUnavailable(shard, 'another writer has taken the shard since');
       }
-      // After the record: until then the former writer may continue.
+      // Noted after the epoch record: until then the previous writer may continue.
       await pool.query(noteSealedFrom({ family, shard }, writer.head.sequence));
     } catch (error) {
       await writer.close();
@@ -129,7 +129,7 @@ export class CheckpointedTopics {
     return { mark: new RestoredMark(pool, family), reader, topicOf: (shard) => topics.nameOf(shard), clock };
   }
 
-  /** What this database has seen of the topic itself, and how far a restore brought it. */
+  /** The records that this database has seen in the topic, and the record up to which a restore brought it. */
   private async known(shard: number): Promise<Checkpoint[]> {
     const { family, checkpoints, pool } = this.ports;
     const accepted = new RestoredMark(pool, family).accepted(shard);
@@ -143,24 +143,25 @@ export class CheckpointedTopics {
     return rows[0]?.sequence;
   }
 
-  private async lookAtAll(shards: readonly number[]): Promise<Found[]> {
+  private async checkAll(shards: readonly number[]): Promise<TopicPresence[]> {
     const { family, pool } = this.ports;
     const isSettled = await new JournalBackend(pool, family).isSettled();
-    const found: Found[] = [];
-    for (const shard of shards) found.push(await this.look(shard, isSettled));
+    const found: TopicPresence[] = [];
+    for (const shard of shards) found.push(await this.checkTopic(shard, isSettled));
     return found;
   }
 
   /**
-   * Refuses a topic that is unfit for a journal, or not as the database knows it. In this order: damage may be only the effect of a
-   * wrong setting, and must not hide it.
+   * Refuses a topic that is unfit for a journal, or that is not as the database knows it. In this order: damage may only be the
+   * effect of a wrong setting, and must not hide it.
    */
-  private async look(shard: number, isSettled: boolean): Promise<Found> {
+  private async checkTopic(shard: number, isSettled: boolean): Promise<TopicPresence> {
     const { topics, checkpoints } = this.ports;
     const isThere = await topics.isThereAndFit(shard);
     if (await this.check(shard).catch(unlessUnreadable)) return { shard, isNew: false, isThere: true };
     const isNew = (await checkpoints.newest(shard)) === undefined;
-    // A process that saw it empty may have died before the first checkpoint; the backend was settled before the first record.
+    // A process that saw the topic empty may have ended before the first checkpoint. The backend was settled before the first
+    // record.
     const isOurs = !isNew && isSettled;
     if (isThere && !isOurs && !(await this.isEmpty(shard))) throw unknownTopic(shard, topics.nameOf(shard));
     return { shard, isNew, isThere };

@@ -11,7 +11,7 @@ import type { Patience } from './until-settled.js';
 
 export type StoreKind = 'postgres' | 'kafka';
 
-/** The storage backend of a family's journals, as one process has it. */
+/** The storage backend of a family's journals, as one process uses it. */
 export interface JournalStore {
   readonly kind: StoreKind;
   /** Reads nothing of a shard whose journal is not the one that the database knows. */
@@ -22,28 +22,31 @@ export interface JournalStore {
    * For writers. The first one that opens a shard settles that the journals are here. `onFault` receives a failed checkpoint.
    */
   journalOf(opener: string, onFault?: (error: unknown) => void): Journal;
-  /** For a mover, which holds the journals alone: opens a shard so that no other writer goes on here. */
+  /** For a mover, which has the lock on the journals. Opens a shard so that no other writer continues in this store. */
   journalOfMover(opener: string): Journal;
-  /** Creates the store of every shard's journal, and settles the backend. Refuses a store that is unfit, or has lost a journal. */
+  /** Creates the store of every shard's journal, and settles the backend. Refuses a store that is unfit or has lost a journal. */
   prepare(): Promise<void>;
-  /** Refuses a store that has lost a journal, or is unfit. Creates nothing, and settles nothing. */
+  /** Refuses a store that is unfit or has lost a journal. Creates and settles nothing. */
   checkFit(): Promise<void>;
-  /** Refuses a store that has lost the beginning or the end of a journal seen here, and writes nothing. */
+  /** Refuses a store that has lost the beginning or the end of a journal that was seen in it. Writes nothing. */
   refuseLost(): Promise<void>;
   /** Records that the shard's journal was found here, up to this record. */
   remember(shard: number, head: Pick<JournalHead, 'sequence' | 'hash'>): Promise<void>;
-  /** What the database remembers of this backend; undefined for the database itself. */
+  /** The settings of this backend as the database remembers them; undefined for PostgreSQL. */
   backend(): Promise<KafkaBackend | undefined>;
   /** Receives journals that are moved here. */
   receiver(): JournalReceiver;
   /** How far each shard extends beyond what a restored database knows of it; empty for any other database. Refuses if it lacks that. */
   surplus(): Promise<readonly Surplus[]>;
-  /** The messages beside the records of a shard; undefined if there cannot be any. */
+  /** Counts a shard's records and the messages that do not count; undefined where a store holds only records. */
   survey(shard: number): Promise<TopicSurvey | undefined>;
   close(): Promise<void>;
 }
 
-/** Appends records of another copy of the journal unchanged, epochs and hashes included. Its user holds the JournalLock alone. */
+/**
+ * Appends records of another copy of the journal unchanged, epochs and hashes included. Its caller holds the `JournalLock`
+ * exclusively.
+ */
 export interface JournalReceiver {
   /** The last record of the shard, or the head before the first. */
   head(shard: number): Promise<JournalHead>;
@@ -75,6 +78,6 @@ export interface StorePorts extends Patience {
 export function sealsOf({ seals }: StorePorts): RecordMacs {
   if (seals !== undefined) return seals;
   throw new ConfigFault([
-    'ID_KEY is not set: who writes to journals seals them with a key that comes from it',
+    'ID_KEY is not set: writers seal their journals with a key that is derived from it',
   ]);
 }

@@ -25,7 +25,7 @@ export class KafkaStore implements JournalStore {
   private readonly family: JournalFamily;
   private readonly topics: KafkajsTopics;
   private readonly checkpoints: CheckpointTable;
-  private readonly witnessed: CheckpointedTopics;
+  private readonly checkedTopics: CheckpointedTopics;
   private readonly lock: JournalLock;
 
   constructor(
@@ -42,7 +42,7 @@ export class KafkaStore implements JournalStore {
     this.topics = topics;
     this.bareReader = reader;
     this.checkpoints = new CheckpointTable(pool, family);
-    this.witnessed = new CheckpointedTopics({
+    this.checkedTopics = new CheckpointedTopics({
       family,
       topics,
       reader,
@@ -50,22 +50,22 @@ export class KafkaStore implements JournalStore {
       clock,
       checkpoints: this.checkpoints,
     });
-    this.reader = new CheckpointedReader(reader, shards, (shard) => this.witnessed.checkToShow(shard));
+    this.reader = new CheckpointedReader(reader, shards, (shard) => this.checkedTopics.checkToShow(shard));
     this.lock = new JournalLock(databaseUrl, clock);
   }
 
   journalOf(opener: string, onFault: (error: unknown) => void = () => undefined): Journal {
     return {
       open: async (shard) => {
-        const who = this.as(opener);
+        const identity = this.as(opener);
         await this.lock.share(async () =>
           new JournalBackend(this.ports.pool, this.family).check(await this.backend()),
         );
         return await untilSettled(this.ports, async () => {
-          await this.have([shard]);
-          const home = await this.backend();
-          const stillHere = (): Promise<void> => this.checkHeld(home);
-          const writer = await this.witnessed.open(shard, { ...who, stillHere }, onFault);
+          await this.prepareShards([shard]);
+          const expected = await this.backend();
+          const stillHere = (): Promise<void> => this.checkHeld(expected);
+          const writer = await this.checkedTopics.open(shard, { ...identity, stillHere }, onFault);
           return new BoundWriter(writer, this.lock);
         });
       },
@@ -75,16 +75,16 @@ export class KafkaStore implements JournalStore {
   journalOfMover(opener: string): Journal {
     return {
       open: async (shard) => {
-        const who = this.as(opener);
+        const identity = this.as(opener);
         await new RestoredMark(this.ports.pool, this.family).refuse();
-        await this.witnessed.have([shard]);
-        return await this.witnessed.open(shard, who, () => undefined);
+        await this.checkedTopics.have([shard]);
+        return await this.checkedTopics.open(shard, identity, () => undefined);
       },
     };
   }
 
   prepare(): Promise<void> {
-    return untilSettled(this.ports, () => this.have(this.ports.shards));
+    return untilSettled(this.ports, () => this.prepareShards(this.ports.shards));
   }
 
   async checkFit(): Promise<void> {
@@ -92,7 +92,7 @@ export class KafkaStore implements JournalStore {
   }
 
   refuseLost(): Promise<void> {
-    return this.witnessed.refuseLost(this.ports.shards);
+    return this.checkedTopics.refuseLost(this.ports.shards);
   }
 
   async backend(): Promise<KafkaBackend> {
@@ -109,7 +109,7 @@ export class KafkaStore implements JournalStore {
 
   async surplus(): Promise<readonly Surplus[]> {
     await new JournalBackend(this.ports.pool, this.family).check(await this.backend());
-    return await this.witnessed.surplus();
+    return await this.checkedTopics.surplus();
   }
 
   async survey(shard: number): Promise<TopicSurvey> {
@@ -129,19 +129,19 @@ export class KafkaStore implements JournalStore {
     return { opener, seals: sealsOf(this.ports) };
   }
 
-  /** In this order: while the lock is held the journals are not moved, so the backend stays until the lock is lost. */
-  private async checkHeld(home: KafkaBackend): Promise<void> {
+  /** In this order: while the lock is held the journals are not moved, so the backend stays the same until the lock is lost. */
+  private async checkHeld(expected: KafkaBackend): Promise<void> {
     await this.lock.confirmShared();
-    await new JournalBackend(this.ports.pool, this.family).check(home);
+    await new JournalBackend(this.ports.pool, this.family).check(expected);
   }
 
-  /** A refused start settles nothing, and nothing is settled before the topics exist. */
-  private async have(shards: readonly number[]): Promise<void> {
+  /** Settles the backend last: a refused start settles nothing, and the topics exist before. */
+  private async prepareShards(shards: readonly number[]): Promise<void> {
     const { pool } = this.ports;
-    const home = await this.backend();
-    await new JournalBackend(pool, this.family).check(home);
-    await this.witnessed.checkRestored();
-    await this.witnessed.have(shards);
-    await JournalBackend.settle(pool, this.family, home);
+    const expected = await this.backend();
+    await new JournalBackend(pool, this.family).check(expected);
+    await this.checkedTopics.checkRestored();
+    await this.checkedTopics.have(shards);
+    await JournalBackend.settle(pool, this.family, expected);
   }
 }

@@ -26,7 +26,7 @@ export async function openStoreToRead(settings: KafkaSettings, ports: StorePorts
   return await openJournalStore(settings, ports);
 }
 
-/** For tools that need one of the two, wherever the journals are. */
+/** For tools that need a given store, wherever the journals are. */
 export async function storeOfKind(
   kind: StoreKind,
   settings: KafkaSettings,
@@ -38,7 +38,7 @@ export async function storeOfKind(
   return new KafkaStore(ports, address, settings.KAFKA_TOPIC_PREFIX);
 }
 
-/** A reader may start before the database does; a writer checks again. */
+/** A reader may start before the database does. A writer checks again. */
 function unlessAway(error: unknown): void {
   if (!isUnanswered(error)) throw error;
 }

@@ -54,7 +54,7 @@ export class PostgresStore implements JournalStore {
     return Promise.resolve(undefined);
   }
 
-  /** The journals and everything beside them are one database: they are lost and restored together. */
+  /** The journals and the other tables are in one database, so they are lost and restored together. */
   remember(): Promise<void> {
     return Promise.resolve();
   }

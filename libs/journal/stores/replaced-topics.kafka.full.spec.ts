@@ -29,7 +29,7 @@ describeWithKafka('a replaced topic', { anyBrokers: true }, (kafka) => {
   const write = (...payloads: readonly string[]): Promise<void> => journals.write(...payloads);
   const content = (): Promise<LogMessage[]> => journals.content(SHARD);
   const replace = (messages: readonly LogMessage[]): Promise<void> => journals.replace(SHARD, messages);
-  /** The records of a foreign journal. */
+  /** The records of a journal of another database. */
   const foreign = async (records: number): Promise<LogMessage[]> => {
     const others = journals.topicsAt(`${journals.prefix}others.`);
     const writer = await new KafkaJournal({
@@ -43,7 +43,7 @@ describeWithKafka('a replaced topic', { anyBrokers: true }, (kafka) => {
     return await journals.content(SHARD, others);
   };
 
-  it('is recognised by the offset of the last known record', async () => {
+  it('is recognized by the offset of the last known record', async () => {
     await write('"a"', '"b"');
     const { rows } = await journals.database.pool.query('select epoch, log_offset from journal.witness');
     expect(rows).toEqual([{ epoch: 1, log_offset: 2 }]);
@@ -94,7 +94,7 @@ describeWithKafka('a replaced topic', { anyBrokers: true }, (kafka) => {
   });
 
   describe('while its owner runs', () => {
-    /** Three records were written, then nothing for a while; the topic has been replaced since. */
+    /** Three records were written, then nothing for a while. The topic was replaced then. */
     const replacedUnder = async (records: number): Promise<{ writer: JournalWriter; own: JournalStore }> => {
       const values = await foreign(Math.max(2, records));
       const own = await journals.store();
@@ -115,13 +115,13 @@ describeWithKafka('a replaced topic', { anyBrokers: true }, (kafka) => {
     it.each([0, 8])('allows no more reads: %d foreign records', async (records) => {
       const { writer, own } = await replacedUnder(records);
       await expect(writer.confirm()).rejects.toBeInstanceOf(JournalFailure);
-      const looks = async (): Promise<void> => {
+      const readAll = async (): Promise<void> => {
         for (let look = 0; look < 12; look += 1) {
           const head = (await own.reader.heads()).get(SHARD) ?? 0;
           await own.reader.read(SHARD, head, 1);
         }
       };
-      await expect(looks()).rejects.toThrow(/is not the one that was read|before what was read|is corrupt/);
+      await expect(readAll()).rejects.toThrow(/is not the one that was read|before what was read|is corrupt/);
     });
 
     it('is noticed by an idle owner', async () => {

@@ -5,16 +5,16 @@ import { KafkaUnsettled } from '../kafka/topic-log.js';
 const SETTLED_WITHIN_SECONDS = 30;
 const AGAIN_MILLIS = 500;
 
-/** How to wait. */
+/** How a start waits for the brokers. */
 export interface Patience {
   readonly clock: Clock;
-  /** Receives once the reason of the wait. */
+  /** Receives the reason for the wait, once. */
   readonly tell?: ((line: string) => void) | undefined;
   /** Ends the waiting. */
   readonly stopping?: AbortSignal | undefined;
 }
 
-/** A broker that was killed a moment ago must not prevent a start: a running owner waits as long for the next leader. */
+/** A start must not fail because a broker was killed a moment ago. A running owner waits as long for the next leader. */
 export async function untilSettled<T>(
   { clock, tell, stopping }: Patience,
   work: () => Promise<T>,
@@ -26,7 +26,9 @@ export async function untilSettled<T>(
     } catch (error) {
       if (!(error instanceof KafkaUnsettled) || remaining.isOver || stopping?.aborted === true) throw error;
       if (tried === 0) {
-        tell?.(`${error.message}; waiting up to ${SETTLED_WITHIN_SECONDS} s for its brokers to settle that`);
+        tell?.(
+          `${error.message}; waiting up to ${SETTLED_WITHIN_SECONDS} s for the brokers to elect a leader`,
+        );
       }
     }
     await pause(clock, AGAIN_MILLIS);

@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * An account of the ledger. Its owner is a customer or the system; the asset is empty for collateral. A domain is where it is held, and one
- * reserver promises from it: auctions from the `vault`, where all is `available`. Venues of one domain never balance each other.
+ * An account of the ledger, owned by a customer or the system. The asset is empty for collateral. A domain is where it is held,
+ * and only one part of the product reserves from it: auctions from the `vault`, where all is `available`. Entries balance for
+ * each venue alone.
  */
 const ACCOUNT = `
     account_id text not null,
@@ -11,15 +12,15 @@ const ACCOUNT = `
     asset text not null,
     kind text not null check (kind in ('available', 'held', 'in_transit', 'position', 'fee', 'external'))`;
 
-/** What transactions of the trading domains are caused by, in the words of the interface; `cause_id` names which one. */
+/** The kinds of transactions in the trading domains, in the words of the interface. `cause_id` names the cause. */
 const BOOKED = [
   ...['DEPOSIT', 'WITHDRAWAL', 'TRANSFER', 'FILL', 'FEE', 'HOLD', 'RELEASE', 'MERGE', 'REDEEM', 'EXTERNAL'],
 ];
 
 /**
- * - `settlements` says of each award how it ended, and with venue, asset and delivered atoms all that it takes to settle it again just so:
- *   the event that confirms it carries them.
- * - `openings` has what somebody outside calls the payment or delivery that an opening enters: entered again, it enters nothing.
+ * `settlements`: how each award ended, with venue, asset and delivered atoms, so that it can be settled again in the same way;
+ * the event that confirms the award carries them. `openings`: the external reference of a payment or delivery, so that it is
+ * entered once.
  */
 const TABLES = `
   create schema custody;
@@ -78,8 +79,9 @@ const TABLES = `
 `;
 
 /**
- * Double entry is the database's own rule: entries that do not balance per domain, venue and asset are refused, balances follow from entries
- * alone, and what was entered stays. No login needs a right to `balances`: the trigger acts with the rights of the owner of the tables.
+ * The database itself enforces double entry. It refuses entries that do not balance per domain, venue and asset; balances follow
+ * from entries alone; entries stay. No login needs a right to `balances`, because the trigger runs with the rights of the table
+ * role.
  */
 const LEDGER = `
   create function custody.post_entries() returns trigger
@@ -118,8 +120,8 @@ const LEDGER = `
 `;
 
 /**
- * What cells journal is booked once, by whoever follows their journals: `booking_offsets` says up to where, `booked` keeps the orders and
- * transfers that further events go on with. Bookings stay outside the vault: what crosses its border goes through the functions of transfers.
+ * Books once what cells have journaled. `booking_offsets` says up to where; `booked` keeps the orders and transfers that later
+ * events refer to. Bookings stay outside the vault: only the functions of transfers cross its border.
  */
 const BOOKING = `
   create table custody.booking_offsets (
@@ -172,9 +174,9 @@ const BOOKING = `
 `;
 
 /**
- * The vault's side of transfers to and from a trading domain. Out of the vault goes only what no auction has set aside: a claim that was
- * worked out before has its row of reserved amounts changed under it, and fails. What has left cannot be promised, for the evidence says so
- * in the same transaction. Each step is taken once.
+ * The vault's side of transfers. Only what no auction has set aside may leave the vault: the update of the reserved amounts makes
+ * a concurrent reservation fail. What has left cannot be promised, because the evidence changes in the same transaction. Each
+ * step takes effect once.
  */
 const TRANSFERS = `
   create table custody.transfers (
@@ -315,7 +317,7 @@ const TRANSFERS = `
   revoke all on function custody.receive_transfer(uuid, text, text, text, bigint) from public;
 `;
 
-/** PostgreSQL lets only those lock rows who may change them, so locking is a function too; it locks nothing outside the vault. */
+/** PostgreSQL requires the right to update for row locks, so locking is a function too. It locks nothing outside the vault. */
 const LOCK = `
   create function custody.lock_balances(accounts text[], venues text[], assets text[])
   returns table (account text, venue text, asset text, amount bigint)
@@ -329,8 +331,9 @@ const LOCK = `
 `;
 
 /**
- * Settlements go through two functions and no other way: the settlers' login can enter no opening, no second transaction of an award, and
- * none that creates collateral or tokens without backing. Whether these are the journals' awards is for `journal -- verify` to say.
+ * Settlements go through two functions only. With them the settlers' login can enter no opening, no second transaction of an
+ * award, and none that creates collateral or tokens without backing. Whether the awards are those of the journals is for `journal
+ * -- verify` to check.
  */
 const SETTLE = `
   create function custody.claim_settlement(award uuid) returns boolean
@@ -388,7 +391,7 @@ const SETTLE = `
   revoke all on function custody.post_settlement(uuid, text, text, bigint, text[], text[], bigint[]) from public;
 `;
 
-/** Between the claim of an award and its entries lies one transaction of the database; nothing else of what stands is ever changed. */
+/** One transaction of the database claims an award and adds its entries. Nothing else of an existing settlement ever changes. */
 const GUARDS = `
   create function custody.keep_settlement() returns trigger language plpgsql as $$
   begin

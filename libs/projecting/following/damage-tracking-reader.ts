@@ -1,7 +1,7 @@
 import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 
-/** Knows whether the journals can be followed: the last call for their ends succeeded, and no shard is known to be damaged. */
+/** Knows whether the journals can be followed: the last call for their heads succeeded, and no shard is known to be damaged. */
 export class DamageTrackingReader implements JournalReader {
   private isAway = false;
   private readonly damaged = new Set<number>();
@@ -24,7 +24,7 @@ export class DamageTrackingReader implements JournalReader {
     if (error instanceof JournalCorrupt) this.damaged.add(error.shard);
   }
 
-  /** A sound record of the shard was read after its offset. */
+  /** Called when a sound record of the shard was read after its offset. */
   clear(shard: number): void {
     this.damaged.delete(shard);
   }

@@ -18,9 +18,9 @@ export interface FollowerPorts {
   readonly onFault: OnFault;
 }
 
-/** How soon another process takes over the shards of one that is gone. */
+/** How soon another process takes over the shards of a process that is gone. */
 const LEASE_MILLIS = 400;
-/** The holder of every shard only confirms its leases. */
+/** A process that holds every shard only confirms its leases. */
 const HELD_MILLIS = 2_000;
 /** A healthy round takes almost no time. Within this time one must succeed. */
 const ROUND_WITHIN_NANOS = 20_000_000_000n;
@@ -77,12 +77,12 @@ export class Follower {
     return this.followed;
   }
 
-  /** Whether the journals can be followed. If not, no offset says how far they have come. */
+  /** Whether the journals can be followed. If not, the offsets do not tell how far the journals have come. */
   get canRead(): boolean {
     return this.reader.isSound;
   }
 
-  /** Whether this process keeps finding out which shards are its own, and can follow them. */
+  /** Whether this process still finds out which shards are its own, and can follow them. */
   get isRenewing(): boolean {
     return this.ports.clock.monotonicNanos() - this.succeededAt < ROUND_WITHIN_NANOS;
   }
@@ -112,13 +112,13 @@ export class Follower {
     }
   }
 
-  /** Other processes follow every shard, so only this finds out that the journals can be read again. */
+  /** Other processes follow every shard, so only this read finds out that the journals are readable again. */
   private async tryReading(): Promise<void> {
     await this.reader.heads();
     this.reader.clearAll();
   }
 
-  /** A repaired shard continues by itself. If projected records are gone, a fault says so until the projection is rebuilt. */
+  /** Resumes repaired shards. If projected records are gone, a fault is reported until the projection is rebuilt. */
   private async resumeRepaired(): Promise<void> {
     const damaged = [...this.reader.damagedShards].filter((shard) => this.followed.has(shard));
     if (damaged.length === 0) return;
@@ -202,7 +202,7 @@ export class Follower {
     throw new JournalCorrupt(
       shard,
       end.sequence,
-      `${why}; where the journal is right, npm run projection -- rebuild makes anew what was made of it`,
+      `${why}; if the journal is right, repair the projection with npm run projection -- rebuild`,
     );
   }
 }

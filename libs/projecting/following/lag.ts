@@ -10,7 +10,10 @@ export interface ShardLag {
   readonly shard: number;
   readonly head: number;
   readonly position: number;
-  /** Journal records that are not projected yet. Negative where the offset is beyond the end of the journal, which only damage explains. */
+  /**
+   * Journal records that are not projected yet. Negative where the offset is past the end of the journal, which only damage can
+   * cause.
+   */
   readonly lag: number;
 }
 
@@ -30,7 +33,10 @@ export async function projectionLag({ pool, reader, projection }: LagPorts): Pro
     .sort((a, b) => a.shard - b.shard);
 }
 
-/** The pool must be used for nothing else, and its server must time queries out: locks on the tables must not block it for long. */
+/**
+ * The pool must be used for nothing else, and its server must end queries after a time limit: locks on the tables must not block
+ * it for long.
+ */
 export interface LagMonitorPorts extends LagPorts {
   readonly clock: Clock;
   readonly shards: readonly number[];
@@ -40,15 +46,15 @@ export interface LagMonitorPorts extends LagPorts {
 export type KnownLag = Pick<ShardLag, 'shard' | 'position' | 'lag'>;
 
 const EVERY_MILLIS = 2_000;
-/** Longer than each of the queries takes to give up by itself, so that they never pile up. */
+/** Longer than each query may take, so that queries never pile up. */
 const WITHIN_MILLIS = 25_000;
-/** An older value says nothing about the present. */
+/** An older value tells nothing about the present. */
 const MAX_AGE_MILLIS = 10_000;
-const STANDS_AFTER_NANOS = 30_000_000_000n;
+const STALLED_AFTER_NANOS = 30_000_000_000n;
 
 interface Advance {
   readonly position: number;
-  /** When the position was first seen, or last seen at the end of the journal. */
+  /** When this position was first seen, or last seen at the end of the journal. */
   readonly since: bigint;
 }
 
@@ -91,7 +97,7 @@ export class LagMonitor {
     for (const head of this.heads.values()) head.stop();
   }
 
-  /** By shard, if its head and position are both known. */
+  /** By shard, where head and position are both known. */
   get known(): readonly KnownLag[] {
     const positions = this.positions.value;
     if (positions === undefined) return [];
@@ -102,7 +108,7 @@ export class LagMonitor {
     });
   }
 
-  /** By shard, the age of the older of head and position; if one is unknown, for how long. */
+  /** By shard, the age of the older of head and position. If one is unknown, how long it has been unknown. */
   get ages(): readonly { readonly shard: number; readonly seconds: number }[] {
     const { ageSeconds } = this.positions;
     return [...this.heads].map(([shard, head]) => ({
@@ -119,20 +125,20 @@ export class LagMonitor {
     return [...this.heads.values()].every((head) => head.isCurrent(MAX_AGE_MILLIS));
   }
 
-  /** Whether one of these shards has records that were not projected for long, or an offset beyond the end of its journal. */
+  /** Whether one of these shards has records that were not projected for long, or an offset past the end of its journal. */
   stands(shards: ReadonlySet<number>): boolean {
-    return [...shards].some((shard) => this.standsStill(shard));
+    return [...shards].some((shard) => this.isShardStalled(shard));
   }
 
-  private standsStill(shard: number): boolean {
+  private isShardStalled(shard: number): boolean {
     const since = this.advances.get(shard)?.since;
-    return since !== undefined && this.ports.clock.monotonicNanos() - since > STANDS_AFTER_NANOS;
+    return since !== undefined && this.ports.clock.monotonicNanos() - since > STALLED_AFTER_NANOS;
   }
 
-  /** The head may be older than the position. If that goes on, the offset is wrong, and nothing counts as projected. */
+  /** The head may be older than the position. If that goes on, the offset is wrong and nothing counts as projected. */
   private lagOf(shard: number, head: number, position: number): number {
     if (position <= head) return head - position;
-    return this.standsStill(shard) ? head : 0;
+    return this.isShardStalled(shard) ? head : 0;
   }
 
   private async pollPositions(table: OffsetsTable): Promise<ReadonlyMap<number, number>> {

@@ -2,15 +2,15 @@ import type { Pool, PoolClient } from 'pg';
 import { lockNumber } from '../projection.js';
 
 /**
- * Each renewal resets this. A connection that is idle for longer has lost its process unnoticed, and would keep the shards
- * from all others for as long as the network lets it.
+ * Each renewal resets this timeout. A connection that is idle for longer has lost its process unnoticed, and would keep the
+ * shards from all others as long as the network lets it.
  */
 const IDLE_MILLIS = 10_000;
 const TAKE =
   'select shard from unnest($2::integer[]) as wanted (shard) where pg_try_advisory_lock($1, shard)';
 
 /**
- * Which shards of a projection this process follows, so that replicas do not do the same work twice. Rows stay right without
+ * Which shards of a projection this process follows, so that replicas do not do the same work twice. The rows do not depend on
  * it: a lease ends with its connection, which may break unnoticed.
  */
 export class ShardLeases {
@@ -56,7 +56,7 @@ export class ShardLeases {
     this.held = new Set();
     const { client } = this;
     this.client = undefined;
-    // Only closing the connection returns the locks, whatever its state.
+    // Closing the connection returns the locks, whatever its state.
     client?.release(true);
   }
 }

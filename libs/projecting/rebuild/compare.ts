@@ -15,7 +15,7 @@ import { createTemporaryCopies } from './copies.js';
 export interface RowDifference {
   /** The columns of the key, as text. */
   readonly key: readonly string[];
-  /** `missing`: the journal implies the row, the table lacks it; `surplus`: the other way round. */
+  /** `missing`: the journal implies the row, but the table lacks it. `surplus`: the other way round. */
   readonly kind: 'missing' | 'surplus' | 'different';
   /** The columns of a row that differ. */
   readonly columns: readonly string[];
@@ -25,7 +25,7 @@ export interface TableComparison {
   readonly table: string;
   readonly rows: number;
   readonly differing: number;
-  /** The first of them, in the order of the key. */
+  /** The first differences, in the order of the key. */
   readonly differences: readonly RowDifference[];
 }
 
@@ -42,12 +42,12 @@ interface RowScope {
 
 const SHOWN = 100;
 
-/** Only this session sees these tables, and they end with it. */
+/** Only this session sees these tables. They end with it. */
 const temporary = (): string => 'pg_temp';
 
 /**
- * Projects the journal again, up to the offsets, and compares. The transaction sees one moment of the database, whatever
- * projectors do meanwhile, and is rolled back: it leaves nothing in the database. Without a shard it compares all of them.
+ * Projects the journal again, up to the offsets, and compares the rows. The transaction sees one moment of the database, whatever
+ * projectors do meanwhile, and is rolled back, so it leaves no trace. Without a shard it compares all.
  */
 export async function compareProjection<Kept>(
   projection: Projection<Kept>,
@@ -82,7 +82,7 @@ async function compareTables(
   return comparisons;
 }
 
-/** Whole rows are compared as text, so that no difference that a reader could see is missed. */
+/** Compares whole rows as text, so that no difference that a reader could see is missed. */
 async function compareTable(
   client: ClientBase,
   table: ProjectedTable,

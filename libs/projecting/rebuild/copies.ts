@@ -3,7 +3,7 @@ import { qualified, schemasOf, tablesOf, type ProjectionTables, type SchemaOf } 
 
 type Client = Pick<ClientBase, 'query'>;
 
-/** Schemas and tables that are to replace the live ones. */
+/** Creates the schemas and tables that are to replace the live ones. */
 export async function createCopies(
   client: Client,
   projection: ProjectionTables,
@@ -14,7 +14,7 @@ export async function createCopies(
   await copyRights(client, projection, copyOf);
 }
 
-/** All in one schema, so no two tables of a projection may have the same name. */
+/** Creates all tables in one schema, so no two tables of a projection may have the same name. */
 export async function createTemporaryCopies(
   client: Client,
   projection: ProjectionTables,
@@ -23,7 +23,7 @@ export async function createTemporaryCopies(
   await createTables(client, projection, copyOf, 'create temporary table');
 }
 
-/** Empty, and otherwise like the live ones, which migrations have made. */
+/** Creates empty tables like the live ones, which migrations have made. */
 async function createTables(
   client: Client,
   projection: ProjectionTables,
@@ -44,7 +44,7 @@ const RIGHTS_ON_TABLE = `
   from pg_class as object, aclexplode(object.relacl) as right_
   where object.oid = $1::regclass and right_.grantee not in (0, object.relowner)`;
 
-/** `like` copies no rights, and the readers of the live tables must be able to read those that replace them. */
+/** `like` copies no rights, and readers of the live tables must be able to read the new ones. */
 async function copyRights(client: Client, projection: ProjectionTables, copyOf: SchemaOf): Promise<void> {
   const copied = [
     ...schemasOf(projection).map((schema) => [RIGHTS_ON_SCHEMA, schema, copyOf(schema)] as const),
@@ -57,7 +57,7 @@ async function copyRights(client: Client, projection: ProjectionTables, copyOf: 
 
 type CopiedRights = readonly [rights: string, from: string, to: string];
 
-/** For a table that is to replace another. */
+/** For a table that replaces another. */
 export function copyRightsOnTable(client: Client, from: string, to: string): Promise<void> {
   return grantAs(client, [RIGHTS_ON_TABLE, from, to]);
 }

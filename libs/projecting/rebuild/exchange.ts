@@ -2,18 +2,19 @@ import type { ClientBase } from 'pg';
 import { OffsetsTable } from '../offsets.js';
 import { qualified, schemasOf, tablesOf, type ProjectionTables, type SchemaOf } from '../projection.js';
 
-/** Never changes: it keeps this lock apart from all others. */
+/** The constant must never change: it keeps this lock apart from all others. */
 const EXCHANGE_LOCK = 2_980_114_508;
 
 /**
- * A transaction that still sees the database as it was finds no rows in tables that were exchanged meanwhile. So a backup takes
- * this lock, and no rebuild exchanges tables. A lock on the tables would make every reader wait for the backup.
+ * Whether a rebuild may exchange tables now. A transaction that still sees the old database finds no rows in tables that were
+ * exchanged meanwhile, so a backup blocks exchanges by this lock. A lock on the tables would make every reader wait for the
+ * backup.
  */
 export async function mayExchange(client: ClientBase): Promise<boolean> {
   return takes(client, 'pg_try_advisory_xact_lock');
 }
 
-/** Called before the reading transaction begins. Holds until the connection ends. */
+/** For a backup, before its reading transaction begins. Holds until the connection ends. */
 export async function mayReadAll(client: ClientBase): Promise<boolean> {
   return takes(client, 'pg_try_advisory_lock_shared');
 }
@@ -26,7 +27,7 @@ async function takes(client: ClientBase, lock: string): Promise<boolean> {
 /** Brings the copy of a shard to a position. */
 export type ReplayShardTo = (shard: number, to: number) => Promise<void>;
 
-/** Replaces all live tables. The first lock stops every projector, so the last records to catch up with are few. */
+/** Replaces all live tables. The first lock stops every projector, so that few records are left to catch up with. */
 export async function exchangeSchemas(
   client: ClientBase,
   projection: ProjectionTables,
@@ -43,7 +44,7 @@ export async function exchangeSchemas(
   }
 }
 
-/** Replaces the live rows of one shard. Its projector waits for the offset meanwhile. */
+/** Replaces the live rows of one shard. Its projector waits for the lock on the offset meanwhile. */
 export async function exchangeShard(
   client: ClientBase,
   projection: ProjectionTables,

@@ -23,8 +23,8 @@ const PAUSE_MILLIS = 500;
 const BUSY = new Set(['55P03', '40P01']);
 
 /**
- * Projects the journal again, beside the live tables, and exchanges the two in one transaction. Readers and projectors wait
- * only for the exchange, and the new rows are at least as recent as the old ones.
+ * Projects the journal again into new tables, and exchanges them with the live ones in one transaction. Readers and projectors
+ * wait only for the exchange, and the new rows are at least as recent as the old ones.
  */
 export class Rebuild<Kept> {
   constructor(
@@ -63,7 +63,7 @@ export class Rebuild<Kept> {
     say('exchanged');
   }
 
-  /** Waits briefly and tries often: a transaction that waits for a lock on every table blocks all that come after it. */
+  /** Waits briefly and tries often: a transaction that waits for a lock on every table blocks all later ones. */
   private async exchange(shard: number | undefined): Promise<void> {
     let isWaiting = false;
     for (let attempt = 1; ;) {
@@ -82,7 +82,10 @@ export class Rebuild<Kept> {
     }
   }
 
-  /** False while a backup reads all tables. It does not block an exchange of rows: its snapshot still has the old ones. */
+  /**
+   * Returns false while a backup reads all tables. A backup does not block an exchange of rows: its snapshot still has the old
+   * ones.
+   */
   private async exchangeBy(client: ClientBase, shard: number | undefined): Promise<boolean> {
     await client.query(`set local lock_timeout = '1s'`);
     const catchUp = (each: number, to: number): Promise<void> =>

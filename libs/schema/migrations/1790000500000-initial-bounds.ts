@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The oldest generation of releases that may work on this database, and the release whose migration said so. Only migrations raise it, as
- * decision 27 allows; every process asks for it when it starts.
+ * The oldest generation of releases that may work on this database, and the release that set it. Only migrations raise it. Every
+ * process checks it when it starts.
  */
 const GENERATION = `
   create table meta.generation (
@@ -13,15 +13,16 @@ const GENERATION = `
   insert into meta.generation (oldest, release) values (1, '0.3.0')`;
 
 /**
- * Each take-over of a shard gives out an epoch, and there is not one in a second. With the owners' login an epoch could be made after which
- * no other fits. So it is at most the seconds since this moment, with a million to spare for clocks that are wrong.
+ * Each take-over of a shard uses an epoch, and there is less than one take-over a second. With the owners' login one could set an
+ * epoch that none can follow. So an epoch is at most the number of seconds since this moment, with a million to spare for wrong
+ * clocks.
  */
 const SINCE = '2026-01-01 00:00:00+00';
 const SPARE = 1_000_000;
 
 const MOST = `${SPARE} + greatest(0, floor(extract(epoch from clock_timestamp() - timestamptz '${SINCE}')))::bigint`;
 
-/** The owner of the tables is exempt: it puts things right. */
+/** The table role is exempt, because it repairs tables. */
 const UNLESS_OWNER = `
     if pg_has_role(current_user, (select relowner from pg_class where oid = tg_relid), 'usage') then
       return new;
@@ -45,8 +46,8 @@ const EPOCHS = `
 `;
 
 /**
- * A fence ahead of its auction shard's epoch lets no owner reserve any more. In Kafka the epochs are those of the topics, which the database does
- * not know.
+ * With a fence ahead of its auction shard's epoch no owner can reserve. In Kafka the epochs are in the topics, which the database
+ * does not know.
  */
 const FENCES = `
   create function risk.bound_fence() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -74,20 +75,20 @@ const FENCES = `
 `;
 
 /**
- * Hundreds of megabytes of text need little room on the disk, and none that reads them has room for them: one row made with the login of
- * one process would end all others, again and again. Names and reasons are far below this.
+ * A row with hundreds of megabytes of text needs little room on disk, but ends every process that reads it. One login could end
+ * all other processes that way, again and again. Names and reasons are far below this limit.
  */
 const NAME_BYTES = 8_192;
 const LIST_BYTES = 65_536;
-/** What is projected of an auction grows with it. Further than this no process could read it. */
+/** The projected rows of an auction grow with it. Above this size no process could read them. */
 const PROJECTED_BYTES = 134_217_728;
-/** As much as `journal/limits.ts` lets one record hold. */
+/** The limit of one record in `journal/limits.ts`. */
 const PAYLOAD_BYTES = 1_048_576;
-/** As much as the snapshot keeper writes, and its seal. */
+/** The largest snapshot that the snapshot keeper writes, and its MAC. */
 const SNAPSHOT_BYTES = 268_435_456 + 32;
 const SEAL_BYTES = 64;
 
-/** Every schema that processes read. */
+/** All schemas that processes read. */
 const BOUNDED = [
   ...['identity', 'control', 'risk', 'custody', 'journal', 'completed', 'auction_history', 'audit'],
   ...['execution', 'execution_control', 'signer'],
@@ -125,9 +126,9 @@ const SIZES = `
   $$`;
 
 /**
- * A number beyond those that JavaScript holds exactly, or a moment that is none, fails the process that reads it, on purpose; where all rows
- * are read together, one would stop everything. So no row has any. Projections keep moments of events (`..._at`) as nanoseconds. Of the
- * journals' records the chain is asked instead.
+ * A number that JavaScript cannot hold exactly, or an invalid time, ends the process that reads it, on purpose. One such row
+ * would stop every process that reads all rows. Projections keep times of events (`..._at`) as nanoseconds. Records of journals
+ * are protected by the hash chain instead.
  */
 const NUMBERS = `
   do $$
@@ -152,7 +153,7 @@ const NUMBERS = `
   end
   $$`;
 
-/** Of the bounds that a function adds to each table, the way back. */
+/** Removes the limits that were added to each table. */
 const UNBOUNDED = `
   do $$
   declare
@@ -167,7 +168,7 @@ const UNBOUNDED = `
   end
   $$`;
 
-/** What concerns several schemas at once, or every table. */
+/** Changes that concern several schemas or every table. */
 export class InitialBounds1790000500000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(GENERATION);

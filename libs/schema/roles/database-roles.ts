@@ -11,24 +11,24 @@ import { EXIT, isCodedError, StartFault } from '#libs/platform/process/start-fau
 import { CALLS, DATABASE_ROLES, type DatabaseRole, GRANTS, MAY_MAKE_TEMPORARY, SCHEMAS } from './grants.js';
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 
-/** Those without a password may not log in. */
+/** A role without a password may not log in. */
 export type RolePasswords = Readonly<Partial<Record<DatabaseRole, string>>>;
 
-interface RoleCircumstances {
+interface RoleOptions {
   readonly tell?: Tell;
   readonly patience?: MigrationPatience;
 }
 
-/** Any constant that nobody else uses: roles and grants are changed by one at a time. */
+/** An arbitrary constant that is used nowhere else. Only one process at a time changes roles and grants. */
 const LOCK = 7_210_554_320;
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** Roles belong to the whole server and clusters to a database of it, so the one bears the name of the other. */
+/** Roles belong to the whole database server, so their names begin with the name of the cluster's database. */
 export function roleName(database: string, role: DatabaseRole): string {
   return `${database}_${role}`;
 }
 
-/** The same database as somebody else. */
+/** The URL of the same database for another role. */
 export function urlAs(databaseUrl: string, role: DatabaseRole, password: string): string {
   const url = new URL(databaseUrl);
   url.username = roleName(decodeURIComponent(url.pathname.slice(1)), role);
@@ -37,14 +37,14 @@ export function urlAs(databaseUrl: string, role: DatabaseRole, password: string)
 }
 
 /**
- * Makes the roles where they are missing and gives each what `grants.ts` says of the product's tables and functions, in one transaction. What
- * was granted otherwise is taken back, and processes that run meanwhile notice nothing. Settings and limits that an operator gave a
- * role stay. After every migration. False where the role of `url` may not make roles.
+ * Creates missing roles and grants each exactly what `grants.ts` says, in one transaction. Other grants are revoked; running
+ * processes notice nothing. Settings and limits that an operator gave a role stay. Runs after every migration. Returns false if
+ * the role of `url` may not create roles.
  */
 export async function prepareDatabaseRoles(
   url: string,
   passwords: RolePasswords,
-  { tell = () => undefined, patience }: RoleCircumstances = {},
+  { tell = () => undefined, patience }: RoleOptions = {},
 ): Promise<boolean> {
   const client = new pg.Client({
     connectionString: url,
@@ -61,12 +61,12 @@ export async function prepareDatabaseRoles(
     const [{ database, may_create: mayCreate }] = rows as [{ database: string; may_create: boolean }];
     if (!mayCreate) return false;
     await awaitTurn(client, LOCK, tell, patience);
-    await amidOthers(() => bringInOrder(client, database, passwords));
+    await amidOthers(() => applyRoles(client, database, passwords));
     return true;
   } catch (error) {
     if (!isCodedError(error) || error.code !== INSUFFICIENT_PRIVILEGE) throw asSchemaFault(error);
     throw new StartFault(
-      `the database roles cannot be prepared: ${error.message}; they belong to somebody else`,
+      `the database roles cannot be prepared: ${error.message}; they belong to another user`,
       EXIT.unavailable,
     );
   } finally {
@@ -74,7 +74,7 @@ export async function prepareDatabaseRoles(
   }
 }
 
-async function bringInOrder(client: pg.Client, database: string, passwords: RolePasswords): Promise<void> {
+async function applyRoles(client: pg.Client, database: string, passwords: RolePasswords): Promise<void> {
   try {
     await client.query('begin');
     for (const role of DATABASE_ROLES) await makeRole(client, roleName(database, role), passwords[role]);
@@ -99,19 +99,19 @@ async function makeRole(client: pg.Client, name: string, password: string | unde
 
 function grantStatements(database: string): string[] {
   const schemas = SCHEMAS;
-  const everybody = DATABASE_ROLES.map((role) => identifier(database, role)).join(', ');
+  const allRoles = DATABASE_ROLES.map((role) => identifier(database, role)).join(', ');
   return [
-    // What a role was given to pass on goes from those to whom it has.
-    `revoke all on all tables in schema ${schemas.join(', ')} from public, ${everybody} cascade`,
-    `revoke all on all sequences in schema ${schemas.join(', ')} from public, ${everybody} cascade`,
-    // Whoever may call a trigger's function can hang it on a table of its own and have it act on rows that it makes up.
-    `revoke all on all functions in schema ${schemas.join(', ')} from public, ${everybody} cascade`,
+    // `cascade` also revokes what the role has granted to others.
+    `revoke all on all tables in schema ${schemas.join(', ')} from public, ${allRoles} cascade`,
+    `revoke all on all sequences in schema ${schemas.join(', ')} from public, ${allRoles} cascade`,
+    // A role that may call a trigger's function can attach it to a table of its own, and let it act on invented rows.
+    `revoke all on all functions in schema ${schemas.join(', ')} from public, ${allRoles} cascade`,
     `alter default privileges revoke execute on functions from public`,
-    `revoke all on schema ${schemas.join(', ')} from public, ${everybody} cascade`,
-    `revoke all on database ${pg.escapeIdentifier(database)} from public, ${everybody} cascade`,
-    `grant connect on database ${pg.escapeIdentifier(database)} to ${everybody}`,
-    // Of which nothing is ours: a server that was upgraded from before 15 lets everybody make things there.
-    `do $$ begin if to_regnamespace('public') is not null then revoke create on schema public from public, ${everybody}; end if; end $$`,
+    `revoke all on schema ${schemas.join(', ')} from public, ${allRoles} cascade`,
+    `revoke all on database ${pg.escapeIdentifier(database)} from public, ${allRoles} cascade`,
+    `grant connect on database ${pg.escapeIdentifier(database)} to ${allRoles}`,
+    // The product uses nothing in `public`. A server upgraded from before version 15 lets every role create objects there.
+    `do $$ begin if to_regnamespace('public') is not null then revoke create on schema public from public, ${allRoles}; end if; end $$`,
     ...MAY_MAKE_TEMPORARY.map(
       (role) =>
         `grant temporary on database ${pg.escapeIdentifier(database)} to ${identifier(database, role)}`,
@@ -144,8 +144,8 @@ const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 
 /**
- * What PostgreSQL keeps of a password (RFC 5802). A statement that sets a password may end up in the server's log, so it is given
- * this, which is of no use for a login. Only for passwords of plain ASCII, which need no SASLprep.
+ * The form in which PostgreSQL stores a password (RFC 5802). A statement that sets a password may be logged by the server, so it
+ * contains this form, which is useless for a login. Only for ASCII passwords, which need no SASLprep.
  */
 export function scramVerifier(password: string, salt: Buffer = randomBytes(SALT_BYTES)): string {
   const salted = pbkdf2Sync(password, salt, ITERATIONS, KEY_BYTES, 'sha256');

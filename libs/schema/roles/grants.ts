@@ -1,13 +1,13 @@
 import { databaseRoles, PROCESSES } from '#libs/platform/processes/catalogue.js';
 
-/** The processes that have a database role of their own. Migrations, rebuilds and moves of journals are done by who owns the tables. */
+/** The processes that have a database role of their own. The table role does migrations, rebuilds and moves of journals. */
 export const DATABASE_ROLES = [...new Set([...databaseRoles(PROCESSES), 'operations'] as const)];
 
 export type DatabaseRole = (typeof DATABASE_ROLES)[number];
 
 /**
- * With the columns in parentheses where it is not for all of them. A number or an instant that the database gives by itself is nobody's to
- * write, unless a release that may still run writes it: then a trigger gives it.
+ * Columns are in parentheses where the privilege does not cover all of them. No role may write a number or a time that the
+ * database assigns, unless a release that may still run writes it; then a trigger assigns it.
  */
 export type Privilege =
   'select' | 'insert' | `insert (${string})` | 'update' | `update (${string})` | 'delete';
@@ -15,23 +15,23 @@ export type Privilege =
 export type TableGrants = Readonly<Partial<Record<DatabaseRole, readonly Privilege[]>>>;
 
 const READ = ['select'] as const;
-const KEEP = ['select', 'insert', 'update'] as const;
+const UPSERT = ['select', 'insert', 'update'] as const;
 const ALL = ['select', 'insert', 'update', 'delete'] as const;
 
-/** What each process reads because it verifies or makes everything again: see `npm run journal -- verify`. */
+/** Tables that a process reads to verify or to rebuild: see `npm run journal -- verify`. */
 const PROJECTED: TableGrants = { owner: READ, gateway: READ, projector: ALL, operations: READ };
-/** Of market data: ingest alone writes, and who answers readers reads. */
+/** Tables of market data: only ingest writes them, and the data gateway reads them. */
 const OF_INGEST: TableGrants = { ingest: ALL, data: READ, operations: READ };
-const WISHES: TableGrants = { ingest: ALL, data: ALL, operations: READ };
+const REQUESTS: TableGrants = { ingest: ALL, data: ALL, operations: READ };
 const OF_CELLS: TableGrants = { gateway: READ, projector: ALL, operations: READ };
 
 /**
- * All that each process may do with each table, and nothing else. Whoever adds a table or a statement adds it here; `truncate`,
- * and everything that is not named, is for the owner of the tables alone.
+ * Everything that each process may do with each table, and nothing else. A new table or statement needs an entry here.
+ * `truncate`, and everything that is not named, is for the table role only.
  */
 export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'identity.version': { gateway: READ, data: READ, operations: READ },
-  'identity.users': { gateway: READ, data: READ, operations: KEEP },
+  'identity.users': { gateway: READ, data: READ, operations: UPSERT },
   'identity.enrolments': { gateway: READ, data: READ, operations: ALL },
   'identity.account_changes': { gateway: READ, data: READ },
   'identity.sessions': {
@@ -55,7 +55,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
     data: READ,
     operations: READ,
   },
-  'identity.api_key_uses': { gateway: KEEP, data: KEEP, operations: READ },
+  'identity.api_key_uses': { gateway: UPSERT, data: UPSERT, operations: READ },
   'identity.api_access': {
     gateway: [
       'select',
@@ -70,8 +70,8 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
 
   'control.version': { owner: READ, gateway: READ },
   'control.contracts': { owner: READ, gateway: READ },
-  'control.principals': { owner: READ, gateway: READ, operations: KEEP },
-  'control.accounts_policy': { owner: READ, gateway: READ, operations: KEEP },
+  'control.principals': { owner: READ, gateway: READ, operations: UPSERT },
+  'control.accounts_policy': { owner: READ, gateway: READ, operations: UPSERT },
   'control.halts': {
     owner: READ,
     gateway: [
@@ -92,9 +92,9 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'control.protection_awards': { owner: ALL, gateway: READ },
   'control.protection_state': { owner: ALL, gateway: ['select', 'delete'] },
 
-  'risk.evidence': { owner: READ, settler: KEEP, operations: READ },
-  'risk.reserved': { owner: KEEP, operations: READ },
-  'risk.shard_fence': { owner: KEEP, operations: READ },
+  'risk.evidence': { owner: READ, settler: UPSERT, operations: READ },
+  'risk.reserved': { owner: UPSERT, operations: READ },
+  'risk.shard_fence': { owner: UPSERT, operations: READ },
 
   'custody.balances': { settler: READ, gateway: READ, operations: READ },
   'custody.transactions': { gateway: READ, operations: READ },
@@ -106,15 +106,15 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
     gateway: READ,
     operations: READ,
   },
-  'custody.booking_offsets': { projector: KEEP, gateway: READ, operations: READ },
-  'custody.booked': { projector: KEEP, operations: READ },
+  'custody.booking_offsets': { projector: UPSERT, gateway: READ, operations: READ },
+  'custody.booked': { projector: UPSERT, operations: READ },
   'custody.transfers': { cell: READ, gateway: READ, operations: READ },
   'custody.limits': { settler: READ, operations: READ },
 
   'journal.shards': {
-    cell: KEEP,
-    ingest: KEEP,
-    owner: KEEP,
+    cell: UPSERT,
+    ingest: UPSERT,
+    owner: UPSERT,
     gateway: READ,
     projector: READ,
     operations: READ,
@@ -151,7 +151,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
     settler: READ,
     operations: READ,
   },
-  'journal.accepted': { cell: KEEP, ingest: KEEP, owner: KEEP, operations: READ },
+  'journal.accepted': { cell: UPSERT, ingest: UPSERT, owner: UPSERT, operations: READ },
   'journal.life': { cell: READ, ingest: READ, owner: READ, gateway: READ, operations: READ },
   'journal.sealed': {
     cell: ['select', 'insert (family, shard, sequence)'],
@@ -161,9 +161,9 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   },
   'journal.histories': { owner: ['select', 'insert'], operations: READ },
   'journal.witness': {
-    cell: KEEP,
-    ingest: KEEP,
-    owner: KEEP,
+    cell: UPSERT,
+    ingest: UPSERT,
+    owner: UPSERT,
     gateway: READ,
     projector: READ,
     operations: READ,
@@ -235,8 +235,8 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'data.quarantine': OF_INGEST,
   'data.snapshots': OF_INGEST,
   'data.snapshot_markets': OF_INGEST,
-  'data.pauses': WISHES,
-  'data.backfills': WISHES,
+  'data.pauses': REQUESTS,
+  'data.backfills': REQUESTS,
   'data.call_counts': { data: ['select', 'insert (replica, calls)', 'delete'] },
   'data.flags': { ingest: READ, data: ALL, operations: READ },
 
@@ -262,7 +262,7 @@ export const SCHEMAS: readonly string[] = [
   ...new Set(Object.keys(GRANTS).map((table) => table.split('.')[0] ?? '')),
 ];
 
-/** Functions that not everybody may call. */
+/** Functions that only some roles may call. */
 export const CALLS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'data.drop_months(bigint)': ['ingest'],
   'data.make_months(text, bigint[])': ['ingest'],
@@ -277,5 +277,5 @@ export const CALLS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'custody.receive_transfer(uuid, text, text, text, bigint)': ['projector'],
 };
 
-/** Comparing projections makes them again in tables of its session. */
+/** Comparing projections makes them again in temporary tables of the session. */
 export const MAY_MAKE_TEMPORARY: readonly DatabaseRole[] = ['operations'];

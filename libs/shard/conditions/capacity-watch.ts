@@ -11,7 +11,7 @@ const POLL_MILLIS = 2_000;
 
 /** Watches the room of the journal. New work stops while there is still room to finish open work. */
 export class CapacityWatch {
-  /** Undefined while it is not known. */
+  /** Undefined while it is unknown. */
   private room: boolean | undefined;
   private cancel: Cancel | undefined;
 
@@ -27,15 +27,15 @@ export class CapacityWatch {
   }
 
   async start(): Promise<void> {
-    await this.look();
-    this.cancel = repeat(this.options.clock, this.options.pollMillis ?? POLL_MILLIS, () => this.look());
+    await this.poll();
+    this.cancel = repeat(this.options.clock, this.options.pollMillis ?? POLL_MILLIS, () => this.poll());
   }
 
   stop(): void {
     this.cancel?.();
   }
 
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     this.room = await this.options.hasRoom().catch(() => undefined);
   }
 }

@@ -37,11 +37,11 @@ function millisFromTruth(): number {
   return Number((watch.epochNanos() - clock.trueEpochNanos()) / MILLI);
 }
 
-async function looked(times = 2): Promise<void> {
+async function polled(times = 2): Promise<void> {
   for (let look = 0; look < times; look += 1) await new Promise((resolve) => setTimeout(resolve, 25));
 }
 
-it('is not trusted before another clock has agreed with it', async () => {
+it('a clock is not trusted before another clock has agreed with it', async () => {
   expect(watch.isSound()).toBe(false);
   await watch.start();
   expect(watch.isSound()).toBe(true);
@@ -59,7 +59,7 @@ it.each([
   expect(Math.abs((watch.offsetMillis ?? NaN) - millis)).toBeLessThan(50);
 });
 
-it('is not trusted while it is earlier than the last event', async () => {
+it('a clock is not trusted while it is earlier than the last event', async () => {
   lastEvent = clock.epochNanos() + 2_000n * MILLI;
   await watch.start();
   expect(watch.isSound()).toBe(false);
@@ -91,7 +91,7 @@ describe('an answer that took longer than clocks may differ', () => {
     };
   }
 
-  it('makes no clock trusted: it may hide an error of half its delay', async () => {
+  it('makes no clock trusted, because it may hide an error of half its delay', async () => {
     reference = slowly(TOO_FAR);
     await hasty.start();
     expect(hasty.isSound()).toBe(false);
@@ -101,15 +101,15 @@ describe('an answer that took longer than clocks may differ', () => {
     reference = ahead(0);
     await hasty.start();
     reference = slowly(10 * TOO_FAR);
-    await looked(10);
+    await polled(10);
     expect(hasty.isSound()).toBe(true);
   });
 });
 
-it('keeps the last result when the other clock stops answering, and still sees a jump', async () => {
+it('keeps the last result when the other clock stops answering, and still notices a jump', async () => {
   await watch.start();
   reference = () => Promise.reject(new Error('no answer'));
-  await looked();
+  await polled();
   expect(watch.isSound()).toBe(true);
   clock.setWall(HOUR);
   expect(watch.isSound()).toBe(false);
@@ -127,7 +127,7 @@ describe.each([HOUR, -HOUR])('a jump of %d ms', (jump) => {
     clock.setWall(jump);
     expect(Math.abs(millisFromTruth())).toBeLessThan(5);
     clock.leap(5_000);
-    await looked();
+    await polled();
     expect(Math.abs(millisFromTruth())).toBeLessThan(5);
     clock.setWall(0);
     await eventually(() => expect(watch.isSound()).toBe(true));
@@ -142,7 +142,7 @@ describe.each([HOUR, -HOUR])('a jump of %d ms', (jump) => {
   });
 });
 
-it('tolerates the small steps of a synchronised clock', async () => {
+it('tolerates the small steps of a synchronized clock', async () => {
   await watch.start();
   clock.setWall(400);
   expect(watch.isSound()).toBe(true);
@@ -150,7 +150,7 @@ it('tolerates the small steps of a synchronised clock', async () => {
   expect(watch.isSound()).toBe(false);
 });
 
-it.each([HOUR, -HOUR])('that is wrong from the start, by %d ms, is not used', async (millis) => {
+it.each([HOUR, -HOUR])('a clock that is wrong from the start, by %d ms, is not used', async (millis) => {
   clock.setWall(millis);
   watch = new ClockWatch({
     clock,
@@ -163,6 +163,6 @@ it.each([HOUR, -HOUR])('that is wrong from the start, by %d ms, is not used', as
   expect(watch.isSound()).toBe(false);
   expect(Math.abs(millisFromTruth())).toBeLessThan(50);
   clock.setWall(0);
-  await looked();
+  await polled();
   expect(watch.isSound()).toBe(true);
 });

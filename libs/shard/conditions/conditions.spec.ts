@@ -59,19 +59,19 @@ it('there is no impediment when nothing is wrong', () => {
 });
 
 describe('the position of the projections', () => {
-  /** Until then the watch has polled it. */
-  const seen = async (reported: number): Promise<void> => {
-    let looks = 0;
+  /** Waits until the watch has polled this position. */
+  const polledTwice = async (reported: number): Promise<void> => {
+    let polls = 0;
     position = () => {
-      looks += 1;
+      polls += 1;
       return Promise.resolve(reported);
     };
-    await eventually(() => expect(looks).toBeGreaterThan(1));
+    await eventually(() => expect(polls).toBeGreaterThan(1));
   };
 
-  it('is not believed if it was never written: the projections count as late', async () => {
+  it('is ignored if it was never written, and the projections count as late', async () => {
     head = 3;
-    await seen(1_000);
+    await polledTwice(1_000);
     expect(conditions.impediment()).toBeUndefined();
     clock.leap(MAX_LAG_MILLIS + 1_000);
     await becomes('PROJECTION_LAG');
@@ -86,7 +86,7 @@ describe('the position of the projections', () => {
     position = () => Promise.resolve(3);
     await eventually(() => expect(conditions.projection.projectedTo).toBe(3));
     head = 4;
-    await seen(2);
+    await polledTwice(2);
     expect([conditions.projection.lagEvents, conditions.impediment()]).toEqual([2, undefined]);
     clock.leap(MAX_LAG_MILLIS + 1_000);
     await becomes('PROJECTION_LAG');
@@ -103,7 +103,7 @@ describe('there is an impediment', () => {
     expect(conditions.impediment()).toBeUndefined();
   });
 
-  it('while the process stops, which cannot', () => {
+  it('while the process stops, which cannot be undone', () => {
     conditions.leave();
     conditions.resume();
     expect([conditions.draining, conditions.leaving]).toEqual([true, true]);
@@ -119,7 +119,7 @@ describe('there is an impediment', () => {
     await becomes(undefined);
   });
 
-  it('while the journal has no room, and another one while that is not known', async () => {
+  it('while the journal has no room, and a different one while its room is unknown', async () => {
     room = () => Promise.resolve(false);
     await becomes('JOURNAL_FULL');
     expect(conditions.isUnsafe()).toBe(true);

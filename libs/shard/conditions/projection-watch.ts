@@ -18,7 +18,7 @@ const POLL_MILLIS = 200;
 export class ProjectionWatch {
   private projected = 0;
   /** Heads of the journal at each poll, oldest first, until the projections reach them. */
-  private seen: { readonly head: number; readonly at: bigint }[] = [];
+  private observed: { readonly head: number; readonly at: bigint }[] = [];
   private cancel: Cancel | undefined;
 
   constructor(private readonly options: ProjectionWatchOptions) {}
@@ -33,45 +33,45 @@ export class ProjectionWatch {
 
   isBehind(): boolean {
     if (this.lagEvents > this.options.maxLagEvents) return true;
-    const oldest = this.seen[0];
+    const oldest = this.observed[0];
     if (oldest === undefined) return false;
     const waited = this.options.clock.monotonicNanos() - oldest.at;
     return waited > BigInt(this.options.maxLagMillis) * NANOS_PER_MILLI;
   }
 
   async start(): Promise<void> {
-    await this.look();
-    this.cancel = repeat(this.options.clock, this.options.pollMillis ?? POLL_MILLIS, () => this.look());
+    await this.refresh();
+    this.cancel = repeat(this.options.clock, this.options.pollMillis ?? POLL_MILLIS, () => this.refresh());
   }
 
   stop(): void {
     this.cancel?.();
   }
 
-  private async look(): Promise<void> {
+  private async refresh(): Promise<void> {
     const head = this.options.head();
-    if (head > (this.seen.at(-1)?.head ?? this.projected)) {
-      this.seen.push({ head, at: this.options.clock.monotonicNanos() });
+    if (head > (this.observed.at(-1)?.head ?? this.projected)) {
+      this.observed.push({ head, at: this.options.clock.monotonicNanos() });
     }
     // The projections have everything.
     if (head === this.projected) return;
     try {
       const projected = await this.options.position();
-      // A position past the head is false, or a successor has written there: this owner must not act on it, for it may have other events
-      // at these positions.
+      // A position past the head is wrong, or a successor has written there. This owner must not act on it: it may have other
+      // events at these positions.
       if (projected === this.projected || projected > this.options.head()) return;
       const wentBack = projected < this.projected;
       this.projected = projected;
       // The position was corrected, or the projections are being rebuilt.
       if (wentBack) {
-        this.seen = [{ head, at: this.options.clock.monotonicNanos() }];
+        this.observed = [{ head, at: this.options.clock.monotonicNanos() }];
         return;
       }
-      const reached = this.seen.findIndex((sample) => sample.head > projected);
-      this.seen = reached < 0 ? [] : this.seen.slice(reached);
+      const reached = this.observed.findIndex((sample) => sample.head > projected);
+      this.observed = reached < 0 ? [] : this.observed.slice(reached);
       this.options.onProgress(projected);
     } catch {
-      // Without a reply the samples grow older, so the projections count as late.
+      // Without a reply the observations grow older, so the projections count as late.
     }
   }
 }

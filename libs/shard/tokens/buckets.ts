@@ -33,7 +33,7 @@ export function ruleOf(limit: BucketLimit, factor: number): BucketRule {
 /** Buckets of one kind by their owners. A full bucket is the same as none and is forgotten. */
 export class KeyedBuckets {
   private readonly states = new Map<string, BucketState>();
-  /** Tokens that have left a bucket and may not have been used. */
+  /** Tokens that were leased from a bucket and may not have been used. */
   private readonly leased = new Map<string, number>();
   private takes = 0;
 
@@ -55,14 +55,14 @@ export class KeyedBuckets {
     return available(this.ruleFor(owner), this.stateOf(owner, now), now);
   }
 
-  /** Takes `count` tokens out for a holder that may use them later, or not. */
+  /** Takes out `count` tokens for a holder that may use them later or return them. */
   lease(owner: string, count: number): boolean {
     const taken = this.takeAt(owner, count, this.clock.monotonicNanos());
     if (taken) this.leased.set(owner, (this.leased.get(owner) ?? 0) + count);
     return taken;
   }
 
-  /** Of the leased tokens, `used` were used and `unused` come back. */
+  /** Settles leased tokens: `used` were used and `unused` come back. */
   settle(owner: string, used: number, unused: number): void {
     const now = this.clock.monotonicNanos();
     // Refilled first, while the leased tokens still bound the burst.
@@ -104,7 +104,7 @@ export class AccountBuckets<Bucket extends string> {
   constructor(
     private readonly clock: Clock,
     readonly rules: BucketRules<Bucket>,
-    /** How many times slower they fill, where several shards meter alone at the same time. */
+    /** How many times slower the buckets fill, for shards that meter alone at the same time. */
     private readonly divisor = 1,
   ) {}
 
@@ -120,7 +120,7 @@ export class AccountBuckets<Bucket extends string> {
     this.of(bucket).settle(account, used, unused);
   }
 
-  /** Whole tokens. */
+  /** The number of whole tokens. */
   available(account: string, bucket: Bucket): number {
     return this.of(bucket).available(account);
   }

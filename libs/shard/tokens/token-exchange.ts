@@ -29,7 +29,10 @@ export interface TokenExchangeOptions<Bucket extends string> {
   readonly homeOf: (account: string) => number;
   /** For the accounts with this home shard. */
   readonly home: Pick<TokenHome<Bucket>, 'take'>;
-  /** For all others while their home shard does not answer. They fill slower, so that all shards together give no more than one. */
+  /**
+   * For all other accounts while their home shard does not answer. These buckets fill slower, so that all shards together give no
+   * more than one.
+   */
   readonly alone: AccountBuckets<Bucket>;
   readonly tracing?: Tracing | undefined;
 }
@@ -68,7 +71,7 @@ export class TokenExchange<Bucket extends string> {
     return this.traced(span, home, { account, bucket });
   }
 
-  /** A home shard needs the final use of leases. */
+  /** Answers a home shard that needs the final use of leases. */
   recall({ epoch, leases }: RecallLeases): LeasesRecalled {
     const isOurs = epoch === this.options.holder.epoch;
     return { used: isOurs ? this.leases.recall(leases) : leases.map(() => null) };

@@ -38,7 +38,7 @@ export class TokenHome<Bucket extends string> {
     return this.isLeased(account, bucket) ? this.takeOnceRecalled(account, bucket) : false;
   }
 
-  /** Whole tokens by bucket, once the use by other shards is known. */
+  /** Returns the whole tokens by bucket, once the use by other shards is known. */
   async available(account: string): Promise<ReadonlyMap<Bucket, number>> {
     const { buckets } = this.options;
     let leased = this.leasedOf(account);
@@ -81,7 +81,7 @@ export class TokenHome<Bucket extends string> {
     });
   }
 
-  /** Repeats until no lease is left that was not recalled: another shard may have leased again in the meantime. */
+  /** Repeats until every lease has been recalled: another shard may lease again in the meantime. */
   private async takeOnceRecalled(
     account: string,
     bucket: Bucket,
@@ -117,7 +117,9 @@ export class TokenHome<Bucket extends string> {
     return recalled;
   }
 
-  /** A holder that does not answer may still use its leases: they stay leased until it reports their end, or they expire. */
+  /**
+   * A holder that does not answer may still use its leases. They stay leased until it reports their end, or until they expire.
+   */
   private async ask(recall: LeaseRecall): Promise<void> {
     const { shard, epoch } = recall.holder;
     try {

@@ -13,8 +13,8 @@ const SILENT = 0;
 const logger = loggers.createLogger({ level: SILENT, logCreator: () => () => undefined });
 
 /**
- * One connection to one broker. kafkajs does frames, TLS and SASL; we decide whom to ask, how long and how often. A connection
- * that has once failed to reply is not used again.
+ * One connection to one broker. kafkajs does frames, TLS and SASL; our code decides which broker to ask, how long to wait and how
+ * often to retry. A connection that has once failed to reply is not used again.
  */
 export class BrokerLink {
   private sockets: Socket[] = [];
@@ -48,7 +48,7 @@ export class BrokerLink {
   static async open(address: KafkaAddress, broker: HostAndPort, clock: Clock): Promise<BrokerLink> {
     const link = new BrokerLink(address, broker, clock);
     try {
-      await within(clock, CONNECT_MILLIS, link.greet());
+      await within(clock, CONNECT_MILLIS, link.handshake());
     } catch (error) {
       link.close();
       throw inPlainWords(error);
@@ -57,7 +57,7 @@ export class BrokerLink {
   }
 
   async ask<T>({ protocol, answer }: Question<T>, withinMillis: number): Promise<T> {
-    if (this.isClosed) throw new Error('the connection was given up');
+    if (this.isClosed) throw new Error('the connection was closed');
     const sent = this.connection.send(protocol).catch((error: unknown) => {
       throw inPlainWords(error);
     });
@@ -67,10 +67,10 @@ export class BrokerLink {
   /** Requests in flight fail now; the broker may still carry them out. */
   close(): void {
     this.isClosed = true;
-    for (const socket of this.sockets.splice(0)) socket.destroy(new Error('the connection was given up'));
+    for (const socket of this.sockets.splice(0)) socket.destroy(new Error('the connection was closed'));
   }
 
-  private async greet(): Promise<void> {
+  private async handshake(): Promise<void> {
     await this.connection.connect();
     const { protocol, answer } = supportedVersions();
     this.connection.setVersions(answer(await this.connection.send(protocol)));
@@ -107,7 +107,7 @@ const NOISE = 'Connection error: ';
 export function inPlainWords(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { message, cause } = error;
-  const said = message.startsWith(NOISE) ? message.slice(NOISE.length) : message;
-  const words = said.replaceAll(/\s*\n\s*/g, ' ').trim();
+  const text = message.startsWith(NOISE) ? message.slice(NOISE.length) : message;
+  const words = text.replaceAll(/\s*\n\s*/g, ' ').trim();
   return words === message ? error : new Error(words, { cause });
 }

@@ -11,7 +11,7 @@ jest.setTimeout(60_000);
 const SHARD = 0;
 const APPENDS = 12;
 const IN_EACH = 3;
-/** The damaged append: others stand before and after it. */
+/** The damaged append. Others come before and after it. */
 const DAMAGED = 8;
 /** The first record begins the epoch; `DAMAGED` appends are sound. */
 const SOUND = 1 + DAMAGED * IN_EACH;

@@ -25,7 +25,7 @@ function int64(value: bigint): Buffer {
   return bytes;
 }
 
-/** As a broker writes it, in version 11. */
+/** A reply as a broker writes it, in version 11. */
 function answer({ code = 0, topics = 1, otherBroker = -1, records = NO_RECORDS } = {}): Buffer {
   const head = [int32(0), int16(0), int32(0), int32(topics)];
   if (topics === 0) return Buffer.concat(head);

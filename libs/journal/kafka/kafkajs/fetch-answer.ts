@@ -32,7 +32,7 @@ export function readFetchAnswer(payload: Buffer, offset: number): FetchAnswer {
   const start = Number(payload.readBigInt64BE(at + INT16 + 2 * INT64));
   at += INT16 + 3 * INT64;
   at += INT32 + Math.max(0, payload.readInt32BE(at)) * ABORTED_TRANSACTION;
-  // It returns no messages then, which must not be taken for a log that has lost something.
+  // Such a reply has no messages, which must not be taken for a log that has lost some.
   if (payload.readInt32BE(at) !== NO_OTHER) throw new Error('the leader sends its readers to another broker');
   at += INT32;
   const size = Math.max(0, payload.readInt32BE(at));

@@ -2,7 +2,7 @@ import plainSockets from 'kafkajs/src/network/socketFactory.js';
 import { type HostAndPort, hostAndPort, type KafkaAddress } from './kafka-address.js';
 import type { ISocketFactory } from 'kafkajs';
 
-/** A broker, configured or advertised, that belongs to another Kafka. */
+/** A configured or advertised broker that belongs to another Kafka cluster. */
 export class StrangeBroker extends Error {
   override readonly name = 'StrangeBroker';
 
@@ -18,13 +18,13 @@ export class StrangeBroker extends Error {
 export interface ClusterPorts {
   /** The id of the cluster that is known to have the journals; undefined until that is settled. */
   readonly settled?: () => Promise<string | undefined>;
-  /** Receives a line once for each broker that is left out because it belongs to another cluster. */
+  /** Receives one line for each broker that is ignored because it belongs to another cluster. */
   readonly tell?: ((line: string) => void) | undefined;
 }
 
 /**
- * The one Kafka that a process uses, by the id in every reply about its brokers. Names do not prove that: a configured broker may
- * belong to another Kafka, or its address may have changed hands. See docs/decisions/07.
+ * The one Kafka cluster that a process uses, identified by the cluster id in the brokers' replies. A name is no proof: a
+ * configured broker may belong to another cluster, or its address may belong to another machine now. See docs/decisions/0061.
  */
 export class KafkaCluster {
   private known: string | undefined;
@@ -34,12 +34,12 @@ export class KafkaCluster {
 
   constructor(private readonly ports: ClusterPorts = {}) {}
 
-  /** Before brokers are asked: the cluster may have been settled since. */
+  /** Called before brokers are asked: the database may know the cluster by then. */
   async learn(): Promise<void> {
     this.known ??= await this.ports.settled?.();
   }
 
-  /** Whether a broker was left out because it belongs to another cluster. */
+  /** Whether a broker is ignored because it belongs to another cluster. */
   isStrange(broker: string): boolean {
     return this.strange.has(broker);
   }
@@ -51,7 +51,7 @@ export class KafkaCluster {
     const strange = new StrangeBroker(broker, clusterId, expected);
     if (!this.strange.has(broker)) {
       this.strange.add(broker);
-      this.ports.tell?.(`${strange.message}: it is left as if it were not there`);
+      this.ports.tell?.(`${strange.message}: it is ignored`);
     }
     throw strange;
   }
@@ -62,8 +62,8 @@ export function nameOf({ host, port }: HostAndPort): string {
 }
 
 /**
- * The configured brokers as kafkajs accepts them: it cuts an address at its first colon, so an IPv6 address gets a name until
- * its socket is made.
+ * The configured brokers as kafkajs accepts them. It cuts an address at its first colon, so an IPv6 address is replaced by a name
+ * until its socket is opened.
  */
 export function seedBrokers({
   brokers,

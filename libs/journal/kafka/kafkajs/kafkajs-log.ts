@@ -46,8 +46,8 @@ const FINAL_REFUSALS: ReadonlySet<string> = new Set([
   'CLUSTER_AUTHORIZATION_FAILED',
 ]);
 /**
- * With these errors a broker has not touched its log. "Not leader" is not among them: a leader that is
- * deposed while it waits for its followers says the same, and they may have the batch.
+ * With these errors a broker has not touched its log. "Not leader" is not among them: a leader that is replaced while it waits
+ * for its followers replies the same, and they may have the batch.
  */
 const REFUSALS: ReadonlySet<string> = new Set(['NOT_ENOUGH_REPLICAS', ...FINAL_REFUSALS]);
 const NO_TOPIC = 'UNKNOWN_TOPIC_OR_PARTITION';
@@ -56,14 +56,14 @@ const CORRUPT = 'CORRUPT_MESSAGE';
 /** Errors about the log itself: the right broker was asked. */
 const ANSWERS: ReadonlySet<string> = new Set([OUT_OF_RANGE, CORRUPT]);
 /** The errors of a broker with a damaged log, and of many other causes. */
-const STUMBLED = 'UNKNOWN';
+const UNKNOWN_ERROR = 'UNKNOWN';
 const LEAST_BYTES = 1;
-/** Bytes for the messages of one batch, for a read that begins inside it. */
+/** How many offsets before a message a fetch may begin, to get the whole batch. */
 const MOST_AHEAD = 1_024;
 const AHEAD_FACTOR = 4;
 
 function unlessDoubtful(error: unknown): Pick<FetchAnswer, 'messages'> {
-  if (![CORRUPT, STUMBLED].includes(typeOf(error))) throw error;
+  if (![CORRUPT, UNKNOWN_ERROR].includes(typeOf(error))) throw error;
   return { messages: [] };
 }
 
@@ -74,7 +74,7 @@ function onlyNotAllowed(error: unknown): void {
 /** One topic of a cluster, with its own connection to the topic's leader. */
 export class KafkajsLog implements TopicLog {
   private readonly finder: LeaderFinder;
-  private readonly looks: RetryingFetch;
+  private readonly retryingFetch: RetryingFetch;
   private readonly readMillis: number;
   private leading: Promise<BrokerLink> | undefined;
   private current: BrokerLink | undefined;
@@ -87,7 +87,7 @@ export class KafkajsLog implements TopicLog {
     cluster = new KafkaCluster(),
   ) {
     this.finder = new LeaderFinder(address, topic, clock, cluster);
-    this.looks = new RetryingFetch(clock);
+    this.retryingFetch = new RetryingFetch(clock);
     this.readMillis = address.readWithinMillis ?? READ_MILLIS;
   }
 
@@ -121,7 +121,7 @@ export class KafkajsLog implements TopicLog {
     await this.once(appending(asked)).catch(onlyNotAllowed);
   }
 
-  /** Rejects if the user may not read; otherwise as above. */
+  /** Rejects if the user may not read. Ignores other errors, like `mayWrite`. */
   async mayRead(): Promise<void> {
     await this.once(messagesFrom(this.topic, 0, LEAST_BYTES)).catch(onlyNotAllowed);
   }
@@ -145,10 +145,10 @@ export class KafkajsLog implements TopicLog {
   }
 
   fetch(offset: number, maxBytes: number): Promise<readonly LogMessage[]> {
-    return this.looks.messages(offset, () => this.look(offset, maxBytes));
+    return this.retryingFetch.messages(offset, () => this.fetchOnce(offset, maxBytes));
   }
 
-  private async look(offset: number, maxBytes: number): Promise<Look> {
+  private async fetchOnce(offset: number, maxBytes: number): Promise<Look> {
     try {
       const { messages, start, end, doubt } = await this.ask(
         messagesFrom(this.topic, offset, maxBytes),
@@ -157,15 +157,15 @@ export class KafkajsLog implements TopicLog {
       if (start > 0) throw new MessagesDeleted(start);
       if (messages.length === 0 && doubt !== undefined) return { doubt };
       if (messages.length > 0 || end <= offset) return { messages };
-      return { doubt: `the leader has messages up to ${end}, and gives no whole batch from there on` };
+      return { doubt: `the leader has messages up to ${end}, but returns no whole batch from there on` };
     } catch (error) {
       const type = typeOf(error);
       if (type === OUT_OF_RANGE) return { messages: await this.outOfRange() };
       if (type === CORRUPT) {
-        return await this.fromBefore(offset, maxBytes, 'the leader says that its log is corrupt');
+        return await this.fromBefore(offset, maxBytes, 'the leader reports a corrupt log');
       }
-      if (type === STUMBLED && (await this.givesFirst(offset))) {
-        const doubt = 'the leader fails whenever it is to give them, and gives others';
+      if (type === UNKNOWN_ERROR && (await this.returnsFirst(offset))) {
+        const doubt = 'the leader fails for these messages, but returns others';
         return await this.fromBefore(offset, maxBytes, doubt);
       }
       throw error;
@@ -188,7 +188,7 @@ export class KafkajsLog implements TopicLog {
   }
 
   /** Whether the broker is otherwise healthy: it returns the beginning of the topic. */
-  private async givesFirst(offset: number): Promise<boolean> {
+  private async returnsFirst(offset: number): Promise<boolean> {
     const start = await this.ask(offsetAt(this.topic, EARLIEST), 'DESCRIBE');
     if (start >= offset) return false;
     return (await this.ask(messagesFrom(this.topic, start, LEAST_BYTES), 'READ')).messages.length > 0;
@@ -249,7 +249,7 @@ export class KafkajsLog implements TopicLog {
     }
   }
 
-  /** The leader has moved or is silent, and a silent connection would stay silent. */
+  /** The leader has moved or is silent. A silent connection would stay silent, so it is closed. */
   private leave(leader: BrokerLink): void {
     leader.close();
     if (this.current !== leader) return;

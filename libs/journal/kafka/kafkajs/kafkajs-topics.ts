@@ -30,7 +30,7 @@ const UNSETTLED: ReadonlySet<string> = new Set([
   'REQUEST_TIMED_OUT',
 ]);
 const RETRY = { retries: 2, initialRetryTime: 200, maxRetryTime: 1_000 };
-/** Shared by the configured brokers: a hung one is skipped. */
+/** Time limit for connecting, shared by the configured brokers: a broker that hangs is skipped. */
 const CONNECTED_WITHIN_MILLIS = 30_000;
 /** A broker that has just started, or is busy, may need this long. */
 const ANSWER_MILLIS = 10_000;
@@ -44,20 +44,22 @@ export class TopicUnfit extends StartFault {
   }
 }
 
-/** A topic that is created with fewer copies keeps too few. */
+/** A new topic needs more copies than brokers are running. Copies are not added later, so it is not created. */
 class TooFewBrokers extends StartFault {
   constructor(topic: string, replicas: number, there: number, named: number) {
     super(
-      `topic ${topic} is to have ${replicas} copies, and ${there} of the brokers can take one: ${named} are named in KAFKA_BROKERS. ` +
-        `Start those that are down, or name those alone that there are; the brokers' ${DEFAULT_REPLICAS} counts too`,
+      `topic ${topic} needs ${replicas} copies, but only ${there} of the brokers can hold one: KAFKA_BROKERS names ${named}. ` +
+        `Start the brokers that are down, or name only brokers that exist; the brokers' ${DEFAULT_REPLICAS} counts too`,
     );
   }
 }
 
-/** No setting brings it back, so the loss is reported first. A wrong setting may be the cause, and is reported with it. */
+/**
+ * No setting brings the messages back, so the loss is reported first. A wrong setting may be the cause, and is reported with it.
+ */
 class TopicBeginningGone extends StartFault {
   constructor(topic: string, start: number, faults: readonly string[]) {
-    const lost = `topic ${topic} has lost its journal: its first ${start} messages are gone, bring back the topic as it was`;
+    const lost = `topic ${topic} has lost its journal: its first ${start} messages are gone, restore the topic as it was`;
     super([lost, ...faults].join('; '), EXIT.damaged);
   }
 }
@@ -70,9 +72,9 @@ export interface TopicNames {
 
 /** Creates, checks and opens the topics of a journal. */
 export class KafkajsTopics {
-  /** The first one is asked first; it is the last that replied. */
+  /** Asked in this order. The broker that replied last comes first. */
   private seeds: readonly string[];
-  /** Whether the brokers belong to this Kafka. */
+  /** Brokers that were asked to which cluster they belong. */
   private readonly asked = new Set<string>();
 
   constructor(
@@ -136,8 +138,8 @@ export class KafkajsTopics {
   }
 
   /**
-   * A topic with too few copies stays so. A broker that is down counts if it is configured; if only some brokers are configured,
-   * the brokers' own default tells how many copies are usual here.
+   * The number of copies cannot be raised later. A broker that is down counts if it is configured. If only some brokers are
+   * configured, the brokers' own default tells how many copies are usual.
    */
   private async replicas(admin: Admin): Promise<number> {
     const { brokers } = await admin.describeCluster();
@@ -160,7 +162,7 @@ export class KafkajsTopics {
     );
   }
 
-  /** Throws if it belongs to another Kafka. */
+  /** Throws if the broker belongs to another cluster. */
   private async admit(admin: Admin, broker: string): Promise<void> {
     this.asked.add(broker);
     this.cluster.admit(broker, (await admin.describeCluster()).clusterId);
@@ -193,7 +195,7 @@ export class KafkajsTopics {
     }
   }
 
-  /** False, and no change, if there is one already. */
+  /** Returns false, without a change, if the topic exists already. */
   private async create(
     admin: Admin,
     topic: string,
@@ -202,7 +204,7 @@ export class KafkajsTopics {
   ): Promise<boolean> {
     const configEntries = settingsFor(replicas).map(([name, value]) => ({ name, value }));
     const creating = admin.createTopics({
-      // kafkajs's own waiting gives up at the first broker that does not know it yet.
+      // kafkajs itself would give up at the first broker that does not know the topic yet.
       waitForLeaders: false,
       validateOnly: how === 'only ask',
       topics: [{ topic, numPartitions: 1, replicationFactor: replicas, configEntries }],
@@ -214,7 +216,7 @@ export class KafkajsTopics {
     });
   }
 
-  /** Not every broker knows a new topic yet. */
+  /** Retries, because not every broker knows a new topic yet. */
   private async findAfterwards(admin: Admin, topic: string): Promise<FoundTopic> {
     const remaining = new Countdown(this.clock, KNOWN_WITHIN_MILLIS);
     for (;;) {
@@ -247,8 +249,8 @@ export class KafkajsTopics {
   }
 
   /**
-   * Asks the configured brokers one after the other, because kafkajs would stay with a hung one that accepts connections. A single
-   * one is asked again: it may refer to a broker whose loss it has not noticed.
+   * Asks the configured brokers one after the other, because kafkajs would stay with one that accepts connections and hangs. A
+   * single broker is asked again: it may refer to a broker whose loss it has not noticed.
    */
   private async withAdmin<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
     const remaining = new Countdown(this.clock, CONNECTED_WITHIN_MILLIS);
@@ -288,13 +290,13 @@ export class KafkajsTopics {
     try {
       await within(this.clock, CONNECTED_WITHIN_MILLIS / this.seeds.length, connecting);
     } catch (error) {
-      // It may still connect.
+      // It may still connect later.
       connecting.then(() => admin.disconnect()).catch(() => undefined);
       throw error;
     }
   }
 
-  /** Gives kafkajs one broker, from which it learns the others: with several it would use any that replies. */
+  /** Passes one broker to kafkajs, which learns the others from it. With several, kafkajs would use any that replies. */
   private async withAdminAt<T>(seed: string, work: (admin: Admin, seed: string) => Promise<T>): Promise<T> {
     const { clientId, ssl, sasl } = this.address;
     const kafka = new Kafka({
@@ -322,7 +324,7 @@ function ofAnother({ expected }: StrangeBroker): WrongBackend {
   );
 }
 
-/** Asked first, because a user that may read a topic need not be allowed to create one. */
+/** Asked before creating, because a user that may read a topic need not be allowed to create one. */
 async function isKnown(admin: Admin, topic: string): Promise<boolean> {
   try {
     await withRight('DESCRIBE', topic, admin.fetchTopicMetadata({ topics: [topic] }));
@@ -333,13 +335,13 @@ async function isKnown(admin: Admin, topic: string): Promise<boolean> {
   }
 }
 
-/** As if it had been created: a user that may not create topics relies on what the brokers know. */
+/** Counts a missing right as success: a user that may not create topics relies on what the brokers know. */
 function unlessNotAllowed(error: unknown): true {
   if (isNotAllowed(error)) return true;
   throw error;
 }
 
-/** 1 where the user may not ask. */
+/** The brokers' default number of copies; 1 if the user may not ask for it. */
 async function usualReplicas(admin: Admin, nodeId: number | undefined): Promise<number> {
   if (nodeId === undefined) return 1;
   const name = String(nodeId);

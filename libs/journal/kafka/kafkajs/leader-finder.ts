@@ -27,12 +27,12 @@ export class LeaderFinder {
 
   async connect(): Promise<BrokerLink> {
     await this.cluster.learn();
-    let failure: unknown = new Error('there is nobody to ask for its leader');
+    let failure: unknown = new Error('there is no broker to ask for its leader');
     // An error about another cluster must not hide why the right brokers do not reply.
     let isStrange = true;
     for (const broker of this.known) {
       let link: BrokerLink | undefined;
-      // Next time another broker is asked first: this one may know nothing newer then.
+      // The next call starts with another broker, which may know a newer leader.
       this.known = [...this.known.filter((known) => known !== broker), broker];
       try {
         link = await BrokerLink.open(this.address, broker, this.clock);

@@ -25,7 +25,7 @@ export function rightMissing(named: string): StartFault {
   return new StartFault(`Kafka cannot be used: ${named} ${SEE}`);
 }
 
-/** A request during start, which ends with the missing right. */
+/** Names the missing right if a request during start fails for lack of it. */
 export async function withRight<T>(right: Right, topic: string, asked: Promise<T>): Promise<T> {
   try {
     return await asked;

@@ -18,9 +18,9 @@ const SETTINGS: readonly Setting[] = [
   ['segment.bytes', String(SEGMENT_BYTES), MESSAGE_BYTES],
 ];
 /**
- * How far a message's timestamp may be off the broker's clock. Owners write theirs, so a bound that a clock difference or a slow
- * append can reach would make the broker refuse appends. New topics set no bound: brokers before 3.6 lack the first two names,
- * and those from 4.0 on the third.
+ * How far a message's timestamp may differ from the broker's clock. Owners write the timestamps, so a narrow bound would make
+ * brokers refuse appends after a clock difference or a slow append. New topics set no bound: brokers before 3.6 lack the first
+ * two names, and brokers from 4.0 on the third.
  */
 const TIME_BOUNDS = [
   'message.timestamp.before.max.ms',

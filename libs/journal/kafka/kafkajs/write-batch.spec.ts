@@ -12,12 +12,12 @@ const values = fc.array(
   { minLength: 1, maxLength: 200 },
 );
 
-/** An append: its last message has a header. */
+/** The MACs of an append: its last message has one in its header. */
 function sealed(all: readonly Buffer[]): Map<number, Buffer> {
   return new Map([[all.length - 1, Buffer.alloc(32, 'seal')]]);
 }
 
-/** The same batch by kafkajs's own encoder. */
+/** The same batch from kafkajs's own encoder. */
 async function byKafkajs(topic: string, all: readonly Buffer[]): Promise<Buffer> {
   const seals = sealed(all);
   const messages = all.map((value, place) => {
@@ -50,7 +50,7 @@ describe('a request to produce', () => {
     );
   });
 
-  it('also for longer numbers', async () => {
+  it('equals them also for longer numbers', async () => {
     for (const length of [0, 60, 64, 8_192, 1_048_576]) {
       const all = Array<Buffer>(3).fill(Buffer.alloc(length, 'x'));
       const seals = sealed(all);

@@ -22,7 +22,7 @@ export const FORMAT = 2;
 /** The name of the header with a message's MAC. */
 export const SEAL_HEADER = Buffer.from('seal');
 
-const NOBODY = -1n;
+const NO_PRODUCER = -1n;
 const MORE = 0x80;
 const LAST_7_BITS = 0x7f;
 /** Attributes, no timestamp of its own, and no key before the value; then the number of headers after it. */
@@ -66,7 +66,7 @@ function withHead(batch: Buffer, count: number, timestamp: bigint): Buffer {
   batch.writeInt32BE(count - 1, BATCH.lastOffsetDelta);
   batch.writeBigInt64BE(timestamp, BATCH.firstTimestamp);
   batch.writeBigInt64BE(timestamp, BATCH.maxTimestamp);
-  batch.writeBigInt64BE(NOBODY, BATCH.producerId);
+  batch.writeBigInt64BE(NO_PRODUCER, BATCH.producerId);
   batch.writeInt32BE(count, BATCH.count);
   // Covers everything after itself, so it is written last.
   batch.writeUInt32BE(crc32c(batch.subarray(BATCH.attributes)), BATCH.checksum);

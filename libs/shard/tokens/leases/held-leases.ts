@@ -21,7 +21,7 @@ interface Lease {
   usedAt: bigint;
 }
 
-/** A token was there; one was there and few are left; there was none. */
+/** `TAKEN`: there was a token. `FEW_LEFT`: there was one, and few are left. `NONE`: there was none. */
 export type Taken = 'TAKEN' | 'FEW_LEFT' | 'NONE';
 
 const GIVE_BACK_AFTER_NANOS = 2_000_000_000n;
@@ -64,7 +64,7 @@ export class HeldLeases<Bucket extends string> {
     return 'NONE';
   }
 
-  /** Names a lease to request; undefined where one is on its way, or there are enough. */
+  /** Returns a lease to request; undefined where one is requested already, or there are enough. */
   wish(home: HomeConnection, account: string, bucket: Bucket): LeaseWish<Bucket> | undefined {
     const key = leasedKey(account, bucket);
     const held = this.byBucket.get(key) ?? [];
@@ -92,7 +92,7 @@ export class HeldLeases<Bucket extends string> {
     lease.usedAt = this.clock.monotonicNanos();
   }
 
-  /** The home shard may or may not have granted the lease: report that nothing was used. */
+  /** The home shard may or may not have granted the lease, so the lease is reported as unused. */
   unanswered(number: number): void {
     const lease = this.leases.get(number);
     if (lease?.state === 'REQUESTED') this.end(lease);
@@ -117,7 +117,7 @@ export class HeldLeases<Bucket extends string> {
     return Array.from(unreported, ({ number, used, state }): LeaseReport => [number, used, state === 'DONE']);
   }
 
-  /** The home shard has these reports. Use since then is reported the next time. */
+  /** The home shard has received these reports. Use after them is reported the next time. */
   acknowledged(home: number, reports: readonly LeaseReport[]): void {
     for (const [number, used, done] of reports) {
       const lease = this.leases.get(number);

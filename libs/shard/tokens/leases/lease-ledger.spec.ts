@@ -57,7 +57,7 @@ describe('a lease', () => {
     expect(left()).toBe(88);
   });
 
-  it('is limited in number by holder and bucket, and in all', () => {
+  it('is limited in number by holder and bucket, and in total', () => {
     const sizes = [1, 2, 3, 4, 5].map((number) => ledger.grant(NEAR, wish(number)));
     expect(sizes.map((size) => size > 0)).toEqual([true, true, true, true, false]);
     begin(1, 2);

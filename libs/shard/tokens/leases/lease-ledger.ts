@@ -29,11 +29,11 @@ export interface LeaseLedgerOptions<Bucket extends string> {
 
 /** Small enough that enough tokens are left for everyone else. */
 const PART_OF_AVAILABLE = 8;
-/** More would save few messages, and it is what a holder that dies takes with it. */
+/** More tokens would save few messages, and a holder that dies takes them with it. */
 const MOST_TOKENS = 16;
 /** A smaller lease would save no message. */
 const LEAST_TOKENS = 2;
-/** One in use, one requested ahead, and as many again whose end is not reported yet. */
+/** One in use, one requested ahead, and as many again whose end has not been reported yet. */
 const MOST_OF_ONE_HOLDER = 4;
 const MOST_LEASES = 50_000;
 /**
@@ -42,9 +42,11 @@ const MOST_LEASES = 50_000;
  */
 const OVER_AFTER_MILLIS = LEASE_MILLIS + 1_000;
 
-/** What a home shard has leased of its accounts' buckets, and what it knows of the use. Leased tokens have left the bucket. */
+/**
+ * What a home shard has leased out of its accounts' buckets, and what it knows of their use. Leased tokens have left the bucket.
+ */
 export class LeaseLedger<Bucket extends string> {
-  /** In the order of their grants, which is the order of their ends. */
+  /** In the order of their grants, so also in the order of their ends. */
   private readonly leases = new Map<string, Lease<Bucket>>();
   private readonly byBucket = new Map<string, Set<Lease<Bucket>>>();
 
@@ -54,7 +56,7 @@ export class LeaseLedger<Bucket extends string> {
     return this.leases.size;
   }
 
-  /** The size of the lease; 0 where a lease would save nothing. */
+  /** Returns the size of the lease; 0 where a lease would save nothing. */
   grant(holder: LeaseHolder, { account, bucket, lease: number }: LeaseWish<Bucket>): number {
     const { buckets, clock } = this.options;
     const id = idOf(holder, number);
@@ -82,14 +84,17 @@ export class LeaseLedger<Bucket extends string> {
     }
   }
 
-  /** Whether tokens are leased that have not been recalled. Until then no caller may be refused. */
+  /** Whether leased tokens have not been recalled yet. As long as that is so, no caller may be refused. */
   isLeased(account: string, bucket: Bucket): boolean {
     for (const lease of this.byBucket.get(leasedKey(account, bucket)) ?? [])
       if (!lease.isRecalled) return true;
     return false;
   }
 
-  /** What to recall now, holder by holder. Each lease is recalled once, for its holder reports its end by itself too. */
+  /**
+   * Returns the leases to recall now, grouped by holder. Each lease is recalled once, because its holder also reports its end by
+   * itself.
+   */
   recall(account: string, bucket: Bucket): LeaseRecall[] {
     const calls = new Map<string, { holder: LeaseHolder; numbers: number[] }>();
     for (const lease of this.byBucket.get(leasedKey(account, bucket)) ?? []) {
