@@ -61,7 +61,7 @@ describeWithKafka('brokers of another Kafka that are named among the right ones'
       expect(await journals.content(SHARD, strangeTopics())).toHaveLength(2);
       const [right, wrong] = [await journals.topics.clusterId(), await strangeTopics().clusterId()];
       expect(told).toEqual([
-        `broker ${other().addresses[0]} belongs to Kafka cluster ${wrong}, and the journals are in ${right}: it is left as if it were not there`,
+        `broker ${other().addresses[0]} belongs to Kafka cluster ${wrong}, and the journals are in ${right}: it is ignored`,
       ]);
     });
 
@@ -90,7 +90,7 @@ describeWithKafka('brokers of another Kafka that are named among the right ones'
       const refusal = {
         exitCode: EXIT.unavailable,
         message: expect.stringContaining(
-          'is to have 2 copies, and 1 of the brokers can take one: 2 are named',
+          'needs 2 copies, but only 1 of the brokers can hold one: KAFKA_BROKERS names 2',
         ),
       };
       await expect(topics.prepare(SHARD)).rejects.toMatchObject(refusal);

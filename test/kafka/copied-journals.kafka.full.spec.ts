@@ -19,7 +19,7 @@ const LAST_EVENT = 4;
 const FALSE_SEAL = Buffer.alloc(32, 9);
 const ALL_RECORDS = 'select * from journal.records order by shard, sequence';
 const IS_CORRUPT = `journal: journal of shard ${SHARD} is corrupt at sequence`;
-const THERE = 'where it is to be copied to, the record stands there already,';
+const THERE = 'in the target, the record is there already,';
 
 /** What is wrong with one record of the copy, in which of them, and how it is told. */
 const DIFFERENCES: readonly [string, number, Buffer | undefined, string, string][] = [
@@ -41,7 +41,7 @@ const DIFFERENCES: readonly [string, number, Buffer | undefined, string, string]
     'has a seal too many',
     UNSEALED,
     FALSE_SEAL,
-    'with a seal, and has none',
+    'with a seal that it does not have here',
     'the same record has a seal in COPY and none in HOME',
   ],
 ];
@@ -143,7 +143,7 @@ describeWithKafka('npm run journal on two copies of the journals', { anyBrokers:
     const hash = 'its hash is not that of its content and of the record before';
     expect(await copy('kafka', 'postgres')).toMatchObject({
       code: 1,
-      errors: `${IS_CORRUPT} 2: where it is to be copied to, ${hash}\n`,
+      errors: `${IS_CORRUPT} 2: in the target, ${hash}\n`,
     });
     await pool.query('delete from journal.records where shard = $1', [SHARD]);
     const messages = await journals.content(SHARD);
@@ -184,7 +184,7 @@ describeWithKafka('npm run journal on two copies of the journals', { anyBrokers:
     async (_, before, lost) => {
       await lose(before);
       const said = (gone: number): string =>
-        `journal: topic ${journals.prefix}auction.${SHARD} has lost its journal: its first ${gone} messages are gone, bring back the topic as it was\n`;
+        `journal: topic ${journals.prefix}auction.${SHARD} has lost its journal: its first ${gone} messages are gone, restore the topic as it was\n`;
       const fromThere = await copy('kafka', 'postgres');
       expect([fromThere.code, fromThere.errors]).toEqual([65, said(lost)]);
       await journals.database.pool.query('delete from journal.home');

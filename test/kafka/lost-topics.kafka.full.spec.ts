@@ -41,7 +41,7 @@ describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
     await database.connect();
     const runbook = readFileSync('docs/operate/kafka.md', 'utf8');
     const [, question = '', remedy = ''] =
-      /A witness in front of its topic\.\*\*[^]*?```sql\n([^]*?)```[^]*?```sql\n([^]*?)```/.exec(runbook) ??
+      /A checkpoint ahead of its topic\.\*\*[^]*?```sql\n([^]*?)```[^]*?```sql\n([^]*?)```/.exec(runbook) ??
       [];
     const { output } = await tool('dump', '--shard', '1');
     const last = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Record<
@@ -59,7 +59,7 @@ describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
       ],
       [
         'update journal.witness set log_offset = log_offset + 100 where shard = 1',
-        'elsewhere than where this database has seen it',
+        'at another offset than this database has seen',
       ],
       ['delete from journal.witness where shard = 1', 'has never seen a record'],
       // All that its login can make speak for a lost topic.

@@ -93,7 +93,7 @@ it('a record that does not even follow is named and shown, and all go on by them
   await eventually(() => {
     expect(forgers.logOf(owner)).toMatch(
       new RegExp(
-        `"exit_code":65.*known to be an owner's is ${sealed}: .* what stands from ${sealed + 1} on is no owner's`,
+        `"exit_code":65.*that an owner is known to have written is ${sealed}\\. .* no owner has written the records from ${sealed + 1} on`,
       ),
     );
   }, 20_000);
